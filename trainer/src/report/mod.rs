@@ -1,0 +1,3 @@
+//! What a run has to say, as one HTML file that needs nothing else.
+
+pub(crate) mod file;
