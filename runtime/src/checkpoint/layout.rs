@@ -1,0 +1,221 @@
+//! Where each list of numbers stands in the payload: order and size, for reader and writer alike.
+
+use super::spec::{Likelihood, ModelSpec, WeightFormat};
+
+/// Sections start at multiples of this many bytes, counted from the start of the file.
+pub(crate) const ALIGNMENT: usize = 16;
+
+/// Bytes of the preamble before the header: magic, version, reserved, header length, payload length.
+pub(crate) const PREAMBLE: usize = 16;
+
+/// Rounds up to the next section start.
+pub(crate) const fn aligned(bytes: u64) -> u64 {
+    bytes.next_multiple_of(ALIGNMENT as u64)
+}
+
+/// A list of f32 values, one per channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vector {
+    /// Training mean of each input.
+    InputMean,
+    /// Training standard deviation of each input.
+    InputStd,
+    /// Training mean of each output.
+    OutputMean,
+    /// Training standard deviation of each output.
+    OutputStd,
+    /// Noise variance of each output, in standardised units.
+    NoiseVar,
+    /// Factor on the total variance of each output.
+    Calibration,
+}
+
+impl Vector {
+    /// The vectors before the layers, in file order.
+    pub(crate) const BEFORE_LAYERS: [Vector; 4] =
+        [Vector::InputMean, Vector::InputStd, Vector::OutputMean, Vector::OutputStd];
+    /// The vectors after the layers, in file order.
+    pub(crate) const AFTER_LAYERS: [Vector; 2] = [Vector::NoiseVar, Vector::Calibration];
+
+    /// How many values a model of this shape stores.
+    pub(crate) fn count(self, spec: &ModelSpec) -> u64 {
+        match self {
+            Vector::InputMean | Vector::InputStd => spec.inputs.into(),
+            Vector::OutputMean | Vector::OutputStd => spec.outputs.into(),
+            // A Bernoulli output's variance is settled by its mean.
+            Vector::NoiseVar | Vector::Calibration => match spec.likelihood {
+                Likelihood::Gaussian => spec.outputs.into(),
+                Likelihood::Bernoulli => 0,
+            },
+        }
+    }
+
+    /// The name used in error messages and in `SPEC.md`.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Vector::InputMean => "input_mean",
+            Vector::InputStd => "input_std",
+            Vector::OutputMean => "output_mean",
+            Vector::OutputStd => "output_std",
+            Vector::NoiseVar => "noise_var",
+            Vector::Calibration => "calibration",
+        }
+    }
+}
+
+/// A section of one affine map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// One f32 per row.
+    Bias,
+    /// One f32 per row, with weight variances only.
+    BiasVar,
+    /// One f32 per row, int8 only: weight = code × scale.
+    WeightScale,
+    /// Row after row: f32, or signed bytes.
+    Weight,
+    /// One f32 per row, int8 with weight variances only: standard deviation = code × scale.
+    DeviationScale,
+    /// Row after row, with weight variances only: f32 variances, or unsigned bytes of standard deviation.
+    WeightVar,
+}
+
+impl Section {
+    /// All sections, in file order.
+    pub(crate) const ALL: [Section; 6] = [
+        Section::Bias,
+        Section::BiasVar,
+        Section::WeightScale,
+        Section::Weight,
+        Section::DeviationScale,
+        Section::WeightVar,
+    ];
+
+    /// The name used in error messages and in `SPEC.md`.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Section::Bias => "bias",
+            Section::BiasVar => "bias_var",
+            Section::WeightScale => "weight_scale",
+            Section::Weight => "weight",
+            Section::DeviationScale => "deviation_scale",
+            Section::WeightVar => "weight_var",
+        }
+    }
+}
+
+/// Shape of one affine map: enough to know the size of each of its sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AffineShape {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) format: WeightFormat,
+    pub(crate) weight_variance: bool,
+}
+
+impl AffineShape {
+    /// Bytes of a section, padding not counted; 0 when it is absent.
+    pub(crate) fn bytes(self, section: Section) -> u64 {
+        let per_row = 4 * self.rows as u64;
+        let weights = self.rows as u64 * self.cols as u64;
+        let int8 = self.format == WeightFormat::Int8;
+        match section {
+            Section::Bias => per_row,
+            Section::BiasVar if self.weight_variance => per_row,
+            Section::WeightScale if int8 => per_row,
+            Section::DeviationScale if int8 && self.weight_variance => per_row,
+            Section::Weight => {
+                if int8 {
+                    weights
+                } else {
+                    4 * weights
+                }
+            }
+            Section::WeightVar if self.weight_variance => {
+                if int8 {
+                    weights
+                } else {
+                    4 * weights
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    /// Bytes of the whole map, padding included.
+    pub(crate) fn total(self) -> u64 {
+        Section::ALL.into_iter().map(|section| aligned(self.bytes(section))).sum()
+    }
+}
+
+impl ModelSpec {
+    /// Inputs of layer `index`: the model's own for the first, else the units of the layer below.
+    pub(crate) fn layer_inputs(&self, index: usize) -> usize {
+        match index.checked_sub(1).and_then(|below| self.layers.get(below)) {
+            Some(below) => below.units.into(),
+            None => self.inputs.into(),
+        }
+    }
+
+    /// Shapes of the layers' affine maps, input side first.
+    pub(crate) fn layer_shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
+        self.layers.iter().enumerate().map(|(index, layer)| AffineShape {
+            rows: usize::from(layer.units) * layer.cell.gates(),
+            cols: self.layer_inputs(index) + usize::from(layer.units),
+            format: self.weight_format,
+            weight_variance: layer.weight_variance,
+        })
+    }
+
+    /// Shape of the output map.
+    pub(crate) fn output_shape(&self) -> AffineShape {
+        AffineShape {
+            rows: self.outputs.into(),
+            cols: self.layer_inputs(self.layers.len()),
+            format: self.weight_format,
+            weight_variance: self.output.weight_variance,
+        }
+    }
+
+    /// Bytes of the whole payload.
+    pub(crate) fn payload_bytes(&self) -> u64 {
+        let vectors = Vector::BEFORE_LAYERS.iter().chain(&Vector::AFTER_LAYERS);
+        vectors.map(|vector| aligned(4 * vector.count(self))).sum::<u64>()
+            + self.layer_shapes().map(AffineShape::total).sum::<u64>()
+            + self.output_shape().total()
+    }
+
+    /// Weights and biases in all: what training adjusts, standard deviations not counted.
+    pub fn parameters(&self) -> u64 {
+        self.shapes().map(|shape| shape.rows as u64 * (shape.cols as u64 + 1)).sum()
+    }
+
+    /// Multiply-accumulates of one step for the means alone; variances need as many again.
+    pub fn multiply_accumulates(&self) -> u64 {
+        self.shapes().map(|shape| shape.rows as u64 * shape.cols as u64).sum()
+    }
+
+    fn shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
+        self.layer_shapes().chain(core::iter::once(self.output_shape()))
+    }
+
+    /// Words of recurrent state: what a stream remembers between samples.
+    pub fn recurrent_words(&self) -> usize {
+        self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
+    }
+
+    /// Words of a saved stream: its recurrent state and its last prediction.
+    pub fn saved_words(&self) -> usize {
+        self.recurrent_words() + 3 * usize::from(self.outputs)
+    }
+
+    /// Words of scratch: the noisy input of the widest affine map, as means and variances.
+    pub(crate) fn scratch_words(&self) -> usize {
+        2 * self.shapes().map(|shape| shape.cols).max().unwrap_or(0)
+    }
+
+    /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
+    pub fn arena_words(&self) -> usize {
+        self.saved_words() + usize::from(self.outputs) + self.scratch_words()
+    }
+}

@@ -1,0 +1,50 @@
+//! Checkpoint files: what a model is, read without copying, written with the feature `std`.
+//!
+//! The byte layout is written down in `SPEC.md` beside this module. Reader and writer share one definition
+//! of it: [`spec`] for the header and `layout` for the payload. This module moves bytes and checks them; it
+//! does none of the network's arithmetic.
+
+mod error;
+mod floats;
+mod layout;
+mod read;
+pub mod spec;
+mod validate;
+#[cfg(feature = "std")]
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{Error, Part};
+pub(crate) use floats::F32s;
+pub(crate) use layout::Vector;
+pub use read::Checkpoint;
+pub(crate) use read::{AffineView, Cursor, Row, WeightRow};
+pub use spec::{
+    CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, Transfer, UnitNoise, WeightFormat,
+};
+#[cfg(feature = "std")]
+pub use write::{Affine, Contents, Scaler, write};
+
+/// First bytes of every checkpoint.
+pub const MAGIC: [u8; 4] = *b"QVER";
+
+/// The format version this crate reads and writes.
+pub const VERSION: u16 = 1;
+
+/// Embeds a checkpoint in the program, aligned as accelerated kernels want it.
+///
+/// ```ignore
+/// static MODEL: &[u8] = quaver::include_checkpoint!("model.qvr");
+/// ```
+#[macro_export]
+macro_rules! include_checkpoint {
+    ($path:expr $(,)?) => {{
+        #[repr(C, align(16))]
+        struct Aligned<T: ?Sized>(T);
+        static CHECKPOINT: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
+        &CHECKPOINT.0
+    }};
+}

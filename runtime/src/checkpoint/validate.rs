@@ -1,0 +1,132 @@
+//! What a checkpoint's numbers must satisfy, so that a step has nothing left to check.
+//!
+//! The limits are wide for any trained net and narrow enough that no sum of a step can leave the finite range
+//! of f32 (see `models::network`).
+
+use super::layout::{AffineShape, Section, Vector};
+use super::read::Cursor;
+use super::spec::{Layout, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise, WeightFormat};
+use super::{Error, F32s, Part};
+
+/// Largest magnitude of a weight, a bias or a noise variance of units.
+const WEIGHT_LIMIT: f32 = 1e6;
+/// Largest variance of a weight or bias.
+const VAR_LIMIT: f32 = 1e12;
+/// Scales of raw units lie between this and its inverse.
+const SCALE_LIMIT: f32 = 1e18;
+/// Largest magnitude of a channel's training mean.
+const MEAN_LIMIT: f32 = 1e30;
+
+fn check(ok: bool, part: Part, field: &'static str, allowed: &'static str) -> Result<(), Error> {
+    if ok { Ok(()) } else { Err(Error::Invalid { part, field, allowed }) }
+}
+
+/// Padding holds zeros, so that equal models are equal files.
+pub(crate) fn zeros(bytes: &[u8], part: Part, field: &'static str) -> Result<(), Error> {
+    check(bytes.iter().all(|byte| *byte == 0), part, field, "zero")
+}
+
+/// Names are given for every channel or for none.
+pub(crate) fn names(lines: &str, channels: u16, field: &'static str) -> Result<(), Error> {
+    let count = lines.lines().count();
+    check(count == 0 || count == usize::from(channels), Part::Spec, field, "one per channel, or none")
+}
+
+/// Sizes, probabilities and combinations of the architecture.
+pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
+    let width = |value: u16, field, part| check((1..=MAX_WIDTH).contains(&value), part, field, "1 to 4096");
+    width(spec.inputs, "inputs", Part::Spec)?;
+    width(spec.outputs, "outputs", Part::Spec)?;
+    let as_many = spec.target != Target::Next || spec.inputs == spec.outputs;
+    check(as_many, Part::Spec, "outputs", "as many as inputs when the target is the next input")?;
+    check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
+    match spec.layout {
+        Layout::Plain => {}
+    }
+    for (index, layer) in spec.layers.iter().enumerate() {
+        let part = Part::Layer(index as u8);
+        width(layer.units, "units", part)?;
+        unit_noise(layer.input_noise, part, "input_noise")?;
+        unit_noise(layer.recurrent_noise, part, "recurrent_noise")?;
+        variance_scale(layer.variance_scale, part)?;
+    }
+    unit_noise(spec.output.noise, Part::Output, "noise")?;
+    variance_scale(spec.output.variance_scale, Part::Output)?;
+    let plain = spec.output.mode == OutputMode::Plain;
+    check(
+        !(plain && spec.output.weight_variance),
+        Part::Output,
+        "weight_variance",
+        "off when the output is plain",
+    )
+}
+
+fn unit_noise(noise: UnitNoise, part: Part, field: &'static str) -> Result<(), Error> {
+    match noise {
+        UnitNoise::None => Ok(()),
+        UnitNoise::Dropout { keep } => {
+            check(keep > 0.0 && keep <= 1.0, part, field, "a keep probability in (0, 1]")
+        }
+        UnitNoise::Multiplicative { var } | UnitNoise::Additive { var } => {
+            check((0.0..=WEIGHT_LIMIT).contains(&var), part, field, "a variance from 0 to 1e6")
+        }
+    }
+}
+
+fn variance_scale(scale: f32, part: Part) -> Result<(), Error> {
+    check((0.0..=WEIGHT_LIMIT).contains(&scale), part, "variance_scale", "from 0 to 1e6")
+}
+
+fn numbers(
+    (bytes, padding): (&[u8], &[u8]),
+    part: Part,
+    field: &'static str,
+    allowed: &'static str,
+    ok: impl Fn(f32) -> bool,
+) -> Result<(), Error> {
+    zeros(padding, part, field)?;
+    check(F32s::new(bytes).iter().all(ok), part, field, allowed)
+}
+
+/// Scaler, noise and calibration.
+pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Result<(), Error> {
+    let name = vector.name();
+    match vector {
+        Vector::InputMean | Vector::OutputMean => {
+            numbers(bytes, part, name, "finite, at most 1e30", |x| x.abs() <= MEAN_LIMIT)
+        }
+        Vector::InputStd | Vector::OutputStd => numbers(bytes, part, name, "from 1e-18 to 1e18", |x| {
+            (1.0 / SCALE_LIMIT..=SCALE_LIMIT).contains(&x)
+        }),
+        Vector::NoiseVar | Vector::Calibration => {
+            numbers(bytes, part, name, "from 1e-12 to 1e12", |x| (1.0 / VAR_LIMIT..=VAR_LIMIT).contains(&x))
+        }
+    }
+}
+
+/// Every section of one affine map.
+pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
+    for section in Section::ALL {
+        let bytes = cursor.padded(shape.bytes(section));
+        let int8 = shape.format == WeightFormat::Int8;
+        let name = section.name();
+        match section {
+            Section::Weight if int8 => {
+                zeros(bytes.1, part, name)?;
+                check(bytes.0.iter().all(|code| *code != 0x80), part, name, "codes from -127 to 127")?;
+            }
+            Section::WeightVar if int8 => zeros(bytes.1, part, name)?,
+            Section::Bias | Section::Weight => {
+                numbers(bytes, part, name, "finite, at most 1e6", |x| x.abs() <= WEIGHT_LIMIT)?;
+            }
+            // Codes go up to 255, so a scale is limited to what keeps the product within the limit.
+            Section::WeightScale | Section::DeviationScale => {
+                numbers(bytes, part, name, "from 0 to 3000", |x| (0.0..=3e3).contains(&x))?;
+            }
+            Section::BiasVar | Section::WeightVar => {
+                numbers(bytes, part, name, "from 0 to 1e12", |x| (0.0..=VAR_LIMIT).contains(&x))?;
+            }
+        }
+    }
+    Ok(())
+}

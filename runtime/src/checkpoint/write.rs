@@ -1,0 +1,257 @@
+//! Writing checkpoints (feature `std`): the trainer's half of the format.
+
+use std::format;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
+use super::read::{CRC, Header};
+use super::spec::{Likelihood, ModelSpec, WeightFormat};
+use super::{Checkpoint, MAGIC, VERSION};
+
+/// Everything a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contents {
+    /// The architecture.
+    pub spec: ModelSpec,
+    /// Names of the inputs: one per channel, or none.
+    pub input_names: Vec<String>,
+    /// Names of the outputs: one per channel, or none.
+    pub output_names: Vec<String>,
+    /// Units of the inputs.
+    pub input_scaler: Scaler,
+    /// Units of the outputs.
+    pub output_scaler: Scaler,
+    /// Affine maps of the layers; rows in order of units, the gates i, f, g, o of an LSTM unit side by side.
+    pub layers: Vec<Affine>,
+    /// Affine map of the output layer.
+    pub output: Affine,
+    /// Noise variance per output in standardised units; empty for a Bernoulli likelihood.
+    pub noise_var: Vec<f32>,
+    /// Factor on the total variance of each output, 1 when not calibrated; empty for a Bernoulli likelihood.
+    pub calibration: Vec<f32>,
+}
+
+/// Mean and standard deviation of each channel in raw units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scaler {
+    /// Training means.
+    pub mean: Vec<f32>,
+    /// Training standard deviations.
+    pub std: Vec<f32>,
+}
+
+impl Scaler {
+    /// A scaler that changes nothing.
+    pub fn identity(channels: usize) -> Self {
+        Scaler { mean: vec![0.0; channels], std: vec![1.0; channels] }
+    }
+}
+
+/// Weights, row-major, and biases of one affine map.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Affine {
+    /// Means of the weights, `rows × cols`.
+    pub weight: Vec<f32>,
+    /// Means of the biases.
+    pub bias: Vec<f32>,
+    /// Variances of the weights; empty without weight variances.
+    pub weight_var: Vec<f32>,
+    /// Variances of the biases; empty without weight variances.
+    pub bias_var: Vec<f32>,
+}
+
+/// Encodes a checkpoint and reads it back, so that what is returned is known to load.
+///
+/// # Errors
+/// Says which list has the wrong length or which field holds a value that a checkpoint may not hold.
+pub fn write(contents: &Contents) -> Result<Vec<u8>, String> {
+    let spec = &contents.spec;
+    let header = encode_header(contents)?;
+    let payload = encode_payload(contents)?;
+    let mut bytes = Vec::with_capacity(PREAMBLE + header.len() + payload.len() + 20);
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend([0, 0]);
+    bytes.extend(length(header.len(), "header")?);
+    bytes.extend(length(payload.len(), "payload")?);
+    extend_padded(&mut bytes, &header);
+    debug_assert_eq!(payload.len() as u64, spec.payload_bytes());
+    bytes.extend(&payload);
+    bytes.extend(CRC.checksum(&bytes).to_le_bytes());
+    Checkpoint::read(&bytes).map_err(|error| format!("{error}"))?;
+    Ok(bytes)
+}
+
+fn length(bytes: usize, what: &str) -> Result<[u8; 4], String> {
+    let bytes = u32::try_from(bytes).map_err(|_| format!("{what}: {bytes} bytes do not fit the format"))?;
+    Ok(bytes.to_le_bytes())
+}
+
+fn encode_header(contents: &Contents) -> Result<Vec<u8>, String> {
+    for name in contents.input_names.iter().chain(&contents.output_names) {
+        if name.is_empty() || name.contains(['\n', '\r']) {
+            return Err(format!("channel name {name:?}: must be one non-empty line"));
+        }
+    }
+    let (input_names, output_names) = (contents.input_names.join("\n"), contents.output_names.join("\n"));
+    let header =
+        Header { spec: contents.spec.clone(), input_names: &input_names, output_names: &output_names };
+    postcard::to_stdvec(&header).map_err(|error| format!("header: {error}"))
+}
+
+fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
+    let spec = &contents.spec;
+    if contents.layers.len() != spec.layers.len() {
+        return Err(format!("{} layers given, the spec has {}", contents.layers.len(), spec.layers.len()));
+    }
+    let mut payload = Vec::new();
+    for vector in Vector::BEFORE_LAYERS {
+        extend_vector(&mut payload, contents, vector)?;
+    }
+    for (index, (shape, affine)) in spec.layer_shapes().zip(&contents.layers).enumerate() {
+        extend_affine(&mut payload, shape, affine, &format!("layer {index}"))?;
+    }
+    extend_affine(&mut payload, spec.output_shape(), &contents.output, "output layer")?;
+    for vector in Vector::AFTER_LAYERS {
+        extend_vector(&mut payload, contents, vector)?;
+    }
+    Ok(payload)
+}
+
+fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
+    bytes.extend(section);
+    let padding = aligned(section.len() as u64) as usize - section.len();
+    bytes.extend(core::iter::repeat_n(0, padding));
+}
+
+fn le_bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> Result<(), String> {
+    let values = match vector {
+        Vector::InputMean => &contents.input_scaler.mean,
+        Vector::InputStd => &contents.input_scaler.std,
+        Vector::OutputMean => &contents.output_scaler.mean,
+        Vector::OutputStd => &contents.output_scaler.std,
+        Vector::NoiseVar => &contents.noise_var,
+        Vector::Calibration => &contents.calibration,
+    };
+    expect_len(values.len(), vector.count(&contents.spec), vector.name())?;
+    extend_padded(payload, &le_bytes(values));
+    Ok(())
+}
+
+fn expect_len(found: usize, expected: u64, what: &str) -> Result<(), String> {
+    if found as u64 == expected {
+        return Ok(());
+    }
+    Err(format!("{what}: {expected} values expected, {found} given"))
+}
+
+fn extend_affine(
+    payload: &mut Vec<u8>,
+    shape: AffineShape,
+    affine: &Affine,
+    part: &str,
+) -> Result<(), String> {
+    let (rows, weights) = (shape.rows as u64, shape.rows as u64 * shape.cols as u64);
+    let variances = u64::from(shape.weight_variance);
+    expect_len(affine.bias.len(), rows, &format!("{part}: bias"))?;
+    expect_len(affine.weight.len(), weights, &format!("{part}: weight"))?;
+    expect_len(affine.bias_var.len(), rows * variances, &format!("{part}: bias_var"))?;
+    expect_len(affine.weight_var.len(), weights * variances, &format!("{part}: weight_var"))?;
+    let encoded = match shape.format {
+        WeightFormat::F32 => EncodedWeights::f32(affine),
+        WeightFormat::Int8 => EncodedWeights::int8(affine, shape.cols),
+    };
+    for section in Section::ALL {
+        let bytes = match section {
+            Section::Bias => &le_bytes(&affine.bias),
+            Section::BiasVar => &le_bytes(&affine.bias_var),
+            Section::WeightScale => &encoded.weight_scale,
+            Section::Weight => &encoded.weight,
+            Section::DeviationScale => &encoded.deviation_scale,
+            Section::WeightVar => &encoded.weight_var,
+        };
+        debug_assert_eq!(bytes.len() as u64, shape.bytes(section));
+        extend_padded(payload, bytes);
+    }
+    Ok(())
+}
+
+/// The four sections that depend on the weight format.
+#[derive(Default)]
+struct EncodedWeights {
+    weight_scale: Vec<u8>,
+    weight: Vec<u8>,
+    deviation_scale: Vec<u8>,
+    weight_var: Vec<u8>,
+}
+
+impl EncodedWeights {
+    fn f32(affine: &Affine) -> Self {
+        EncodedWeights {
+            weight: le_bytes(&affine.weight),
+            weight_var: le_bytes(&affine.weight_var),
+            ..Self::default()
+        }
+    }
+
+    /// Symmetric bytes with one scale per row. Variances are stored as standard deviations, whose smaller range
+    /// suits eight bits better.
+    fn int8(affine: &Affine, cols: usize) -> Self {
+        let mut encoded = Self::default();
+        for row in affine.weight.chunks(cols) {
+            let scale = row_scale(row.iter().map(|weight| weight.abs()), 127.0);
+            encoded.weight_scale.extend(scale.to_le_bytes());
+            encoded.weight.extend(row.iter().map(|weight| code(*weight, scale, 127.0) as i8 as u8));
+        }
+        for row in affine.weight_var.chunks(cols) {
+            let deviations = row.iter().map(|var| libm::sqrtf(var.max(0.0)));
+            let scale = row_scale(deviations.clone(), 255.0);
+            encoded.deviation_scale.extend(scale.to_le_bytes());
+            encoded.weight_var.extend(deviations.map(|deviation| code(deviation, scale, 255.0) as u8));
+        }
+        encoded
+    }
+}
+
+fn row_scale(magnitudes: impl Iterator<Item = f32>, largest_code: f32) -> f32 {
+    magnitudes.fold(0.0, f32::max) / largest_code
+}
+
+fn code(value: f32, scale: f32, largest_code: f32) -> f32 {
+    if scale > 0.0 { (value / scale).round_ties_even().clamp(-largest_code, largest_code) } else { 0.0 }
+}
+
+impl Contents {
+    /// Contents of the right shape with every number at its neutral value: weights 0, scales 1.
+    pub fn zeros(spec: ModelSpec) -> Self {
+        let affine = |shape: AffineShape| {
+            let weights = shape.rows * shape.cols;
+            let (rows_var, weights_var) = if shape.weight_variance { (shape.rows, weights) } else { (0, 0) };
+            Affine {
+                weight: vec![0.0; weights],
+                bias: vec![0.0; shape.rows],
+                weight_var: vec![0.0; weights_var],
+                bias_var: vec![0.0; rows_var],
+            }
+        };
+        let outputs = usize::from(spec.outputs);
+        let noises = if spec.likelihood == Likelihood::Gaussian { outputs } else { 0 };
+        Contents {
+            input_names: Vec::new(),
+            output_names: Vec::new(),
+            input_scaler: Scaler::identity(spec.inputs.into()),
+            output_scaler: Scaler::identity(outputs),
+            layers: spec.layer_shapes().map(affine).collect(),
+            output: affine(spec.output_shape()),
+            noise_var: vec![1.0; noises],
+            calibration: vec![1.0; noises],
+            spec,
+        }
+    }
+}

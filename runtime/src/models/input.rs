@@ -1,0 +1,47 @@
+//! From a raw row to the standardised moments that the first layer reads.
+
+use crate::cells::UNIT_LIMIT;
+use crate::moments::Moments;
+
+/// What is known of one channel of the sample: raw value and raw variance, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    value: f32,
+    var: f32,
+}
+
+impl Reading {
+    /// A value that is not a finite number counts as missing; a variance that makes no sense as none.
+    pub(super) fn new(value: f32, var: f32) -> Option<Self> {
+        let var = if var > 0.0 { var.min(f32::MAX) } else { 0.0 };
+        value.is_finite().then_some(Reading { value, var })
+    }
+
+    /// The raw value.
+    pub(super) fn value(self) -> f32 {
+        self.value
+    }
+
+    /// Moments in units of the training data's mean and deviation, kept inside the finite range.
+    pub(super) fn standardised(self, mean: f32, std: f32) -> Moments {
+        let value = (self.value - mean) / std;
+        Moments {
+            mean: value.clamp(-UNIT_LIMIT, UNIT_LIMIT),
+            var: (self.var / std / std).min(UNIT_LIMIT * UNIT_LIMIT),
+        }
+    }
+}
+
+/// A source of readings: row values, with or without variances. Channels beyond its end are missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawRow<'r> {
+    pub(super) values: &'r [f32],
+    pub(super) vars: &'r [f32],
+}
+
+impl RawRow<'_> {
+    pub(super) fn reading(&self, channel: usize) -> Option<Reading> {
+        let value = self.values.get(channel)?;
+        Reading::new(*value, self.vars.get(channel).copied().unwrap_or(0.0))
+    }
+}

@@ -1,0 +1,143 @@
+//! The walk of one sample through layers and output map, in standardised units.
+//!
+//! No sum can leave the finite range: units and inputs are within ±10⁶ with variances up to 10¹², weights within ±10⁶
+//! and their variances within 10¹² (checked when loading), so a pre-activation stays below 10¹⁶ and its variance
+//! below 10³⁵ even with the strongest noise and the widest layer.
+
+use super::prediction::Output;
+use crate::cells::{Units, elman_step, lstm_step, with_noise};
+use crate::checkpoint::{
+    AffineView, CellKind, Cursor, LayerSpec, ModelSpec, OutputMode, OutputSpec, UnitNoise,
+};
+use crate::kernels::{self, NoisyInput};
+use crate::moments::Moments;
+
+/// The scratch that holds the noisy input of an affine map.
+pub(super) struct Scratch<'s> {
+    mean: &'s mut [f32],
+    var: &'s mut [f32],
+}
+
+impl<'s> Scratch<'s> {
+    pub(super) fn new(words: &'s mut [f32]) -> Self {
+        let Units { mean, var } = Units::new(words);
+        Scratch { mean, var }
+    }
+
+    /// Writes the model's input for the first layer.
+    pub(super) fn fill_input(&mut self, spec: &ModelSpec, input: impl Iterator<Item = Moments>) {
+        let noise = spec.layers.first().map_or(UnitNoise::None, |layer| layer.input_noise);
+        self.fill(0, noise, input);
+    }
+
+    /// Writes units after noise from place `start` on.
+    fn fill(&mut self, start: usize, noise: UnitNoise, units: impl Iterator<Item = Moments>) {
+        let places = self.mean.iter_mut().zip(self.var.iter_mut()).skip(start);
+        for ((mean, var), unit) in places.zip(units) {
+            let noisy = with_noise(noise, unit);
+            (*mean, *var) = (noisy.mean, noisy.var);
+        }
+    }
+
+    /// The first `len` places.
+    fn input(&self, len: usize) -> NoisyInput<'_> {
+        NoisyInput {
+            mean: self.mean.get(..len).unwrap_or_default(),
+            var: self.var.get(..len).unwrap_or_default(),
+        }
+    }
+}
+
+/// The units stored in a block of words: first all means, then all variances.
+fn units(words: &[f32]) -> impl Iterator<Item = Moments> + '_ {
+    let (means, vars) = words.split_at_checked(words.len() / 2).unwrap_or_default();
+    means.iter().zip(vars).map(|(mean, var)| Moments { mean: *mean, var: *var })
+}
+
+/// Brings every layer forward and returns the units of the last.
+pub(super) fn recur<'r>(
+    spec: &ModelSpec,
+    weights: &mut Cursor<'_>,
+    scratch: &mut Scratch<'_>,
+    recurrent: &'r mut [f32],
+) -> &'r [f32] {
+    let mut rest = recurrent;
+    let mut below: &[f32] = &[];
+    for (index, (layer, shape)) in spec.layers.iter().zip(spec.layer_shapes()).enumerate() {
+        if index > 0 {
+            scratch.fill(0, layer.input_noise, units(below));
+        }
+        let block = 2 * usize::from(layer.units);
+        let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(block).unwrap_or_default();
+        let (c, left) = left.split_at_mut_checked(block * (layer.cell.states() - 1)).unwrap_or_default();
+        layer_step(spec, layer, weights.affine(shape), scratch, h, c);
+        (below, rest) = (h, left);
+    }
+    below
+}
+
+/// Brings one layer forward. The scratch already holds its input; `h` and `c` are its state.
+fn layer_step(
+    spec: &ModelSpec,
+    layer: &LayerSpec,
+    affine: AffineView<'_>,
+    scratch: &mut Scratch<'_>,
+    h: &mut [f32],
+    c: &mut [f32],
+) {
+    let inputs = affine.cols().saturating_sub(layer.units.into());
+    scratch.fill(inputs, layer.recurrent_noise, units(h));
+    let input = scratch.input(affine.cols());
+    let mut h = Units::new(h);
+    match layer.cell {
+        CellKind::Elman(function) => elman_step(layer, function, spec.moment_form, affine, input, &mut h),
+        CellKind::Lstm => lstm_step(layer, spec.moment_form, affine, input, &mut h, &mut Units::new(c)),
+    }
+}
+
+/// Moments of each output's pre-activation, from the units of the last layer.
+pub(super) fn output_step(
+    spec: &ModelSpec,
+    affine: AffineView<'_>,
+    below: &[f32],
+    scratch: &mut Scratch<'_>,
+    mut each: impl FnMut(Moments),
+) {
+    let OutputSpec { mode, noise, variance_scale, .. } = spec.output;
+    match mode {
+        OutputMode::Propagating => {
+            scratch.fill(0, noise, units(below));
+            for a in kernels::rows(affine, scratch.input(affine.cols())) {
+                each(Moments { var: variance_scale * a.var, ..a });
+            }
+        }
+        OutputMode::Plain => {
+            scratch.fill(0, UnitNoise::None, units(below));
+            for mean in kernels::mean_rows(affine, scratch.input(affine.cols()).mean) {
+                each(Moments { mean, var: 0.0 });
+            }
+        }
+    }
+}
+
+/// Raw moments of a normal output: V[y] is carried through the net, σ̂² is the noise that remains (the predictive density is
+/// N(z | E[y], V[y] + σ̂²); Bayer 2015, thesis, 2.6.2.2).
+pub(super) fn gaussian_output(
+    a: Moments,
+    raw_mean: f32,
+    raw_std: f32,
+    noise_var: f32,
+    calibration: f32,
+) -> Output {
+    let unit = calibration * (raw_std * raw_std);
+    let (epistemic, aleatoric) = ((a.var * unit).min(f32::MAX), (noise_var * unit).min(f32::MAX));
+    Output::of(a.mean * raw_std + raw_mean, epistemic, aleatoric)
+}
+
+/// Moments of a binary output whose probability has the moments `p`: E[p] (1 − E[p]) is the total variance, V[p] the
+/// part of it that stems from not knowing the probability.
+pub(super) fn bernoulli_output(p: Moments) -> Output {
+    let total = p.mean * (1.0 - p.mean);
+    let epistemic = p.var.min(total);
+    Output::of(p.mean, epistemic, total - epistemic)
+}

@@ -1,0 +1,258 @@
+//! Online prediction with mean and variance.
+
+use core::iter::repeat;
+
+use super::input::{RawRow, Reading};
+use super::network::{Scratch, bernoulli_output, gaussian_output, output_step, recur};
+use super::prediction::{Output, Prediction, outputs};
+use super::state::State;
+use super::surprise::score;
+use crate::cells::sigmoid;
+use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
+use crate::moments::Moments;
+use crate::{Arena, Error};
+
+/// A loaded model: weights in flash, shared by any number of streams.
+#[derive(Clone, Debug)]
+pub struct Model<'m> {
+    checkpoint: Checkpoint<'m>,
+    input_mean: F32s<'m>,
+    input_std: F32s<'m>,
+    output_mean: F32s<'m>,
+    output_std: F32s<'m>,
+    /// The payload from the first layer on.
+    weights: Cursor<'m>,
+}
+
+impl<'m> Model<'m> {
+    /// Checks the bytes of a checkpoint once and for all.
+    ///
+    /// # Errors
+    /// Names the field at fault; see [`Error`].
+    pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
+        let checkpoint = Checkpoint::read(bytes)?;
+        let mut cursor = checkpoint.cursor();
+        let [input_mean, input_std, output_mean, output_std] =
+            Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
+        Ok(Model { input_mean, input_std, output_mean, output_std, weights: cursor, checkpoint })
+    }
+
+    /// The architecture.
+    pub fn spec(&self) -> &ModelSpec {
+        self.checkpoint.spec()
+    }
+
+    /// The checkpoint this model was loaded from.
+    pub fn checkpoint(&self) -> &Checkpoint<'m> {
+        &self.checkpoint
+    }
+
+    /// Begins a stream in `arena`.
+    ///
+    /// # Errors
+    /// If the arena is too small.
+    pub fn start<'a, const WORDS: usize>(&self, arena: &'a mut Arena<WORDS>) -> Result<State<'a>, Error> {
+        self.start_in(arena.words_mut())
+    }
+
+    /// Begins a stream in a slice of at least [`ModelSpec::arena_words`] words, for hosts that size it at run time.
+    ///
+    /// # Errors
+    /// If the slice is too short.
+    pub fn start_in<'a>(&self, words: &'a mut [f32]) -> Result<State<'a>, Error> {
+        let mut state = State::divide(self.spec(), words)?;
+        self.reset(&mut state);
+        Ok(state)
+    }
+
+    /// Forgets everything seen. A model that predicts its next input then predicts the first one.
+    pub fn reset(&self, state: &mut State<'_>) {
+        state.recurrent.fill(0.0);
+        state.forget_surprise();
+        match self.spec().target {
+            // The first sample is predicted from the training mean, with no doubt about it: as in training.
+            Target::Next => self.advance(state, |_, _| Moments::default()),
+            Target::Columns => self.prior(state),
+        }
+    }
+
+    /// Takes in one row of raw units and predicts.
+    ///
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: its
+    /// prediction stands in, mean and variance, when the model predicts its own inputs, else the training mean
+    /// and variance. Values beyond the last channel are ignored.
+    pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
+        self.step_uncertain(state, row, &[])
+    }
+
+    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel, in
+    /// squared raw units.
+    pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
+        let row = RawRow { values: mean, vars: var };
+        match self.spec().target {
+            Target::Next => {
+                self.judge(state, row);
+                self.advance(state, |channel, predicted| {
+                    let reading = row
+                        .reading(channel)
+                        .or_else(|| predicted.and_then(|output| Reading::new(output.mean, output.variance)));
+                    self.standardised(channel, reading)
+                });
+            }
+            Target::Columns => {
+                self.advance(state, |channel, _| self.standardised(channel, row.reading(channel)));
+            }
+        }
+        Prediction::of(state)
+    }
+
+    /// The last prediction again.
+    pub fn prediction<'s>(&self, state: &'s State<'_>) -> Prediction<'s> {
+        Prediction::of(state)
+    }
+
+    /// Moments of an input channel; its training mean and variance when nothing is known.
+    fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
+        let unknown = Moments { mean: 0.0, var: 1.0 };
+        let (mean, std) = (self.input_mean.at(channel), self.input_std.at(channel));
+        reading.map_or(unknown, |reading| reading.standardised(mean, std))
+    }
+
+    /// Scores a row against the prediction made before it.
+    fn judge(&self, state: &mut State<'_>, row: RawRow<'_>) {
+        let likelihood = self.spec().likelihood;
+        let predicted = outputs(state.mean, state.epistemic, state.aleatoric);
+        let mut total = None;
+        for (channel, (z, output)) in state.z.iter_mut().zip(predicted).enumerate() {
+            let scored = row.reading(channel).map(|reading| score(likelihood, output, reading.value()));
+            *z = scored.as_ref().map_or(f32::NAN, |score| score.z);
+            if let Some(score) = scored {
+                total = Some(total.unwrap_or(0.0) + score.nll);
+            }
+        }
+        state.nll = total;
+    }
+
+    /// Brings the stream one sample forward. `input` makes the standardised input of a channel, given what was
+    /// predicted for it.
+    fn advance(&self, state: &mut State<'_>, input: impl Fn(usize, Option<Output>) -> Moments) {
+        let spec = self.spec();
+        let mut weights = self.weights;
+        let mut scratch = Scratch::new(state.scratch);
+        let predicted = outputs(state.mean, state.epistemic, state.aleatoric).map(Some);
+        let channels = predicted.chain(repeat(None)).take(spec.inputs.into()).enumerate();
+        scratch.fill_input(spec, channels.map(|(channel, output)| input(channel, output)));
+        let below = recur(spec, &mut weights, &mut scratch, state.recurrent);
+        let affine = weights.affine(spec.output_shape());
+        let noise_var = weights.vector(Vector::NoiseVar, spec);
+        let calibration = weights.vector(Vector::Calibration, spec);
+
+        let units = self.output_mean.iter().zip(self.output_std.iter());
+        let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
+        let places = state.mean.iter_mut().zip(state.epistemic.iter_mut().zip(state.aleatoric.iter_mut()));
+        let mut channels = places.zip(units.zip(noises));
+        output_step(spec, affine, below, &mut scratch, |a| {
+            if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
+                channels.next()
+            {
+                let output = match spec.likelihood {
+                    Likelihood::Gaussian => gaussian_output(a, raw_mean, raw_std, noise_var, calibration),
+                    Likelihood::Bernoulli => bernoulli_output(sigmoid(spec.moment_form, a)),
+                };
+                (*mean, *epistemic, *aleatoric) = (output.mean, output.epistemic, output.aleatoric);
+            }
+        });
+    }
+
+    /// What is known of the outputs before the first sample: their distribution in the training data.
+    fn prior(&self, state: &mut State<'_>) {
+        let bernoulli = self.spec().likelihood == Likelihood::Bernoulli;
+        let places = state.mean.iter_mut().zip(state.aleatoric.iter_mut());
+        for ((mean, aleatoric), (raw_mean, raw_std)) in
+            places.zip(self.output_mean.iter().zip(self.output_std.iter()))
+        {
+            (*mean, *aleatoric) = if bernoulli { (0.5, 0.25) } else { (raw_mean, raw_std * raw_std) };
+        }
+        state.epistemic.fill(0.0);
+    }
+}
+
+/// A model with one stream: the common case in one value.
+///
+/// See the [crate's front page](crate) for an example. For many streams of one model, hold a [`Model`] and one
+/// [`State`] per stream.
+#[derive(Debug)]
+pub struct Predictor<'m, 'a> {
+    model: Model<'m>,
+    state: State<'a>,
+}
+
+impl<'m, 'a> Predictor<'m, 'a> {
+    /// Checks a checkpoint once and for all and begins a stream in `arena`.
+    ///
+    /// # Errors
+    /// Names the field at fault, or says how many words the arena needs; see [`Error`].
+    pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
+        Self::load_in(bytes, arena.words_mut())
+    }
+
+    /// Like [`load`](Self::load), for hosts that size the memory at run time.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_in(bytes: &'m [u8], words: &'a mut [f32]) -> Result<Self, Error> {
+        let model = Model::load(bytes)?;
+        let state = model.start_in(words)?;
+        Ok(Predictor { model, state })
+    }
+
+    /// Takes in one row of raw units and predicts; see [`Model::step`].
+    pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
+        self.model.step(&mut self.state, row)
+    }
+
+    /// Takes in one row with a variance per channel and predicts; see [`Model::step_uncertain`].
+    pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
+        self.model.step_uncertain(&mut self.state, mean, var)
+    }
+
+    /// Takes in several rows, one after the other in one slice, and shows each prediction to `each`. A rest shorter
+    /// than a row is ignored.
+    pub fn run(&mut self, rows: &[f32], mut each: impl FnMut(Prediction<'_>)) {
+        let width = usize::from(self.model.spec().inputs).max(1);
+        for row in rows.chunks_exact(width) {
+            each(self.model.step(&mut self.state, row));
+        }
+    }
+
+    /// The last prediction again; before the first sample, what is expected of it.
+    pub fn prediction(&self) -> Prediction<'_> {
+        self.model.prediction(&self.state)
+    }
+
+    /// Forgets everything seen.
+    pub fn reset(&mut self) {
+        self.model.reset(&mut self.state);
+    }
+
+    /// Copies the stream's state into `words`; see [`State::save`].
+    ///
+    /// # Errors
+    /// If `words` is not [`ModelSpec::saved_words`] long.
+    pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
+        self.state.save(words)
+    }
+
+    /// Goes on from a saved state; see [`State::restore`].
+    ///
+    /// # Errors
+    /// If the words cannot be a state of this model.
+    pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
+        self.state.restore(words)
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model<'m> {
+        &self.model
+    }
+}

@@ -1,0 +1,94 @@
+//! What one stream remembers: data that can be saved, restored, copied and reset.
+
+use crate::Error;
+use crate::checkpoint::ModelSpec;
+
+/// State of one stream, in the caller's arena.
+///
+/// Made by [`Model::start`](crate::Model::start).
+#[derive(Debug)]
+pub struct State<'a> {
+    /// Per layer: h means, h variances, and for an LSTM c means, c variances.
+    pub(super) recurrent: &'a mut [f32],
+    /// The last prediction in raw units.
+    pub(super) mean: &'a mut [f32],
+    pub(super) epistemic: &'a mut [f32],
+    pub(super) aleatoric: &'a mut [f32],
+    /// Standardised residuals of the sample just seen; NaN where it was missing.
+    pub(super) z: &'a mut [f32],
+    /// Negative log-likelihood of the sample just seen.
+    pub(super) nll: Option<f32>,
+    /// Noisy input of the affine map at work: nothing of it survives a step.
+    pub(super) scratch: &'a mut [f32],
+}
+
+impl<'a> State<'a> {
+    /// Divides an arena's words; the contents are whatever they were.
+    pub(super) fn divide(spec: &ModelSpec, words: &'a mut [f32]) -> Result<Self, Error> {
+        let too_small = Error::Arena { needed: spec.arena_words(), found: words.len() };
+        let outputs = spec.outputs.into();
+        let mut rest = words;
+        let mut take = |count: usize| -> Option<&'a mut [f32]> {
+            let (taken, left) = core::mem::take(&mut rest).split_at_mut_checked(count)?;
+            rest = left;
+            Some(taken)
+        };
+        let mut divided = || {
+            Some(State {
+                recurrent: take(spec.recurrent_words())?,
+                mean: take(outputs)?,
+                epistemic: take(outputs)?,
+                aleatoric: take(outputs)?,
+                z: take(outputs)?,
+                nll: None,
+                scratch: take(spec.scratch_words())?,
+            })
+        };
+        divided().ok_or(too_small)
+    }
+
+    /// The parts that make up a saved state, in order.
+    fn saved(&self) -> [&[f32]; 4] {
+        [self.recurrent, self.mean, self.epistemic, self.aleatoric]
+    }
+
+    fn saved_len(&self) -> usize {
+        self.saved().iter().map(|part| part.len()).sum()
+    }
+
+    /// Copies the state into `words`, which must have [`ModelSpec::saved_words`] elements.
+    ///
+    /// # Errors
+    /// If `words` has another length.
+    pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
+        self.check_len(words.len())?;
+        let values = self.saved().into_iter().flatten();
+        words.iter_mut().zip(values).for_each(|(word, value)| *word = *value);
+        Ok(())
+    }
+
+    /// Goes on from a state saved by [`save`](Self::save): the same stream, or another one's.
+    ///
+    /// # Errors
+    /// If the length does not fit, or a word is not finite; the state is then unchanged.
+    pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
+        self.check_len(words.len())?;
+        if let Some(word) = words.iter().position(|value| !value.is_finite()) {
+            return Err(Error::StateValue { word });
+        }
+        let places = [&mut *self.recurrent, &mut *self.mean, &mut *self.epistemic, &mut *self.aleatoric];
+        places.into_iter().flatten().zip(words).for_each(|(place, value)| *place = *value);
+        self.forget_surprise();
+        Ok(())
+    }
+
+    fn check_len(&self, found: usize) -> Result<(), Error> {
+        let needed = self.saved_len();
+        if needed == found { Ok(()) } else { Err(Error::State { needed, found }) }
+    }
+
+    pub(super) fn forget_surprise(&mut self) {
+        self.z.fill(f32::NAN);
+        self.nll = None;
+    }
+}
