@@ -1,0 +1,148 @@
+//! Initial values of a network's parameters.
+
+use nalgebra::DMatrix;
+use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec};
+use rand_core::Rng;
+
+use super::parameters::{Parameters, layer_inputs};
+use super::random::{Purpose, choose, normal, stream};
+
+/// How parameters are drawn. The default suits data that are standardised.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Initialisation {
+    /// Standard deviation of the input weights of each layer; 1/√inputs if not given.
+    pub input_std: Option<f32>,
+    /// Standard deviation of the recurrent weights; 1/√(inputs that are not zero) if not given.
+    pub recurrent_std: Option<f32>,
+    /// Spectral radius that the recurrent weights (of each gate) are scaled to.
+    pub spectral_radius: Option<f32>,
+    /// Recurrent inputs per unit that are not zero; 0 stands for all.
+    pub sparse: usize,
+    /// Value of every output bias.
+    pub output_bias: f32,
+}
+
+/// Position of the forget gate among the rows of an LSTM unit.
+const FORGET_GATE: usize = 1;
+
+impl Initialisation {
+    /// Draws the parameters of a network; the same seed gives the same numbers on every machine.
+    ///
+    /// Biases are zero but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
+    /// before it has learned what to remember. The noise variance starts at 1, the variance of the targets.
+    pub fn draw(&self, spec: &ModelSpec, seed: u64) -> Parameters {
+        let mut rng = stream(seed, Purpose::Initialisation);
+        let mut parameters = Parameters::zeros(spec);
+        let mut tensors = parameters.tensors.iter_mut();
+        let mut next =
+            || &mut tensors.next().expect("a weight and a bias for every layer and the output").values;
+        for (index, layer) in spec.layers.iter().enumerate() {
+            self.fill_weight(next(), layer, layer_inputs(spec, index), &mut rng);
+            fill_bias(next(), layer.cell);
+        }
+        let units = layer_inputs(spec, spec.layers.len());
+        let output_std = 1.0 / (units as f64).sqrt();
+        next().fill_with(|| (output_std * normal(&mut rng)) as f32);
+        next().fill(self.output_bias);
+        parameters
+    }
+
+    /// Fills the weights of one layer, [rows, inputs + units].
+    fn fill_weight(&self, weight: &mut [f32], layer: &LayerSpec, inputs: usize, rng: &mut impl Rng) {
+        let (units, gates) = (usize::from(layer.units), layer.cell.gates());
+        let input_std = self.input_std.map_or(1.0 / (inputs as f64).sqrt(), f64::from);
+        let recurrent: Vec<DMatrix<f64>> = (0..gates).map(|_| self.recurrent(units, rng)).collect();
+        for (row, weight) in weight.chunks_mut(inputs + units).enumerate() {
+            let (from_input, from_state) = weight.split_at_mut(inputs);
+            from_input.fill_with(|| (input_std * normal(rng)) as f32);
+            for (column, value) in from_state.iter_mut().enumerate() {
+                *value = recurrent[row % gates][(row / gates, column)] as f32;
+            }
+        }
+    }
+
+    /// A sparse Gaussian matrix scaled to its spectral radius (Bayer 2015, thesis, 1.3.3 and 2.5.2).
+    fn recurrent(&self, units: usize, rng: &mut impl Rng) -> DMatrix<f64> {
+        let used = if self.sparse == 0 { units } else { self.sparse.min(units) };
+        let std = self.recurrent_std.map_or(1.0 / (used as f64).sqrt(), f64::from);
+        let mut matrix = DMatrix::zeros(units, units);
+        for row in 0..units {
+            for column in choose(rng, used, units) {
+                matrix[(row, column)] = std * normal(rng);
+            }
+        }
+        if let Some(wanted) = self.spectral_radius {
+            let radius = spectral_radius(&matrix);
+            // A matrix without any cycle has radius 0, and no factor can change that.
+            if radius > 0.0 {
+                matrix *= f64::from(wanted) / radius;
+            }
+        }
+        matrix
+    }
+}
+
+/// Largest magnitude of an eigenvalue.
+fn spectral_radius(matrix: &DMatrix<f64>) -> f64 {
+    matrix.complex_eigenvalues().iter().map(|value| value.norm()).fold(0.0, f64::max)
+}
+
+fn fill_bias(bias: &mut [f32], cell: CellKind) {
+    match cell {
+        CellKind::Elman(_) => {}
+        CellKind::Lstm => {
+            bias.iter_mut().skip(FORGET_GATE).step_by(cell.gates()).for_each(|bias| *bias = 1.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::Transfer;
+
+    use super::*;
+    use crate::nn::test_spec;
+
+    #[test]
+    fn draws_depend_on_the_seed_alone() {
+        let spec = test_spec(3, 2, &[(CellKind::Lstm, 5)]);
+        let default = Initialisation::default();
+        assert_eq!(default.draw(&spec, 1), default.draw(&spec, 1));
+        assert_ne!(default.draw(&spec, 1), default.draw(&spec, 2));
+        assert!(default.draw(&spec, 1).fits(&spec));
+    }
+
+    #[test]
+    fn recurrent_weights_are_sparse_and_have_the_spectral_radius() {
+        let spec = test_spec(3, 2, &[(CellKind::Elman(Transfer::Tanh), 30)]);
+        let init = Initialisation { spectral_radius: Some(1.1), sparse: 7, ..Initialisation::default() };
+        let parameters = init.draw(&spec, 3);
+        let weight = &parameters.get("layer0.weight").unwrap().values;
+        let recurrent = DMatrix::from_fn(30, 30, |row, column| f64::from(weight[row * 33 + 3 + column]));
+        for row in recurrent.row_iter() {
+            assert_eq!(row.iter().filter(|value| **value != 0.0).count(), 7);
+        }
+        assert!((spectral_radius(&recurrent) - 1.1).abs() < 1e-4);
+    }
+
+    #[test]
+    fn deviations_and_biases_are_as_asked() {
+        let spec = test_spec(50, 2, &[(CellKind::Lstm, 40)]);
+        let init = Initialisation {
+            input_std: Some(0.3),
+            recurrent_std: Some(0.01),
+            output_bias: -0.8,
+            ..Initialisation::default()
+        };
+        let parameters = init.draw(&spec, 1);
+        let weight = &parameters.get("layer0.weight").unwrap().values;
+        let std = |values: Vec<f32>| (values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32).sqrt();
+        let columns = |range: std::ops::Range<usize>| -> Vec<f32> {
+            weight.chunks(90).flat_map(|row| row[range.clone()].to_vec()).collect()
+        };
+        assert!((std(columns(0..50)) - 0.3).abs() < 0.01);
+        assert!((std(columns(50..90)) - 0.01).abs() < 0.001);
+        assert_eq!(parameters.get("layer0.bias").unwrap().values[..5], [0.0, 1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(parameters.get("output.bias").unwrap().values, [-0.8, -0.8]);
+    }
+}

@@ -1,0 +1,59 @@
+//! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole net on
+//! Burn.
+//!
+//! A batch walks through this module bottom up: [`net`] puts noise on it and maps it to pre-activations with Burn,
+//! [`host_node`] hands those to [`recurrence`], whose blocks of sequences run in [`parallel`] on the products of
+//! [`product`]. Parameters are plain lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the
+//! time of one step only, so that saving, resuming and exporting need nothing of Burn.
+
+pub mod host_node;
+pub mod init;
+pub mod net;
+pub mod noise;
+pub mod parallel;
+pub mod parameters;
+pub mod product;
+pub mod random;
+pub mod recurrence;
+pub mod tensors;
+
+#[cfg(test)]
+mod net_tests;
+
+pub use init::Initialisation;
+pub use net::{Prediction, predict};
+pub use parameters::{Named, Parameters};
+
+/// A noiseless Gaussian network for tests.
+#[cfg(test)]
+pub(crate) fn test_spec(
+    inputs: u16,
+    outputs: u16,
+    layers: &[(quaver::checkpoint::CellKind, u16)],
+) -> quaver::checkpoint::ModelSpec {
+    use quaver::checkpoint::*;
+    let layer = |&(cell, units): &(CellKind, u16)| LayerSpec {
+        cell,
+        units,
+        input_noise: UnitNoise::None,
+        recurrent_noise: UnitNoise::None,
+        weight_variance: false,
+        variance_scale: 1.0,
+    };
+    ModelSpec {
+        inputs,
+        outputs,
+        target: Target::Columns,
+        likelihood: Likelihood::Gaussian,
+        moment_form: MomentForm::Accurate,
+        weight_format: WeightFormat::F32,
+        layout: Layout::Plain,
+        layers: layers.iter().map(layer).collect(),
+        output: OutputSpec {
+            mode: OutputMode::Propagating,
+            noise: UnitNoise::None,
+            weight_variance: false,
+            variance_scale: 1.0,
+        },
+    }
+}

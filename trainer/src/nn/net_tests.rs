@@ -1,0 +1,159 @@
+//! The network on Burn against the equations, one number at a time.
+
+use burn::tensor::Device;
+use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Transfer, UnitNoise};
+use quaver::moments::{self, Moments, product};
+
+use super::net::{forward, predict};
+use super::random::{Purpose, normal, stream};
+use super::tensors::{ParameterTensors, to_vec};
+use super::{Initialisation, Parameters, test_spec};
+use crate::data::batch::Batch;
+
+const NOISES: [UnitNoise; 4] = [
+    UnitNoise::None,
+    UnitNoise::Dropout { keep: 0.8 },
+    UnitNoise::Multiplicative { var: 0.4 },
+    UnitNoise::Additive { var: 0.3 },
+];
+
+/// An LSTM below an Elman layer, with `noise` in all places and a variance scale that is not 1.
+fn two_layers(noise: UnitNoise) -> ModelSpec {
+    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 4), (CellKind::Elman(Transfer::Sigmoid), 5)]);
+    for layer in &mut spec.layers {
+        (layer.input_noise, layer.recurrent_noise, layer.variance_scale) = (noise, noise, 1.3);
+    }
+    (spec.output.noise, spec.output.variance_scale) = (noise, 0.7);
+    spec
+}
+
+fn batch(steps: usize, rows: usize, inputs: usize, uncertain: bool) -> Batch {
+    let mut rng = stream(9, Purpose::Shuffle { epoch: 1 });
+    let mut draw = || normal(&mut rng) as f32;
+    let count = steps * rows * inputs;
+    let inputs_mean = (0..count).map(|_| draw()).collect();
+    let inputs_var = (0..count).map(|_| if uncertain { draw().abs() } else { 0.0 }).collect();
+    Batch { steps, rows, inputs_mean, inputs_var, targets: Vec::new(), mask: Vec::new() }
+}
+
+/// Noise as the documents state it, kind by kind (Bayer 2015, thesis, 2.3.4 and 2.5).
+fn noisy(noise: UnitNoise, Moments { mean: m, var: v }: Moments) -> Moments {
+    match noise {
+        UnitNoise::None => Moments { mean: m, var: v },
+        UnitNoise::Dropout { keep: p } => Moments { mean: p * m, var: p * (1.0 - p) * m * m + p * v },
+        UnitNoise::Multiplicative { var } => Moments { mean: m, var: v + var * (m * m + v) },
+        UnitNoise::Additive { var } => Moments { mean: m, var: v + var },
+    }
+}
+
+/// One row of an affine map on moments (Bayer 2015, thesis, eqs. 17 and 18).
+fn affine_row(weight: &[f32], bias: f32, input: &[Moments], scale: f32) -> Moments {
+    let mut sum = Moments { mean: bias, var: 0.0 };
+    for (weight, input) in weight.iter().zip(input) {
+        sum.mean += weight * input.mean;
+        sum.var += weight * weight * input.var * scale;
+    }
+    sum
+}
+
+fn affine(parameters: &Parameters, name: &str, input: &[Moments], scale: f32) -> Vec<Moments> {
+    let weight = &parameters.get(&format!("{name}.weight")).unwrap().values;
+    let bias = &parameters.get(&format!("{name}.bias")).unwrap().values;
+    weight.chunks(input.len()).zip(bias).map(|(row, bias)| affine_row(row, *bias, input, scale)).collect()
+}
+
+/// Outputs of one row of the batch, step by step.
+fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) -> Vec<Vec<Moments>> {
+    let start = |layer: &quaver::checkpoint::LayerSpec| vec![Moments::default(); layer.units.into()];
+    let mut states: Vec<Vec<Moments>> = spec.layers.iter().map(start).collect();
+    let mut cells = states.clone();
+    let inputs = usize::from(spec.inputs);
+    let mut outputs = Vec::new();
+    for step in 0..batch.steps {
+        let at = (step * batch.rows + row) * inputs;
+        let moments = |i| Moments { mean: batch.inputs_mean[i], var: batch.inputs_var[i] };
+        let mut signal: Vec<Moments> = (at..at + inputs).map(moments).collect();
+        for (index, layer) in spec.layers.iter().enumerate() {
+            let below = signal.iter().map(|unit| noisy(layer.input_noise, *unit));
+            let last = states[index].iter().map(|unit| noisy(layer.recurrent_noise, *unit));
+            let columns: Vec<Moments> = below.chain(last).collect();
+            let pre = affine(parameters, &format!("layer{index}"), &columns, layer.variance_scale);
+            signal = slow_cell(layer.cell, &pre, &mut cells[index]);
+            states[index].clone_from(&signal);
+        }
+        let (noise, scale) = match spec.output.mode {
+            OutputMode::Propagating => (spec.output.noise, spec.output.variance_scale),
+            OutputMode::Plain => (UnitNoise::None, 0.0),
+        };
+        let columns: Vec<Moments> = signal.iter().map(|unit| noisy(noise, *unit)).collect();
+        outputs.push(affine(parameters, "output", &columns, scale));
+    }
+    outputs
+}
+
+fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Moments> {
+    match cell {
+        CellKind::Elman(Transfer::Tanh) => pre.iter().map(|a| moments::tanh(*a)).collect(),
+        CellKind::Elman(Transfer::Sigmoid) => pre.iter().map(|a| moments::sigmoid(*a)).collect(),
+        CellKind::Elman(Transfer::Rectifier) => pre.iter().map(|a| moments::rectifier(*a)).collect(),
+        CellKind::Lstm => pre
+            .chunks(4)
+            .zip(memory)
+            .map(|(gates, c)| {
+                let kept = product(moments::sigmoid(gates[1]), *c);
+                let added = product(moments::sigmoid(gates[0]), moments::tanh(gates[2]));
+                *c = Moments { mean: kept.mean + added.mean, var: kept.var + added.var };
+                product(moments::sigmoid(gates[3]), moments::tanh(*c))
+            })
+            .collect(),
+    }
+}
+
+fn assert_follows_equations(spec: &ModelSpec, batch: &Batch) {
+    let parameters = Initialisation::default().draw(spec, 4);
+    let tensors = ParameterTensors::new(spec, &parameters, &Device::flex());
+    let output = forward(spec, &tensors, batch, 2);
+    let mean = to_vec(output.mean);
+    let var = output.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
+    let outputs = usize::from(spec.outputs);
+    for row in 0..batch.rows {
+        for (step, expected) in slow(spec, &parameters, batch, row).iter().enumerate() {
+            for (channel, expected) in expected.iter().enumerate() {
+                let at = (step * batch.rows + row) * outputs + channel;
+                // Both are f32; only the order of the sums differs.
+                assert!((mean[at] - expected.mean).abs() < 5e-6, "{} against {expected:?}", mean[at]);
+                assert!((var[at] - expected.var).abs() < 5e-6, "{} against {expected:?}", var[at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_noise_follows_the_equations_with_and_without_input_variance() {
+    for noise in NOISES {
+        for uncertain in [false, true] {
+            assert_follows_equations(&two_layers(noise), &batch(7, 5, 3, uncertain));
+        }
+    }
+}
+
+#[test]
+fn a_plain_output_ignores_variance_and_noise() {
+    let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
+    spec.output.mode = OutputMode::Plain;
+    assert_follows_equations(&spec, &batch(4, 3, 3, true));
+}
+
+#[test]
+fn a_prediction_of_binary_targets_is_a_probability() {
+    let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
+    let parameters = Initialisation::default().draw(&spec, 4);
+    let batch = batch(4, 3, 3, true);
+    let before = predict(&spec, &parameters, &batch);
+    spec.likelihood = Likelihood::Bernoulli;
+    let after = predict(&spec, &Parameters { tensors: parameters.tensors[..6].to_vec() }, &batch);
+    for index in 0..before.mean.len() {
+        let expected = moments::sigmoid(Moments { mean: before.mean[index], var: before.var[index] });
+        assert_eq!(expected, Moments { mean: after.mean[index], var: after.var[index] });
+    }
+}

@@ -1,0 +1,87 @@
+//! Random numbers that are the same on every machine.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A stream of random numbers for one purpose.
+///
+/// Streams are made from the run's seed and the purpose, never carried on from one use to the next: what is drawn
+/// for epoch 7 does not depend on epochs 1 to 6, so that a resumed run needs no generator state.
+pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
+    let index = match purpose {
+        Purpose::Initialisation => 0,
+        Purpose::Shuffle { epoch } => 1 + epoch,
+    };
+    // The odd factor spreads the index over all bits; the generator's own seeding mixes the sum further.
+    Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(index.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+}
+
+/// What random numbers are drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The initial parameters.
+    Initialisation,
+    /// The order of the training data in an epoch, counted from 1.
+    Shuffle {
+        /// The epoch.
+        epoch: u64,
+    },
+}
+
+/// A number in [0, 1).
+fn uniform(rng: &mut impl Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// A normal variate of mean 0 and variance 1 (Box and Muller 1958).
+pub fn normal(rng: &mut impl Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - uniform(rng)));
+    radius * libm::cos(std::f64::consts::TAU * uniform(rng))
+}
+
+/// `count` different numbers below `bound`, in ascending order.
+pub fn choose(rng: &mut impl Rng, count: usize, bound: usize) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..bound).collect();
+    for index in 0..count.min(bound) {
+        let other = index + (uniform(rng) * (bound - index) as f64) as usize;
+        numbers.swap(index, other);
+    }
+    numbers.truncate(count);
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_variates_have_the_moments_of_a_normal_distribution() {
+        let mut rng = stream(1, Purpose::Initialisation);
+        let draws: Vec<f64> = (0..100_000).map(|_| normal(&mut rng)).collect();
+        let moment = |power: i32| draws.iter().map(|draw| draw.powi(power)).sum::<f64>() / draws.len() as f64;
+        assert!(moment(1).abs() < 0.02);
+        assert!((moment(2) - 1.0).abs() < 0.02);
+        assert!((moment(4) - 3.0).abs() < 0.15);
+    }
+
+    #[test]
+    fn streams_repeat_and_differ_by_purpose_and_seed() {
+        let first = |seed, purpose| stream(seed, purpose).next_u64();
+        let shuffle = |epoch| Purpose::Shuffle { epoch };
+        assert_eq!(first(1, shuffle(3)), first(1, shuffle(3)));
+        assert_ne!(first(1, shuffle(3)), first(1, shuffle(4)));
+        assert_ne!(first(1, shuffle(3)), first(2, shuffle(3)));
+        assert_ne!(first(1, Purpose::Initialisation), first(1, shuffle(1)));
+    }
+
+    #[test]
+    fn choices_are_different_and_in_range() {
+        let mut rng = stream(5, Purpose::Initialisation);
+        for count in 0..=6 {
+            let chosen = choose(&mut rng, count, 6);
+            assert_eq!(chosen.len(), count);
+            assert!(chosen.windows(2).all(|pair| pair[0] < pair[1]) && chosen.iter().all(|&index| index < 6));
+        }
+    }
+}
