@@ -5,9 +5,6 @@ mod lstm;
 mod noise;
 mod transfer;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use elman::elman_step;
 pub(crate) use lstm::lstm_step;
 pub(crate) use noise::with_noise;

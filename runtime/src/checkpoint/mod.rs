@@ -13,9 +13,6 @@ mod validate;
 #[cfg(feature = "std")]
 mod write;
 
-#[cfg(test)]
-mod tests;
-
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
 pub(crate) use layout::Vector;

@@ -9,9 +9,6 @@
 
 mod portable;
 
-#[cfg(test)]
-mod tests;
-
 use crate::checkpoint::{AffineView, Row, WeightRow};
 use crate::moments::Moments;
 

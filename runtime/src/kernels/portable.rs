@@ -77,3 +77,60 @@ pub(super) fn weight_variance_int8(deviations: &[u8], input: NoisyInput<'_>) -> 
     let by_mean = lane_sum(deviations, input.mean, |code, mean| squared(code) * (mean * mean));
     by_mean + lane_sum(deviations, input.var, |code, unit_var| squared(code) * unit_var)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+
+    /// Values with short mantissas: every product and sum below is exact, so any order gives the same answer.
+    fn exact_values(count: usize) -> Vec<f32> {
+        (0..count).map(|index| ((index * 37) % 64) as f32 / 8.0 - 4.0).collect()
+    }
+
+    #[test]
+    fn sums_cover_every_element_whatever_the_length() {
+        for count in 0..40 {
+            let weights = exact_values(count);
+            let bytes: Vec<[u8; 4]> = weights.iter().map(|weight| weight.to_le_bytes()).collect();
+            let means: Vec<f32> = exact_values(count + 3).split_off(3);
+            let vars: Vec<f32> = means.iter().map(|mean| mean.abs()).collect();
+            let sums = sums_f32(&bytes, NoisyInput { mean: &means, var: &vars });
+            let mean: f32 = weights.iter().zip(&means).map(|(w, m)| w * m).sum();
+            let var: f32 = weights.iter().zip(&vars).map(|(w, v)| w * w * v).sum();
+            assert_eq!((sums.mean, sums.var), (mean, var), "{count} elements");
+        }
+    }
+
+    #[test]
+    fn int8_codes_are_signed() {
+        let input = NoisyInput { mean: &[1.0, 2.0, 4.0], var: &[1.0, 0.5, 0.25] };
+        let codes = [-127_i8 as u8, 5, -1_i8 as u8];
+        let sums = sums_int8(&codes, input);
+        assert_eq!(sums.mean, -127.0 + 10.0 - 4.0);
+        assert_eq!(sums.var, 16129.0 + 12.5 + 0.25);
+    }
+
+    #[test]
+    fn weight_variance_multiplies_the_second_moment() {
+        // (m² + v) τ summed: (9 + 1) · 0.5 + (4 + 2) · 0.25.
+        let input = NoisyInput { mean: &[3.0, -2.0], var: &[1.0, 2.0] };
+        let variances = [0.5_f32.to_le_bytes(), 0.25_f32.to_le_bytes()];
+        assert_eq!(weight_variance_f32(&variances, input), 6.5);
+        // Deviations 4 and 200, squared: exact in f32.
+        assert_eq!(weight_variance_int8(&[4, 200], input), 10.0 * 16.0 + 6.0 * 40000.0);
+    }
+
+    #[test]
+    fn the_order_of_summation_is_the_documented_one() {
+        // One large value in lane 0 swallows what is added to it, so the result depends on the order.
+        let weights: Vec<[u8; 4]> = core::iter::repeat_n(1.0_f32.to_le_bytes(), 16).collect();
+        let mut inputs = [1.0_f32; 16];
+        inputs[0] = 2.0_f32.powi(25);
+        // Lane 0 holds 2²⁵ + 1 → 2²⁵; the others hold 2; (a + e) → 2²⁵ (ties to even), and so on pairwise.
+        let lanes = [2.0_f32.powi(25), 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0];
+        let [a, b, c, d, e, f, g, h] = lanes;
+        assert_eq!(mean_f32(&weights, &inputs), ((a + e) + (c + g)) + ((b + f) + (d + h)));
+    }
+}

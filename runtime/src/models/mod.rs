@@ -7,9 +7,6 @@ mod predictor;
 mod state;
 mod surprise;
 
-#[cfg(test)]
-mod tests;
-
 pub use prediction::{Output, Prediction, Surprise};
 pub use predictor::{Model, Predictor};
 pub use state::State;

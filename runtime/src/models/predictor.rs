@@ -111,6 +111,22 @@ impl<'m> Model<'m> {
         Prediction::of(state)
     }
 
+    /// Copies a stream's state into `words`, which must have [`ModelSpec::saved_words`] elements.
+    ///
+    /// # Errors
+    /// If `words` has another length.
+    pub fn save(&self, state: &State<'_>, words: &mut [f32]) -> Result<(), Error> {
+        state.save(words)
+    }
+
+    /// Goes on from a state saved by [`save`](Self::save): the same stream's, or another one's.
+    ///
+    /// # Errors
+    /// If the length does not fit or a word is not a possible value; the state is then unchanged.
+    pub fn restore(&self, state: &mut State<'_>, words: &[f32]) -> Result<(), Error> {
+        state.restore(self.spec(), words)
+    }
+
     /// Moments of an input channel; its training mean and variance when nothing is known.
     fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
         let unknown = Moments { mean: 0.0, var: 1.0 };
@@ -235,20 +251,20 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.reset(&mut self.state);
     }
 
-    /// Copies the stream's state into `words`; see [`State::save`].
+    /// Copies the stream's state into `words`; see [`Model::save`].
     ///
     /// # Errors
     /// If `words` is not [`ModelSpec::saved_words`] long.
     pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
-        self.state.save(words)
+        self.model.save(&self.state, words)
     }
 
-    /// Goes on from a saved state; see [`State::restore`].
+    /// Goes on from a saved state; see [`Model::restore`].
     ///
     /// # Errors
     /// If the words cannot be a state of this model.
     pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
-        self.state.restore(words)
+        self.model.restore(&mut self.state, words)
     }
 
     /// The model.

@@ -1,6 +1,10 @@
 //! What one stream remembers: data that can be saved, restored, copied and reset.
 
+use core::iter::repeat_n;
+use core::ops::RangeInclusive;
+
 use crate::Error;
+use crate::cells::UNIT_LIMIT;
 use crate::checkpoint::ModelSpec;
 
 /// State of one stream, in the caller's arena.
@@ -56,24 +60,19 @@ impl<'a> State<'a> {
         self.saved().iter().map(|part| part.len()).sum()
     }
 
-    /// Copies the state into `words`, which must have [`ModelSpec::saved_words`] elements.
-    ///
-    /// # Errors
-    /// If `words` has another length.
-    pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
+    /// Copies the state into `words`.
+    pub(super) fn save(&self, words: &mut [f32]) -> Result<(), Error> {
         self.check_len(words.len())?;
         let values = self.saved().into_iter().flatten();
         words.iter_mut().zip(values).for_each(|(word, value)| *word = *value);
         Ok(())
     }
 
-    /// Goes on from a state saved by [`save`](Self::save): the same stream, or another one's.
-    ///
-    /// # Errors
-    /// If the length does not fit, or a word is not finite; the state is then unchanged.
-    pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
+    /// Takes over a saved state if every word of it is possible; is unchanged otherwise.
+    pub(super) fn restore(&mut self, spec: &ModelSpec, words: &[f32]) -> Result<(), Error> {
         self.check_len(words.len())?;
-        if let Some(word) = words.iter().position(|value| !value.is_finite()) {
+        let possible = |(value, limits): (&f32, RangeInclusive<f32>)| limits.contains(value);
+        if let Some(word) = words.iter().zip(saved_limits(spec)).position(|pair| !possible(pair)) {
             return Err(Error::StateValue { word });
         }
         let places = [&mut *self.recurrent, &mut *self.mean, &mut *self.epistemic, &mut *self.aleatoric];
@@ -91,4 +90,17 @@ impl<'a> State<'a> {
         self.z.fill(f32::NAN);
         self.nll = None;
     }
+}
+
+/// What each word of a saved state may be, in order.
+fn saved_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> + '_ {
+    let unit = [-UNIT_LIMIT..=UNIT_LIMIT, 0.0..=UNIT_LIMIT * UNIT_LIMIT];
+    let block =
+        move |count: u16| unit.clone().into_iter().flat_map(move |limits| repeat_n(limits, count.into()));
+    let layers = spec.layers.iter().flat_map(move |layer| {
+        let block = block.clone();
+        (0..layer.cell.states()).flat_map(move |_| block(layer.units))
+    });
+    let prediction = [f32::MIN..=f32::MAX, 0.0..=f32::MAX, 0.0..=f32::MAX];
+    layers.chain(prediction.into_iter().flat_map(|limits| repeat_n(limits, spec.outputs.into())))
 }

@@ -39,3 +39,39 @@ fn bernoulli(probability: f32, observed: f32) -> Score {
     let nll = -x * libm::logf(p) - (1.0 - x) * libm::logf(1.0 - p);
     Score { nll, z: (x - p) / libm::sqrtf(p * (1.0 - p)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaussian_score_is_the_log_density() {
+        let predicted = Output::of(1.0, 1.5, 2.5);
+        let Score { nll, z } = score(Likelihood::Gaussian, predicted, 5.0);
+        let density = (-2.0_f64).exp() / (2.0 * (2.0 * core::f64::consts::PI).sqrt());
+        assert_eq!(z, 2.0);
+        assert!((f64::from(nll) + density.ln()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn bernoulli_score_is_the_log_probability() {
+        let predicted = Output::of(0.8, 0.0, 0.16);
+        assert!((f64::from(score(Likelihood::Bernoulli, predicted, 1.0).nll) + 0.8_f64.ln()).abs() < 1e-6);
+        assert!((f64::from(score(Likelihood::Bernoulli, predicted, 0.0).nll) + 0.2_f64.ln()).abs() < 1e-6);
+        assert!((score(Likelihood::Bernoulli, predicted, 0.0).z + 2.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn scores_stay_finite() {
+        for predicted in
+            [Output::of(0.0, 0.0, 0.0), Output::of(f32::MAX, f32::MAX, f32::MAX), Output::of(1.0, 0.0, 1e-12)]
+        {
+            for observed in [0.0, f32::MAX, -f32::MAX, 1e-40] {
+                for likelihood in [Likelihood::Gaussian, Likelihood::Bernoulli] {
+                    let Score { nll, z } = score(likelihood, predicted, observed);
+                    assert!(nll.is_finite() && z.is_finite(), "{predicted:?} {observed}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Damaged checkpoints: each gives an error that names what is wrong, never a panic and never another model.
+
+use quaver::checkpoint::{CellKind, Contents, MAX_WIDTH, Transfer, UnitNoise, WeightFormat, write};
+use quaver::{Error, Model};
+use quaver_tests::golden::{Architecture, cases, randomise};
+use quaver_tests::numbers::Numbers;
+
+fn small() -> Contents {
+    let layers = [(CellKind::Elman(Transfer::Tanh), 3)];
+    let varied = Architecture { weight_variance: true, ..Architecture::default() };
+    let mut contents = Contents::zeros(varied.spec(&layers, WeightFormat::Int8));
+    randomise(&mut contents, &mut Numbers::new("corruption"));
+    contents.input_names = ["a", "b", "c"].map(String::from).to_vec();
+    contents
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = write(&small()).expect("a valid model");
+    for len in 0..bytes.len() {
+        assert!(Model::load(&bytes[..len]).is_err(), "{len} of {} bytes", bytes.len());
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert!(matches!(Model::load(&longer), Err(Error::Length { field: "file", .. })));
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    let bytes = write(&small()).expect("a valid model");
+    for bit in 0..8 * bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(Model::load(&damaged).is_err(), "bit {bit}");
+    }
+}
+
+/// With the checksum mended, the reader's other checks are on their own.
+#[test]
+fn every_changed_byte_with_a_valid_checksum_gives_an_error_or_a_model_that_steps() {
+    for case in cases().iter().filter(|case| case.name.starts_with("weight-variance")) {
+        let content = case.model.len() - 4;
+        for place in 0..content {
+            for value in [0x00, 0x01, 0x7f, 0x80, 0xff] {
+                let mut damaged = case.model.clone();
+                damaged[place] = value;
+                let crc = crc32(&damaged[..content]).to_le_bytes();
+                damaged[content..].copy_from_slice(&crc);
+                step_if_it_loads(&damaged);
+            }
+        }
+    }
+}
+
+fn step_if_it_loads(bytes: &[u8]) {
+    let Ok(model) = Model::load(bytes) else { return };
+    let mut words = vec![0.0; model.spec().arena_words()];
+    let mut state = model.start_in(&mut words).expect("as many words as it asks for");
+    for _ in 0..3 {
+        for output in model.step(&mut state, &[1.0, f32::NAN, -3.0]).iter() {
+            assert!(output.mean.is_finite() && output.variance >= 0.0 && output.variance.is_finite());
+        }
+    }
+}
+
+/// CRC-32 bit by bit, independent of the library that the product uses.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
+    })
+}
+
+#[test]
+fn errors_name_the_field() {
+    let refused = |change: fn(&mut Contents)| {
+        let mut contents = small();
+        change(&mut contents);
+        write(&contents).expect_err("an invalid model")
+    };
+    let says = |message: String, words: &[&str]| {
+        assert!(words.iter().all(|word| message.contains(word)), "{message:?} should name {words:?}");
+    };
+    says(refused(|c| c.layers[0].bias[1] = f32::NAN), &["layer 0", "bias"]);
+    says(refused(|c| c.layers[0].weight_var[0] = f32::INFINITY), &["layer 0", "deviation_scale"]);
+    says(refused(|c| c.layers[0].weight.truncate(5)), &["layer 0", "weight", "18", "5"]);
+    says(refused(|c| c.input_scaler.std[2] = 0.0), &["scaler", "input_std"]);
+    says(refused(|c| c.noise_var[0] = -1.0), &["output layer", "noise_var"]);
+    says(refused(|c| c.calibration[0] = f32::NAN), &["output layer", "calibration"]);
+    says(refused(|c| c.spec.layers[0].units = 0), &["layer 0"]);
+    says(refused(|c| c.spec.inputs = MAX_WIDTH + 1), &["input_mean"]);
+    says(
+        refused(|c| c.spec.layers[0].input_noise = UnitNoise::Dropout { keep: 0.0 }),
+        &["input_noise", "(0, 1]"],
+    );
+    says(refused(|c| c.spec.output.variance_scale = f32::NAN), &["output layer", "variance_scale"]);
+    says(refused(|c| c.input_names.truncate(2)), &["input_names"]);
+    says(refused(|c| c.output_names = vec![String::from("two\nlines"), String::from("b")]), &["two\\nlines"]);
+}
+
+#[test]
+fn other_files_and_versions_are_told_apart() {
+    let bytes = write(&small()).expect("a valid model");
+    assert_eq!(Model::load(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
+    let mut newer = bytes.clone();
+    newer[4] = 2;
+    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 2 }));
+    let mut damaged = bytes.clone();
+    let last = bytes.len() - 5;
+    damaged[last] ^= 0x10;
+    assert!(matches!(Model::load(&damaged), Err(Error::Crc { .. })));
+}
+
+#[test]
+fn equal_contents_are_equal_files() {
+    assert_eq!(write(&small()), write(&small()));
+}

@@ -1,0 +1,137 @@
+//! The runtime against a slow f64 network that integrates its moments, for every kind of model.
+
+mod network;
+
+use network::Network;
+use quaver::checkpoint::{
+    CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise, WeightFormat, write,
+};
+use quaver::{Model, Output};
+use quaver_tests::golden::{Architecture, randomise};
+use quaver_tests::numbers::Numbers;
+
+const TANH: CellKind = CellKind::Elman(Transfer::Tanh);
+const SIGMOID: CellKind = CellKind::Elman(Transfer::Sigmoid);
+const RECTIFIER: CellKind = CellKind::Elman(Transfer::Rectifier);
+const STEPS: usize = 30;
+
+/// Largest differences over a stream: of means in output deviations, of variances relative to the total variance.
+#[derive(Debug, Default)]
+struct Gap {
+    mean: f64,
+    epistemic: f64,
+    aleatoric: f64,
+}
+
+fn gap(architecture: Architecture, layers: &[(CellKind, u16)], format: WeightFormat) -> Gap {
+    let mut contents = Contents::zeros(architecture.spec(layers, format));
+    let mut numbers = Numbers::new("reference");
+    randomise(&mut contents, &mut numbers);
+    let bytes = write(&contents).expect("a valid model");
+    let model = Model::load(&bytes).expect("a valid checkpoint");
+    let mut words = vec![0.0; model.spec().arena_words()];
+    let mut state = model.start_in(&mut words).expect("enough words");
+    let mut network = Network::new(&contents);
+
+    let mut gap = Gap::default();
+    for _ in 0..STEPS {
+        let mut row = vec![0.0; architecture.inputs.into()];
+        let mut vars = row.clone();
+        numbers.fill(&mut row, -2.0, 2.0);
+        numbers.fill(&mut vars, 0.0, 0.5);
+        let expected = network.step(standardised(&contents, &row, &vars));
+        let prediction = model.step_uncertain(&mut state, &row, &vars);
+        assert_eq!(prediction.iter().len(), expected.len());
+        prediction.iter().zip(expected).for_each(|(output, expected)| gap.widen(output, expected));
+    }
+    gap
+}
+
+fn standardised(contents: &Contents, row: &[f32], vars: &[f32]) -> Vec<(f64, f64)> {
+    let scaler = contents.input_scaler.mean.iter().zip(&contents.input_scaler.std);
+    let channel = |((value, var), (mean, std)): ((&f32, &f32), (&f32, &f32))| {
+        let std = f64::from(*std);
+        ((f64::from(*value) - f64::from(*mean)) / std, f64::from(*var) / std / std)
+    };
+    row.iter().zip(vars).zip(scaler).map(channel).collect()
+}
+
+impl Gap {
+    fn widen(&mut self, found: Output, (mean, epistemic, aleatoric): (f64, f64, f64)) {
+        let total = epistemic + aleatoric;
+        let grow = |most: &mut f64, difference: f64| *most = most.max(difference.abs());
+        grow(&mut self.mean, (f64::from(found.mean) - mean) / total.sqrt());
+        grow(&mut self.epistemic, (f64::from(found.epistemic) - epistemic) / total);
+        grow(&mut self.aleatoric, (f64::from(found.aleatoric) - aleatoric) / total);
+    }
+
+    fn assert_within(&self, tolerance: f64, what: &str) {
+        println!("{what}: {self:?}, allowed {tolerance:e}");
+        let Gap { mean, epistemic, aleatoric } = *self;
+        assert!(mean <= tolerance && epistemic <= tolerance && aleatoric <= tolerance, "{what}: {self:?}");
+    }
+}
+
+fn both_formats(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
+    for format in [WeightFormat::F32, WeightFormat::Int8] {
+        gap(architecture, layers, format).assert_within(tolerance, &format!("{what}, {format:?}"));
+    }
+}
+
+/// Rounding in f32 over some thirty steps of nets that forget; nothing else differs.
+const ROUNDING: f64 = 2e-5;
+
+/// The tables of sigmoid and tanh are within 5·10⁻⁴; a net of a few units with weights around ½ adds some of them up.
+const TABLES: f64 = 4e-3;
+
+#[test]
+fn rectifiers_agree_to_rounding() {
+    both_formats(Architecture::default(), &[(RECTIFIER, 9)], ROUNDING, "rectifier");
+}
+
+#[test]
+fn the_printed_moments_agree_to_rounding() {
+    let paper = Architecture { form: MomentForm::Paper, ..Architecture::default() };
+    both_formats(paper, &[(TANH, 9)], ROUNDING, "printed tanh");
+    both_formats(paper, &[(SIGMOID, 9)], ROUNDING, "printed sigmoid");
+    both_formats(paper, &[(CellKind::Lstm, 6)], ROUNDING, "printed LSTM");
+    both_formats(paper, &[(CellKind::Lstm, 6), (TANH, 11), (SIGMOID, 5)], ROUNDING, "printed stack");
+}
+
+#[test]
+fn the_accurate_moments_agree_with_integrals() {
+    let accurate = Architecture::default();
+    both_formats(accurate, &[(TANH, 9)], TABLES, "tanh");
+    both_formats(accurate, &[(SIGMOID, 9)], TABLES, "sigmoid");
+    both_formats(accurate, &[(CellKind::Lstm, 6)], TABLES, "LSTM");
+    both_formats(accurate, &[(CellKind::Lstm, 5), (TANH, 12)], TABLES, "stack");
+}
+
+#[test]
+fn weight_variances_noise_and_scales_take_part() {
+    let base = Architecture { form: MomentForm::Paper, ..Architecture::default() };
+    let varied = Architecture { weight_variance: true, ..base };
+    both_formats(varied, &[(TANH, 9)], ROUNDING, "weight variance");
+    both_formats(varied, &[(CellKind::Lstm, 6)], ROUNDING, "weight variance, LSTM");
+    let noise = [
+        UnitNoise::Multiplicative { var: 0.3 },
+        UnitNoise::Additive { var: 0.1 },
+        UnitNoise::Multiplicative { var: 0.2 },
+    ];
+    both_formats(Architecture { noise, variance_scale: 1.4, ..base }, &[(TANH, 9)], ROUNDING, "other noise");
+}
+
+#[test]
+fn outputs_of_every_kind_agree() {
+    let base = Architecture { form: MomentForm::Paper, ..Architecture::default() };
+    let plain = Architecture { mode: OutputMode::Plain, ..base };
+    both_formats(plain, &[(TANH, 9)], ROUNDING, "plain output");
+    let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
+    both_formats(binary, &[(TANH, 9)], ROUNDING, "Bernoulli output");
+}
+
+#[test]
+fn a_wide_net_agrees_as_well() {
+    let wide = Architecture { inputs: 19, outputs: 5, form: MomentForm::Paper, ..Architecture::default() };
+    both_formats(wide, &[(CellKind::Lstm, 33)], ROUNDING, "wide LSTM");
+}

@@ -1,0 +1,209 @@
+//! The network once more, slowly and in f64, from the equations: what the runtime is compared with.
+//!
+//! Moments through transfer functions are integrals, taken by the trapezoidal rule; nothing is shared with the runtime
+//! but the description of the model.
+
+use quaver::checkpoint::{
+    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise,
+};
+
+/// Mean and variance.
+pub type Pair = (f64, f64);
+
+/// One affine map as rows of (weight, weight variance), with bias and bias variance.
+struct Map {
+    rows: Vec<(Vec<Pair>, Pair)>,
+}
+
+impl Map {
+    fn new(affine: &Affine, bytes: bool) -> Self {
+        let cols = affine.weight.len() / affine.bias.len();
+        let weights: Vec<f64> =
+            affine.weight.chunks(cols).flat_map(|row| stored(row, bytes, 127.0)).collect();
+        let deviations: Vec<f32> = affine.weight_var.iter().map(|var| var.sqrt()).collect();
+        let deviations = deviations.chunks(cols).flat_map(|row| stored(row, bytes, 255.0));
+        let variances: Vec<f64> = deviations.map(|deviation| deviation * deviation).collect();
+        let at = |list: &[f64], index: usize| list.get(index).copied().unwrap_or(0.0);
+        let bias_var: Vec<f64> = affine.bias_var.iter().map(|var| f64::from(*var)).collect();
+        let row = |(index, bias): (usize, &f32)| {
+            let columns =
+                (0..cols).map(|col| (weights[index * cols + col], at(&variances, index * cols + col)));
+            (columns.collect(), (f64::from(*bias), at(&bias_var, index)))
+        };
+        Map { rows: affine.bias.iter().enumerate().map(row).collect() }
+    }
+
+    /// E and V of each row (Bayer 2015, thesis, eqs. 17 and 18).
+    fn apply(&self, input: &[Pair]) -> Vec<Pair> {
+        let row = |(weights, bias): &(Vec<Pair>, Pair)| {
+            weights.iter().zip(input).fold(*bias, |(mean, var), ((weight, tau), (m, v))| {
+                (mean + weight * m, var + v * weight * weight + (m * m + v) * tau)
+            })
+        };
+        self.rows.iter().map(row).collect()
+    }
+}
+
+/// The values that a row has after storing it.
+fn stored(row: &[f32], bytes: bool, largest: f32) -> Vec<f64> {
+    let scale = row.iter().fold(0.0_f32, |most, value| most.max(value.abs())) / largest;
+    let through_bytes = |value: &f32| f64::from((value / scale).round_ties_even()) * f64::from(scale);
+    row.iter().map(|value| if bytes { through_bytes(value) } else { f64::from(*value) }).collect()
+}
+
+fn noisy(noise: UnitNoise, (m, v): Pair) -> Pair {
+    match noise {
+        UnitNoise::None => (m, v),
+        UnitNoise::Dropout { keep } => {
+            let p = f64::from(keep);
+            (p * m, p * (1.0 - p) * m * m + p * v)
+        }
+        UnitNoise::Multiplicative { var } => (m, v + f64::from(var) * (m * m + v)),
+        UnitNoise::Additive { var } => (m, v + f64::from(var)),
+    }
+}
+
+fn sigma(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// E[f(a)] and V[f(a)] for a ~ N(m, v), by the trapezoidal rule on ±9 standard deviations.
+pub fn quadrature(f: impl Fn(f64) -> f64, (m, v): Pair) -> Pair {
+    const NODES: i32 = 4000;
+    let s = v.sqrt();
+    let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
+    let at_mean = f(m);
+    for node in -NODES..=NODES {
+        let r = 9.0 * f64::from(node) / f64::from(NODES);
+        let weight = (-0.5 * r * r).exp();
+        // About f(m), so that a small variance does not cancel.
+        let value = f(m + s * r) - at_mean;
+        total += weight;
+        first += weight * value;
+        second += weight * value * value;
+    }
+    let mean = first / total;
+    (at_mean + mean, second / total - mean * mean)
+}
+
+/// The printed form with its squared mean corrected.
+fn printed_sigmoid((m, v): Pair) -> Pair {
+    let squash = |m: f64, v: f64| sigma(m / (1.0 + std::f64::consts::PI * v / 8.0).sqrt());
+    let a = 4.0 - 2.0 * 2.0_f64.sqrt();
+    let b = -(2.0_f64.sqrt() - 1.0).ln();
+    let mean = squash(m, v);
+    (mean, squash(a * (m - b), a * a * v) - mean * mean)
+}
+
+fn sigmoid(form: MomentForm, (m, v): Pair) -> Pair {
+    match form {
+        MomentForm::Accurate => quadrature(sigma, (m, v)),
+        MomentForm::Paper => printed_sigmoid((m, v)),
+    }
+}
+
+fn tanh(form: MomentForm, (m, v): Pair) -> Pair {
+    match form {
+        MomentForm::Accurate => quadrature(f64::tanh, (m, v)),
+        MomentForm::Paper => {
+            let (mean, var) = printed_sigmoid((2.0 * m, 4.0 * v));
+            (2.0 * mean - 1.0, 4.0 * var)
+        }
+    }
+}
+
+/// Moments of a product of independents (Bayer 2015, thesis, eqs. 14 and 15).
+fn product((e1, v1): Pair, (e2, v2): Pair) -> Pair {
+    (e1 * e2, v1 * v2 + v1 * e2 * e2 + v2 * e1 * e1)
+}
+
+struct Layer {
+    map: Map,
+    h: Vec<Pair>,
+    c: Vec<Pair>,
+}
+
+/// A model with the state of one stream.
+pub struct Network {
+    contents: Contents,
+    layers: Vec<Layer>,
+    output: Map,
+}
+
+impl Network {
+    pub fn new(contents: &Contents) -> Self {
+        let bytes = contents.spec.weight_format == quaver::checkpoint::WeightFormat::Int8;
+        let layer = |(spec, affine): (&quaver::checkpoint::LayerSpec, &Affine)| Layer {
+            map: Map::new(affine, bytes),
+            h: vec![(0.0, 0.0); spec.units.into()],
+            c: vec![(0.0, 0.0); spec.units.into()],
+        };
+        Network {
+            layers: contents.spec.layers.iter().zip(&contents.layers).map(layer).collect(),
+            output: Map::new(&contents.output, bytes),
+            contents: contents.clone(),
+        }
+    }
+
+    /// One step from standardised inputs; per output (mean, epistemic variance, aleatoric variance) in raw units.
+    pub fn step(&mut self, input: Vec<Pair>) -> Vec<(f64, f64, f64)> {
+        let spec = self.contents.spec.clone();
+        let mut below = input;
+        for (layer, state) in spec.layers.iter().zip(&mut self.layers) {
+            let fed = below.iter().map(|unit| noisy(layer.input_noise, *unit));
+            let own = state.h.iter().map(|unit| noisy(layer.recurrent_noise, *unit));
+            let a = state.map.apply(&fed.chain(own).collect::<Vec<_>>());
+            match layer.cell {
+                CellKind::Elman(function) => state.h = elman(function, spec.moment_form, &a),
+                CellKind::Lstm => lstm(spec.moment_form, &a, state),
+            }
+            let scale = f64::from(layer.variance_scale);
+            state.h.iter_mut().for_each(|(_, var)| *var *= scale);
+            below = state.h.clone();
+        }
+        self.outputs(&below)
+    }
+
+    fn outputs(&self, below: &[Pair]) -> Vec<(f64, f64, f64)> {
+        let spec = &self.contents.spec;
+        let plain = spec.output.mode == OutputMode::Plain;
+        let fed =
+            below.iter().map(|unit| if plain { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
+        let a = self.output.apply(&fed.collect::<Vec<_>>());
+        let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
+        let finish = |(index, (mean, var)): (usize, &Pair)| match spec.likelihood {
+            Likelihood::Gaussian => self.gaussian(index, (*mean, var * scale)),
+            Likelihood::Bernoulli => {
+                let (mean, var) = sigmoid(spec.moment_form, (*mean, var * scale));
+                (mean, var, mean * (1.0 - mean) - var)
+            }
+        };
+        a.iter().enumerate().map(finish).collect()
+    }
+
+    fn gaussian(&self, index: usize, (mean, var): Pair) -> (f64, f64, f64) {
+        let std = f64::from(self.contents.output_scaler.std[index]);
+        let unit = std * std * f64::from(self.contents.calibration[index]);
+        let raw_mean = mean * std + f64::from(self.contents.output_scaler.mean[index]);
+        (raw_mean, var * unit, f64::from(self.contents.noise_var[index]) * unit)
+    }
+}
+
+fn elman(function: Transfer, form: MomentForm, a: &[Pair]) -> Vec<Pair> {
+    let unit = |a: &Pair| match function {
+        Transfer::Tanh => tanh(form, *a),
+        Transfer::Sigmoid => sigmoid(form, *a),
+        Transfer::Rectifier => quadrature(|x| x.max(0.0), *a),
+    };
+    a.iter().map(unit).collect()
+}
+
+/// i, f, g, o of each unit side by side (Fortunato, Blundell and Vinyals 2017, A.2).
+fn lstm(form: MomentForm, a: &[Pair], state: &mut Layer) {
+    for (gates, (h, c)) in a.chunks(4).zip(state.h.iter_mut().zip(&mut state.c)) {
+        let kept = product(sigmoid(form, gates[1]), *c);
+        let added = product(sigmoid(form, gates[0]), tanh(form, gates[2]));
+        *c = (kept.0 + added.0, kept.1 + added.1);
+        *h = product(sigmoid(form, gates[3]), tanh(form, *c));
+    }
+}
