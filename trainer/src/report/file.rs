@@ -10,19 +10,12 @@ use anyhow::{Context, anyhow};
 /// # Errors
 /// When the folder is missing or cannot be written to; the message names the file.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let name = path
-        .file_name()
-        .ok_or_else(|| anyhow!("`{}` names a folder: give a file", path.display()))?;
+    let name = path.file_name().ok_or_else(|| anyhow!("`{}` names a folder: give a file", path.display()))?;
     let temporary = path.with_file_name(format!(".{}.tmp", name.to_string_lossy()));
     fs::write(&temporary, content)
         .and_then(|()| fs::rename(&temporary, path))
         .inspect_err(|_| drop(fs::remove_file(&temporary)))
-        .with_context(|| {
-            format!(
-                "cannot write `{}`: is its folder there and writable?",
-                path.display()
-            )
-        })
+        .with_context(|| format!("cannot write `{}`: is its folder there and writable?", path.display()))
 }
 
 #[cfg(test)]
@@ -42,9 +35,7 @@ mod tests {
     #[test]
     fn says_which_file_failed() {
         let folder = tempfile::tempdir().unwrap();
-        let message = replace(&folder.path().join("no/such/a.txt"), b"")
-            .unwrap_err()
-            .to_string();
+        let message = replace(&folder.path().join("no/such/a.txt"), b"").unwrap_err().to_string();
         assert!(message.contains("a.txt"), "{message}");
     }
 }

@@ -1,3 +1,103 @@
-//! What a run has to say, as one HTML file that needs nothing else.
+//! What a run has to say, as one HTML file that needs nothing else: no network, no script, no font.
+//!
+//! Plain data goes in ([`Report`], and the structs of [`plot`]), text comes out. The page follows the
+//! reader's light or dark scheme, and its colours stay apart for colour-blind eyes.
+//!
+//! ```
+//! use quaver_trainer::report::{Body, KeyFigure, Report, Section, plot, render};
+//!
+//! let report = Report {
+//!     title: "Grip force".into(),
+//!     subtitle: "Held-out minute".into(),
+//!     figures_that_matter: vec![KeyFigure::new("R²", "0.97", "on data never trained on")],
+//!     sections: vec![Section {
+//!         heading: "Training".into(),
+//!         text: "The best epoch is the one that is kept.".into(),
+//!         body: Body::Svg(plot::loss_curves(&plot::LossCurves {
+//!             train: &[1.0, 0.4, 0.2],
+//!             valid: &[1.1, 0.5, 0.6],
+//!             best: Some(1),
+//!             y_label: "NLL (nats per step)",
+//!         })),
+//!     }],
+//! };
+//! assert!(render(&report).contains("best: epoch 2"));
+//! ```
 
 pub(crate) mod file;
+mod html;
+pub mod plot;
+
+use std::path::Path;
+
+pub use html::render;
+
+/// A whole report, in the order in which it is read.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// What this is about.
+    pub title: String,
+    /// What it is about in particular: the model, the data, the date.
+    pub subtitle: String,
+    /// The few numbers that someone with ten seconds should see.
+    pub figures_that_matter: Vec<KeyFigure>,
+    /// Everything else.
+    pub sections: Vec<Section>,
+}
+
+/// One number that matters.
+#[derive(Clone, Debug)]
+pub struct KeyFigure {
+    /// What is counted or measured.
+    pub label: String,
+    /// The number with its unit.
+    pub value: String,
+    /// How to judge it, in a few words.
+    pub note: String,
+}
+
+impl KeyFigure {
+    /// A number that matters.
+    pub fn new(label: impl Into<String>, value: impl Into<String>, note: impl Into<String>) -> Self {
+        Self { label: label.into(), value: value.into(), note: note.into() }
+    }
+}
+
+/// One thing to look at and what to see in it.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// A short heading.
+    pub heading: String,
+    /// What to see below; a blank line starts a new paragraph.
+    pub text: String,
+    /// What there is to look at.
+    pub body: Body,
+}
+
+/// What a section shows.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// A plot.
+    Svg(plot::Figure),
+    /// A table.
+    Table(Table),
+    /// Text as it is, line by line.
+    Pre(String),
+}
+
+/// A table: the first column names the row, the others hold numbers and are aligned to the right.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Heading of each column.
+    pub columns: Vec<String>,
+    /// The cells, row by row; short rows end in empty cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Writes the report to `path`, whole or not at all.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(path: &Path, report: &Report) -> anyhow::Result<()> {
+    file::replace(path, render(report).as_bytes())
+}

@@ -24,6 +24,5 @@ const FOCUS: f64 = 3.0;
 /// What an electrode picks up of each muscle, 1 being the muscle right under a perfect contact.
 pub(super) fn pick_up(electrode: usize) -> [f64; MUSCLES] {
     let angle = TAU * electrode as f64 / ELECTRODES as f64;
-    MUSCLE_ANGLE
-        .map(|muscle| CONTACT[electrode] * libm::exp(FOCUS * (libm::cos(angle - muscle) - 1.0)))
+    MUSCLE_ANGLE.map(|muscle| CONTACT[electrode] * libm::exp(FOCUS * (libm::cos(angle - muscle) - 1.0)))
 }

@@ -53,9 +53,7 @@ fn sources(noise: &mut Noise, activations: &[[f64; MUSCLES]]) -> Vec<[f64; MUSCL
     let mut carriers: [BandPass; MUSCLES] =
         core::array::from_fn(|_| BandPass::new(BAND_HZ[0], BAND_HZ[1], RAW_RATE_HZ));
     let source = |row: &[f64; MUSCLES]| {
-        core::array::from_fn(|muscle| {
-            amplitude(row[muscle]) * carriers[muscle].step(noise.normal())
-        })
+        core::array::from_fn(|muscle| amplitude(row[muscle]) * carriers[muscle].step(noise.normal()))
     };
     activations.iter().map(source).collect()
 }
@@ -90,12 +88,7 @@ impl Electrode {
 
     /// The count for one sample of all muscles' signals.
     fn sample(&mut self, sample: usize, source: &[f64; MUSCLES]) -> f32 {
-        let heard: f64 = self
-            .pick_up
-            .iter()
-            .zip(source)
-            .map(|(gain, signal)| gain * signal)
-            .sum();
+        let heard: f64 = self.pick_up.iter().zip(source).map(|(gain, signal)| gain * signal).sum();
         let gain = FULL_EFFORT_COUNTS * libm::exp(self.log_gain.step(&mut self.noise));
         let time_s = sample as f64 / RAW_RATE_HZ;
         let hum = self.hum_amplitude * libm::sin(TAU * HUM_HZ * time_s + self.hum_phase);

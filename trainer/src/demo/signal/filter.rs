@@ -14,21 +14,13 @@ impl Section {
     /// A Butterworth low-pass by the bilinear transform (Bristow-Johnson, Audio EQ Cookbook, LPF).
     fn low_pass(cutoff_hz: f64, rate_hz: f64) -> Self {
         let cos = libm::cos(TAU * cutoff_hz / rate_hz);
-        Self::normalised(
-            [(1.0 - cos) / 2.0, 1.0 - cos, (1.0 - cos) / 2.0],
-            cutoff_hz,
-            rate_hz,
-        )
+        Self::normalised([(1.0 - cos) / 2.0, 1.0 - cos, (1.0 - cos) / 2.0], cutoff_hz, rate_hz)
     }
 
     /// A Butterworth high-pass by the bilinear transform (Bristow-Johnson, Audio EQ Cookbook, HPF).
     fn high_pass(cutoff_hz: f64, rate_hz: f64) -> Self {
         let cos = libm::cos(TAU * cutoff_hz / rate_hz);
-        Self::normalised(
-            [(1.0 + cos) / 2.0, -1.0 - cos, (1.0 + cos) / 2.0],
-            cutoff_hz,
-            rate_hz,
-        )
+        Self::normalised([(1.0 + cos) / 2.0, -1.0 - cos, (1.0 + cos) / 2.0], cutoff_hz, rate_hz)
     }
 
     /// Adds the denominator that low-pass and high-pass share, and divides by its leading coefficient.
@@ -62,27 +54,17 @@ impl BandPass {
     pub(super) fn new(low_hz: f64, high_hz: f64, rate_hz: f64) -> Self {
         let high_pass = Section::high_pass(low_hz, rate_hz);
         let sections = [high_pass, high_pass, Section::low_pass(high_hz, rate_hz)];
-        let mut filter = Self {
-            sections,
-            gain: 1.0,
-        };
+        let mut filter = Self { sections, gain: 1.0 };
         // White noise leaves with the variance that the impulse response has energy; it has died out after
         // a second.
         let impulse = core::iter::once(1.0).chain(core::iter::repeat_n(0.0, rate_hz as usize));
         let energy: f64 = impulse.map(|x| filter.step(x)).map(|y| y * y).sum();
-        Self {
-            sections,
-            gain: 1.0 / libm::sqrt(energy),
-        }
+        Self { sections, gain: 1.0 / libm::sqrt(energy) }
     }
 
     /// The next sample.
     pub(super) fn step(&mut self, x: f64) -> f64 {
-        self.gain
-            * self
-                .sections
-                .iter_mut()
-                .fold(x, |signal, section| section.step(signal))
+        self.gain * self.sections.iter_mut().fold(x, |signal, section| section.step(signal))
     }
 }
 
@@ -98,10 +80,7 @@ pub(super) struct Twitch {
 impl Twitch {
     /// A twitch that peaks `contraction_s` after its cause.
     pub(super) fn new(contraction_s: f64, rate_hz: f64) -> Self {
-        Self {
-            blend: 1.0 - libm::exp(-1.0 / (contraction_s * rate_hz)),
-            lags: [0.0; 2],
-        }
+        Self { blend: 1.0 - libm::exp(-1.0 / (contraction_s * rate_hz)), lags: [0.0; 2] }
     }
 
     /// The next sample.

@@ -30,19 +30,12 @@ pub(super) fn from_activations(activations: &[[f64; MUSCLES]]) -> Vec<f64> {
     let delay = (DELAY_S * RAW_RATE_HZ) as usize;
     let rest = core::iter::repeat_n(&[0.0; MUSCLES], delay);
     let mut twitch = Twitch::new(CONTRACTION_S, RAW_RATE_HZ);
-    rest.chain(activations)
-        .take(activations.len())
-        .map(|row| twitch.step(pull(row)))
-        .collect()
+    rest.chain(activations).take(activations.len()).map(|row| twitch.step(pull(row))).collect()
 }
 
 /// What all muscles together would pull if they answered at once.
 fn pull(activation: &[f64; MUSCLES]) -> f64 {
-    activation
-        .iter()
-        .zip(MUSCLE_STRENGTH_N)
-        .map(|(level, strength)| level * strength)
-        .sum()
+    activation.iter().zip(MUSCLE_STRENGTH_N).map(|(level, strength)| level * strength).sum()
 }
 
 /// What the gauge shows.

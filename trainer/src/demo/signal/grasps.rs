@@ -34,11 +34,7 @@ impl Grasp {
         Self {
             start_s,
             rise_s: noise.uniform(0.25, 0.9),
-            hold_s: if is_bell {
-                0.0
-            } else {
-                noise.uniform(0.3, 2.5)
-            },
+            hold_s: if is_bell { 0.0 } else { noise.uniform(0.3, 2.5) },
             fall_s: noise.uniform(0.25, 0.9),
             // Pinch, hook and fist share the work differently among the muscles.
             level: core::array::from_fn(|_| strength * noise.uniform(0.2, 1.0)),

@@ -72,9 +72,6 @@ fn record(seed: u64, seconds: f32) -> Recording {
         emg,
         force,
         force_true: force_true.iter().map(|&newton| newton as f32).collect(),
-        activations: activations
-            .iter()
-            .map(|row| row.map(|a| a as f32))
-            .collect(),
+        activations: activations.iter().map(|row| row.map(|a| a as f32)).collect(),
     }
 }

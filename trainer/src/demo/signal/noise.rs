@@ -54,11 +54,7 @@ impl Wander {
     /// Starts somewhere typical, so that the beginning of a recording looks like its middle.
     pub(super) fn new(noise: &mut Noise, sd: f64, time_constant_s: f64, rate_hz: f64) -> Self {
         let memory = libm::exp(-1.0 / (time_constant_s * rate_hz));
-        Self {
-            value: sd * noise.normal(),
-            sd,
-            memory,
-        }
+        Self { value: sd * noise.normal(), sd, memory }
     }
 
     /// The next sample.

@@ -29,31 +29,21 @@ impl Recording {
     /// A channel is missing where any sample of its window is: half a window would be a noisier number that
     /// looks like all others.
     pub(super) fn envelope(&self, window: usize) -> Self {
-        let last_of_each = |force: &[f32]| {
-            force
-                .chunks_exact(window)
-                .map(|chunk| chunk[window - 1])
-                .collect()
-        };
+        let last_of_each =
+            |force: &[f32]| force.chunks_exact(window).map(|chunk| chunk[window - 1]).collect();
         Self {
             rate_hz: self.rate_hz / window as f32,
             emg: self.emg.chunks_exact(window).map(mean_absolute).collect(),
             force: last_of_each(&self.force),
             force_true: last_of_each(&self.force_true),
-            activations: self
-                .activations
-                .chunks_exact(window)
-                .map(|chunk| chunk[window - 1])
-                .collect(),
+            activations: self.activations.chunks_exact(window).map(|chunk| chunk[window - 1]).collect(),
         }
     }
 }
 
 /// Mean absolute value of each channel; NaN if any row lacks it.
 fn mean_absolute(rows: &[[f32; ELECTRODES]]) -> [f32; ELECTRODES] {
-    core::array::from_fn(|channel| {
-        rows.iter().map(|row| row[channel].abs()).sum::<f32>() / rows.len() as f32
-    })
+    core::array::from_fn(|channel| rows.iter().map(|row| row[channel].abs()).sum::<f32>() / rows.len() as f32)
 }
 
 /// Writes what was measured as CSV, header `emg1,…,emg8,force_n`, an empty cell where a channel is missing.
@@ -77,9 +67,5 @@ fn to_csv(recording: &Recording) -> anyhow::Result<Vec<u8>> {
 
 /// The shortest text that reads back as the same number, and nothing for a missing one.
 fn cell(value: f32) -> String {
-    if value.is_nan() {
-        String::new()
-    } else {
-        value.to_string()
-    }
+    if value.is_nan() { String::new() } else { value.to_string() }
 }

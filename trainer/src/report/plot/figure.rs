@@ -1,0 +1,99 @@
+//! A finished plot, on a page or in a file of its own.
+
+use std::path::Path;
+
+use super::STYLE;
+use super::svg::{Size, Svg};
+use crate::report::{file, html};
+
+/// Half the width of a page on a desktop, its full width on a phone.
+pub(super) const HALF: Size = Size { width: 460.0, height: 344.0 };
+
+/// The full width of a page on a desktop.
+pub(super) const WIDE: Size = Size { width: 1060.0, height: 360.0 };
+
+/// The full width of a page on a phone.
+pub(super) const NARROW: Size = Size { width: 400.0, height: 344.0 };
+
+/// Empty paper around a plot in a file of its own.
+const PAPER_MARGIN: f64 = 18.0;
+
+/// A plot, drawn for the widths at which it will be seen.
+///
+/// A wide plot shrunk to a phone could not be read, so it is drawn twice and the page shows the one that
+/// fits.
+#[derive(Clone, Debug)]
+pub enum Figure {
+    /// Small enough for any screen; two of them fit side by side on a large one.
+    Half(Drawing),
+    /// As wide as the page.
+    Full {
+        /// For a desktop.
+        wide: Drawing,
+        /// For a phone.
+        narrow: Drawing,
+    },
+}
+
+impl Figure {
+    /// Draws at both widths of a page.
+    pub(super) fn full(draw: impl Fn(Size) -> Drawing) -> Self {
+        Self::Full { wide: draw(WIDE), narrow: draw(NARROW) }
+    }
+
+    /// The plot as elements of a page that carries the style sheet.
+    pub(in crate::report) fn inline(&self) -> String {
+        match self {
+            Self::Half(drawing) => drawing.inline(""),
+            Self::Full { wide, narrow } => wide.inline(" wide") + &narrow.inline(" narrow"),
+        }
+    }
+}
+
+/// One drawing: its size, what it shows, and the elements that show it.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    pub(super) size: Size,
+    name: String,
+    content: String,
+}
+
+impl Drawing {
+    /// Puts a size and a name, for those who cannot see it, to what was drawn.
+    pub(super) fn new(size: Size, name: impl Into<String>, svg: Svg) -> Self {
+        Self { size, name: name.into(), content: svg.into_elements() }
+    }
+
+    pub(super) fn inline(&self, class: &str) -> String {
+        let Self { size: Size { width, height }, name, content } = self;
+        let name = html::escape(name);
+        format!(
+            "<svg class=\"plot{class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-label=\"{name}\">\n{content}</svg>\n"
+        )
+    }
+
+    /// A document of its own, on a background of its own: whoever shows it may have another scheme.
+    fn document(&self) -> String {
+        let (width, height) = (self.size.width + 2.0 * PAPER_MARGIN, self.size.height + 2.0 * PAPER_MARGIN);
+        let corner = -PAPER_MARGIN;
+        let name = html::escape(&self.name);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"{corner} {corner} {width} {height}\" role=\"img\" aria-label=\"{name}\">\n\
+             <style>\n{STYLE}</style>\n\
+             <rect class=\"paper\" x=\"{corner}\" y=\"{corner}\" width=\"{width}\" height=\"{height}\" \
+             rx=\"10\"/>\n{content}</svg>\n",
+            content = self.content,
+        )
+    }
+}
+
+/// Writes a plot as an SVG file, for a README or a talk; of two drawings the wide one.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn standalone(path: &Path, figure: &Figure) -> anyhow::Result<()> {
+    let (Figure::Half(drawing) | Figure::Full { wide: drawing, .. }) = figure;
+    file::replace(path, drawing.document().as_bytes())
+}

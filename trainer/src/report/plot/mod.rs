@@ -1,0 +1,29 @@
+//! Plots as SVG text that scales, follows the colour scheme of the page, and survives any data.
+//!
+//! Values that are not finite leave gaps; where nothing is left, the plot says so.
+
+mod band;
+mod bars;
+mod calibration;
+mod chart;
+mod figure;
+mod histogram;
+mod legend;
+mod loss;
+mod scale;
+mod scatter;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+pub use band::{Band, Shade, band};
+pub use bars::{Bar, Bars, bars};
+pub use calibration::{Calibration, CalibrationCurve, calibration};
+pub use figure::{Drawing, Figure, standalone};
+pub use histogram::{Histogram, histogram};
+pub use loss::{LossCurves, loss_curves};
+pub use scatter::{Scatter, scatter};
+
+/// Look of everything inside a plot: colours, for either scheme, and strokes.
+pub(super) const STYLE: &str = include_str!("plot.css");
