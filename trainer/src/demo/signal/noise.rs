@@ -29,7 +29,7 @@ impl Noise {
         (self.unit() * count as f64) as usize
     }
 
-    /// Normal with mean 0 and variance 1 (Box and Muller 1958, eq. 1).
+    /// Normal with mean 0 and variance 1 (Box and Muller 1958).
     pub(super) fn normal(&mut self) -> f64 {
         // 1 − u lies in (0, 1], so that the logarithm is finite.
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
