@@ -1,0 +1,155 @@
+//! The config of an experiment: a TOML file that names data, model and training.
+//!
+//! ```toml
+//! seed = 1
+//!
+//! [data]
+//! train = "train.csv"
+//! test = "test.csv"
+//! targets = "force_n"
+//!
+//! [model]
+//! cell = "lstm"
+//! layers = [32]
+//! ```
+//!
+//! Only `data.train` and `data.targets` are required. The keys are the fields of [`Config`] and of the
+//! structs in it.
+
+mod check;
+mod document;
+mod model;
+mod training;
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use quaver::checkpoint::{Layout, MAX_WIDTH, ModelSpec, WeightFormat};
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Dataset, Recipe};
+use check::{Fault, fault, within};
+use document::{Document, Override};
+
+pub use model::{Cell, LikelihoodName, Model, Moments, Noise, Output};
+pub use training::{Init, Optimiser, Training};
+
+/// Everything an experiment is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where all random numbers start from; 1 unless given.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// Files, columns and rows.
+    pub data: Recipe,
+    /// The architecture.
+    #[serde(default)]
+    pub model: Model,
+    /// Fast dropout.
+    #[serde(default)]
+    pub noise: Noise,
+    /// Where training begins.
+    #[serde(default)]
+    pub init: Init,
+    /// The optimiser and when it stops.
+    #[serde(default)]
+    pub training: Training,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+impl Config {
+    /// Reads a config file, applies overrides such as `training.epochs=5`, and checks every value.
+    ///
+    /// The values of overrides are TOML; what is not TOML counts as a string, so that `model.cell=tanh` needs
+    /// no quotes. Relative paths, of overrides as well, start at the folder of the config file; they are
+    /// absolute in the result.
+    pub fn load(path: &Path, overrides: &[String]) -> Result<Config> {
+        let file = path.display().to_string();
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("{file}: cannot read this config"))?;
+        let mut config = Config::parse(&file, &text, overrides)?;
+        let path = std::path::absolute(path).with_context(|| format!("{file}: cannot tell where this is"))?;
+        config.data.anchor(path.parent().unwrap_or(Path::new("/")));
+        Ok(config)
+    }
+
+    /// The same from text; paths stay as they are written. `file` is what errors call it.
+    pub fn parse(file: &str, text: &str, overrides: &[String]) -> Result<Config> {
+        let overrides = Override::list(overrides, text.len())?;
+        let document = Document::new(file, text, &overrides)?;
+        let config: Config = document.read()?;
+        match config.check() {
+            Ok(()) => Ok(config),
+            Err(Fault { key, problem }) => Err(anyhow!("{}: `{key}` {problem}", document.origin(&key))),
+        }
+    }
+
+    /// The config as TOML, with every value that counted written out.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self).context("cannot write the config as TOML")
+    }
+
+    /// The architecture for this many input and target channels, with weights of 32 bits.
+    pub fn model_spec(&self, inputs: usize, outputs: usize) -> Result<ModelSpec> {
+        let width = |what: &str, count: usize| {
+            ensure!(
+                (1..=usize::from(MAX_WIDTH)).contains(&count),
+                "{count} {what}; a model takes 1 to {MAX_WIDTH}"
+            );
+            Ok(count as u16)
+        };
+        Ok(ModelSpec {
+            inputs: width("inputs", inputs)?,
+            outputs: width("outputs", outputs)?,
+            target: self.data.target(),
+            likelihood: self.model.likelihood.into(),
+            moment_form: self.model.moments.into(),
+            weight_format: WeightFormat::F32,
+            layout: Layout::Plain,
+            layers: self.model.layer_specs(&self.noise).collect(),
+            output: self.model.output_spec(&self.noise),
+        })
+    }
+
+    /// Reads the data, and checks that they suit the model.
+    pub fn load_data(&self) -> Result<Dataset> {
+        let dataset = self.data.load()?;
+        if self.model.likelihood == LikelihoodName::Bernoulli {
+            dataset.check_binary_targets()?;
+        }
+        Ok(dataset)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        // TOML has no larger whole numbers, and the config as run must be writable.
+        within("seed", self.seed, 0..=i64::MAX as u64)?;
+        if self.data.train.is_empty() {
+            return Err(fault("data.train", "must name at least one file"));
+        }
+        if let Some(fraction) = self.data.valid_fraction {
+            if !self.data.valid.is_empty() {
+                return Err(fault(
+                    "data.valid_fraction",
+                    "and `data.valid` exclude each other; remove one of them",
+                ));
+            }
+            if !(fraction > 0.0 && fraction < 1.0) {
+                return Err(fault(
+                    "data.valid_fraction",
+                    format!("must be above 0 and below 1, found {fraction}"),
+                ));
+            }
+        }
+        self.model.check()?;
+        self.noise.check()?;
+        self.init.check()?;
+        self.training.check()
+    }
+}
+
+#[cfg(test)]
+mod tests;

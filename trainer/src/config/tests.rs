@@ -1,0 +1,273 @@
+use super::*;
+use crate::data::{Columns, Cut, Source, Targets};
+use quaver::checkpoint::{CellKind, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise};
+
+const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
+
+const LONG: &str = r#"
+seed = 7
+
+[data]
+train = ["a.csv", { file = "b.npy", sequences = "2", rows = "..80%" }]
+valid = { file = "b.npy", rows = "80%.." }
+test = "c.csv"
+inputs = ["emg1", "emg2"]
+targets = "next"
+format = "csv"
+header = false
+lengths = "b.lengths.npy"
+
+[model]
+cell = "tanh"
+layers = [16, 8]
+output = "plain"
+likelihood = "bernoulli"
+moments = "paper"
+
+[noise]
+input_keep = 0.8
+between_keep = 0.9
+recurrent_keep = 1.0
+output_keep = 0.5
+
+[init]
+input_std = 0.1
+spectral_radius = 1.1
+sparse = 15
+output_bias = -0.8
+
+[training]
+optimiser = "adam"
+learning_rate = 0.01
+batch = 4
+chunk = 0
+epochs = 3
+patience = 0
+clip_norm = 225
+max_minutes = 1.5
+"#;
+
+fn parse(text: &str, overrides: &[&str]) -> Result<Config> {
+    let overrides: Vec<String> = overrides.iter().map(|text| text.to_string()).collect();
+    Config::parse("run.toml", text, &overrides)
+}
+
+fn error(text: &str, overrides: &[&str]) -> String {
+    format!("{:#}", parse(text, overrides).unwrap_err())
+}
+
+#[test]
+fn defaults() {
+    let config = parse(SHORT, &[]).unwrap();
+    assert_eq!((config.seed, config.data.header), (1, true));
+    assert_eq!(config.data.train, [Source::whole("a.csv")]);
+    assert_eq!(config.data.inputs, Columns::All);
+    assert_eq!(config.data.targets, Targets::Matching(vec!["force".into()]));
+    assert_eq!(config.data.fraction_set_aside(), Some(0.2));
+    assert_eq!(config.model, Model::default());
+    assert_eq!(config.training.learning_rate, 0.003);
+}
+
+#[test]
+fn every_key() {
+    let config = parse(LONG, &[]).unwrap();
+    let cut = |text: &str| Some(text.parse::<Cut>().unwrap());
+    assert_eq!(config.data.train[1].sequences, cut("2"));
+    assert_eq!(config.data.train[1].rows, cut("..80%"));
+    assert_eq!(config.data.valid[0].rows, cut("80%.."));
+    assert_eq!(config.data.fraction_set_aside(), None);
+    assert_eq!(config.data.targets, Targets::Next);
+    assert_eq!(config.init.sparse, 15);
+    assert_eq!(config.training.clip_norm, 225.0);
+    assert_eq!(config.training.max_minutes, Some(1.5));
+}
+
+#[test]
+fn the_config_as_run_reads_back_the_same() {
+    for text in [SHORT, LONG] {
+        let config = parse(text, &[]).unwrap();
+        let written = config.to_toml().unwrap();
+        assert_eq!(parse(&written, &[]).unwrap(), config, "{written}");
+    }
+}
+
+#[test]
+fn the_model_described() {
+    let spec = parse(LONG, &[]).unwrap().model_spec(3, 3).unwrap();
+    assert_eq!((spec.inputs, spec.outputs, spec.target), (3, 3, Target::Next));
+    assert_eq!((spec.likelihood, spec.moment_form), (Likelihood::Bernoulli, MomentForm::Paper));
+    assert_eq!(spec.layers.iter().map(|layer| layer.units).collect::<Vec<_>>(), [16, 8]);
+    assert!(spec.layers.iter().all(|layer| layer.cell == CellKind::Elman(Transfer::Tanh)));
+    assert_eq!(spec.layers[0].input_noise, UnitNoise::Dropout { keep: 0.8 });
+    assert_eq!(spec.layers[1].input_noise, UnitNoise::Dropout { keep: 0.9 });
+    assert_eq!(spec.layers[0].recurrent_noise, UnitNoise::None);
+    assert_eq!((spec.output.mode, spec.output.noise), (OutputMode::Plain, UnitNoise::Dropout { keep: 0.5 }));
+
+    let plain = parse(SHORT, &[]).unwrap();
+    let spec = plain.model_spec(8, 1).unwrap();
+    assert_eq!((spec.target, spec.layers[0].cell), (Target::Columns, CellKind::Lstm));
+    let error = plain.model_spec(5000, 1).unwrap_err().to_string();
+    assert_eq!(error, "5000 inputs; a model takes 1 to 4096");
+}
+
+#[test]
+fn overrides_win_and_need_no_quotes() {
+    let set = [
+        "training.epochs=5",
+        "model.cell = sigmoid",
+        "data.train=[\"x.csv\"]",
+        "training.epochs=6",
+        "seed=0",
+    ];
+    let config = parse(SHORT, &set).unwrap();
+    assert_eq!((config.training.epochs, config.model.cell, config.seed), (6, Cell::Sigmoid, 0));
+    assert_eq!(config.data.train, [Source::whole("x.csv")]);
+    let config = parse("", &["data.train=a.csv", "data.targets=next"]).unwrap();
+    assert_eq!(config.data.targets, Targets::Next);
+}
+
+#[test]
+fn errors_in_overrides_name_them() {
+    assert_eq!(
+        error(SHORT, &["training.epochs=0"]),
+        "--set training.epochs=0: `training.epochs` must be from 1 to 1000000, found 0"
+    );
+    assert_eq!(error(SHORT, &["epochs"]), "--set epochs: expected key=value, such as training.epochs=5");
+    assert_eq!(error(SHORT, &["a..b=1"]), "--set a..b=1: the key `a..b` has an empty part");
+    assert_eq!(
+        error(SHORT, &["data.train.x=1"]),
+        "--set data.train.x=1: `train` is a value, not a table: it has no `x`"
+    );
+    let unknown = error(SHORT, &["seed=2", "training.epoch=5"]);
+    assert!(
+        unknown.starts_with(
+            "--set training.epoch=5: `training.epoch`: unknown field `epoch`, expected one of `optimiser`"
+        ),
+        "{unknown}"
+    );
+    let nested = error(SHORT, &["data.train=[{ file = 'a', row = '1..2' }]"]);
+    assert!(nested.contains("unknown field `row`") && nested.starts_with("--set data.train=["), "{nested}");
+}
+
+#[test]
+fn errors_name_file_line_and_key() {
+    assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
+    assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
+    let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
+    let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`";
+    assert_eq!(unknown, expected);
+    let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
+    assert!(
+        rows.starts_with("run.toml:3:31: `data.train`: found `5-9`, expected a stretch such as `0..2502`"),
+        "{rows}"
+    );
+    let train = error("[data]\ntrain = 3\ntargets = 'next'\n", &[]);
+    assert!(
+        train.starts_with(
+            "run.toml:2:9: `data.train`: invalid type: integer `3`, expected the path of a file"
+        ),
+        "{train}"
+    );
+}
+
+#[test]
+fn values_out_of_range_name_file_line_and_key() {
+    let problem = |section: &str| error(&format!("{SHORT}{section}"), &[]);
+    assert_eq!(
+        problem("valid_fraction = 1.0"),
+        "run.toml:4:18: `data.valid_fraction` must be above 0 and below 1, found 1"
+    );
+    assert_eq!(
+        problem("valid_fraction = 0.1\nvalid = 'b.csv'"),
+        "run.toml:4:18: `data.valid_fraction` and `data.valid` exclude each other; remove one of them"
+    );
+    assert_eq!(
+        problem("[model]\nlayers = []"),
+        "run.toml:5:10: `model.layers` must list the units of 1 to 8 layers, found 0"
+    );
+    assert_eq!(
+        problem("[model]\nlayers = [8, 0]"),
+        "run.toml:5:10: `model.layers` must be from 1 to 4096, found 0"
+    );
+    assert_eq!(
+        problem("[noise]\ninput_keep = 0"),
+        "run.toml:5:14: `noise.input_keep` is the probability to keep a unit: it must be above 0 and at most 1, found 0"
+    );
+    assert_eq!(
+        problem("[training]\nlearning_rate = nan"),
+        "run.toml:5:17: `training.learning_rate` must be above 0, found NaN"
+    );
+    assert_eq!(
+        problem("[init]\nspectral_radius = 1\nrecurrent_std = 1"),
+        "run.toml:6:17: `init.recurrent_std` and `init.spectral_radius` both set the size of the recurrent weights; \
+         remove one of them"
+    );
+    assert_eq!(
+        error("[data]\ntrain = []\ntargets = 'next'", &[]),
+        "run.toml:2:9: `data.train` must name at least one file"
+    );
+}
+
+#[test]
+fn every_number_has_a_range() {
+    for (section, key, value) in [
+        ("noise", "between_keep", "2"),
+        ("noise", "recurrent_keep", "-1"),
+        ("noise", "output_keep", "nan"),
+        ("init", "input_std", "-1"),
+        ("init", "recurrent_std", "nan"),
+        ("init", "spectral_radius", "inf"),
+        ("init", "output_bias", "nan"),
+        ("training", "batch", "0"),
+        ("training", "chunk", "9999999"),
+        ("training", "epochs", "0"),
+        ("training", "patience", "9999999"),
+        ("training", "clip_norm", "-1"),
+        ("training", "max_minutes", "0"),
+    ] {
+        let error = error(&format!("{SHORT}[{section}]\n{key} = {value}"), &[]);
+        assert!(
+            error.starts_with("run.toml:5:") && error.contains(&format!(": `{section}.{key}` ")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn paths_start_at_the_config_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml");
+    std::fs::write(&path, LONG).unwrap();
+    let config = Config::load(&path, &["data.test=/abs/c.csv".to_string()]).unwrap();
+    assert_eq!(config.data.train[0].file, folder.path().join("a.csv"));
+    assert_eq!(config.data.lengths, Some(folder.path().join("b.lengths.npy")));
+    assert_eq!(config.data.test[0].file, Path::new("/abs/c.csv"));
+    let error = format!("{:#}", Config::load(&folder.path().join("no.toml"), &[]).unwrap_err());
+    assert!(error.contains("no.toml: cannot read this config: No such file"), "{error}");
+}
+
+#[test]
+fn a_bernoulli_likelihood_needs_targets_of_0_and_1() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.csv"), "x,force\n1,0\n2,1\n3,0\n4,1\n5,2\n").unwrap();
+    let path = folder.path().join("run.toml");
+    std::fs::write(&path, SHORT).unwrap();
+    assert!(Config::load(&path, &[]).unwrap().load_data().is_ok());
+    let config = Config::load(&path, &["model.likelihood=bernoulli".to_string()]).unwrap();
+    let error = config.load_data().unwrap_err().to_string();
+    assert!(error.starts_with("target `force` is 2 in row 0 of sequence 0 of data.valid;"), "{error}");
+}
+
+#[test]
+fn the_examples_are_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            Config::load(&path, &[]).unwrap();
+            count += 1;
+        }
+    }
+    assert!(count >= 4);
+}

@@ -1,0 +1,83 @@
+//! Sequences as arrays: cut into chunks, standardised, padded and masked.
+//!
+//! All arrays are time-major, [steps, rows, channels] flattened, so that one time step of all rows lies
+//! together.
+
+mod order;
+
+use super::rows::Sequence;
+use super::scaler::{Scaler, Scaling};
+
+pub use order::{Batches, Chunk, evaluation, training};
+
+/// Chunks side by side, in standardised units. Shorter ones are padded at their end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// Time steps T, those of the longest chunk.
+    pub steps: usize,
+    /// Rows B, one per chunk.
+    pub rows: usize,
+    /// Input means [T, B, I]; 0 where an input is missing, in the start row, and in the padding.
+    pub inputs_mean: Vec<f32>,
+    /// Input variances [T, B, I]; 1, the variance of the training data, where an input is missing, and 0
+    /// elsewhere.
+    pub inputs_var: Vec<f32>,
+    /// Targets [T, B, O]; 0 where masked.
+    pub targets: Vec<f32>,
+    /// 1 where a target counts, 0 where it is missing or padding [T, B, O].
+    pub mask: Vec<f32>,
+    /// Where every row comes from: step t of row b is step `chunks[b].start + t` of its sequence, for t below
+    /// its length.
+    pub chunks: Vec<Chunk>,
+}
+
+impl Batch {
+    /// Puts chunks of `sequences` side by side.
+    pub fn new(sequences: &[Sequence], scaling: &Scaling, chunks: &[Chunk]) -> Batch {
+        let (inputs, outputs) = (scaling.inputs.channels(), scaling.targets.channels());
+        let steps = chunks.iter().map(|chunk| chunk.len).max().unwrap_or(0);
+        let rows = chunks.len();
+        let zeros = |channels: usize| vec![0.0; steps * rows * channels];
+        let mut batch = Batch {
+            steps,
+            rows,
+            inputs_mean: zeros(inputs),
+            inputs_var: zeros(inputs),
+            targets: zeros(outputs),
+            mask: zeros(outputs),
+            chunks: chunks.to_vec(),
+        };
+        for (b, chunk) in chunks.iter().enumerate() {
+            for t in 0..chunk.len {
+                batch.fill(t * rows + b, &sequences[chunk.sequence], chunk.start + t, scaling);
+            }
+        }
+        batch
+    }
+
+    /// Writes one step of a sequence at `place`, counted in rows of the arrays.
+    fn fill(&mut self, place: usize, sequence: &Sequence, step: usize, scaling: &Scaling) {
+        // The start row of a sequence that predicts itself is mean 0, variance 0: what is there already.
+        if let Some(row) = sequence.input(step) {
+            let at = place * row.len();
+            let (mean, var) = (&mut self.inputs_mean[at..], &mut self.inputs_var[at..]);
+            write(row, &scaling.inputs, mean, |channel, missing| var[channel] = f32::from(missing));
+        }
+        let row = sequence.targets.row(step);
+        let at = place * row.len();
+        let (value, mask) = (&mut self.targets[at..], &mut self.mask[at..]);
+        write(row, &scaling.targets, value, |channel, missing| mask[channel] = f32::from(!missing));
+    }
+}
+
+/// Standardises a row into `values`, 0 for what is missing, and tells `note` which channels are.
+fn write(row: &[f32], scaler: &Scaler, values: &mut [f32], mut note: impl FnMut(usize, bool)) {
+    for (channel, &raw) in row.iter().enumerate() {
+        let missing = raw.is_nan();
+        values[channel] = if missing { 0.0 } else { scaler.standardise(channel, raw) };
+        note(channel, missing);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Which stretches of which sequences make up the batches, and in what order.
+
+use std::cmp::Reverse;
+
+use rand_core::Rng;
+
+use super::Batch;
+use crate::data::rows::Sequence;
+use crate::data::scaler::Scaling;
+
+/// A stretch of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Index of the sequence.
+    pub sequence: usize,
+    /// First step.
+    pub start: usize,
+    /// Number of steps.
+    pub len: usize,
+}
+
+/// One epoch of training: chunks of `chunk` steps (0 = whole sequences) in random order, `rows` at a time.
+///
+/// The last chunk of a sequence and the last batch hold what is left. The order depends on nothing but the
+/// generator. A chunk that starts within a sequence that predicts itself is first fed the real row before it.
+///
+/// # Panics
+/// If `rows` is 0.
+pub fn training<'a>(
+    sequences: &'a [Sequence],
+    scaling: &'a Scaling,
+    chunk: usize,
+    rows: usize,
+    rng: &mut impl Rng,
+) -> Batches<'a> {
+    let mut chunks = cut(sequences, chunk);
+    shuffle(&mut chunks, rng);
+    Batches::new(sequences, scaling, chunks, rows)
+}
+
+/// Whole sequences, `rows` at a time and the longest first, so that those of one batch need little padding.
+///
+/// # Panics
+/// If `rows` is 0.
+pub fn evaluation<'a>(sequences: &'a [Sequence], scaling: &'a Scaling, rows: usize) -> Batches<'a> {
+    let mut chunks = cut(sequences, 0);
+    chunks.sort_by_key(|chunk| Reverse(chunk.len));
+    Batches::new(sequences, scaling, chunks, rows)
+}
+
+/// Batches, made one at a time when asked for.
+#[derive(Debug)]
+pub struct Batches<'a> {
+    sequences: &'a [Sequence],
+    scaling: &'a Scaling,
+    chunks: Vec<Chunk>,
+    rows: usize,
+    done: usize,
+}
+
+impl<'a> Batches<'a> {
+    fn new(sequences: &'a [Sequence], scaling: &'a Scaling, chunks: Vec<Chunk>, rows: usize) -> Self {
+        assert!(rows > 0, "a batch needs at least one row");
+        Batches { sequences, scaling, chunks, rows, done: 0 }
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Batch;
+
+    fn next(&mut self) -> Option<Batch> {
+        let left = &self.chunks[self.done..];
+        let chunks = &left[..self.rows.min(left.len())];
+        self.done += chunks.len();
+        (!chunks.is_empty()).then(|| Batch::new(self.sequences, self.scaling, chunks))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let batches = (self.chunks.len() - self.done).div_ceil(self.rows);
+        (batches, Some(batches))
+    }
+}
+
+impl ExactSizeIterator for Batches<'_> {}
+
+/// Cuts every sequence into chunks of `chunk` steps; 0 leaves it whole.
+fn cut(sequences: &[Sequence], chunk: usize) -> Vec<Chunk> {
+    let pieces = |(sequence, len): (usize, usize)| {
+        let size = if chunk == 0 { len.max(1) } else { chunk };
+        (0..len).step_by(size).map(move |start| Chunk { sequence, start, len: size.min(len - start) })
+    };
+    sequences.iter().map(Sequence::len).enumerate().flat_map(pieces).collect()
+}
+
+/// Puts items in random order (Fisher and Yates, in Durstenfeld's form).
+fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, below(last as u64 + 1, rng));
+    }
+}
+
+/// A number below `bound`: the high half of a 128-bit product. The probabilities of two numbers differ by
+/// less than one part in 2⁶⁴ / bound, which no experiment can notice, and every call takes exactly one draw.
+fn below(bound: u64, rng: &mut impl Rng) -> usize {
+    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Rows;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    fn sequences(lengths: &[usize]) -> Vec<Sequence> {
+        lengths.iter().map(|&len| Sequence::next(Rows { channels: 1, values: vec![0.5; len] })).collect()
+    }
+
+    fn rng(seed: u64) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(seed)
+    }
+
+    #[test]
+    fn chunks_cover_every_step_once() {
+        let chunks = cut(&sequences(&[5, 2, 4]), 2);
+        let expected = [(0, 0, 2), (0, 2, 2), (0, 4, 1), (1, 0, 2), (2, 0, 2), (2, 2, 2)];
+        assert_eq!(chunks, expected.map(|(sequence, start, len)| Chunk { sequence, start, len }));
+        assert_eq!(cut(&sequences(&[5]), 0), [Chunk { sequence: 0, start: 0, len: 5 }]);
+    }
+
+    #[test]
+    fn an_epoch_visits_every_chunk_once_in_an_order_of_its_own() {
+        let sequences = sequences(&[50, 51]);
+        let scaling = Scaling::fit(&sequences);
+        let visit = |rng: &mut Xoshiro256PlusPlus| -> Vec<Chunk> {
+            training(&sequences, &scaling, 10, 4, rng).flat_map(|batch| batch.chunks).collect()
+        };
+        let mut one = rng(1);
+        let (first, second) = (visit(&mut one), visit(&mut one));
+        assert_ne!(first, second);
+        assert_eq!(first, visit(&mut rng(1)));
+        let sorted = |mut chunks: Vec<Chunk>| {
+            chunks.sort_by_key(|chunk| (chunk.sequence, chunk.start));
+            chunks
+        };
+        assert_eq!(sorted(first), cut(&sequences, 10));
+    }
+
+    #[test]
+    fn the_last_batch_holds_what_is_left() {
+        let sequences = sequences(&[50, 51]);
+        let scaling = Scaling::fit(&sequences);
+        let mut batches = training(&sequences, &scaling, 10, 4, &mut rng(3));
+        assert_eq!(batches.len(), 3);
+        assert_eq!(batches.by_ref().map(|batch| batch.rows).collect::<Vec<_>>(), [4, 4, 3]);
+        assert_eq!(batches.len(), 0);
+    }
+
+    #[test]
+    fn evaluation_sorts_by_length_and_keeps_sequences_whole() {
+        let sequences = sequences(&[3, 9, 4, 9]);
+        let scaling = Scaling::fit(&sequences);
+        let batches: Vec<Batch> = evaluation(&sequences, &scaling, 2).collect();
+        let order: Vec<usize> = batches.iter().flat_map(|batch| &batch.chunks).map(|c| c.sequence).collect();
+        assert_eq!(order, [1, 3, 2, 0]);
+        assert_eq!((batches[0].steps, batches[1].steps), (9, 4));
+    }
+
+    #[test]
+    fn every_order_of_three_is_equally_likely() {
+        let mut rng = rng(7);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..6000 {
+            let mut items = [0, 1, 2];
+            shuffle(&mut items, &mut rng);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // Five standard deviations of a binomial count with n = 6000, p = 1/6 are 144.
+        assert!(counts.values().all(|&count: &i32| (count - 1000).abs() < 144), "{counts:?}");
+    }
+}

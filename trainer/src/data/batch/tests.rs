@@ -1,0 +1,70 @@
+use super::*;
+use crate::data::Rows;
+
+const NAN: f32 = f32::NAN;
+
+fn rows(channels: usize, values: &[f32]) -> Rows {
+    Rows { channels, values: values.to_vec() }
+}
+
+fn chunk(sequence: usize, start: usize, len: usize) -> Chunk {
+    Chunk { sequence, start, len }
+}
+
+fn scaler(mean: f32, std: f32) -> Scaler {
+    Scaler { mean: vec![mean], std: vec![std] }
+}
+
+#[test]
+fn columns_are_standardised_padded_and_masked() {
+    let sequences = [
+        Sequence::columns(rows(1, &[12.0, NAN, 8.0]), rows(1, &[3.0, 5.0, NAN])),
+        Sequence::columns(rows(1, &[14.0]), rows(1, &[7.0])),
+    ];
+    let scaling = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(1.0, 4.0) };
+    let batch = Batch::new(&sequences, &scaling, &[chunk(0, 0, 3), chunk(1, 0, 1)]);
+    assert_eq!((batch.steps, batch.rows), (3, 2));
+    // Time-major: both rows of step 0, then of step 1, then of step 2.
+    assert_eq!(batch.inputs_mean, [1.0, 2.0, 0.0, 0.0, -1.0, 0.0]);
+    assert_eq!(batch.inputs_var, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(batch.targets, [0.5, 1.5, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(batch.mask, [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_start_row_stands_before_the_first_sample_only() {
+    let sequences = [Sequence::next(rows(1, &[12.0, 14.0, NAN, 8.0]))];
+    let scaling = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(10.0, 2.0) };
+    let whole = Batch::new(&sequences, &scaling, &[chunk(0, 0, 4)]);
+    assert_eq!(whole.inputs_mean, [0.0, 1.0, 2.0, 0.0]);
+    assert_eq!(whole.inputs_var, [0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(whole.targets, [1.0, 2.0, 0.0, -1.0]);
+    assert_eq!(whole.mask, [1.0, 1.0, 0.0, 1.0]);
+
+    let middle = Batch::new(&sequences, &scaling, &[chunk(0, 2, 2)]);
+    assert_eq!(middle.inputs_mean, [2.0, 0.0]);
+    assert_eq!(middle.inputs_var, [0.0, 1.0]);
+}
+
+#[test]
+fn every_step_can_be_found_again() {
+    let sequences =
+        [Sequence::next(rows(1, &[0.0, 10.0, 20.0, 30.0])), Sequence::next(rows(1, &[40.0, 50.0]))];
+    let scaling = Scaling { inputs: scaler(0.0, 10.0), targets: scaler(0.0, 10.0) };
+    let batch = Batch::new(&sequences, &scaling, &[chunk(1, 0, 2), chunk(0, 1, 3)]);
+    for (b, chunk) in batch.chunks.iter().enumerate() {
+        for t in 0..chunk.len {
+            let raw = sequences[chunk.sequence].targets.row(chunk.start + t)[0];
+            assert_eq!(batch.targets[t * batch.rows + b] * 10.0, raw);
+        }
+    }
+}
+
+#[test]
+fn several_channels_stay_together() {
+    let sequences = [Sequence::columns(rows(2, &[1.0, 2.0, 3.0, NAN]), rows(1, &[1.0, 0.0]))];
+    let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) };
+    let batch = Batch::new(&sequences, &scaling, &[chunk(0, 0, 2), chunk(0, 1, 1)]);
+    assert_eq!(batch.inputs_mean, [1.0, 2.0, 3.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
+    assert_eq!(batch.inputs_var, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+}

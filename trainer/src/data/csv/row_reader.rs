@@ -1,0 +1,185 @@
+//! Reads CSV row by row: a whole file, or a pipe that is still being written to.
+
+use std::io::BufRead;
+
+use anyhow::{Result, bail};
+
+use super::record::Record;
+use super::{cell, header};
+use crate::data::lines::Lines;
+use crate::data::table;
+
+/// The column whose changes of value cut a file into sequences.
+const SEQUENCE: &str = "sequence";
+
+/// Whether a row carries on or begins anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowStart {
+    /// The first row of a sequence: the file's first, one after a blank line, or one with a new `sequence`
+    /// value.
+    NewSequence,
+    /// The row that follows the last one.
+    Continues,
+}
+
+/// Reads CSV rows one at a time, never further than the end of the row asked for.
+///
+/// ```
+/// use quaver_trainer::data::csv::{RowReader, RowStart};
+///
+/// let text = "time,emg1,emg2\n0.00,4,-7\n0.01,,3\n";
+/// let mut rows = RowReader::new(text.as_bytes(), "stdin", true)?;
+/// rows.select(&["emg1".to_string(), "emg2".to_string()])?;
+///
+/// let mut row = [0.0; 2];
+/// assert_eq!(rows.next_row(&mut row)?, Some(RowStart::NewSequence));
+/// assert_eq!(row, [4.0, -7.0]);
+/// assert_eq!(rows.next_row(&mut row)?, Some(RowStart::Continues));
+/// assert!(row[0].is_nan());
+/// assert_eq!(rows.next_row(&mut row)?, None);
+/// # anyhow::Ok(())
+/// ```
+#[derive(Debug)]
+pub struct RowReader<R> {
+    lines: Lines<R>,
+    record: Record,
+    /// All columns of the file.
+    names: Vec<String>,
+    /// Which of them go into a row.
+    columns: Vec<usize>,
+    /// Where the `sequence` column stands, and its value in the last row.
+    sequence: Option<(usize, String)>,
+    /// Without a header the first line is read to count the columns, and kept in `record` as the first row.
+    first_row_waits: bool,
+    /// Whether the next row begins a sequence.
+    begins: bool,
+}
+
+impl<R: BufRead> RowReader<R> {
+    /// Reads the header, if there is one, and selects all columns. `file` is what errors call the source.
+    pub fn new(source: R, file: &str, header: bool) -> Result<Self> {
+        let mut reader = RowReader {
+            lines: Lines::new(source, file),
+            record: Record::default(),
+            names: Vec::new(),
+            columns: Vec::new(),
+            sequence: None,
+            first_row_waits: !header,
+            begins: true,
+        };
+        if !reader.next_record()? {
+            bail!(
+                "{file}: the file is empty; write one row per sample, below a line with the names of the columns"
+            );
+        }
+        reader.begins = true;
+        if header {
+            reader.names = header::names(&reader.record, &reader.lines.place())?;
+            let position = reader.names.iter().position(|name| name == SEQUENCE);
+            reader.sequence = position.map(|index| (index, String::new()));
+        } else {
+            reader.names = table::numbered(reader.record.len());
+        }
+        reader.columns = reader.data_columns().collect();
+        Ok(reader)
+    }
+
+    /// What errors call the source.
+    pub fn file(&self) -> &str {
+        self.lines.file()
+    }
+
+    /// Number of the line read last, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// All columns of the file that hold data: all but `sequence`.
+    pub fn names(&self) -> Vec<String> {
+        self.data_columns().map(|index| self.names[index].clone()).collect()
+    }
+
+    /// The columns that make a row, in order.
+    pub fn selected(&self) -> Vec<String> {
+        self.columns.iter().map(|&index| self.names[index].clone()).collect()
+    }
+
+    /// Chooses the columns that make a row, in this order. The cells of all others are ignored.
+    pub fn select(&mut self, names: &[String]) -> Result<()> {
+        self.columns = table::positions(self.lines.file(), &self.names, names)?;
+        Ok(())
+    }
+
+    /// Reads the next row into `row`, `NaN` for what is missing, and says whether it begins a sequence.
+    /// `None` at the end.
+    ///
+    /// # Panics
+    /// If `row` is not as long as the selection.
+    pub fn next_row(&mut self, row: &mut [f32]) -> Result<Option<RowStart>> {
+        assert_eq!(row.len(), self.columns.len(), "the row must have one place per selected column");
+        if !std::mem::take(&mut self.first_row_waits) && !self.next_record()? {
+            return Ok(None);
+        }
+        self.check_width()?;
+        self.watch_sequence();
+        for (value, &column) in row.iter_mut().zip(&self.columns) {
+            *value = match cell::number(self.record.cell(column)) {
+                Ok(number) => number,
+                Err(problem) => bail!("{}: column `{}`: {problem}", self.lines.place(), self.names[column]),
+            };
+        }
+        let begins = std::mem::take(&mut self.begins);
+        Ok(Some(if begins { RowStart::NewSequence } else { RowStart::Continues }))
+    }
+
+    fn data_columns(&self) -> impl Iterator<Item = usize> {
+        let sequence = self.sequence.as_ref().map(|(index, _)| *index);
+        (0..self.names.len()).filter(move |&index| Some(index) != sequence)
+    }
+
+    /// Takes the next line that is not blank apart; `false` at the end.
+    fn next_record(&mut self) -> Result<bool> {
+        loop {
+            let Some(line) = self.lines.next()? else { return Ok(false) };
+            if line.trim().is_empty() {
+                self.begins = true;
+                continue;
+            }
+            return match self.record.parse(line) {
+                Ok(()) => Ok(true),
+                Err(problem) => bail!("{}: {problem}", self.lines.place()),
+            };
+        }
+    }
+
+    fn check_width(&self) -> Result<()> {
+        let (found, expected) = (self.record.len(), self.names.len());
+        if found == expected {
+            return Ok(());
+        }
+        let place = self.lines.place();
+        let (last, plural) = (&self.names[expected.min(found.max(1)) - 1], if found == 1 { "" } else { "s" });
+        if found < expected {
+            bail!(
+                "{place}: {found} cell{plural}, expected {expected}: the row ends after column `{last}`; \
+                 leave the cell of a missing value empty but keep its comma"
+            );
+        }
+        bail!(
+            "{place}: {found} cells, expected {expected}: the row goes on after the last column `{last}`; \
+             remove what is too much (a decimal comma makes two cells of one: write a point)"
+        );
+    }
+
+    /// Notices a new value in the `sequence` column.
+    fn watch_sequence(&mut self) {
+        if let Some((column, last)) = &mut self.sequence {
+            let value = self.record.cell(*column);
+            if value != last {
+                self.begins = true;
+                last.clear();
+                last.push_str(value);
+            }
+        }
+    }
+}

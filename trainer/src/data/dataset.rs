@@ -1,0 +1,100 @@
+//! The data of one experiment.
+
+use anyhow::{Result, bail, ensure};
+use quaver::checkpoint::{MAX_WIDTH, Target};
+
+use super::rows::Sequence;
+
+/// All sequences of an experiment in raw units, by split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// What is learnt from; never empty after loading.
+    pub train: Vec<Sequence>,
+    /// What early stopping looks at; never empty after loading.
+    pub valid: Vec<Sequence>,
+    /// What the result is judged by; may be empty.
+    pub test: Vec<Sequence>,
+    /// Names of the input channels.
+    pub input_names: Vec<String>,
+    /// Names of the target channels.
+    pub target_names: Vec<String>,
+    /// Whether the targets are the next inputs or other columns.
+    pub target: Target,
+    /// Where the validation sequences come from, in words.
+    pub validation: String,
+}
+
+impl Dataset {
+    /// The splits with their names in a config.
+    pub fn splits(&self) -> [(&'static str, &[Sequence]); 3] {
+        [("train", &self.train), ("valid", &self.valid), ("test", &self.test)]
+    }
+
+    /// Checks what no single file can show.
+    pub(super) fn check(&self) -> Result<()> {
+        let most = usize::from(MAX_WIDTH);
+        for (key, names) in [("data.inputs", &self.input_names), ("data.targets", &self.target_names)] {
+            ensure!(names.len() <= most, "{key}: {} columns; a model takes at most {most}", names.len());
+        }
+        for (channel, name) in self.target_names.iter().enumerate() {
+            let mut values = self.train.iter().flat_map(|s| s.targets.iter().map(move |row| row[channel]));
+            ensure!(
+                values.any(|value| !value.is_nan()),
+                "data.targets: every value of `{name}` is missing in the training data, so it cannot be learnt"
+            );
+        }
+        Ok(())
+    }
+
+    /// Checks that every target is 0, 1 or missing, as a Bernoulli likelihood needs it.
+    pub fn check_binary_targets(&self) -> Result<()> {
+        for (split, sequences) in self.splits() {
+            for (index, sequence) in sequences.iter().enumerate() {
+                let binary = |value: &f32| *value == 0.0 || *value == 1.0 || value.is_nan();
+                let Some(at) = sequence.targets.values.iter().position(|value| !binary(value)) else {
+                    continue;
+                };
+                let (step, channel) = (at / self.target_names.len(), at % self.target_names.len());
+                bail!(
+                    "target `{}` is {} in row {step} of sequence {index} of data.{split}; a Bernoulli likelihood needs \
+                     targets of 0 and 1: set model.likelihood = \"gaussian\" or choose other targets",
+                    self.target_names[channel],
+                    sequence.targets.values[at]
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Rows;
+
+    fn dataset(values: &[f32]) -> Dataset {
+        Dataset {
+            train: vec![Sequence::next(Rows { channels: 2, values: values.to_vec() })],
+            valid: Vec::new(),
+            test: Vec::new(),
+            input_names: vec!["a".into(), "b".into()],
+            target_names: vec!["a".into(), "b".into()],
+            target: Target::Next,
+            validation: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_target_that_is_never_there_is_refused() {
+        assert!(dataset(&[f32::NAN, 1.0, 2.0, f32::NAN]).check().is_ok());
+        let error = dataset(&[1.0, f32::NAN, 2.0, f32::NAN]).check().unwrap_err().to_string();
+        assert!(error.starts_with("data.targets: every value of `b` is missing"), "{error}");
+    }
+
+    #[test]
+    fn binary_targets_are_recognised() {
+        assert!(dataset(&[0.0, 1.0, f32::NAN, 1.0]).check_binary_targets().is_ok());
+        let error = dataset(&[0.0, 1.0, 0.0, 0.5]).check_binary_targets().unwrap_err().to_string();
+        assert!(error.starts_with("target `b` is 0.5 in row 1 of sequence 0 of data.train;"), "{error}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Lines of a text file with their numbers, read one at a time so that a live pipe works too.
+
+use std::io::{BufRead, ErrorKind};
+
+use anyhow::{Context, Result, anyhow};
+
+/// Reads UTF-8 lines and counts them.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    source: R,
+    file: String,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Reads from `source`; `file` is what errors call it.
+    pub(super) fn new(source: R, file: &str) -> Self {
+        Lines { source, file: file.to_string(), number: 0, buffer: Vec::new() }
+    }
+
+    /// What errors call the file.
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Number of the line read last, counted from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// File and line, as editors and terminals understand them.
+    pub(super) fn place(&self) -> String {
+        format!("{}:{}", self.file, self.number)
+    }
+
+    /// The next line without its ending and without a byte-order mark, or `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<&str>> {
+        self.buffer.clear();
+        let read = self.source.read_until(b'\n', &mut self.buffer);
+        if read.with_context(|| self.failure())? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let line = std::str::from_utf8(&self.buffer)
+            .map_err(|_| anyhow!("{}:{}: not UTF-8 text; save the file as UTF-8", self.file, self.number))?;
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        Ok(Some(if self.number == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line }))
+    }
+
+    fn failure(&self) -> String {
+        format!("{}: cannot read line {}", self.file, self.number + 1)
+    }
+}
+
+/// Opens a file, naming it when that fails.
+pub(super) fn open(path: &std::path::Path) -> Result<std::io::BufReader<std::fs::File>> {
+    let file = std::fs::File::open(path).map_err(|error| cannot_read(path, &error))?;
+    Ok(std::io::BufReader::new(file))
+}
+
+/// Says which file could not be read and what to do about it.
+pub(super) fn cannot_read(path: &std::path::Path, error: &std::io::Error) -> anyhow::Error {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::NotFound => anyhow!("{path}: no such file; paths are relative to the config file"),
+        ErrorKind::IsADirectory => anyhow!("{path}: this is a directory; name a file in it"),
+        _ => anyhow!("{path}: cannot read: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_endings_and_the_byte_order_mark_are_removed() {
+        let mut lines = Lines::new("\u{feff}a\r\n\nb".as_bytes(), "f");
+        assert_eq!(lines.next().unwrap(), Some("a"));
+        assert_eq!(lines.next().unwrap(), Some(""));
+        assert_eq!(lines.next().unwrap(), Some("b"));
+        assert_eq!(lines.number(), 3);
+        assert_eq!(lines.next().unwrap(), None);
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_located() {
+        let mut lines = Lines::new(b"ok\n\xff\n".as_slice(), "f.csv");
+        lines.next().unwrap();
+        assert_eq!(lines.next().unwrap_err().to_string(), "f.csv:2: not UTF-8 text; save the file as UTF-8");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = open(std::path::Path::new("no/such.csv")).unwrap_err().to_string();
+        assert_eq!(error, "no/such.csv: no such file; paths are relative to the config file");
+    }
+}

@@ -1,0 +1,34 @@
+//! From files to batches.
+//!
+//! A sample walks through this module in the order of its parts: a file in one of three formats ([`csv`],
+//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns cut into sequences; the [`Recipe`] (the
+//! `[data]` section of a config) picks columns and rows and puts a [`Dataset`] together; a [`Scaling`] is
+//! fitted on its training split; and [`batch`] turns sequences into standardised, padded, masked arrays for
+//! the trainer.
+//!
+//! A missing value is `NaN` in everything up to the batch, where it becomes a mean and a variance.
+
+pub mod batch;
+pub mod csv;
+mod dataset;
+mod format;
+mod lines;
+pub mod npy;
+pub mod piano_roll;
+mod recipe;
+mod rows;
+mod scaler;
+mod split;
+mod table;
+
+pub use dataset::Dataset;
+pub use format::Format;
+pub use recipe::{Columns, Cut, Recipe, Source, Targets};
+pub use rows::{Rows, Sequence};
+pub use scaler::{Scaler, Scaling};
+pub use table::Table;
+
+#[cfg(test)]
+mod benchmark_tests;
+#[cfg(test)]
+mod mutation_tests;

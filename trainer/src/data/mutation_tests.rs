@@ -1,0 +1,95 @@
+//! Every parser survives arbitrary bytes: small valid files, changed at random but the same way every time.
+
+use std::io::BufReader;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::csv::RowReader;
+use super::{csv, npy, piano_roll};
+use crate::config::Config;
+
+const ROUNDS: usize = 20_000;
+
+/// Bytes that mean something to one parser or another.
+const TELLING: &[u8] = b",;.\"'\n\r \t0129-+eE%=[]{}()<|fiuNaT\\\x00\xff\xef\xbb\xbf\x93";
+
+/// Replaces, inserts, removes or repeats a few bytes, or cuts the end off.
+fn mutate(bytes: &mut Vec<u8>, rng: &mut Xoshiro256PlusPlus) {
+    for _ in 0..1 + rng.next_u32() % 4 {
+        let at = rng.next_u32() as usize % (bytes.len() + 1);
+        let byte = match rng.next_u32() % 2 {
+            0 => TELLING[rng.next_u32() as usize % TELLING.len()],
+            _ => rng.next_u32() as u8,
+        };
+        match rng.next_u32() % 5 {
+            0 => bytes.insert(at, byte),
+            1 => bytes.truncate(at),
+            2 => bytes.extend_from_within(at..),
+            3 if at < bytes.len() => drop(bytes.remove(at)),
+            _ if at < bytes.len() => bytes[at] = byte,
+            _ => bytes.push(byte),
+        }
+    }
+}
+
+/// Feeds mutations of `seed` to a parser; it must return, and succeed as well as fail now and then.
+fn survive(seed: &[u8], mut parses: impl FnMut(&[u8]) -> bool) {
+    assert!(parses(seed), "the unchanged file must be valid");
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(0x5eed);
+    let mut valid = 0;
+    for _ in 0..ROUNDS {
+        let mut bytes = seed.to_vec();
+        mutate(&mut bytes, &mut rng);
+        valid += usize::from(parses(&bytes));
+    }
+    assert!(
+        valid > ROUNDS / 1000 && valid < ROUNDS - ROUNDS / 1000,
+        "{valid} of {ROUNDS} mutations were valid"
+    );
+}
+
+#[test]
+fn csv_survives() {
+    for header in [true, false] {
+        let seed: &[u8] =
+            if header { b"a,\"b,c\",sequence\n1,,x\n-2.5e3,NaN,x\n\n3,4,y\n" } else { b"1,2\n3,\n" };
+        survive(seed, |bytes| {
+            RowReader::new(BufReader::new(bytes), "f", header).and_then(csv::read).is_ok_and(|table| {
+                assert!(
+                    table
+                        .sequences
+                        .iter()
+                        .all(|rows| !rows.is_empty() && rows.values.len() % rows.channels == 0)
+                );
+                true
+            })
+        });
+    }
+}
+
+#[test]
+fn npy_survives() {
+    let values = npy::tests::file("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }\n", &[1; 12]);
+    survive(&values, |bytes| npy::parse_values(bytes, "f").is_ok());
+    let lengths = npy::tests::file("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n", &[1; 8]);
+    survive(&lengths, |bytes| npy::parse_lengths(bytes, "f").is_ok());
+}
+
+#[test]
+fn piano_rolls_survive() {
+    survive(b"60,64,67;;62,65\n\n21;108\n", |bytes| piano_roll::read(bytes, "f").is_ok());
+}
+
+#[test]
+fn configs_survive() {
+    let seed = b"seed = 1\n[data]\ntrain = [{ file = 'a', rows = '..80%' }]\ntargets = ['c0..c3']\n[model]\nlayers = [3]\n";
+    survive(seed, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let half = text.len() / 2;
+        let set = text.get(half..).unwrap_or_default().to_string();
+        // The same bytes once more as a value set on the command line.
+        let _ = Config::parse("f", "", &[set]);
+        Config::parse("f", &text, &[]).is_ok()
+    });
+}

@@ -1,0 +1,229 @@
+//! Which columns are inputs and which are targets.
+
+use std::fmt;
+
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::data::table::listed;
+
+/// The input columns: `"all"`, one pattern, or a list of patterns.
+///
+/// A pattern is a column's name or a stretch of neighbouring columns: `c0..c8` goes from c0 up to but without
+/// c8, `emg1..=emg8` includes its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Columns {
+    /// Every column that is not a target.
+    #[default]
+    All,
+    /// The columns that match these patterns, in this order.
+    Matching(Vec<String>),
+}
+
+/// The targets: `"next"`, one pattern, or a list of patterns as for [`Columns`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Targets {
+    /// The inputs themselves, one step ahead.
+    Next,
+    /// The columns that match these patterns, in this order.
+    Matching(Vec<String>),
+}
+
+/// The names of the columns chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) inputs: Vec<String>,
+    pub(crate) targets: Vec<String>,
+}
+
+impl Choice {
+    /// Chooses among the columns of a file. The error names the key at fault and what to do.
+    pub(crate) fn new(inputs: &Columns, targets: &Targets, names: &[String]) -> Result<Choice, String> {
+        let targets = match targets {
+            Targets::Next => None,
+            Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
+        };
+        let is_target = |name: &String| targets.as_ref().is_some_and(|targets| targets.contains(name));
+        let inputs = match inputs {
+            Columns::All => names.iter().filter(|name| !is_target(name)).cloned().collect(),
+            Columns::Matching(patterns) => resolve("data.inputs", patterns, names)?,
+        };
+        if inputs.is_empty() {
+            return Err("data.inputs: every column is a target, which leaves no input".into());
+        }
+        if let Some(both) = inputs.iter().find(|name| is_target(name)) {
+            return Err(format!("column `{both}` is both input and target; take it out of one of them"));
+        }
+        Ok(Choice { targets: targets.unwrap_or_else(|| inputs.clone()), inputs })
+    }
+
+    /// All columns to read, each once: the inputs, then the targets that are not inputs.
+    pub(crate) fn all(&self) -> Vec<String> {
+        let others = self.targets.iter().filter(|target| !self.inputs.contains(target));
+        self.inputs.iter().chain(others).cloned().collect()
+    }
+}
+
+/// The columns that match patterns, each at most once.
+fn resolve(key: &str, patterns: &[String], names: &[String]) -> Result<Vec<String>, String> {
+    let mut chosen: Vec<String> = Vec::new();
+    for pattern in patterns {
+        for name in matching(pattern, names).map_err(|problem| format!("{key}: {problem}"))? {
+            if chosen.contains(name) {
+                return Err(format!("{key}: column `{name}` is named twice"));
+            }
+            chosen.push(name.clone());
+        }
+    }
+    if chosen.is_empty() {
+        return Err(format!("{key} names no column; the columns are {}", listed(names)));
+    }
+    Ok(chosen)
+}
+
+fn matching<'a>(pattern: &str, names: &'a [String]) -> Result<&'a [String], String> {
+    let place = |wanted: &str| names.iter().position(|name| name == wanted);
+    if let Some(index) = place(pattern) {
+        return Ok(&names[index..=index]);
+    }
+    let missing = |name: &str| format!("no column `{name}`; the columns are {}", listed(names));
+    let Some((from, to)) = pattern.split_once("..") else { return Err(missing(pattern)) };
+    let start = place(from).ok_or_else(|| missing(from))?;
+    let end = match to.strip_prefix('=') {
+        Some(last) => place(last).map(|index| index + 1).ok_or_else(|| missing(last))?,
+        // One past the last of the numbered columns is as good an end as in Rust, though no column has that
+        // name.
+        None if to == format!("c{}", names.len()) => names.len(),
+        None => place(to).ok_or_else(|| missing(to))?,
+    };
+    match names.get(start..end) {
+        Some(stretch @ [_, ..]) => Ok(stretch),
+        _ => Err(format!("`{pattern}` holds no column; the columns are {}", listed(names))),
+    }
+}
+
+/// What may stand for columns in a config. A list of one is how to name a column that is called like the
+/// keyword.
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Reads a string or a list of strings, where the string may be this keyword.
+struct OneOrManyVisitor(&'static str);
+
+impl<'de> Visitor<'de> for OneOrManyVisitor {
+    type Value = OneOrMany;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\", the name of a column, or a list of names", self.0)
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<OneOrMany, E> {
+        Ok(OneOrMany::One(name.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<OneOrMany, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list)).map(OneOrMany::Many)
+    }
+}
+
+impl<'de> Deserialize<'de> for Columns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("all"))? {
+            OneOrMany::One(name) if name == "all" => Columns::All,
+            OneOrMany::One(pattern) => Columns::Matching(vec![pattern]),
+            OneOrMany::Many(patterns) => Columns::Matching(patterns),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Targets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("next"))? {
+            OneOrMany::One(name) if name == "next" => Targets::Next,
+            OneOrMany::One(pattern) => Targets::Matching(vec![pattern]),
+            OneOrMany::Many(patterns) => Targets::Matching(patterns),
+        })
+    }
+}
+
+impl Serialize for Columns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Columns::All => serializer.serialize_str("all"),
+            Columns::Matching(patterns) => patterns.serialize(serializer),
+        }
+    }
+}
+
+impl Serialize for Targets {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Targets::Next => serializer.serialize_str("next"),
+            Targets::Matching(patterns) => patterns.serialize(serializer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<String> {
+        ["emg1", "emg2", "emg3", "force"].map(String::from).to_vec()
+    }
+
+    fn choose(inputs: &[&str], targets: &[&str]) -> Result<Choice, String> {
+        let patterns = |list: &[&str]| list.iter().map(|name| name.to_string()).collect();
+        let inputs = if inputs == ["all"] { Columns::All } else { Columns::Matching(patterns(inputs)) };
+        let targets = if targets == ["next"] { Targets::Next } else { Targets::Matching(patterns(targets)) };
+        Choice::new(&inputs, &targets, &names())
+    }
+
+    #[test]
+    fn all_means_all_but_the_targets() {
+        let choice = choose(&["all"], &["force"]).unwrap();
+        assert_eq!((choice.inputs.len(), choice.targets.as_slice()), (3, ["force".to_string()].as_slice()));
+        assert_eq!(choice.all(), names());
+    }
+
+    #[test]
+    fn next_predicts_the_inputs() {
+        let choice = choose(&["force", "emg1..emg3"], &["next"]).unwrap();
+        assert_eq!(choice.inputs, ["force", "emg1", "emg2"]);
+        assert_eq!(choice.targets, choice.inputs);
+        assert_eq!(choice.all(), choice.inputs);
+    }
+
+    #[test]
+    fn stretches_of_columns() {
+        assert_eq!(choose(&["emg1..=emg3"], &["force"]).unwrap().inputs, ["emg1", "emg2", "emg3"]);
+        let numbered = ["c0", "c1", "c2"].map(String::from);
+        assert_eq!(matching("c1..c3", &numbered).unwrap(), ["c1", "c2"]);
+    }
+
+    #[test]
+    fn faults_name_the_key_and_the_columns_there_are() {
+        let error = |inputs, targets| choose(inputs, targets).unwrap_err();
+        let there_are = "the columns are emg1, emg2, emg3, force";
+        assert_eq!(error(&["emg9"], &["force"]), format!("data.inputs: no column `emg9`; {there_are}"));
+        assert_eq!(error(&["all"], &["forse"]), format!("data.targets: no column `forse`; {there_are}"));
+        assert_eq!(error(&["emg1..emg9"], &["force"]), format!("data.inputs: no column `emg9`; {there_are}"));
+        assert_eq!(
+            error(&["emg2..emg1"], &["force"]),
+            format!("data.inputs: `emg2..emg1` holds no column; {there_are}")
+        );
+        assert_eq!(error(&[], &["force"]), format!("data.inputs names no column; {there_are}"));
+        assert_eq!(error(&["emg1", "emg1"], &["force"]), "data.inputs: column `emg1` is named twice");
+        assert_eq!(
+            error(&["emg1", "force"], &["force"]),
+            "column `force` is both input and target; take it out of one of them"
+        );
+        assert_eq!(
+            error(&["all"], &["emg1..=force"]),
+            "data.inputs: every column is a target, which leaves no input"
+        );
+    }
+}

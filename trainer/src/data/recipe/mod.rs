@@ -1,0 +1,183 @@
+//! The `[data]` section of a config: which files, which columns, which rows.
+
+mod columns;
+mod cut;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use quaver::checkpoint::Target;
+use serde::{Deserialize, Serialize};
+
+use super::dataset::Dataset;
+use super::format::Format;
+use super::rows::Sequence;
+use super::split::split_off;
+use super::table::{Table, listed, positions};
+
+use columns::Choice;
+pub use columns::{Columns, Targets};
+pub use cut::Cut;
+use source::Reading;
+pub use source::Source;
+
+/// Part of the training data that serves as validation data where the config names neither.
+const DEFAULT_VALID_FRACTION: f64 = 0.2;
+
+/// The `[data]` section of a config.
+///
+/// ```toml
+/// [data]
+/// train = ["monday.csv", { file = "tuesday.csv", rows = "..80%" }]
+/// valid = { file = "tuesday.csv", rows = "80%.." }
+/// test = "wednesday.csv"
+/// inputs = "emg1..=emg8"
+/// targets = "force_n"
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// What to learn from: a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths
+    /// are relative to the config file; `sequences` and `rows` are stretches such as `"2"`, `"0..2502"` or
+    /// `"..80%"`, see [`Cut`].
+    #[serde(deserialize_with = "source::one_or_many")]
+    pub train: Vec<Source>,
+    /// What to stop early on, in the same form. Instead of it, `valid_fraction` may be given.
+    #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub valid: Vec<Source>,
+    /// Part of the training data, between 0 and 1, set aside for validation; 0.2 unless `valid` is given.
+    /// With ten training sequences or more these are the last sequences, with fewer the end of every
+    /// sequence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_fraction: Option<f64>,
+    /// What to judge the result by, in the same form; may be left out.
+    #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub test: Vec<Source>,
+    /// The input columns: `"all"` (the default: all but the targets), a name, a stretch such as `"c0..c8"`,
+    /// or a list of these, see [`Columns`].
+    #[serde(default)]
+    pub inputs: Columns,
+    /// What to predict: `"next"` for the inputs themselves one step ahead, or columns in the form of
+    /// `inputs`.
+    pub targets: Targets,
+    /// Format of all files: `"csv"`, `"npy"` or `"piano-roll"`; told from the file itself unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Format>,
+    /// For CSV: whether the first line names the columns; without a header they are called c0, c1, …. `true`
+    /// unless given.
+    #[serde(default = "yes")]
+    pub header: bool,
+    /// For npy: the file with the lengths of the sequences; `X.lengths.npy` beside `X.values.npy` is found by
+    /// itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<PathBuf>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Recipe {
+    /// Part of the training data to set aside for validation; `None` where validation has files of its own.
+    pub fn fraction_set_aside(&self) -> Option<f64> {
+        self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
+    }
+
+    /// What the outputs of a model for these data stand for.
+    pub fn target(&self) -> Target {
+        match self.targets {
+            Targets::Next => Target::Next,
+            Targets::Matching(_) => Target::Columns,
+        }
+    }
+
+    /// Makes relative paths start at `folder`.
+    pub fn anchor(&mut self, folder: &Path) {
+        for source in self.train.iter_mut().chain(&mut self.valid).chain(&mut self.test) {
+            source.anchor(folder);
+        }
+        self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
+    }
+
+    /// Reads all files and puts the splits together.
+    pub fn load(&self) -> Result<Dataset> {
+        let mut choice = None;
+        let mut train = self.split("train", &self.train, &mut choice)?;
+        let mut valid = self.split("valid", &self.valid, &mut choice)?;
+        let test = self.split("test", &self.test, &mut choice)?;
+        let mut validation = "from files of its own".to_string();
+        if let Some(fraction) = self.fraction_set_aside() {
+            (train, valid, validation) = split_off(train, fraction)?;
+        }
+        let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
+        let dataset = Dataset {
+            train,
+            valid,
+            test,
+            input_names: inputs,
+            target_names: targets,
+            target: self.target(),
+            validation,
+        };
+        dataset.check()?;
+        Ok(dataset)
+    }
+
+    /// Reads the files of one split. The first file of all settles which columns there are.
+    fn split(&self, key: &str, sources: &[Source], choice: &mut Option<Choice>) -> Result<Vec<Sequence>> {
+        let mut sequences = Vec::new();
+        for source in sources {
+            let read = self.read(source, choice).with_context(|| format!("data.{key}"))?;
+            sequences.extend(read);
+        }
+        Ok(sequences)
+    }
+
+    fn read(&self, source: &Source, settled: &mut Option<Choice>) -> Result<Vec<Sequence>> {
+        let reading = Reading { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
+        let file = source.file.display().to_string();
+        let table = source.read(reading, |names| {
+            let own = Choice::new(&self.inputs, &self.targets, names)?;
+            let settled = settled.get_or_insert_with(|| own.clone());
+            check_same_columns(settled, &own)?;
+            Ok(settled.all())
+        })?;
+        let choice = settled.as_ref().context("no file has been read")?;
+        sequences(table, &file, choice, self.target())
+    }
+}
+
+/// Files may order their columns as they like, but must have the same ones.
+fn check_same_columns(settled: &Choice, own: &Choice) -> Result<(), String> {
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names
+    };
+    if sorted(&settled.inputs) == sorted(&own.inputs) {
+        return Ok(());
+    }
+    Err(format!(
+        "the inputs here are {}, but those of the first file are {}; name the inputs that all files have in `data.inputs`",
+        listed(&own.inputs),
+        listed(&settled.inputs)
+    ))
+}
+
+/// Parts inputs from targets.
+fn sequences(table: Table, file: &str, choice: &Choice, target: Target) -> Result<Vec<Sequence>> {
+    ensure!(!table.sequences.is_empty(), "{file}: no sequences");
+    let inputs = positions(file, &table.names, &choice.inputs)?;
+    let targets = positions(file, &table.names, &choice.targets)?;
+    Ok(match target {
+        Target::Next => table.sequences.into_iter().map(Sequence::next).collect(),
+        Target::Columns => {
+            let part = |rows: &super::Rows| Sequence::columns(rows.columns(&inputs), rows.columns(&targets));
+            table.sequences.iter().map(part).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;

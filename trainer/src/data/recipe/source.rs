@@ -1,0 +1,177 @@
+//! One file of a split, and the part of it that is used.
+
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::cut::Cut;
+use crate::data::csv::{self, RowReader};
+use crate::data::format::Format;
+use crate::data::rows::Rows;
+use crate::data::table::Table;
+use crate::data::{lines, npy, piano_roll};
+
+/// One file of a split: `"a.csv"`, or `{ file = "b.npy", sequences = "2", rows = "0..2502" }`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Source {
+    /// Path of the file.
+    pub file: PathBuf,
+    /// Which sequences of the file to use; all of them unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequences: Option<Cut>,
+    /// Which rows to use of every one of these sequences; all of them unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Cut>,
+    /// For npy: the file with the lengths of the sequences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<PathBuf>,
+}
+
+/// How to read files that do not say so themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    pub(super) format: Option<Format>,
+    pub(super) header: bool,
+    pub(super) lengths: Option<&'a Path>,
+}
+
+impl Source {
+    /// A whole file.
+    pub fn whole(file: impl Into<PathBuf>) -> Self {
+        Source { file: file.into(), sequences: None, rows: None, lengths: None }
+    }
+
+    /// Reads the columns that `choose` picks from the names there are, and the rows asked for.
+    pub(super) fn read(
+        &self,
+        reading: Reading<'_>,
+        choose: impl FnOnce(&[String]) -> Result<Vec<String>, String>,
+    ) -> Result<Table> {
+        let file = self.file.display().to_string();
+        let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
+        let mut table = self.read_columns(reading, &file, choose)?;
+        table.sequences = self.cut(table.sequences).with_context(|| file.clone())?;
+        Ok(table)
+    }
+
+    fn read_columns(
+        &self,
+        reading: Reading<'_>,
+        file: &str,
+        choose: impl FnOnce(&[String]) -> Result<Vec<String>>,
+    ) -> Result<Table> {
+        let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
+            Format::Csv => {
+                let mut reader = RowReader::new(lines::open(&self.file)?, file, reading.header)?;
+                reader.select(&choose(&reader.names())?)?;
+                return csv::read(reader);
+            }
+            Format::Npy => {
+                let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
+                npy::read(&self.file, named.or_else(|| npy::companion(&self.file)).as_deref())?
+            }
+            Format::PianoRoll => piano_roll::read(lines::open(&self.file)?, file)?,
+        };
+        let chosen = choose(&table.names)?;
+        table.select(file, &chosen)
+    }
+
+    fn infer_format(&self) -> Result<Format> {
+        let mut head = Vec::new();
+        let mut start = lines::open(&self.file)?.take(Format::HEAD as u64);
+        start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;
+        Ok(Format::infer(&self.file, &head))
+    }
+
+    /// Keeps the sequences and rows asked for.
+    fn cut(&self, mut sequences: Vec<Rows>) -> Result<Vec<Rows>> {
+        let mut first = 0;
+        if let Some(cut) = self.sequences {
+            let range = cut.within(sequences.len()).map_err(|problem| anyhow!("sequences {problem}"))?;
+            first = range.start;
+            sequences = sequences.drain(range).collect();
+        }
+        let Some(cut) = self.rows else { return Ok(sequences) };
+        let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
+            Ok(range) => Ok(rows.slice(range)),
+            Err(problem) => Err(anyhow!("rows {problem} in sequence {}", first + index)),
+        };
+        sequences.into_iter().enumerate().map(keep).collect()
+    }
+
+    /// Makes relative paths start at `folder`.
+    pub(super) fn anchor(&mut self, folder: &Path) {
+        self.file = folder.join(&self.file);
+        self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
+    }
+}
+
+/// The table form of a source.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceTable {
+    file: PathBuf,
+    sequences: Option<Cut>,
+    rows: Option<Cut>,
+    lengths: Option<PathBuf>,
+}
+
+struct SourceVisitor;
+
+impl<'de> Visitor<'de> for SourceVisitor {
+    type Value = Source;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the path of a file, or a table { file = …, sequences = …, rows = …, lengths = … }")
+    }
+
+    fn visit_str<E>(self, path: &str) -> Result<Source, E> {
+        Ok(Source::whole(path))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
+        let SourceTable { file, sequences, rows, lengths } =
+            SourceTable::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Source { file, sequences, rows, lengths })
+    }
+}
+
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SourceVisitor)
+    }
+}
+
+/// Reads one source or a list of them.
+struct SourcesVisitor;
+
+impl<'de> Visitor<'de> for SourcesVisitor {
+    type Value = Vec<Source>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SourceVisitor.expecting(f)?;
+        f.write_str(", or a list of these")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<Vec<Source>, E> {
+        SourceVisitor.visit_str(path).map(|source| vec![source])
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Source>, A::Error> {
+        SourceVisitor.visit_map(map).map(|source| vec![source])
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<Source>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list))
+    }
+}
+
+/// For serde: a source or a list of them.
+pub(super) fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
+    deserializer.deserialize_any(SourcesVisitor)
+}

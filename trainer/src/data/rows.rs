@@ -1,0 +1,149 @@
+//! Rows of numbers in time order, and the sequences a network learns from.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use quaver::checkpoint::Target;
+
+/// Equally wide rows in time order. `NaN` marks a missing value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Values per row.
+    pub channels: usize,
+    /// All rows, one after the other.
+    pub values: Vec<f32>,
+}
+
+impl Rows {
+    /// No rows yet, of `channels` values each.
+    pub fn new(channels: usize) -> Self {
+        Rows { channels, values: Vec::new() }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.channels).unwrap_or(0)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Row `t`, counted from 0.
+    pub fn row(&self, t: usize) -> &[f32] {
+        &self.values[t * self.channels..][..self.channels]
+    }
+
+    /// The rows in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[f32]> + Clone {
+        (0..self.len()).map(|t| self.row(t))
+    }
+
+    /// A copy of some of the rows.
+    pub fn slice(&self, range: Range<usize>) -> Rows {
+        let values = self.values[range.start * self.channels..range.end * self.channels].to_vec();
+        Rows { channels: self.channels, values }
+    }
+
+    /// A copy of some of the columns, in the order given.
+    pub fn columns(&self, indices: &[usize]) -> Rows {
+        let values = self.iter().flat_map(|row| indices.iter().map(|&i| row[i])).collect();
+        Rows { channels: indices.len(), values }
+    }
+}
+
+/// One recording: what the network is fed and what it has to predict, step by step, in raw units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence {
+    /// The input columns at every step.
+    pub inputs: Arc<Rows>,
+    /// The values to predict at every step. For [`Target::Next`] these are the very same rows as `inputs`.
+    pub targets: Arc<Rows>,
+    /// Whether a step predicts other columns of its own row or the input row that has not been seen yet.
+    pub target: Target,
+}
+
+impl Sequence {
+    /// A sequence whose every row is to be predicted from the rows before it, the first one from nothing.
+    pub fn next(rows: Rows) -> Self {
+        let rows = Arc::new(rows);
+        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next }
+    }
+
+    /// A sequence whose targets are other columns, row by row.
+    ///
+    /// # Panics
+    /// If the two differ in length.
+    pub fn columns(inputs: Rows, targets: Rows) -> Self {
+        assert_eq!(inputs.len(), targets.len(), "inputs and targets differ in length");
+        Sequence { inputs: Arc::new(inputs), targets: Arc::new(targets), target: Target::Columns }
+    }
+
+    /// Number of steps, hence of predictions.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the network is fed at step `t`: the row itself, or for [`Target::Next`] the row before it.
+    ///
+    /// `None` is the start row, which stands before the first sample of a sequence that predicts itself: the
+    /// training mean, known for certain. It has no values of its own because they depend on the scaler of the
+    /// model that reads it; after standardising it is mean 0, variance 0 in every channel.
+    pub fn input(&self, t: usize) -> Option<&[f32]> {
+        match self.target {
+            Target::Columns => Some(self.inputs.row(t)),
+            Target::Next => t.checked_sub(1).map(|before| self.inputs.row(before)),
+        }
+    }
+
+    /// A copy of some of the steps, as a sequence of its own.
+    pub fn slice(&self, range: Range<usize>) -> Sequence {
+        let inputs = self.inputs.slice(range.clone());
+        match self.target {
+            Target::Columns => Sequence::columns(inputs, self.targets.slice(range)),
+            Target::Next => Sequence::next(inputs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counting(rows: usize) -> Rows {
+        Rows { channels: 2, values: (0..2 * rows).map(|v| v as f32).collect() }
+    }
+
+    #[test]
+    fn rows_are_row_major() {
+        let rows = counting(3);
+        assert_eq!(rows.len(), 3);
+        assert_eq!(rows.row(1), [2.0, 3.0]);
+        assert_eq!(rows.slice(1..3).values, [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(rows.columns(&[1]).values, [1.0, 3.0, 5.0]);
+        assert!(Rows::new(0).is_empty());
+    }
+
+    #[test]
+    fn a_sequence_that_predicts_itself_is_fed_the_row_before() {
+        let sequence = Sequence::next(counting(3));
+        assert_eq!(sequence.len(), 3);
+        assert_eq!(sequence.input(0), None);
+        assert_eq!(sequence.input(2), Some([2.0, 3.0].as_slice()));
+        assert_eq!(sequence.targets.row(2), [4.0, 5.0]);
+        assert_eq!(sequence.slice(1..3).input(0), None);
+    }
+
+    #[test]
+    fn a_sequence_with_target_columns_is_fed_its_own_row() {
+        let sequence = Sequence::columns(counting(3).columns(&[0]), counting(3).columns(&[1]));
+        assert_eq!(sequence.input(0), Some([0.0].as_slice()));
+        assert_eq!(sequence.slice(2..3).targets.values, [5.0]);
+    }
+}

@@ -1,0 +1,138 @@
+//! Standardising: every channel to mean 0 and variance 1 over the training split.
+
+use super::rows::{Rows, Sequence};
+
+/// Mean and standard deviation of every channel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaler {
+    /// What is subtracted.
+    pub mean: Vec<f32>,
+    /// What is divided by; always positive and finite.
+    pub std: Vec<f32>,
+}
+
+impl Scaler {
+    /// Leaves `channels` channels as they are.
+    pub fn identity(channels: usize) -> Self {
+        Scaler { mean: vec![0.0; channels], std: vec![1.0; channels] }
+    }
+
+    /// Measures every channel, passing over missing values.
+    ///
+    /// The variance is the population's (divided by N), so that the data it was measured on come out with
+    /// variance 1. A channel that is constant is centred only. A channel that holds nothing but zeros and
+    /// ones is left alone: it is a switch or a key, and a Bernoulli likelihood needs it as it is.
+    pub fn fit<'a>(channels: usize, parts: impl Iterator<Item = &'a Rows> + Clone) -> Self {
+        let mut scaler = Scaler::identity(channels);
+        for channel in 0..channels {
+            let values = parts.clone().flat_map(|rows| rows.iter().map(move |row| row[channel]));
+            if let Some((mean, std)) = measure(values.filter(|value| !value.is_nan())) {
+                (scaler.mean[channel], scaler.std[channel]) = (mean, std);
+            }
+        }
+        scaler
+    }
+
+    /// Number of channels.
+    pub fn channels(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// From raw to standardised units.
+    pub fn standardise(&self, channel: usize, value: f32) -> f32 {
+        (value - self.mean[channel]) / self.std[channel]
+    }
+
+    /// From standardised to raw units.
+    pub fn unstandardise(&self, channel: usize, value: f32) -> f32 {
+        value * self.std[channel] + self.mean[channel]
+    }
+
+    /// A variance, from standardised to raw units.
+    pub fn unstandardise_variance(&self, channel: usize, variance: f32) -> f32 {
+        variance * self.std[channel] * self.std[channel]
+    }
+}
+
+/// Mean and standard deviation of one channel in two passes, or `None` if it is to be left alone.
+fn measure(values: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
+    if values.clone().all(|value| value == 0.0 || value == 1.0) {
+        return None;
+    }
+    let first = values.clone().next()?;
+    if values.clone().all(|value| value == first) {
+        return Some((first, 1.0));
+    }
+    let (count, sum) = values.clone().fold((0.0, 0.0), |(count, sum), v| (count + 1.0, sum + f64::from(v)));
+    let mean = sum / count;
+    let squares: f64 = values.map(|value| (f64::from(value) - mean).powi(2)).sum();
+    let std = (squares / count).sqrt() as f32;
+    // A spread below the smallest normal number would make a division overflow.
+    Some((mean as f32, if std.is_normal() { std } else { 1.0 }))
+}
+
+/// The scalers of both sides of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaling {
+    /// For the input channels.
+    pub inputs: Scaler,
+    /// For the target channels; equal to `inputs` where the network predicts its own inputs.
+    pub targets: Scaler,
+}
+
+impl Scaling {
+    /// Measures training sequences, of which there must be at least one.
+    ///
+    /// # Panics
+    /// If there is no sequence.
+    pub fn fit(train: &[Sequence]) -> Self {
+        let first = train.first().expect("a scaler needs at least one training sequence");
+        Scaling {
+            inputs: Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref())),
+            targets: Scaler::fit(
+                first.targets.channels,
+                train.iter().map(|sequence| sequence.targets.as_ref()),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fit(channels: usize, values: &[f32]) -> Scaler {
+        Scaler::fit(channels, [Rows { channels, values: values.to_vec() }].iter())
+    }
+
+    #[test]
+    fn mean_and_deviation_pass_over_missing_values() {
+        let scaler = fit(2, &[1.0, 10.0, f32::NAN, 30.0, 5.0, f32::NAN]);
+        assert_eq!(scaler, Scaler { mean: vec![3.0, 20.0], std: vec![2.0, 10.0] });
+        assert_eq!(scaler.standardise(0, 5.0), 1.0);
+        assert_eq!(scaler.unstandardise(1, -1.0), 10.0);
+        assert_eq!(scaler.unstandardise_variance(1, 0.5), 50.0);
+    }
+
+    #[test]
+    fn several_sequences_count_as_one_sample() {
+        let parts = [Rows { channels: 1, values: vec![0.0] }, Rows { channels: 1, values: vec![6.0, 3.0] }];
+        assert_eq!(Scaler::fit(1, parts.iter()), Scaler { mean: vec![3.0], std: vec![6f32.sqrt()] });
+    }
+
+    #[test]
+    fn constant_binary_and_absent_channels() {
+        let nan = f32::NAN;
+        let scaler = fit(4, &[0.1, 0.0, nan, 0.0, 0.1, 1.0, nan, 1e-44, 0.1, nan, nan, 0.0]);
+        assert_eq!(scaler.mean, [0.1, 0.0, 0.0, 3e-45]);
+        assert_eq!(scaler.std, [1.0; 4]);
+        assert_eq!(scaler.standardise(0, 0.1), 0.0);
+    }
+
+    #[test]
+    fn a_large_offset_does_not_swallow_a_small_spread() {
+        let scaler = fit(1, &[65536.0, 65536.5, 65535.5, 65536.0]);
+        assert_eq!(scaler.mean, [65536.0]);
+        assert!((scaler.std[0] - 0.125f32.sqrt()).abs() < 1e-7);
+    }
+}

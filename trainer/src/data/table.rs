@@ -1,0 +1,83 @@
+//! What a file holds, whatever its format: named columns, cut into sequences.
+
+use anyhow::{Result, bail};
+
+use super::rows::Rows;
+
+/// Named columns of numbers, cut into sequences.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name of every column.
+    pub names: Vec<String>,
+    /// The sequences in the order of the file; none of them is empty.
+    pub sequences: Vec<Rows>,
+}
+
+impl Table {
+    /// Keeps the named columns, in the order given. `file` is for the error.
+    pub fn select(self, file: &str, names: &[String]) -> Result<Table> {
+        if names == self.names {
+            return Ok(self);
+        }
+        let indices = positions(file, &self.names, names)?;
+        let sequences = self.sequences.iter().map(|rows| rows.columns(&indices)).collect();
+        Ok(Table { names: names.to_vec(), sequences })
+    }
+}
+
+/// The names of columns that have none in their file: c0, c1, ….
+pub(super) fn numbered(columns: usize) -> Vec<String> {
+    (0..columns).map(|i| format!("c{i}")).collect()
+}
+
+/// Where each of the `wanted` names stands in `names`.
+pub(super) fn positions(file: &str, names: &[String], wanted: &[String]) -> Result<Vec<usize>> {
+    wanted.iter().map(|name| position(file, names, name)).collect()
+}
+
+fn position(file: &str, names: &[String], wanted: &str) -> Result<usize> {
+    match names.iter().position(|name| name == wanted) {
+        Some(index) => Ok(index),
+        None => bail!("{file}: no column `{wanted}`; the columns are {}", listed(names)),
+    }
+}
+
+/// Names for a message, shortened in the middle when there are many.
+pub(super) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    match names {
+        [] => "none".to_string(),
+        [.., last] if names.len() > SHOWN => format!("{}, … {last}", names[..SHOWN - 1].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        Table {
+            names: numbered(3),
+            sequences: vec![Rows { channels: 3, values: vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0] }],
+        }
+    }
+
+    #[test]
+    fn columns_come_in_the_order_asked_for() {
+        let picked = table().select("f", &["c2".into(), "c0".into()]).unwrap();
+        assert_eq!(picked.sequences[0].values, [2.0, 0.0, 5.0, 3.0]);
+        assert_eq!(picked.names, ["c2", "c0"]);
+    }
+
+    #[test]
+    fn an_unknown_column_is_named_together_with_those_there_are() {
+        let error = table().select("a.npy", &["force".into()]).unwrap_err().to_string();
+        assert_eq!(error, "a.npy: no column `force`; the columns are c0, c1, c2");
+    }
+
+    #[test]
+    fn many_names_are_shortened() {
+        assert_eq!(listed(&numbered(88)), "c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, … c87");
+    }
+}
