@@ -6,26 +6,12 @@ use rand_core::Rng;
 
 use super::parameters::{Parameters, layer_inputs};
 use super::random::{Purpose, choose, normal, stream};
-
-/// How parameters are drawn. The default suits data that are standardised.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Initialisation {
-    /// Standard deviation of the input weights of each layer; 1/√inputs if not given.
-    pub input_std: Option<f32>,
-    /// Standard deviation of the recurrent weights; 1/√(inputs that are not zero) if not given.
-    pub recurrent_std: Option<f32>,
-    /// Spectral radius that the recurrent weights (of each gate) are scaled to.
-    pub spectral_radius: Option<f32>,
-    /// Recurrent inputs per unit that are not zero; 0 stands for all.
-    pub sparse: usize,
-    /// Value of every output bias.
-    pub output_bias: f32,
-}
+use crate::config::Init;
 
 /// Position of the forget gate among the rows of an LSTM unit.
 const FORGET_GATE: usize = 1;
 
-impl Initialisation {
+impl Init {
     /// Draws the parameters of a network; the same seed gives the same numbers on every machine.
     ///
     /// Biases are zero but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
@@ -63,7 +49,7 @@ impl Initialisation {
 
     /// A sparse Gaussian matrix scaled to its spectral radius (Bayer 2015, thesis, 1.3.3 and 2.5.2).
     fn recurrent(&self, units: usize, rng: &mut impl Rng) -> DMatrix<f64> {
-        let used = if self.sparse == 0 { units } else { self.sparse.min(units) };
+        let used = if self.sparse == 0 { units } else { units.min(self.sparse.into()) };
         let std = self.recurrent_std.map_or(1.0 / (used as f64).sqrt(), f64::from);
         let mut matrix = DMatrix::zeros(units, units);
         for row in 0..units {
@@ -106,7 +92,7 @@ mod tests {
     #[test]
     fn draws_depend_on_the_seed_alone() {
         let spec = test_spec(3, 2, &[(CellKind::Lstm, 5)]);
-        let default = Initialisation::default();
+        let default = Init::default();
         assert_eq!(default.draw(&spec, 1), default.draw(&spec, 1));
         assert_ne!(default.draw(&spec, 1), default.draw(&spec, 2));
         assert!(default.draw(&spec, 1).fits(&spec));
@@ -115,7 +101,7 @@ mod tests {
     #[test]
     fn recurrent_weights_are_sparse_and_have_the_spectral_radius() {
         let spec = test_spec(3, 2, &[(CellKind::Elman(Transfer::Tanh), 30)]);
-        let init = Initialisation { spectral_radius: Some(1.1), sparse: 7, ..Initialisation::default() };
+        let init = Init { spectral_radius: Some(1.1), sparse: 7, ..Init::default() };
         let parameters = init.draw(&spec, 3);
         let weight = &parameters.get("layer0.weight").unwrap().values;
         let recurrent = DMatrix::from_fn(30, 30, |row, column| f64::from(weight[row * 33 + 3 + column]));
@@ -128,12 +114,8 @@ mod tests {
     #[test]
     fn deviations_and_biases_are_as_asked() {
         let spec = test_spec(50, 2, &[(CellKind::Lstm, 40)]);
-        let init = Initialisation {
-            input_std: Some(0.3),
-            recurrent_std: Some(0.01),
-            output_bias: -0.8,
-            ..Initialisation::default()
-        };
+        let init =
+            Init { input_std: Some(0.3), recurrent_std: Some(0.01), output_bias: -0.8, ..Init::default() };
         let parameters = init.draw(&spec, 1);
         let weight = &parameters.get("layer0.weight").unwrap().values;
         let std = |values: Vec<f32>| (values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32).sqrt();

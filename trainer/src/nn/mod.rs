@@ -7,7 +7,7 @@
 //! time of one step only, so that saving, resuming and exporting need nothing of Burn.
 
 pub mod host_node;
-pub mod init;
+mod init;
 pub mod net;
 pub mod noise;
 pub mod parallel;
@@ -20,7 +20,6 @@ pub mod tensors;
 #[cfg(test)]
 mod net_tests;
 
-pub use init::Initialisation;
 pub use net::{Prediction, predict};
 pub use parameters::{Named, Parameters};
 

@@ -7,7 +7,8 @@ use quaver::moments::{self, Moments, product};
 use super::net::{forward, predict};
 use super::random::{Purpose, normal, stream};
 use super::tensors::{ParameterTensors, to_vec};
-use super::{Initialisation, Parameters, test_spec};
+use super::{Parameters, test_spec};
+use crate::config::Init;
 use crate::data::batch::Batch;
 
 const NOISES: [UnitNoise; 4] = [
@@ -33,7 +34,7 @@ fn batch(steps: usize, rows: usize, inputs: usize, uncertain: bool) -> Batch {
     let count = steps * rows * inputs;
     let inputs_mean = (0..count).map(|_| draw()).collect();
     let inputs_var = (0..count).map(|_| if uncertain { draw().abs() } else { 0.0 }).collect();
-    Batch { steps, rows, inputs_mean, inputs_var, targets: Vec::new(), mask: Vec::new() }
+    Batch { steps, rows, inputs_mean, inputs_var, targets: Vec::new(), mask: Vec::new(), chunks: Vec::new() }
 }
 
 /// Noise as the documents state it, kind by kind (Bayer 2015, thesis, 2.3.4 and 2.5).
@@ -110,7 +111,7 @@ fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Mom
 }
 
 fn assert_follows_equations(spec: &ModelSpec, batch: &Batch) {
-    let parameters = Initialisation::default().draw(spec, 4);
+    let parameters = Init::default().draw(spec, 4);
     let tensors = ParameterTensors::new(spec, &parameters, &Device::flex());
     let output = forward(spec, &tensors, batch, 2);
     let mean = to_vec(output.mean);
@@ -147,7 +148,7 @@ fn a_plain_output_ignores_variance_and_noise() {
 #[test]
 fn a_prediction_of_binary_targets_is_a_probability() {
     let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
-    let parameters = Initialisation::default().draw(&spec, 4);
+    let parameters = Init::default().draw(&spec, 4);
     let batch = batch(4, 3, 3, true);
     let before = predict(&spec, &parameters, &batch);
     spec.likelihood = Likelihood::Bernoulli;

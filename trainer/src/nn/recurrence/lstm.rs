@@ -1,4 +1,4 @@
-//! Long short-term memory on moments (Fortunato 2017, appendix A.2):
+//! Long short-term memory on moments (Fortunato, Blundell and Vinyals 2017, A.2):
 //! i, f, o = σ(·), g = tanh(·), c_t = f⊙c_{t−1} + i⊙g, h_t = o⊙tanh(c_t).
 
 use quaver::moments::{Jacobian, Moments, product};

@@ -1,0 +1,144 @@
+//! The folder of a run: which file is where, and whether it may be continued.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use toml::Value;
+
+use crate::config::Config;
+use crate::report::file;
+
+/// Keys that may change when a run is continued: they say when it ends, not what it computes.
+const FREE: [&str; 3] = ["training.epochs", "training.patience", "training.max_minutes"];
+
+/// The files of a run.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// The run in `path`, which need not exist yet.
+    pub fn new(path: &Path) -> Self {
+        RunFolder { path: path.to_path_buf() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The config as run.
+    pub fn config(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// The state after the last epoch that was finished.
+    pub fn last_state(&self) -> PathBuf {
+        self.path.join("last.state")
+    }
+
+    /// The state after the epoch with the lowest validation loss.
+    pub fn best_state(&self) -> PathBuf {
+        self.path.join("best.state")
+    }
+
+    /// Makes the folder for a new run.
+    pub(super) fn create(&self) -> Result<()> {
+        let shown = self.path.display();
+        if self.last_state().exists() {
+            bail!("`{shown}` holds a run already: continue it with --resume, or choose another folder");
+        }
+        fs::create_dir_all(&self.path).with_context(|| format!("cannot make the run folder `{shown}`"))
+    }
+
+    /// Writes the config as run.
+    pub(super) fn write_config(&self, config: &Config) -> Result<()> {
+        file::replace(&self.config(), config.to_toml()?.as_bytes())
+    }
+
+    /// Refuses a config that would not continue the run but start another one.
+    pub(super) fn check_config(&self, config: &Config) -> Result<()> {
+        let path = self.config();
+        let as_run = fs::read_to_string(&path)
+            .with_context(|| format!("cannot read `{}`, so there is no run to continue", path.display()))?;
+        let before = settings(&as_run).with_context(|| format!("`{}` is not TOML", path.display()))?;
+        let now = settings(&config.to_toml()?)?;
+        let keys = before.keys().chain(now.keys());
+        for key in keys.filter(|key| !FREE.contains(&key.as_str())) {
+            if before.get(key) != now.get(key) {
+                let shown = |value: Option<&String>| value.map_or("not set", String::as_str).to_string();
+                bail!(
+                    "`{key}` is {} but was {} when the run in `{}` began: set it back to continue that run, \
+                     or start another one in a folder of its own",
+                    shown(now.get(key)),
+                    shown(before.get(key)),
+                    self.path.display()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every value of a TOML text by its dotted key.
+fn settings(text: &str) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    flatten("", &Value::Table(text.parse()?), &mut found);
+    Ok(found)
+}
+
+fn flatten(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Table(table) => {
+            for (name, value) in table {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                flatten(&key, value, found);
+            }
+        }
+        value => {
+            found.insert(key.to_string(), value.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        let text = format!("[data]\ntrain = \"a.csv\"\ntargets = \"next\"\n{text}");
+        Config::parse("test.toml", &text, &[]).unwrap()
+    }
+
+    #[test]
+    fn what_ends_a_run_may_change_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = RunFolder::new(place.path());
+        folder.write_config(&config("")).unwrap();
+        assert!(folder.check_config(&config("")).is_ok());
+        assert!(folder.check_config(&config("[training]\nepochs = 99\nmax_minutes = 1.5")).is_ok());
+        let error = folder.check_config(&config("[training]\nbatch = 3")).unwrap_err().to_string();
+        assert!(error.starts_with("`training.batch` is 3 but was 16"), "{error}");
+        let error = folder.check_config(&config("[init]\ninput_std = 0.5")).unwrap_err().to_string();
+        assert!(error.starts_with("`init.input_std` is 0.5 but was not set"), "{error}");
+    }
+
+    #[test]
+    fn a_folder_with_a_run_is_not_overwritten() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = RunFolder::new(place.path());
+        folder.create().unwrap();
+        fs::write(folder.last_state(), "").unwrap();
+        assert!(folder.create().unwrap_err().to_string().contains("--resume"));
+    }
+
+    #[test]
+    fn without_a_config_there_is_nothing_to_continue() {
+        let folder = RunFolder::new(Path::new("no/such/run"));
+        let error = folder.check_config(&config("")).unwrap_err().to_string();
+        assert!(error.contains("no run to continue"), "{error}");
+    }
+}

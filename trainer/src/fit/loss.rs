@@ -1,0 +1,139 @@
+//! The training objective: negative log-likelihood per time step, padding and missing targets left out.
+
+use std::sync::Arc;
+
+use burn::tensor::Tensor;
+use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
+
+use super::likelihood::{self, Term};
+use crate::data::batch::Batch;
+use crate::nn::host_node::{Array, HostFunction, apply2, apply3};
+use crate::nn::net::MomentTensors;
+use crate::nn::recurrence::Traces;
+
+/// The loss of a batch.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// Nats per time step: the sum over outputs, the mean over the steps that count. One element.
+    pub value: Tensor<1>,
+    /// Steps that count: those with at least one target that is neither padding nor missing.
+    pub steps: usize,
+}
+
+/// The loss of a batch, or nothing if no target of it counts.
+pub fn loss(
+    spec: &ModelSpec,
+    output: MomentTensors,
+    log_noise: Option<Tensor<1>>,
+    batch: &Batch,
+) -> Option<Loss> {
+    let outputs = usize::from(spec.outputs);
+    let steps = batch.mask.chunks(outputs).filter(|row| row.iter().any(|mask| *mask != 0.0)).count();
+    if steps == 0 {
+        return None;
+    }
+    let observed = Observed {
+        targets: batch.targets.as_slice().into(),
+        mask: batch.mask.as_slice().into(),
+        share: 1.0 / steps as f32,
+    };
+    let var = output.var.unwrap_or_else(|| output.mean.zeros_like());
+    let value = match (spec.likelihood, log_noise) {
+        (Likelihood::Gaussian, Some(log_noise)) => apply3(Gaussian(observed), output.mean, var, log_noise),
+        (Likelihood::Gaussian, None) => unreachable!("a Gaussian network has a noise variance"),
+        (Likelihood::Bernoulli, _) => apply2(Bernoulli(observed, spec.moment_form), output.mean, var),
+    };
+    Some(Loss { value, steps })
+}
+
+/// What was observed, and the share of one step in the loss.
+#[derive(Clone, Debug)]
+struct Observed {
+    targets: Arc<[f32]>,
+    mask: Arc<[f32]>,
+    share: f32,
+}
+
+/// Derivatives of the loss by each output's moments.
+#[derive(Debug)]
+struct Partials {
+    by_mean: Vec<f32>,
+    by_var: Vec<f32>,
+}
+
+impl Observed {
+    /// Sums the terms of all targets that count; `term` is given the place and the target.
+    fn sum(&self, term: impl Fn(usize, f32) -> Term) -> (Array, Partials) {
+        let count = self.targets.len();
+        let mut partials = Partials { by_mean: vec![0.0; count], by_var: vec![0.0; count] };
+        let mut total = 0.0;
+        for (index, (target, mask)) in self.targets.iter().zip(self.mask.iter()).enumerate() {
+            if *mask != 0.0 {
+                let term = term(index, *target);
+                total += term.nll;
+                partials.by_mean[index] = self.share * term.by_mean;
+                partials.by_var[index] = self.share * term.by_var;
+            }
+        }
+        let value = (total * f64::from(self.share)) as f32;
+        (Array { values: vec![value], shape: vec![1] }, partials)
+    }
+}
+
+impl Partials {
+    fn scaled(&self, grad: &[f32]) -> [Vec<f32>; 2] {
+        [&self.by_mean, &self.by_var].map(|partial| partial.iter().map(|value| grad[0] * value).collect())
+    }
+}
+
+/// A function of the means, the variances and the logarithms of the noise variances.
+#[derive(Clone, Debug)]
+struct Gaussian(Observed);
+
+impl HostFunction<3> for Gaussian {
+    type Tape = Partials;
+
+    fn forward(&self, [mean, var, log_noise]: [&[f32]; 3], _keep: Traces) -> (Array, Partials) {
+        let noise: Vec<f32> = log_noise.iter().map(|log| libm::expf(*log)).collect();
+        self.0.sum(|index, target| {
+            likelihood::gaussian(target, mean[index], var[index] + noise[index % noise.len()])
+        })
+    }
+
+    fn backward(
+        &self,
+        [_, _, log_noise]: [&[f32]; 3],
+        _value: &[f32],
+        partials: &Partials,
+        grad: &[f32],
+    ) -> [Vec<f32>; 3] {
+        let [by_mean, by_var] = partials.scaled(grad);
+        let mut by_log_noise = vec![0.0; log_noise.len()];
+        for row in by_var.chunks(log_noise.len()) {
+            for (sum, by_var) in by_log_noise.iter_mut().zip(row) {
+                *sum += by_var;
+            }
+        }
+        // ∂s/∂ ln σ̂² = σ̂².
+        for (sum, log) in by_log_noise.iter_mut().zip(log_noise) {
+            *sum *= libm::expf(*log);
+        }
+        [by_mean, by_var, by_log_noise]
+    }
+}
+
+/// A function of the means and the variances.
+#[derive(Clone, Debug)]
+struct Bernoulli(Observed, MomentForm);
+
+impl HostFunction<2> for Bernoulli {
+    type Tape = Partials;
+
+    fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (Array, Partials) {
+        self.0.sum(|index, target| likelihood::bernoulli(target, mean[index], var[index], self.1))
+    }
+
+    fn backward(&self, _: [&[f32]; 2], _value: &[f32], partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
+        partials.scaled(grad)
+    }
+}

@@ -1,0 +1,153 @@
+//! What is written down about each epoch, as CSV and as JSON lines.
+//!
+//! Both files hold what a second run with the same seed would write again, hence no times of the clock.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::report::file;
+
+/// One epoch in numbers. Losses are in nats per time step, summed over outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EpochMetrics {
+    /// The epoch, counted from 1.
+    pub epoch: usize,
+    /// Mean training loss while the epoch was running.
+    pub train_nll: f64,
+    /// Validation loss after the epoch, on whole sequences.
+    pub valid_nll: f64,
+    /// Mean norm of the gradient before clipping.
+    pub gradient_norm: f64,
+    /// Share of the steps whose gradient was clipped.
+    pub clipped: f64,
+    /// Whether no earlier epoch had a lower validation loss.
+    pub best: bool,
+}
+
+/// The metric files of a run.
+#[derive(Clone, Debug)]
+pub struct MetricFiles {
+    csv: PathBuf,
+    json_lines: PathBuf,
+}
+
+impl MetricFiles {
+    /// The files of the run in `folder`.
+    pub fn new(folder: &Path) -> Self {
+        MetricFiles { csv: folder.join("metrics.csv"), json_lines: folder.join("metrics.jsonl") }
+    }
+
+    /// Begins both files anew, without any epoch.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the message names it.
+    pub fn create(&self) -> Result<()> {
+        file::replace(&self.csv, format!("{HEADER}\n").as_bytes())?;
+        file::replace(&self.json_lines, b"")
+    }
+
+    /// Adds one epoch to both files.
+    ///
+    /// # Errors
+    /// When a file cannot be written; the message names it.
+    pub fn append(&self, metrics: &EpochMetrics) -> Result<()> {
+        append(&self.csv, &csv_line(metrics))?;
+        append(&self.json_lines, &json_line(metrics)?)
+    }
+
+    /// Drops what was written after epoch `last`: an interrupted run may have got further than its last state.
+    ///
+    /// Lines are kept as they are, so that no number changes by being read and written again.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written; the message names it.
+    pub fn truncate(&self, last: usize) -> Result<()> {
+        keep_lines(&self.csv, |line| line == HEADER || csv_epoch(line).is_some_and(|epoch| epoch <= last))?;
+        keep_lines(&self.json_lines, |line| json_epoch(line).is_some_and(|epoch| epoch <= last))
+    }
+}
+
+const HEADER: &str = "epoch,train_nll,valid_nll,gradient_norm,clipped,best";
+
+fn csv_line(metrics: &EpochMetrics) -> String {
+    let EpochMetrics { epoch, train_nll, valid_nll, gradient_norm, clipped, best } = metrics;
+    format!("{epoch},{train_nll},{valid_nll},{gradient_norm},{clipped},{best}\n")
+}
+
+fn json_line(metrics: &EpochMetrics) -> Result<String> {
+    Ok(serde_json::to_string(metrics)? + "\n")
+}
+
+fn csv_epoch(line: &str) -> Option<usize> {
+    line.split(',').next()?.parse().ok()
+}
+
+fn json_epoch(line: &str) -> Option<usize> {
+    serde_json::from_str::<EpochMetrics>(line).ok().map(|metrics| metrics.epoch)
+}
+
+/// Keeps the lines up to the first that is not wanted.
+fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("cannot read the metrics `{}` of the run to continue", path.display()))?;
+    let kept: String = text.lines().take_while(|line| wanted(line)).map(|line| format!("{line}\n")).collect();
+    file::replace(path, kept.as_bytes())
+}
+
+fn append(path: &Path, line: &str) -> Result<()> {
+    OpenOptions::new()
+        .append(true)
+        .open(path)
+        .and_then(|mut file| file.write_all(line.as_bytes()))
+        .with_context(|| format!("cannot add to the metrics `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics(epoch: usize) -> EpochMetrics {
+        let train_nll = 0.1 + epoch as f64 / 3.0;
+        EpochMetrics { epoch, train_nll, valid_nll: 2.0, gradient_norm: 0.5, clipped: 0.25, best: epoch == 1 }
+    }
+
+    fn contents(folder: &Path) -> [String; 2] {
+        ["metrics.csv", "metrics.jsonl"].map(|name| fs::read_to_string(folder.join(name)).unwrap())
+    }
+
+    #[test]
+    fn epochs_are_written_one_per_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = MetricFiles::new(folder.path());
+        files.create().unwrap();
+        files.append(&metrics(1)).unwrap();
+        files.append(&metrics(2)).unwrap();
+        let [csv, json] = contents(folder.path());
+        let expected = format!(
+            "{HEADER}\n1,0.43333333333333335,2,0.5,0.25,true\n2,0.7666666666666666,2,0.5,0.25,false\n"
+        );
+        assert_eq!(csv, expected);
+        let first: EpochMetrics = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+        assert_eq!((json.lines().count(), first), (2, metrics(1)));
+    }
+
+    #[test]
+    fn later_epochs_and_broken_lines_are_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = MetricFiles::new(folder.path());
+        files.create().unwrap();
+        files.append(&metrics(1)).unwrap();
+        files.append(&metrics(2)).unwrap();
+        let two_epochs = contents(folder.path());
+        files.append(&metrics(3)).unwrap();
+        append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
+        files.truncate(2).unwrap();
+        assert_eq!(contents(folder.path()), two_epochs);
+        files.truncate(0).unwrap();
+        assert_eq!(contents(folder.path()), [format!("{HEADER}\n"), String::new()]);
+    }
+}

@@ -1,0 +1,24 @@
+//! Training: loss, optimiser, the loop over epochs, and the run folder that lets it continue.
+//!
+//! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
+//! best and the last [`state`]; [`folder`] knows which file is where.
+
+pub mod folder;
+pub mod likelihood;
+pub mod loss;
+pub mod metrics;
+pub mod optimiser;
+pub mod progress;
+mod run;
+pub mod state;
+mod step;
+
+#[cfg(test)]
+mod tests;
+
+pub use folder::RunFolder;
+pub use metrics::EpochMetrics;
+pub use progress::{Plan, Progress, Silent, StepReport};
+pub use run::{Stop, Summary, train};
+pub use state::{Best, RunState};
+pub use step::{Slope, evaluate, slope};

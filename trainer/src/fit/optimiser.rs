@@ -1,0 +1,138 @@
+//! From gradients to parameters.
+
+use serde::{Deserialize, Serialize};
+
+use crate::nn::Parameters;
+
+/// A rule of learning with what it remembers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Optimiser {
+    /// Adam.
+    Adam(Adam),
+}
+
+/// Adam (Kingma and Ba 2015, algorithm 1) with its customary constants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adam {
+    steps: u64,
+    /// Moving averages of the gradients.
+    mean: Vec<Vec<f32>>,
+    /// Moving averages of the squared gradients.
+    square: Vec<Vec<f32>>,
+}
+
+impl Optimiser {
+    /// Moves parameters against their gradients, which stand in the same order.
+    pub fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
+        match self {
+            Optimiser::Adam(adam) => adam.step(parameters, gradients, learning_rate),
+        }
+        parameters.confine();
+    }
+
+    /// Whether this is the memory of training such parameters.
+    pub fn fits(&self, parameters: &Parameters) -> bool {
+        let Optimiser::Adam(adam) = self;
+        [&adam.mean, &adam.square].into_iter().all(|memory| {
+            memory.len() == parameters.tensors.len()
+                && memory
+                    .iter()
+                    .zip(&parameters.tensors)
+                    .all(|(memory, tensor)| memory.len() == tensor.values.len())
+        })
+    }
+}
+
+impl Adam {
+    const MEAN_DECAY: f32 = 0.9;
+    const SQUARE_DECAY: f32 = 0.999;
+    /// Keeps a step finite where no gradient has been seen yet.
+    const EPSILON: f32 = 1e-8;
+
+    /// Nothing learned yet.
+    pub fn new(parameters: &Parameters) -> Self {
+        let zeros: Vec<Vec<f32>> =
+            parameters.tensors.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect();
+        Adam { steps: 0, mean: zeros.clone(), square: zeros }
+    }
+
+    fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
+        self.steps += 1;
+        // The averages start at zero; these factors undo the pull towards it.
+        let unbias = |decay: f32| (1.0 / (1.0 - libm::pow(f64::from(decay), self.steps as f64))) as f32;
+        let (unbias_mean, unbias_square) = (unbias(Self::MEAN_DECAY), unbias(Self::SQUARE_DECAY));
+        let memory = self.mean.iter_mut().zip(&mut self.square);
+        for ((tensor, gradient), (means, squares)) in parameters.tensors.iter_mut().zip(gradients).zip(memory)
+        {
+            let averages = means.iter_mut().zip(squares);
+            for ((value, gradient), (mean, square)) in tensor.values.iter_mut().zip(gradient).zip(averages) {
+                *mean = Self::MEAN_DECAY * *mean + (1.0 - Self::MEAN_DECAY) * gradient;
+                *square = Self::SQUARE_DECAY * *square + (1.0 - Self::SQUARE_DECAY) * gradient * gradient;
+                let spread = (*square * unbias_square).sqrt() + Self::EPSILON;
+                *value -= learning_rate * *mean * unbias_mean / spread;
+            }
+        }
+    }
+}
+
+/// Scales gradients down to a norm of at most `limit`, taken over all parameters together, and returns the norm that
+/// they had (Pascanu 2013; Bayer 2015, thesis, 1.3.3).
+pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
+    let square: f64 = gradients.iter().flatten().map(|gradient| f64::from(*gradient).powi(2)).sum();
+    let norm = square.sqrt();
+    if norm > f64::from(limit) {
+        let factor = (f64::from(limit) / norm) as f32;
+        gradients.iter_mut().flatten().for_each(|gradient| *gradient *= factor);
+    }
+    norm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nn::Named;
+
+    fn one(values: &[f32]) -> Parameters {
+        let (name, shape) = ("w".to_string(), vec![values.len()]);
+        Parameters { tensors: vec![Named { name, shape, values: values.to_vec() }] }
+    }
+
+    #[test]
+    fn the_first_steps_by_hand() {
+        let mut parameters = one(&[1.0, 1.0]);
+        let mut optimiser = Optimiser::Adam(Adam::new(&parameters));
+        assert!(optimiser.fits(&parameters));
+        // With the bias corrected, the first step is the learning rate times the sign, whatever the size.
+        optimiser.step(&mut parameters, &[vec![0.5, -20.0]], 0.1);
+        for (value, expected) in parameters.tensors[0].values.iter().zip([0.9, 1.1]) {
+            assert!((value - expected).abs() < 1e-6);
+        }
+        // Second step of the first parameter with gradient 0: mean 0.045 / 0.19, square 2.4975e-4 / 1.999e-3.
+        optimiser.step(&mut parameters, &[vec![0.0, 0.0]], 0.1);
+        let expected = 0.9 - 0.1 * (0.045 / 0.19) / (2.497_5e-4_f32 / 1.999e-3).sqrt();
+        assert!((parameters.tensors[0].values[0] - expected).abs() < 1e-5);
+    }
+
+    #[test]
+    fn adam_finds_the_minimum_of_a_bowl() {
+        let mut parameters = one(&[5.0, -3.0]);
+        let mut optimiser = Optimiser::Adam(Adam::new(&parameters));
+        for _ in 0..2000 {
+            let values = &parameters.tensors[0].values;
+            let gradient = vec![2.0 * (values[0] - 1.0), 40.0 * (values[1] - 2.0)];
+            optimiser.step(&mut parameters, &[gradient], 0.05);
+        }
+        let values = &parameters.tensors[0].values;
+        assert!((values[0] - 1.0).abs() < 1e-2 && (values[1] - 2.0).abs() < 1e-2, "{values:?}");
+    }
+
+    #[test]
+    fn clipping_goes_by_the_norm_of_all_gradients_together() {
+        let mut gradients = vec![vec![3.0], vec![0.0, -4.0]];
+        assert_eq!(clip(&mut gradients, 10.0), 5.0);
+        assert_eq!(gradients, [vec![3.0], vec![0.0, -4.0]]);
+        assert_eq!(clip(&mut gradients, 2.5), 5.0);
+        assert_eq!(gradients, [vec![1.5], vec![0.0, -2.0]]);
+        assert!(clip(&mut [vec![f32::NAN]], 1.0).is_nan());
+    }
+}

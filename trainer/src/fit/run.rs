@@ -1,0 +1,260 @@
+//! The training loop: epochs, early stopping, and everything on disk that lets a run go on where it stopped.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use quaver::checkpoint::ModelSpec;
+
+use super::folder::RunFolder;
+use super::metrics::{EpochMetrics, MetricFiles};
+use super::optimiser::{Adam, Optimiser, clip};
+use super::progress::{Plan, Progress, StepReport};
+use super::state::{Best, RunState};
+use super::step::{RunningMean, evaluate, slope};
+use crate::config::{self, Config, Training};
+use crate::data::batch;
+use crate::data::{Dataset, Scaling};
+use crate::nn::random::{Purpose, stream};
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Epochs done, those before a resumption included.
+    pub epochs: usize,
+    /// The best epoch.
+    pub best: Option<Best>,
+    /// Why training ended.
+    pub stop: Stop,
+    /// Seconds since this call began to train.
+    pub seconds: f64,
+}
+
+/// Why training ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// All epochs are done.
+    Epochs,
+    /// The validation loss has not got better for as many epochs as it may take.
+    Patience,
+    /// The time is up.
+    Time,
+}
+
+/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
+///
+/// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
+/// that was never interrupted.
+///
+/// # Errors
+/// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
+/// a number; in that case the state before that epoch stays in the folder.
+pub fn train(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    resume: bool,
+    progress: &mut dyn Progress,
+) -> Result<Summary> {
+    let folder = RunFolder::new(out);
+    let metrics = MetricFiles::new(out);
+    let fresh = fresh_state(config, data)?;
+    let state = if resume {
+        reopen(config, &folder, &metrics, &fresh)?
+    } else {
+        begin(config, &folder, &metrics, fresh)?
+    };
+    Run { config, data, folder, metrics, state }.run(progress)
+}
+
+/// The state before the first epoch.
+fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
+    let spec = config.model_spec(data.input_names.len(), data.target_names.len())?;
+    check_trainable(&spec)?;
+    let parameters = config.init.draw(&spec, config.seed);
+    let optimiser = match config.training.optimiser {
+        config::Optimiser::Adam => Optimiser::Adam(Adam::new(&parameters)),
+    };
+    Ok(RunState {
+        spec,
+        parameters,
+        optimiser,
+        epoch: 0,
+        best: None,
+        scaling: Scaling::fit(&data.train),
+        input_names: data.input_names.clone(),
+        target_names: data.target_names.clone(),
+    })
+}
+
+/// The checkpoint format knows more kinds of networks than can be trained.
+fn check_trainable(spec: &ModelSpec) -> Result<()> {
+    let learned_variance =
+        spec.output.weight_variance || spec.layers.iter().any(|layer| layer.weight_variance);
+    ensure!(!learned_variance, "weights with variances of their own cannot be trained");
+    Ok(())
+}
+
+/// Lays out a new run. The state comes last: where it is, all else is.
+fn begin(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: RunState) -> Result<RunState> {
+    folder.create()?;
+    folder.write_config(config)?;
+    metrics.create()?;
+    fresh.save(&folder.last_state())?;
+    Ok(fresh)
+}
+
+/// Opens a run to go on with.
+fn reopen(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: &RunState) -> Result<RunState> {
+    folder.check_config(config)?;
+    let state = RunState::load(&folder.last_state())?;
+    ensure!(
+        state.spec == fresh.spec
+            && state.scaling == fresh.scaling
+            && state.input_names == fresh.input_names
+            && state.target_names == fresh.target_names,
+        "the data are not those that the run in `{}` began with: restore them, or start another run",
+        folder.path().display()
+    );
+    metrics.truncate(state.epoch)?;
+    folder.write_config(config)?;
+    Ok(state)
+}
+
+/// A run under way.
+struct Run<'a> {
+    config: &'a Config,
+    data: &'a Dataset,
+    folder: RunFolder,
+    metrics: MetricFiles,
+    /// The state after the last finished epoch, which is also on disk.
+    state: RunState,
+}
+
+/// What an epoch of training amounts to.
+#[derive(Default)]
+struct Tally {
+    nll: RunningMean,
+    gradient_norm: RunningMean,
+    clipped: RunningMean,
+}
+
+impl Run<'_> {
+    fn run(mut self, progress: &mut dyn Progress) -> Result<Summary> {
+        let clock = Instant::now();
+        progress.start(&self.plan());
+        let stop = loop {
+            if let Some(stop) = self.stop(clock.elapsed()) {
+                break stop;
+            }
+            let begun = Instant::now();
+            let metrics = self.epoch(progress)?;
+            progress.epoch(&metrics, begun.elapsed().as_secs_f64());
+        };
+        let seconds = clock.elapsed().as_secs_f64();
+        Ok(Summary { epochs: self.state.epoch, best: self.state.best, stop, seconds })
+    }
+
+    fn plan(&self) -> Plan {
+        let tensors = &self.state.parameters.tensors;
+        Plan {
+            done: self.state.epoch,
+            epochs: self.config.training.epochs,
+            steps_per_epoch: self.batches(1).len(),
+            parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
+        }
+    }
+
+    /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
+    fn batches(&self, epoch: usize) -> batch::Batches<'_> {
+        let Training { chunk, batch, .. } = self.config.training;
+        let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
+        batch::training(&self.data.train, &self.state.scaling, chunk, batch, &mut rng)
+    }
+
+    fn stop(&self, elapsed: Duration) -> Option<Stop> {
+        let Training { epochs, patience, max_minutes, .. } = self.config.training;
+        let stale = self.state.epoch - self.state.best.map_or(0, |best| best.epoch);
+        if self.state.epoch >= epochs {
+            Some(Stop::Epochs)
+        } else if patience > 0 && stale >= patience {
+            Some(Stop::Patience)
+        } else {
+            let time_is_up = max_minutes.is_some_and(|minutes| elapsed.as_secs_f64() >= 60.0 * minutes);
+            time_is_up.then_some(Stop::Time)
+        }
+    }
+
+    /// Trains for one epoch and writes it down; what fails leaves the state before it.
+    fn epoch(&mut self, progress: &mut dyn Progress) -> Result<EpochMetrics> {
+        let mut next = self.state.clone();
+        next.epoch += 1;
+        let tally = self.learn(&mut next, progress)?;
+        let valid_nll = self.validate(&next)?;
+        let best = self.state.best.is_none_or(|best| valid_nll < best.valid_nll);
+        if best {
+            next.best = Some(Best { epoch: next.epoch, valid_nll });
+        }
+        let metrics = EpochMetrics {
+            epoch: next.epoch,
+            train_nll: tally.nll.value().context("data.train: every target is missing")?,
+            valid_nll,
+            gradient_norm: tally.gradient_norm.value().unwrap_or(0.0),
+            clipped: tally.clipped.value().unwrap_or(0.0),
+            best,
+        };
+        self.save(next, &metrics)?;
+        Ok(metrics)
+    }
+
+    /// Steps through all batches of an epoch.
+    fn learn(&self, next: &mut RunState, progress: &mut dyn Progress) -> Result<Tally> {
+        let Training { learning_rate, clip_norm, .. } = self.config.training;
+        let limit = if clip_norm == 0.0 { f32::INFINITY } else { clip_norm };
+        let mut tally = Tally::default();
+        for (index, batch) in self.batches(next.epoch).enumerate() {
+            let Some(mut slope) = slope(&next.spec, &next.parameters, &batch) else { continue };
+            let norm = clip(&mut slope.gradients, limit);
+            self.check_finite("the training loss", slope.nll, next.epoch)?;
+            self.check_finite("the norm of the gradient", norm, next.epoch)?;
+            next.optimiser.step(&mut next.parameters, &slope.gradients, learning_rate);
+            tally.nll.add(slope.nll, slope.steps);
+            tally.gradient_norm.add(norm, 1);
+            tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);
+            let train_nll = tally.nll.value().unwrap_or(slope.nll);
+            progress.step(&StepReport { epoch: next.epoch, step: index + 1, train_nll });
+        }
+        Ok(tally)
+    }
+
+    fn validate(&self, next: &RunState) -> Result<f64> {
+        let batches = batch::evaluation(&self.data.valid, &next.scaling, self.config.training.batch);
+        let nll = evaluate(&next.spec, &next.parameters, batches);
+        let nll = nll.context("data.valid: every target is missing, so there is nothing to validate on")?;
+        self.check_finite("the validation loss", nll, next.epoch)?;
+        Ok(nll)
+    }
+
+    fn check_finite(&self, what: &str, value: f64, epoch: usize) -> Result<()> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        bail!(
+            "{what} is {value} in epoch {epoch}, so training has stopped. `{}` holds the state after epoch {}. \
+             A smaller training.learning_rate or training.clip_norm often helps; if not, look for extreme values in the data",
+            self.folder.last_state().display(),
+            self.state.epoch
+        )
+    }
+
+    /// Metrics first, the last state last: an interruption in between repeats the epoch and drops its metrics.
+    fn save(&mut self, next: RunState, metrics: &EpochMetrics) -> Result<()> {
+        self.metrics.append(metrics)?;
+        if metrics.best {
+            next.save(&self.folder.best_state())?;
+        }
+        next.save(&self.folder.last_state())?;
+        self.state = next;
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! The state of a run on disk: everything that is needed to continue it exactly, or to use what it has learned.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use quaver::checkpoint::ModelSpec;
+use serde::{Deserialize, Serialize};
+
+use super::optimiser::Optimiser;
+use crate::data::{Scaler, Scaling};
+use crate::nn::Parameters;
+use crate::report::file;
+
+/// First bytes of a state file: what it is, and the version of its layout.
+const MAGIC: &[u8; 8] = b"QVSTATE1";
+
+/// A run after a whole number of epochs.
+///
+/// There is no generator of random numbers in it: what an epoch draws depends on the seed and its number alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunState {
+    /// The architecture.
+    pub spec: ModelSpec,
+    /// What has been learned.
+    pub parameters: Parameters,
+    /// What the optimiser remembers.
+    pub optimiser: Optimiser,
+    /// Epochs done.
+    pub epoch: usize,
+    /// The epoch with the lowest validation loss so far; none before the first epoch.
+    pub best: Option<Best>,
+    /// From raw to standardised units.
+    #[serde(with = "ScalingForm")]
+    pub scaling: Scaling,
+    /// Names of the input channels.
+    pub input_names: Vec<String>,
+    /// Names of the target channels.
+    pub target_names: Vec<String>,
+}
+
+/// The best epoch of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Best {
+    /// Its number, counted from 1.
+    pub epoch: usize,
+    /// Its validation loss in nats per time step.
+    pub valid_nll: f64,
+}
+
+/// How a [`Scaling`] is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Scaling")]
+struct ScalingForm {
+    #[serde(with = "ScalerForm")]
+    inputs: Scaler,
+    #[serde(with = "ScalerForm")]
+    targets: Scaler,
+}
+
+/// How a [`Scaler`] is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Scaler")]
+struct ScalerForm {
+    mean: Vec<f32>,
+    std: Vec<f32>,
+}
+
+impl RunState {
+    /// Reads a state and checks that it is whole and consistent.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not a state, is damaged, or contradicts itself; the message names it.
+    pub fn load(path: &Path) -> Result<RunState> {
+        let bytes = fs::read(path).with_context(|| format!("cannot read the state `{}`", path.display()))?;
+        RunState::decode(&bytes).with_context(|| format!("`{}` is not a usable state", path.display()))
+    }
+
+    /// Writes the state, replacing an older one in a single move.
+    ///
+    /// # Errors
+    /// When the file cannot be written; the message names it.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        file::replace(path, &self.encode()?)
+    }
+
+    /// Magic, state, CRC-32 of both.
+    fn encode(&self) -> Result<Vec<u8>> {
+        let mut bytes =
+            postcard::to_extend(self, MAGIC.to_vec()).context("the state cannot be written down")?;
+        bytes.extend(crc32(&bytes).to_le_bytes());
+        Ok(bytes)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<RunState> {
+        let Some((body, crc)) = bytes.split_last_chunk::<4>() else { bail!("it is too short") };
+        let Some(content) = body.strip_prefix(MAGIC) else {
+            bail!("it does not begin as a state of this version of Quaver does");
+        };
+        ensure!(
+            crc32(body) == u32::from_le_bytes(*crc),
+            "it is damaged: its checksum does not match; use another state of the run, or train again"
+        );
+        let (state, rest) =
+            postcard::take_from_bytes::<RunState>(content).context("its content makes no sense")?;
+        ensure!(rest.is_empty(), "{} bytes are left over at its end", rest.len());
+        state.check()?;
+        Ok(state)
+    }
+
+    /// Sizes that must agree before anything is computed.
+    fn check(&self) -> Result<()> {
+        let (inputs, outputs) = (usize::from(self.spec.inputs), usize::from(self.spec.outputs));
+        let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std.len());
+        ensure!(self.parameters.fits(&self.spec), "its parameters are not those of its architecture");
+        ensure!(self.optimiser.fits(&self.parameters), "its optimiser belongs to other parameters");
+        ensure!(
+            widths(&self.scaling.inputs) == (inputs, inputs)
+                && widths(&self.scaling.targets) == (outputs, outputs)
+                && (self.input_names.len(), self.target_names.len()) == (inputs, outputs),
+            "its channels are not those of its architecture"
+        );
+        Ok(())
+    }
+}
+
+/// CRC-32 as in ISO-HDLC (zip, PNG): polynomial 0x04C11DB7, bits reflected.
+fn crc32(bytes: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut index = 0;
+        while index < 256 {
+            let mut value = index as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                value = (value >> 1) ^ (if value & 1 == 1 { 0xEDB8_8320 } else { 0 });
+                bit += 1;
+            }
+            table[index] = value;
+            index += 1;
+        }
+        table
+    };
+    !bytes.iter().fold(!0, |crc, byte| (crc >> 8) ^ TABLE[usize::from(crc as u8 ^ byte)])
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::CellKind;
+
+    use super::*;
+    use crate::config::Init;
+    use crate::fit::optimiser::Adam;
+    use crate::nn::test_spec;
+
+    fn state() -> RunState {
+        let spec = test_spec(2, 1, &[(CellKind::Lstm, 2)]);
+        let parameters = Init::default().draw(&spec, 1);
+        RunState {
+            optimiser: Optimiser::Adam(Adam::new(&parameters)),
+            parameters,
+            spec,
+            epoch: 3,
+            best: Some(Best { epoch: 2, valid_nll: 0.5 }),
+            scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
+            input_names: vec!["a".into(), "b".into()],
+            target_names: vec!["c".into()],
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_the_one_of_the_catalogue() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn a_state_survives_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("last.state");
+        state().save(&path).unwrap();
+        assert_eq!(RunState::load(&path).unwrap(), state());
+    }
+
+    #[test]
+    fn every_truncation_and_every_flipped_bit_is_noticed() {
+        let bytes = state().encode().unwrap();
+        for length in 0..bytes.len() {
+            assert!(RunState::decode(&bytes[..length]).is_err(), "{length} bytes");
+        }
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(RunState::decode(&damaged).is_err(), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_state_that_contradicts_itself_is_refused() {
+        let mut other = state();
+        other.spec.inputs = 3;
+        let error = RunState::decode(&other.encode().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("not those of its architecture"), "{error}");
+    }
+
+    #[test]
+    fn errors_name_the_file() {
+        let error = RunState::load(Path::new("no/such.state")).unwrap_err().to_string();
+        assert!(error.contains("no/such.state"), "{error}");
+    }
+}

@@ -1,0 +1,291 @@
+//! The objective by hand and by finite differences; runs that learn, repeat, resume and fail as they should.
+
+use std::fs;
+use std::path::Path;
+
+use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Target, Transfer, UnitNoise};
+
+use super::{RunState, Silent, Slope, Stop, Summary, evaluate, slope, train};
+use crate::config::{Config, Init};
+use crate::data::batch::Batch;
+use crate::data::{Dataset, Rows, Sequence};
+use crate::nn::random::{Purpose, normal, stream};
+use crate::nn::{Parameters, test_spec};
+
+/// Normal numbers from a seed.
+fn numbers(seed: u64, count: usize) -> Vec<f32> {
+    let mut rng = stream(seed, Purpose::Initialisation);
+    (0..count).map(|_| normal(&mut rng) as f32).collect()
+}
+
+/// A batch of 4 steps and 3 rows with some input variance; the last row ends after 2 steps, one target is missing.
+fn ragged_batch(inputs: usize, outputs: usize, binary: bool) -> Batch {
+    let (steps, rows) = (4, 3);
+    let mut targets = numbers(2, steps * rows * outputs);
+    if binary {
+        targets.iter_mut().for_each(|target| *target = if *target > 0.0 { 1.0 } else { 0.0 });
+    }
+    let mut mask = vec![1.0; targets.len()];
+    for step in 2..steps {
+        mask[(step * rows + 2) * outputs..][..outputs].fill(0.0);
+    }
+    mask[0] = 0.0;
+    let inputs_var = numbers(3, steps * rows * inputs).iter().map(|draw| 0.3 * draw * draw).collect();
+    Batch {
+        steps,
+        rows,
+        inputs_mean: numbers(1, steps * rows * inputs),
+        inputs_var,
+        targets,
+        mask,
+        chunks: Vec::new(),
+    }
+}
+
+/// An LSTM below a tanh layer, dropout in all places.
+fn noisy_spec(likelihood: Likelihood, mode: OutputMode) -> ModelSpec {
+    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 3), (CellKind::Elman(Transfer::Tanh), 4)]);
+    let noise = UnitNoise::Dropout { keep: 0.8 };
+    for layer in &mut spec.layers {
+        (layer.input_noise, layer.recurrent_noise) = (noise, noise);
+    }
+    (spec.output.noise, spec.output.mode, spec.likelihood) = (noise, mode, likelihood);
+    spec
+}
+
+fn loss_of(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> f64 {
+    evaluate(spec, parameters, [batch.clone()].into_iter()).unwrap()
+}
+
+#[test]
+fn an_untouched_gaussian_net_has_the_loss_of_a_standard_normal() {
+    let spec = test_spec(3, 2, &[(CellKind::Lstm, 3)]);
+    let batch = ragged_batch(3, 2, false);
+    // All weights are zero, so every output is N(0, 1). Ten of twelve steps count, the first with one output.
+    let observed: Vec<f64> = batch
+        .targets
+        .iter()
+        .zip(&batch.mask)
+        .filter(|(_, mask)| **mask == 1.0)
+        .map(|(z, _)| f64::from(*z))
+        .collect();
+    assert_eq!(observed.len(), 19);
+    let expected =
+        observed.iter().map(|z| 0.5 * ((2.0 * std::f64::consts::PI).ln() + z * z)).sum::<f64>() / 10.0;
+    let found = loss_of(&spec, &Parameters::zeros(&spec), &batch);
+    assert!((found - expected).abs() < 1e-6, "{found} against {expected}");
+}
+
+#[test]
+fn an_untouched_bernoulli_net_loses_ln_2_per_output() {
+    let spec = ModelSpec { likelihood: Likelihood::Bernoulli, ..test_spec(3, 2, &[(CellKind::Lstm, 3)]) };
+    let found = loss_of(&spec, &Parameters::zeros(&spec), &ragged_batch(3, 2, true));
+    assert!((found - 1.9 * 2.0_f64.ln()).abs() < 1e-4, "{found}");
+}
+
+#[test]
+fn gradients_of_the_whole_net_agree_with_finite_differences() {
+    for likelihood in [Likelihood::Gaussian, Likelihood::Bernoulli] {
+        for mode in [OutputMode::Propagating, OutputMode::Plain] {
+            let spec = noisy_spec(likelihood, mode);
+            let batch = ragged_batch(3, 2, likelihood == Likelihood::Bernoulli);
+            let mut parameters = Init::default().draw(&spec, 5);
+            let found = slope(&spec, &parameters, &batch).unwrap();
+            assert!((found.nll - loss_of(&spec, &parameters, &batch)).abs() < 1e-6);
+            for (index, gradient) in found.gradients.iter().enumerate() {
+                assert_slope(&spec, &mut parameters, &batch, index, gradient);
+            }
+        }
+    }
+}
+
+/// Checks one parameter tensor along three directions; differences of f32 losses over ±0.01 are good to about 1e-4.
+fn assert_slope(
+    spec: &ModelSpec,
+    parameters: &mut Parameters,
+    batch: &Batch,
+    index: usize,
+    gradient: &[f32],
+) {
+    let original = parameters.tensors[index].values.clone();
+    for seed in 10..13 {
+        let direction = numbers(seed, original.len());
+        let length = direction.iter().map(|d| d * d).sum::<f32>().sqrt();
+        let mut at = |step: f32| {
+            let moved = original.iter().zip(&direction).map(|(value, d)| value + step * d / length);
+            parameters.tensors[index].values = moved.collect();
+            loss_of(spec, parameters, batch)
+        };
+        let difference = (at(0.01) - at(-0.01)) / 0.02;
+        let expected: f32 = gradient.iter().zip(&direction).map(|(gradient, d)| gradient * d / length).sum();
+        let name = &parameters.tensors[index].name;
+        assert!(
+            (difference - f64::from(expected)).abs() < 5e-3 * (1.0 + f64::from(expected).abs()),
+            "{name}: {difference} against {expected}"
+        );
+        parameters.tensors[index].values.clone_from(&original);
+    }
+}
+
+/// The same batch with two more steps and two more rows, all of it padding.
+fn padded(batch: &Batch, inputs: usize, outputs: usize) -> Batch {
+    let (steps, rows) = (batch.steps + 2, batch.rows + 2);
+    let widen = |values: &[f32], width: usize, fill: f32| {
+        let mut wide = vec![fill; steps * rows * width];
+        for (step, values) in values.chunks(batch.rows * width).enumerate() {
+            wide[step * rows * width..][..values.len()].copy_from_slice(values);
+        }
+        wide
+    };
+    Batch {
+        steps,
+        rows,
+        inputs_mean: widen(&batch.inputs_mean, inputs, 0.7),
+        inputs_var: widen(&batch.inputs_var, inputs, 0.2),
+        targets: widen(&batch.targets, outputs, 9.0),
+        mask: widen(&batch.mask, outputs, 0.0),
+        chunks: Vec::new(),
+    }
+}
+
+#[test]
+fn padding_changes_neither_loss_nor_gradient() {
+    for likelihood in [Likelihood::Gaussian, Likelihood::Bernoulli] {
+        let spec = noisy_spec(likelihood, OutputMode::Propagating);
+        let parameters = Init::default().draw(&spec, 5);
+        let batch = ragged_batch(3, 2, likelihood == Likelihood::Bernoulli);
+        let plain = slope(&spec, &parameters, &batch).unwrap();
+        let wide = slope(&spec, &parameters, &padded(&batch, 3, 2)).unwrap();
+        assert_eq!(plain.steps, wide.steps);
+        assert!((plain.nll - wide.nll).abs() < 1e-6);
+        for (plain, wide) in plain.gradients.iter().flatten().zip(wide.gradients.iter().flatten()) {
+            assert!((plain - wide).abs() < 1e-6 * (1.0 + plain.abs()), "{plain} against {wide}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_without_targets_has_no_slope() {
+    let spec = noisy_spec(Likelihood::Gaussian, OutputMode::Propagating);
+    let mut batch = ragged_batch(3, 2, false);
+    batch.mask.fill(0.0);
+    assert_eq!(slope(&spec, &Init::default().draw(&spec, 1), &batch), None::<Slope>);
+}
+
+/// Targets that a net can only know by remembering: x₁(t−1) + x₂(t−3), a constant factor apart.
+fn delayed_sum(seed: u64, sequences: usize, steps: usize) -> Vec<Sequence> {
+    (0..sequences as u64)
+        .map(|index| {
+            let inputs = Rows { channels: 2, values: numbers(1000 * seed + index, 2 * steps) };
+            let past = |t: usize, delay: usize, channel: usize| {
+                t.checked_sub(delay).map_or(0.0, |earlier| inputs.row(earlier)[channel])
+            };
+            let targets = (0..steps).map(|t| 3.0 * (past(t, 1, 0) + past(t, 3, 1))).collect();
+            Sequence::columns(inputs, Rows { channels: 1, values: targets })
+        })
+        .collect()
+}
+
+fn dataset() -> Dataset {
+    Dataset {
+        train: delayed_sum(1, 12, 90),
+        valid: delayed_sum(2, 3, 70),
+        test: Vec::new(),
+        input_names: vec!["left".into(), "right".into()],
+        target_names: vec!["sum".into()],
+        target: Target::Columns,
+        validation: String::new(),
+    }
+}
+
+fn config(cell: &str, overrides: &[&str]) -> Config {
+    let text = format!(
+        "seed = 3\n[data]\ntrain = \"none.csv\"\ntargets = \"sum\"\n[model]\ncell = \"{cell}\"\nlayers = [12]\n\
+         [training]\nbatch = 8\nchunk = 30\nlearning_rate = 0.01\nepochs = 4\n"
+    );
+    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    Config::parse("test.toml", &text, &overrides).unwrap()
+}
+
+fn run(config: &Config, out: &Path, resume: bool) -> anyhow::Result<Summary> {
+    train(config, &dataset(), out, resume, &mut Silent)
+}
+
+fn files(folder: &Path) -> Vec<Vec<u8>> {
+    ["last.state", "best.state", "metrics.csv", "metrics.jsonl"]
+        .map(|name| fs::read(folder.join(name)).unwrap())
+        .to_vec()
+}
+
+#[test]
+fn small_nets_learn_what_needs_memory() {
+    for (cell, noise) in [("tanh", "noise.recurrent_keep=1.0"), ("lstm", "noise.output_keep=0.98")] {
+        let place = tempfile::tempdir().unwrap();
+        let summary = run(&config(cell, &["training.epochs=40", noise]), place.path(), false).unwrap();
+        let best = summary.best.unwrap();
+        // Not knowing the inputs at all costs ½ ln 2πe = 1.42 nats; a third of that leaves a deviation of 0.35 at most.
+        assert!(best.valid_nll < 0.4, "{cell}: {best:?}");
+        let state = RunState::load(&place.path().join("best.state")).unwrap();
+        assert_eq!((state.epoch, state.best), (best.epoch, Some(best)));
+        assert_eq!(state.target_names, ["sum"]);
+    }
+}
+
+#[test]
+fn a_run_repeats_bit_for_bit_and_another_seed_does_not() {
+    let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+    for (place, seed) in places.iter().zip(["seed=3", "seed=3", "seed=4"]) {
+        run(&config("lstm", &[seed]), place.path(), false).unwrap();
+    }
+    assert_eq!(files(places[0].path()), files(places[1].path()));
+    assert_ne!(files(places[0].path()), files(places[2].path()));
+}
+
+#[test]
+fn a_resumed_run_ends_with_the_same_bits() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let full = config("lstm", &["noise.recurrent_keep=0.9"]);
+    let expected = run(&full, whole.path(), false).unwrap();
+    let short = config("lstm", &["noise.recurrent_keep=0.9", "training.epochs=2"]);
+    run(&short, parts.path(), false).unwrap();
+    let interrupted = fs::read(parts.path().join("last.state")).unwrap();
+    // One more epoch whose state is lost again: its metrics must not appear twice.
+    run(&config("lstm", &["noise.recurrent_keep=0.9", "training.epochs=3"]), parts.path(), true).unwrap();
+    fs::write(parts.path().join("last.state"), interrupted).unwrap();
+    let found = run(&full, parts.path(), true).unwrap();
+    assert_eq!((found.epochs, found.best, found.stop), (expected.epochs, expected.best, expected.stop));
+    assert_eq!(files(whole.path()), files(parts.path()));
+}
+
+#[test]
+fn resuming_refuses_other_settings_and_other_data() {
+    let place = tempfile::tempdir().unwrap();
+    run(&config("tanh", &["training.epochs=1"]), place.path(), false).unwrap();
+    let error = run(&config("tanh", &["training.batch=4"]), place.path(), true).unwrap_err().to_string();
+    assert!(error.starts_with("`training.batch` is 4 but was 8"), "{error}");
+    let error = run(&config("tanh", &[]), place.path(), false).unwrap_err().to_string();
+    assert!(error.contains("--resume"), "{error}");
+    let other = Dataset { train: delayed_sum(7, 12, 90), ..dataset() };
+    let error = train(&config("tanh", &[]), &other, place.path(), true, &mut Silent).unwrap_err().to_string();
+    assert!(error.starts_with("the data are not those"), "{error}");
+}
+
+#[test]
+fn training_stops_when_validation_gets_no_better() {
+    let place = tempfile::tempdir().unwrap();
+    let overrides = ["training.learning_rate=0.000000000001", "training.patience=2", "training.epochs=50"];
+    let summary = run(&config("tanh", &overrides), place.path(), false).unwrap();
+    assert_eq!(summary.stop, Stop::Patience);
+    assert!(summary.epochs < 50, "{summary:?}");
+}
+
+#[test]
+fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
+    let place = tempfile::tempdir().unwrap();
+    let overrides = ["training.learning_rate=1e30", "training.clip_norm=0"];
+    let error = run(&config("rectifier", &overrides), place.path(), false).unwrap_err().to_string();
+    assert!(error.contains("in epoch 1, so training has stopped"), "{error}");
+    let state = RunState::load(&place.path().join("last.state")).unwrap();
+    assert_eq!(state.epoch, 0);
+    assert!(state.parameters.tensors.iter().flat_map(|tensor| &tensor.values).all(|value| value.is_finite()));
+}
