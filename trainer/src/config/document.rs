@@ -122,8 +122,6 @@ fn insert<'a>(
     let [first, rest @ ..] = keys else { bail!("the key is empty") };
     let key = Spanned::new(span.clone(), (*first).into());
     if rest.is_empty() {
-        // Removed first, so that the position of the key becomes the override's as well.
-        table.remove(*first);
         table.insert(key, value);
         return Ok(());
     }

@@ -24,14 +24,14 @@ mod training;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, MAX_WIDTH, ModelSpec, WeightFormat};
+use quaver::checkpoint::{Layout, Likelihood, MAX_WIDTH, ModelSpec, WeightFormat};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe};
 use check::{Fault, fault, within};
 use document::{Document, Override};
 
-pub use model::{Cell, LikelihoodName, Model, Moments, Noise, Output};
+pub use model::{Cell, Model, Noise};
 pub use training::{Init, Optimiser, Training};
 
 /// Everything an experiment is told.
@@ -88,7 +88,7 @@ impl Config {
         }
     }
 
-    /// The config as TOML, with every value that counted written out.
+    /// The config as TOML, defaults written out.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).context("cannot write the config as TOML")
     }
@@ -106,8 +106,8 @@ impl Config {
             inputs: width("inputs", inputs)?,
             outputs: width("outputs", outputs)?,
             target: self.data.target(),
-            likelihood: self.model.likelihood.into(),
-            moment_form: self.model.moments.into(),
+            likelihood: self.model.likelihood,
+            moment_form: self.model.moments,
             weight_format: WeightFormat::F32,
             layout: Layout::Plain,
             layers: self.model.layer_specs(&self.noise).collect(),
@@ -118,7 +118,7 @@ impl Config {
     /// Reads the data, and checks that they suit the model.
     pub fn load_data(&self) -> Result<Dataset> {
         let dataset = self.data.load()?;
-        if self.model.likelihood == LikelihoodName::Bernoulli {
+        if self.model.likelihood == Likelihood::Bernoulli {
             dataset.check_binary_targets()?;
         }
         Ok(dataset)
@@ -146,7 +146,7 @@ impl Config {
         }
         self.model.check()?;
         self.noise.check()?;
-        self.init.check()?;
+        self.init.check(self.model.layers.iter().min().copied())?;
         self.training.check()
     }
 }

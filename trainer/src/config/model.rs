@@ -19,12 +19,15 @@ pub struct Model {
     pub layers: Vec<u16>,
     /// `"propagating"` (the default) carries variance through the output layer; `"plain"` uses the means
     /// only.
-    pub output: Output,
+    #[serde(with = "OutputName")]
+    pub output: OutputMode,
     /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance, or
     /// `"bernoulli"` for targets of 0 and 1.
-    pub likelihood: LikelihoodName,
+    #[serde(with = "LikelihoodName")]
+    pub likelihood: Likelihood,
     /// Moments of sigmoid and tanh: `"accurate"` (the default), or `"paper"` to reproduce published results.
-    pub moments: Moments,
+    #[serde(with = "MomentsName")]
+    pub moments: MomentForm,
 }
 
 /// Value of `model.cell`.
@@ -41,33 +44,27 @@ pub enum Cell {
     Rectifier,
 }
 
-/// Value of `model.output`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Output {
-    /// Means and variances reach the outputs.
+/// How `model.output` is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "OutputMode", rename_all = "lowercase")]
+enum OutputName {
     Propagating,
-    /// Means only.
     Plain,
 }
 
-/// Value of `model.likelihood`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LikelihoodName {
-    /// Normal, with one learned noise variance per output.
+/// How `model.likelihood` is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Likelihood", rename_all = "lowercase")]
+enum LikelihoodName {
     Gaussian,
-    /// Binary.
     Bernoulli,
 }
 
-/// Value of `model.moments`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Moments {
-    /// Quaver's own approximation.
+/// How `model.moments` is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "MomentForm", rename_all = "lowercase")]
+enum MomentsName {
     Accurate,
-    /// The approximation printed in Bayer 2015 (thesis, 2.3.4).
     Paper,
 }
 
@@ -91,9 +88,9 @@ impl Default for Model {
         Model {
             cell: Cell::Lstm,
             layers: vec![32],
-            output: Output::Propagating,
-            likelihood: LikelihoodName::Gaussian,
-            moments: Moments::Accurate,
+            output: OutputMode::Propagating,
+            likelihood: Likelihood::Gaussian,
+            moments: MomentForm::Accurate,
         }
     }
 }
@@ -133,7 +130,7 @@ impl Model {
     /// The output layer of the model with its noise.
     pub(super) fn output_spec(&self, noise: &Noise) -> OutputSpec {
         OutputSpec {
-            mode: self.output.into(),
+            mode: self.output,
             noise: dropout(noise.output_keep),
             weight_variance: false,
             variance_scale: 1.0,
@@ -162,33 +159,6 @@ impl From<Cell> for CellKind {
             Cell::Tanh => CellKind::Elman(Transfer::Tanh),
             Cell::Sigmoid => CellKind::Elman(Transfer::Sigmoid),
             Cell::Rectifier => CellKind::Elman(Transfer::Rectifier),
-        }
-    }
-}
-
-impl From<Output> for OutputMode {
-    fn from(output: Output) -> OutputMode {
-        match output {
-            Output::Propagating => OutputMode::Propagating,
-            Output::Plain => OutputMode::Plain,
-        }
-    }
-}
-
-impl From<LikelihoodName> for Likelihood {
-    fn from(likelihood: LikelihoodName) -> Likelihood {
-        match likelihood {
-            LikelihoodName::Gaussian => Likelihood::Gaussian,
-            LikelihoodName::Bernoulli => Likelihood::Bernoulli,
-        }
-    }
-}
-
-impl From<Moments> for MomentForm {
-    fn from(moments: Moments) -> MomentForm {
-        match moments {
-            Moments::Accurate => MomentForm::Accurate,
-            Moments::Paper => MomentForm::Paper,
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::{Columns, Cut, Source, Targets};
-use quaver::checkpoint::{CellKind, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise};
+use quaver::checkpoint::{CellKind, MomentForm, OutputMode, Target, Transfer, UnitNoise};
 
 const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
@@ -33,7 +33,7 @@ output_keep = 0.5
 [init]
 input_std = 0.1
 spectral_radius = 1.1
-sparse = 15
+sparse = 8
 output_bias = -0.8
 
 [training]
@@ -77,7 +77,7 @@ fn every_key() {
     assert_eq!(config.data.valid[0].rows, cut("80%.."));
     assert_eq!(config.data.fraction_set_aside(), None);
     assert_eq!(config.data.targets, Targets::Next);
-    assert_eq!(config.init.sparse, 15);
+    assert_eq!(config.init.sparse, 8);
     assert_eq!(config.training.clip_norm, 225.0);
     assert_eq!(config.training.max_minutes, Some(1.5));
 }
@@ -154,7 +154,8 @@ fn errors_name_file_line_and_key() {
     assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
     assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
     let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
-    let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`";
+    let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, \
+        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`";
     assert_eq!(unknown, expected);
     let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
     assert!(
@@ -191,7 +192,8 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[noise]\ninput_keep = 0"),
-        "run.toml:5:14: `noise.input_keep` is the probability to keep a unit: it must be above 0 and at most 1, found 0"
+        "run.toml:5:14: `noise.input_keep` is the probability to keep a unit: \
+         it must be above 0 and at most 1, found 0"
     );
     assert_eq!(
         problem("[training]\nlearning_rate = nan"),
@@ -199,8 +201,8 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[init]\nspectral_radius = 1\nrecurrent_std = 1"),
-        "run.toml:6:17: `init.recurrent_std` and `init.spectral_radius` both set the size of the recurrent weights; \
-         remove one of them"
+        "run.toml:6:17: `init.recurrent_std` and `init.spectral_radius` \
+         both set the size of the recurrent weights; remove one of them"
     );
     assert_eq!(
         error("[data]\ntrain = []\ntargets = 'next'", &[]),
@@ -217,6 +219,7 @@ fn every_number_has_a_range() {
         ("init", "input_std", "-1"),
         ("init", "recurrent_std", "nan"),
         ("init", "spectral_radius", "inf"),
+        ("init", "sparse", "33"),
         ("init", "output_bias", "nan"),
         ("training", "batch", "0"),
         ("training", "chunk", "9999999"),

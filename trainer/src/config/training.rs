@@ -75,7 +75,8 @@ impl Default for Training {
 const MOST: usize = 1_000_000;
 
 impl Init {
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    /// `units` is the size of the smallest layer.
+    pub(super) fn check(&self, units: Option<u16>) -> Result<(), Fault> {
         let optional =
             |key, value: Option<f32>| value.map_or(Ok(()), |value| not_negative(key, value.into()));
         optional("init.input_std", self.input_std)?;
@@ -85,6 +86,11 @@ impl Init {
             let problem =
                 "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";
             return Err(fault("init.recurrent_std", problem));
+        }
+        if let Some(units) = units.filter(|&units| self.sparse > units) {
+            let problem =
+                format!("must be at most the {units} units of the smallest layer, found {}", self.sparse);
+            return Err(fault("init.sparse", problem));
         }
         if !self.output_bias.is_finite() {
             return Err(fault("init.output_bias", format!("must be finite, found {}", self.output_bias)));

@@ -40,7 +40,8 @@ impl Dataset {
             let mut values = self.train.iter().flat_map(|s| s.targets.iter().map(move |row| row[channel]));
             ensure!(
                 values.any(|value| !value.is_nan()),
-                "data.targets: every value of `{name}` is missing in the training data, so it cannot be learnt"
+                "data.targets: every value of `{name}` is missing in the training data, \
+                 so it cannot be learnt"
             );
         }
         Ok(())
@@ -56,8 +57,9 @@ impl Dataset {
                 };
                 let (step, channel) = (at / self.target_names.len(), at % self.target_names.len());
                 bail!(
-                    "target `{}` is {} in row {step} of sequence {index} of data.{split}; a Bernoulli likelihood needs \
-                     targets of 0 and 1: set model.likelihood = \"gaussian\" or choose other targets",
+                    "target `{}` is {} in row {step} of sequence {index} of data.{split}; \
+                     a Bernoulli likelihood needs targets of 0 and 1: \
+                     set model.likelihood = \"gaussian\" or choose other targets",
                     self.target_names[channel],
                     sequence.targets.values[at]
                 );

@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line without its ending and without a byte-order mark, or `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<&str>> {
+    pub(super) fn next_line(&mut self) -> Result<Option<&str>> {
         self.buffer.clear();
         let read = self.source.read_until(b'\n', &mut self.buffer);
         if read.with_context(|| self.failure())? == 0 {
@@ -77,18 +77,21 @@ mod tests {
     #[test]
     fn line_endings_and_the_byte_order_mark_are_removed() {
         let mut lines = Lines::new("\u{feff}a\r\n\nb".as_bytes(), "f");
-        assert_eq!(lines.next().unwrap(), Some("a"));
-        assert_eq!(lines.next().unwrap(), Some(""));
-        assert_eq!(lines.next().unwrap(), Some("b"));
+        assert_eq!(lines.next_line().unwrap(), Some("a"));
+        assert_eq!(lines.next_line().unwrap(), Some(""));
+        assert_eq!(lines.next_line().unwrap(), Some("b"));
         assert_eq!(lines.number(), 3);
-        assert_eq!(lines.next().unwrap(), None);
+        assert_eq!(lines.next_line().unwrap(), None);
     }
 
     #[test]
     fn text_that_is_not_utf8_is_located() {
         let mut lines = Lines::new(b"ok\n\xff\n".as_slice(), "f.csv");
-        lines.next().unwrap();
-        assert_eq!(lines.next().unwrap_err().to_string(), "f.csv:2: not UTF-8 text; save the file as UTF-8");
+        lines.next_line().unwrap();
+        assert_eq!(
+            lines.next_line().unwrap_err().to_string(),
+            "f.csv:2: not UTF-8 text; save the file as UTF-8"
+        );
     }
 
     #[test]

@@ -83,7 +83,8 @@ fn piano_rolls_survive() {
 
 #[test]
 fn configs_survive() {
-    let seed = b"seed = 1\n[data]\ntrain = [{ file = 'a', rows = '..80%' }]\ntargets = ['c0..c3']\n[model]\nlayers = [3]\n";
+    let seed = b"seed = 1\n[data]\ntrain = [{ file = 'a', rows = '..80%' }]\ntargets = ['c0..c3']\n\
+        [model]\nlayers = [3]\n";
     survive(seed, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let half = text.len() / 2;

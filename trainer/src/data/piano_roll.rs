@@ -22,7 +22,7 @@ const CHANNELS: usize = *KEYS.end() - *KEYS.start() + 1;
 pub fn read<R: BufRead>(source: R, file: &str) -> Result<Table> {
     let mut lines = Lines::new(source, file);
     let mut sequences = Vec::new();
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         // Every separator counts as a step of silence, but nothing at all is no sequence: most likely the
         // file's end.
         if line.trim().is_empty() {

@@ -59,15 +59,12 @@ fn measure(values: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
     if values.clone().all(|value| value == 0.0 || value == 1.0) {
         return None;
     }
-    let first = values.clone().next()?;
-    if values.clone().all(|value| value == first) {
-        return Some((first, 1.0));
-    }
     let (count, sum) = values.clone().fold((0.0, 0.0), |(count, sum), v| (count + 1.0, sum + f64::from(v)));
     let mean = sum / count;
     let squares: f64 = values.map(|value| (f64::from(value) - mean).powi(2)).sum();
     let std = (squares / count).sqrt() as f32;
-    // A spread below the smallest normal number would make a division overflow.
+    // Fewer than 2²⁹ equal numbers of 24 bits add up exactly in 53, so a constant channel has a spread of
+    // exactly 0. One below the smallest normal number is no better to divide by.
     Some((mean as f32, if std.is_normal() { std } else { 1.0 }))
 }
 

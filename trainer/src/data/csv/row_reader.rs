@@ -69,7 +69,8 @@ impl<R: BufRead> RowReader<R> {
         };
         if !reader.next_record()? {
             bail!(
-                "{file}: the file is empty; write one row per sample, below a line with the names of the columns"
+                "{file}: the file is empty; \
+                 write one row per sample, below a line with the names of the columns"
             );
         }
         reader.begins = true;
@@ -140,7 +141,7 @@ impl<R: BufRead> RowReader<R> {
     /// Takes the next line that is not blank apart; `false` at the end.
     fn next_record(&mut self) -> Result<bool> {
         loop {
-            let Some(line) = self.lines.next()? else { return Ok(false) };
+            let Some(line) = self.lines.next_line()? else { return Ok(false) };
             if line.trim().is_empty() {
                 self.begins = true;
                 continue;

@@ -41,7 +41,8 @@ fn columns_that_are_not_selected_may_hold_text() {
     assert_eq!(shown(&table), [["[2.0, 1.0]", "[4.0, 3.0]"]]);
     assert_eq!(
         error("split,u,y\ntrain,1,2\n"),
-        "f.csv:2: column `split`: found `train`, expected a number; leave the cell empty if the value is missing"
+        "f.csv:2: column `split`: found `train`, expected a number; \
+         leave the cell empty if the value is missing"
     );
 }
 

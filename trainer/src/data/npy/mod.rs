@@ -56,7 +56,8 @@ pub fn parse_values(bytes: &[u8], file: &str) -> Result<Rows> {
     if let Some(at) = values.iter().position(|value| value.is_infinite()) {
         let (row, column) = (at / channels, at % channels);
         bail!(
-            "{file}: row {row}, column c{column}: the value is infinite in 32 bits; store NaN if it is missing"
+            "{file}: row {row}, column c{column}: the value is infinite in 32 bits; \
+             store NaN if it is missing"
         );
     }
     Ok(Rows { channels, values })

@@ -6,15 +6,15 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use quaver::checkpoint::Target;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::Dataset;
 use super::format::Format;
-use super::rows::Sequence;
+use super::rows::{Rows, Sequence};
 use super::split::split_off;
-use super::table::{Table, listed, positions};
+use super::table::{Table, listed};
 
 use columns::Choice;
 pub use columns::{Columns, Targets};
@@ -125,26 +125,37 @@ impl Recipe {
     }
 
     /// Reads the files of one split. The first file of all settles which columns there are.
-    fn split(&self, key: &str, sources: &[Source], choice: &mut Option<Choice>) -> Result<Vec<Sequence>> {
+    fn split(&self, key: &str, sources: &[Source], settled: &mut Option<Choice>) -> Result<Vec<Sequence>> {
         let mut sequences = Vec::new();
         for source in sources {
-            let read = self.read(source, choice).with_context(|| format!("data.{key}"))?;
-            sequences.extend(read);
+            let (choice, table) =
+                self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
+            sequences.extend(self.sequences(table, &choice));
+            settled.get_or_insert(choice);
         }
         Ok(sequences)
     }
 
-    fn read(&self, source: &Source, settled: &mut Option<Choice>) -> Result<Vec<Sequence>> {
+    fn read(&self, source: &Source, settled: Option<&Choice>) -> Result<(Choice, Table)> {
         let reading = Reading { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
-        let file = source.file.display().to_string();
-        let table = source.read(reading, |names| {
+        source.read(reading, |names| {
             let own = Choice::new(&self.inputs, &self.targets, names)?;
-            let settled = settled.get_or_insert_with(|| own.clone());
-            check_same_columns(settled, &own)?;
-            Ok(settled.all())
-        })?;
-        let choice = settled.as_ref().context("no file has been read")?;
-        sequences(table, &file, choice, self.target())
+            match settled {
+                Some(settled) => check_same_columns(settled, &own).map(|()| settled.clone()),
+                None => Ok(own),
+            }
+        })
+    }
+
+    /// Parts inputs from targets in a table of all columns chosen, which has the inputs first.
+    fn sequences(&self, table: Table, choice: &Choice) -> Vec<Sequence> {
+        let all: Vec<usize> = (0..table.names.len()).collect();
+        let (inputs, targets) = all.split_at(choice.inputs.len());
+        let part = |rows: Rows| match self.target() {
+            Target::Next => Sequence::next(rows),
+            Target::Columns => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
+        };
+        table.sequences.into_iter().map(part).collect()
     }
 }
 
@@ -159,24 +170,11 @@ fn check_same_columns(settled: &Choice, own: &Choice) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the inputs here are {}, but those of the first file are {}; name the inputs that all files have in `data.inputs`",
+        "the inputs here are {}, but those of the first file are {}; \
+         name the inputs that all files have in `data.inputs`",
         listed(&own.inputs),
         listed(&settled.inputs)
     ))
-}
-
-/// Parts inputs from targets.
-fn sequences(table: Table, file: &str, choice: &Choice, target: Target) -> Result<Vec<Sequence>> {
-    ensure!(!table.sequences.is_empty(), "{file}: no sequences");
-    let inputs = positions(file, &table.names, &choice.inputs)?;
-    let targets = positions(file, &table.names, &choice.targets)?;
-    Ok(match target {
-        Target::Next => table.sequences.into_iter().map(Sequence::next).collect(),
-        Target::Columns => {
-            let part = |rows: &super::Rows| Sequence::columns(rows.columns(&inputs), rows.columns(&targets));
-            table.sequences.iter().map(part).collect()
-        }
-    })
 }
 
 #[cfg(test)]

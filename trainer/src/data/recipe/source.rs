@@ -9,6 +9,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::columns::Choice;
 use super::cut::Cut;
 use crate::data::csv::{self, RowReader};
 use crate::data::format::Format;
@@ -50,26 +51,27 @@ impl Source {
     pub(super) fn read(
         &self,
         reading: Reading<'_>,
-        choose: impl FnOnce(&[String]) -> Result<Vec<String>, String>,
-    ) -> Result<Table> {
+        choose: impl FnOnce(&[String]) -> Result<Choice, String>,
+    ) -> Result<(Choice, Table)> {
         let file = self.file.display().to_string();
         let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
-        let mut table = self.read_columns(reading, &file, choose)?;
+        let (choice, mut table) = self.read_columns(reading, &file, choose)?;
         table.sequences = self.cut(table.sequences).with_context(|| file.clone())?;
-        Ok(table)
+        Ok((choice, table))
     }
 
     fn read_columns(
         &self,
         reading: Reading<'_>,
         file: &str,
-        choose: impl FnOnce(&[String]) -> Result<Vec<String>>,
-    ) -> Result<Table> {
+        choose: impl FnOnce(&[String]) -> Result<Choice>,
+    ) -> Result<(Choice, Table)> {
         let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
             Format::Csv => {
                 let mut reader = RowReader::new(lines::open(&self.file)?, file, reading.header)?;
-                reader.select(&choose(&reader.names())?)?;
-                return csv::read(reader);
+                let choice = choose(&reader.names())?;
+                reader.select(&choice.all())?;
+                return Ok((choice, csv::read(reader)?));
             }
             Format::Npy => {
                 let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
@@ -77,8 +79,9 @@ impl Source {
             }
             Format::PianoRoll => piano_roll::read(lines::open(&self.file)?, file)?,
         };
-        let chosen = choose(&table.names)?;
-        table.select(file, &chosen)
+        let choice = choose(&table.names)?;
+        let table = table.select(file, &choice.all())?;
+        Ok((choice, table))
     }
 
     fn infer_format(&self) -> Result<Format> {

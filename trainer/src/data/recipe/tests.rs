@@ -137,7 +137,8 @@ fn errors_name_split_file_and_column() {
     );
     assert_eq!(
         error("train = 'a.csv'\ntargets = 'b'"),
-        "data.train: a.csv:3: column `b`: found `x`, expected a number; leave the cell empty if the value is missing"
+        "data.train: a.csv:3: column `b`: found `x`, expected a number; \
+         leave the cell empty if the value is missing"
     );
     assert!(files.load("train = 'a.csv'\ninputs = 'a'\ntargets = 'next'\nvalid_fraction = 0.5").is_ok());
 }
