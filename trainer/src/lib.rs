@@ -1,1 +1,16 @@
+//! The host's half of Quaver: from sensor recordings to checkpoints.
 //!
+//! A sample walks through the modules in this order: [`data`] reads files as [`config`] says and makes batches; [`nn`] is
+//! the network on Burn; [`fit`] trains it and keeps the run folder; [`evaluate`] scores forecasts; [`export`] writes
+//! checkpoints for the `quaver` runtime; [`report`] draws; [`commands`] is the command line.
+#![warn(missing_docs)]
+
+pub mod commands;
+pub mod config;
+pub mod data;
+pub mod demo;
+pub mod evaluate;
+pub mod export;
+pub mod fit;
+pub mod nn;
+pub mod report;

@@ -1,0 +1,140 @@
+//! The exported model on an emulated Cortex-M4F, compared with this machine bit for bit.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use quaver::{Model, Prediction};
+
+use crate::data::Rows;
+use crate::report::file;
+
+/// What came of the emulation.
+pub(super) enum Emulation {
+    /// Every bit of every row agreed.
+    Equal { rows: usize, words: usize },
+    /// The first row that differed.
+    Different { row: usize },
+    /// It was not run, and why.
+    Skipped(String),
+}
+
+impl Emulation {
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Emulation::Equal { rows, words } => {
+                format!("{rows} rows, {words} numbers: the same bits as on this machine")
+            }
+            Emulation::Different { row } => format!("row {row} differs from this machine"),
+            Emulation::Skipped(why) => format!("skipped: {why}"),
+        }
+    }
+
+    pub(super) fn verdict(&self) -> &'static str {
+        match self {
+            Emulation::Equal { .. } => "same bits in every prediction",
+            Emulation::Different { .. } => "DIFFERENT bits",
+            Emulation::Skipped(_) => "not compared (no emulation)",
+        }
+    }
+
+    /// A difference is a failure of the demo; a missing emulator is not.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            Emulation::Different { row } => {
+                bail!("the emulated Cortex-M4F differs from this machine at row {row}")
+            }
+            Emulation::Equal { .. } | Emulation::Skipped(_) => Ok(()),
+        }
+    }
+}
+
+/// Replays rows on an emulated Cortex-M4F, if there is an emulator and the firmware's source.
+pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> {
+    let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-examples/qemu");
+    if !firmware.is_dir() {
+        return Ok(Emulation::Skipped("the firmware's source is not beside this program".into()));
+    }
+    if !on_path("qemu-system-arm") {
+        let how = "qemu-system-arm is not installed (Debian and Ubuntu: apt-get install qemu-system-arm)";
+        return Ok(Emulation::Skipped(how.into()));
+    }
+    let stream = out.join("data/emulated.f32");
+    let bytes: Vec<u8> = rows.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    file::replace(&stream, &bytes)?;
+    let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["run", "--quiet", "--release", "--bin", "bits"])
+        .current_dir(&firmware)
+        .env("QUAVER_MODEL", model)
+        .env("QUAVER_STREAM", &stream)
+        .output()
+        .context("cannot start cargo to build the firmware")?;
+    if !output.status.success() {
+        return Ok(Emulation::Skipped(format!("the firmware failed: {}", last_line(&output.stderr))));
+    }
+    let device: Vec<Vec<u32>> =
+        String::from_utf8_lossy(&output.stdout).lines().map(parse).collect::<Result<_>>()?;
+    compare(&on_this_machine(&fs::read(model)?, &rows)?, &device)
+}
+
+fn on_path(program: &str) -> bool {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&folders).any(|folder: PathBuf| folder.join(program).is_file())
+}
+
+fn last_line(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message").to_string()
+}
+
+/// One row of the firmware's output: words of eight hexadecimal digits.
+fn parse(line: &str) -> Result<Vec<u32>> {
+    let word =
+        |word: &str| u32::from_str_radix(word, 16).with_context(|| format!("the firmware printed {word:?}"));
+    line.split_whitespace().map(word).collect()
+}
+
+fn on_this_machine(model: &[u8], rows: &Rows) -> Result<Vec<Vec<u32>>> {
+    let model = Model::load(model)?;
+    let mut words = vec![0.0; model.spec().arena_words()];
+    let mut state = model.start_in(&mut words)?;
+    Ok(rows.iter().map(|row| bits(&model.step(&mut state, row))).collect())
+}
+
+/// The words of a prediction in the firmware's order.
+fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
+    let parts = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
+    parts.into_iter().flatten().map(|value| value.to_bits()).collect()
+}
+
+fn compare(host: &[Vec<u32>], device: &[Vec<u32>]) -> Result<Emulation> {
+    if host.len() != device.len() {
+        bail!("the firmware printed {} rows, {} were replayed", device.len(), host.len());
+    }
+    match host.iter().zip(device).position(|(host, device)| host != device) {
+        Some(row) => Ok(Emulation::Different { row }),
+        None => Ok(Emulation::Equal { rows: host.len(), words: host.iter().map(Vec::len).sum() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_bit_makes_the_difference() {
+        let host = vec![vec![1, 2], vec![3, 4]];
+        assert!(matches!(compare(&host, &host), Ok(Emulation::Equal { rows: 2, words: 4 })));
+        let device = vec![vec![1, 2], vec![3, 5]];
+        assert!(matches!(compare(&host, &device), Ok(Emulation::Different { row: 1 })));
+        assert!(compare(&host, &device[..1]).is_err());
+    }
+
+    #[test]
+    fn rows_of_hexadecimal_words_are_read() {
+        assert_eq!(parse("3F800000 00000000 ").unwrap(), [0x3f80_0000, 0]);
+        assert!(parse("panicked at").is_err());
+    }
+}

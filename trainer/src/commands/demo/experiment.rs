@@ -1,0 +1,221 @@
+//! The demo's experiment: signal, training, export and forecasts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use quaver::Model;
+use quaver::checkpoint::WeightFormat;
+
+use super::super::export::{Exported, export};
+use super::super::progress::Console;
+use crate::config::Config;
+use crate::data::{Dataset, Rows, Sequence};
+use crate::demo::signal::{Recording, Stream, generate, write_csv};
+use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+use crate::fit::{self, EpochMetrics, RunFolder, RunState};
+use crate::report::file;
+
+/// The config that a user can start from.
+const CONFIG: &str = include_str!("config.toml");
+
+/// Length of each part of the data, in seconds.
+const SECONDS: [(&str, f32); 3] = [("train", 420.0), ("valid", 90.0), ("test", 120.0)];
+
+/// Length of the stretch that the emulated core replays, in rows.
+const EMULATED_ROWS: usize = 500;
+
+/// What was recorded, by part: train, valid, test.
+pub(super) struct Recordings {
+    parts: [Recording; 3],
+}
+
+impl Recordings {
+    pub(super) fn train_seconds(&self) -> f32 {
+        self.parts[0].force.len() as f32 / self.rate_hz()
+    }
+
+    fn rate_hz(&self) -> f32 {
+        self.parts[0].rate_hz
+    }
+}
+
+/// Makes the recordings and the config, as files like anyone's.
+pub(super) fn record(out: &Path, seed: u64) -> Result<Recordings> {
+    let data = out.join("data");
+    fs::create_dir_all(&data).with_context(|| format!("cannot make the folder {}", data.display()))?;
+    let mut parts = Vec::new();
+    for (index, (name, seconds)) in SECONDS.into_iter().enumerate() {
+        let recording = generate(3 * seed + index as u64, seconds, Stream::default());
+        write_csv(&data.join(format!("{name}.csv")), &recording)?;
+        parts.push(recording);
+    }
+    file::replace(&out.join("config.toml"), CONFIG.replace("SEED", &seed.to_string()).as_bytes())?;
+    let parts = parts.try_into().unwrap_or_else(|_| unreachable!("one recording per part"));
+    Ok(Recordings { parts })
+}
+
+/// A finished run with its data.
+pub(super) struct Trained {
+    state: RunState,
+    data: Dataset,
+    seconds: f64,
+    metrics: Vec<EpochMetrics>,
+}
+
+/// Trains as the config says.
+pub(super) fn train(out: &Path) -> Result<Trained> {
+    let folder = RunFolder::new(&out.join("run"));
+    if folder.last_state().exists() {
+        fs::remove_dir_all(folder.path()).context("cannot remove the run of an earlier demo")?;
+    }
+    let config = Config::load(&out.join("config.toml"), &[])?;
+    let data = config.load_data()?;
+    let mut follower = Follower { console: Console::new(), metrics: Vec::new() };
+    let summary = fit::train(&config, &data, folder.path(), false, &mut follower)?;
+    let state = RunState::load(&folder.best_state())?;
+    Ok(Trained { state, data, seconds: summary.seconds, metrics: follower.metrics })
+}
+
+/// Shows a run on the console and keeps its metrics for the report.
+struct Follower {
+    console: Console,
+    metrics: Vec<EpochMetrics>,
+}
+
+impl fit::Progress for Follower {
+    fn start(&mut self, plan: &fit::Plan) {
+        self.console.start(plan);
+    }
+
+    fn step(&mut self, step: &fit::StepReport) {
+        self.console.step(step);
+    }
+
+    fn epoch(&mut self, metrics: &EpochMetrics, seconds: f64) {
+        self.metrics.push(*metrics);
+        self.console.epoch(metrics, seconds);
+    }
+}
+
+/// Everything that the report shows.
+pub(super) struct Experiment {
+    pub(super) model_path: PathBuf,
+    pub(super) training_seconds: f64,
+    pub(super) metrics: Vec<EpochMetrics>,
+    pub(super) rate_hz: f32,
+    /// The true force of the test recording, without the noise of its measurement.
+    pub(super) truth: Vec<f32>,
+    pub(super) test: Sequence,
+    pub(super) int8: Forecast,
+    pub(super) f32: Forecast,
+    pub(super) int8_scores: Scores,
+    pub(super) f32_scores: Scores,
+    pub(super) gap: Gap,
+    exported: Exported,
+}
+
+impl Experiment {
+    pub(super) fn new(out: &Path, recordings: Recordings, trained: Trained) -> Result<Self> {
+        let Trained { state, data, seconds, metrics } = trained;
+        let model_path = out.join("model.qvr");
+        let exported = export(&state, WeightFormat::Int8, &data.valid, &model_path)?;
+        let judge = |bytes: &[u8]| -> Result<(Forecast, Scores)> {
+            let forecasts = from_runtime(bytes, &data.test)?;
+            let found = scores(state.spec.likelihood, &state.target_names, &data.test, &forecasts);
+            let first = forecasts.into_iter().next().context("the test recording is empty")?;
+            Ok((first, found))
+        };
+        let (int8, int8_scores) = judge(&exported.bytes)?;
+        let (f32, f32_scores) = judge(&exported.f32_bytes)?;
+        let rate_hz = recordings.rate_hz();
+        let [.., test] = recordings.parts;
+        let sequence = data.test[0].clone();
+        let gap = Gap::worst(&exported.bytes, &sequence, &state.input_names, &int8)?;
+        Ok(Experiment {
+            model_path,
+            training_seconds: seconds,
+            metrics,
+            rate_hz,
+            truth: test.force_true,
+            test: sequence,
+            int8,
+            f32,
+            int8_scores,
+            f32_scores,
+            gap,
+            exported,
+        })
+    }
+
+    /// Nats per step that int8 loses on the held-out recording.
+    pub(super) fn int8_cost(&self) -> f64 {
+        self.int8_scores.nll - self.f32_scores.nll
+    }
+
+    pub(super) fn flash_bytes(&self) -> usize {
+        self.exported.bytes.len()
+    }
+
+    pub(super) fn f32_flash_bytes(&self) -> usize {
+        self.exported.f32_bytes.len()
+    }
+
+    pub(super) fn ram_bytes(&self) -> usize {
+        let model = Model::load(&self.exported.bytes).expect("the export was loaded before it was written");
+        4 * model.spec().arena_words()
+    }
+
+    pub(super) fn variance_ratio(&self) -> f64 {
+        self.exported.cost.variance_ratio
+    }
+
+    /// The rows that the emulated core is to see.
+    pub(super) fn emulated_rows(&self) -> Rows {
+        self.test.inputs.slice(0..EMULATED_ROWS.min(self.test.len()))
+    }
+}
+
+/// The test recording again, with one electrode gone for a while.
+pub(super) struct Gap {
+    /// Rows without it.
+    pub(super) rows: std::ops::Range<usize>,
+    /// Its name.
+    pub(super) channel: String,
+    pub(super) forecast: Forecast,
+}
+
+impl Gap {
+    /// Takes away the electrode whose loss widens the error bar most.
+    fn worst(bytes: &[u8], test: &Sequence, names: &[String], whole: &Forecast) -> Result<Self> {
+        let rows = test.len() / 3..test.len() / 3 + 400.min(test.len() / 3);
+        let mut worst: Option<(f32, Gap)> = None;
+        for (index, channel) in names.iter().enumerate() {
+            let forecast = without(bytes, test, index, rows.clone())?;
+            let widening: f32 = rows
+                .clone()
+                .map(|row| forecast.variance(row, 0).sqrt() - whole.variance(row, 0).sqrt())
+                .sum();
+            if worst.as_ref().is_none_or(|(most, _)| widening > *most) {
+                worst = Some((widening, Gap { rows: rows.clone(), channel: channel.clone(), forecast }));
+            }
+        }
+        worst.map(|(_, gap)| gap).context("the model has no inputs")
+    }
+
+    /// Mean standard deviation inside the gap, in newtons.
+    pub(super) fn deviation(&self, forecast: &Forecast) -> f32 {
+        let sum: f32 = self.rows.clone().map(|row| forecast.variance(row, 0).sqrt()).sum();
+        sum / self.rows.len().max(1) as f32
+    }
+}
+
+/// The runtime's forecast with one channel missing in some rows.
+fn without(bytes: &[u8], test: &Sequence, channel: usize, rows: std::ops::Range<usize>) -> Result<Forecast> {
+    let mut inputs = test.inputs.as_ref().clone();
+    for row in rows {
+        inputs.values[row * inputs.channels + channel] = f32::NAN;
+    }
+    let sequence = Sequence::columns(inputs, test.targets.as_ref().clone());
+    from_runtime(bytes, &[sequence])?.pop().context("one sequence, one forecast")
+}

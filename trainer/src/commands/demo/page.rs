@@ -1,0 +1,261 @@
+//! The demo's report.
+
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::emulate::Emulation;
+use super::experiment::Experiment;
+use crate::evaluate::{Forecast, Scores, central_probability};
+use crate::report::plot::{
+    self, Band, Bar, Bars, Calibration, CalibrationCurve, Histogram, LossCurves, Scatter, Shade,
+};
+use crate::report::{self, Body, KeyFigure, Report, Section, Table};
+
+/// Half-width of the central 90 % interval of a normal, in standard deviations.
+const Z_90: f32 = 1.644_854;
+
+/// Seconds that the first plot shows.
+const SHOWN_SECONDS: f32 = 30.0;
+
+/// Writes the report of a finished demo.
+pub(super) fn write(path: &Path, experiment: &Experiment, emulation: &Emulation) -> Result<()> {
+    report::write(path, &page(experiment, emulation))
+}
+
+fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
+    Report {
+        title: "Grip force from surface EMG, with error bars".into(),
+        subtitle: "A small LSTM trained on a made signal whose truth is known, stored in int8, run sample by sample by \
+                   the runtime"
+            .into(),
+        figures_that_matter: key_figures(experiment, emulation),
+        sections: vec![
+            prediction(experiment),
+            missing_channel(experiment),
+            calibration(experiment),
+            residuals(experiment),
+            losses(experiment),
+            budget(experiment),
+            against_f32(experiment),
+            scores_table(experiment),
+            next_steps(experiment, emulation),
+        ],
+    }
+}
+
+fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure> {
+    super::five_numbers(experiment, emulation)
+        .into_iter()
+        .zip([
+            "on a recording never trained on",
+            "90 % would be perfect",
+            "on the same recording",
+            "per model, and per stream",
+            "every number of every prediction",
+        ])
+        .map(|((label, value), note)| KeyFigure::new(label, value, note))
+        .collect()
+}
+
+/// Truth, mean and 90 % band of a stretch of the test recording.
+fn band(experiment: &Experiment, forecast: &Forecast, rows: Range<usize>, shaded: &[Shade]) -> plot::Figure {
+    let seconds = |row: usize| row as f32 / experiment.rate_hz;
+    let edge = |sign: f32| {
+        let at = |row: usize| forecast.mean.row(row)[0] + sign * Z_90 * forecast.variance(row, 0).sqrt();
+        rows.clone().map(at).collect::<Vec<f32>>()
+    };
+    plot::band(&Band {
+        x: &rows.clone().map(seconds).collect::<Vec<_>>(),
+        truth: &experiment.truth[rows.clone()],
+        mean: &rows.clone().map(|row| forecast.mean.row(row)[0]).collect::<Vec<_>>(),
+        lower: &edge(-1.0),
+        upper: &edge(1.0),
+        band_label: "90 % band",
+        shaded,
+        x_label: "time (s)",
+        y_label: "grip force (N)",
+    })
+}
+
+fn prediction(experiment: &Experiment) -> Section {
+    let rows = 0..((SHOWN_SECONDS * experiment.rate_hz) as usize).min(experiment.test.len());
+    Section {
+        heading: "What the device says".into(),
+        text: "Predicted force and its 90 % band from eight EMG envelopes at 50 Hz, one sample at a time, past and present \
+               only. The truth is the force before the noise of its measurement; the band is for the measured force."
+            .into(),
+        body: Body::Svg(band(experiment, &experiment.int8, rows, &[])),
+    }
+}
+
+fn missing_channel(experiment: &Experiment) -> Section {
+    let gap = &experiment.gap;
+    let (start, end) = (gap.rows.start, gap.rows.end);
+    let rows = start.saturating_sub(300)..(end + 300).min(experiment.test.len());
+    let seconds = |row: usize| row as f32 / experiment.rate_hz;
+    let shade = Shade { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
+    let (with, without) = (gap.deviation(&experiment.int8), gap.deviation(&gap.forecast));
+    Section {
+        heading: "When an electrode falls off".into(),
+        text: format!(
+            "The same recording with {} taken away for {:.0} s: its training mean and variance stand in, and the \
+             error bar knows. Mean standard deviation in the gap: {without:.2} N, against {with:.2} N with the electrode. \
+             (Of the eight, this is the one whose loss costs most.)",
+            gap.channel,
+            seconds(end) - seconds(start),
+        ),
+        body: Body::Svg(band(experiment, &gap.forecast, rows, &[shade])),
+    }
+}
+
+/// Residuals in predicted standard deviations; missing targets are left out.
+fn standardised_residuals(experiment: &Experiment, forecast: &Forecast) -> Vec<f32> {
+    let residual = |(row, target): (usize, &[f32])| {
+        (target[0] - forecast.mean.row(row)[0]) / forecast.variance(row, 0).sqrt()
+    };
+    experiment.test.targets.iter().enumerate().map(residual).filter(|z| z.is_finite()).collect()
+}
+
+fn coverage_curve(residuals: &[f32], nominal: &[f32]) -> Vec<f32> {
+    let inside: Vec<f64> = residuals.iter().map(|z| central_probability(f64::from(*z))).collect();
+    let share = |level: &f32| {
+        let count = inside.iter().filter(|probability| **probability <= f64::from(*level)).count();
+        count as f32 / inside.len().max(1) as f32
+    };
+    nominal.iter().map(share).collect()
+}
+
+fn calibration(experiment: &Experiment) -> Section {
+    let nominal: Vec<f32> = (0..=20).map(|step| step as f32 / 20.0).collect();
+    let curve = |forecast: &Forecast| coverage_curve(&standardised_residuals(experiment, forecast), &nominal);
+    let (int8, f32) = (curve(&experiment.int8), curve(&experiment.f32));
+    let curves = [
+        CalibrationCurve { label: "int8", nominal: &nominal, observed: &int8 },
+        CalibrationCurve { label: "f32", nominal: &nominal, observed: &f32 },
+    ];
+    Section {
+        heading: "Are the error bars right?".into(),
+        text: "An interval that promises p % should hold p % of the measured values. Below the diagonal the model is too \
+               sure of itself, above it too careful."
+            .into(),
+        body: Body::Svg(plot::calibration(&Calibration { curves: &curves })),
+    }
+}
+
+fn residuals(experiment: &Experiment) -> Section {
+    let residuals = standardised_residuals(experiment, &experiment.int8);
+    Section {
+        heading: "Residuals".into(),
+        text: "Errors in units of the predicted standard deviation, against the normal curve they should follow.".into(),
+        body: Body::Svg(plot::histogram(&Histogram { residuals: &residuals })),
+    }
+}
+
+fn losses(experiment: &Experiment) -> Section {
+    let losses = |pick: fn(&crate::fit::EpochMetrics) -> f64| -> Vec<f32> {
+        experiment.metrics.iter().map(|metrics| pick(metrics) as f32).collect()
+    };
+    let (train, valid) = (losses(|metrics| metrics.train_nll), losses(|metrics| metrics.valid_nll));
+    let best = experiment.metrics.iter().rposition(|metrics| metrics.best);
+    Section {
+        heading: "Training".into(),
+        text: format!(
+            "{} epochs in {:.0} s. The state with the lowest validation loss is the one that was exported.",
+            experiment.metrics.len(),
+            experiment.training_seconds
+        ),
+        body: Body::Svg(plot::loss_curves(&LossCurves {
+            train: &train,
+            valid: &valid,
+            best,
+            y_label: "NLL (nats per step, standardised)",
+        })),
+    }
+}
+
+fn budget(experiment: &Experiment) -> Section {
+    let bar = |label: &str, bytes: usize, group: &str, note: &str| Bar {
+        label: label.into(),
+        value: bytes as f32,
+        group: group.into(),
+        note: note.into(),
+    };
+    let bars = [
+        bar("model, int8", experiment.flash_bytes(), "flash", "what is flashed"),
+        bar("model, f32", experiment.f32_flash_bytes(), "flash", "for comparison"),
+        bar("one stream", experiment.ram_bytes(), "RAM", "state and scratch, fixed"),
+    ];
+    Section {
+        heading: "What it needs".into(),
+        text: "Bytes beside the code. There is no heap; the RAM is one array whose size is known when the firmware is built."
+            .into(),
+        body: Body::Svg(plot::bars(&Bars { bars: &bars, unit: "B" })),
+    }
+}
+
+fn against_f32(experiment: &Experiment) -> Section {
+    Section {
+        heading: "Eight bits against thirty-two".into(),
+        text: format!(
+            "Predicted means of the int8 model over those of the f32 model, both through the runtime. int8 costs {:+.4} nats \
+             per step; its variances are {:.3} times those of f32.",
+            experiment.int8_cost(),
+            experiment.variance_ratio()
+        ),
+        body: Body::Svg(plot::scatter(&Scatter {
+            x: &experiment.f32.mean.values,
+            y: &experiment.int8.mean.values,
+            label: "predicted mean",
+            x_label: "f32 (N)",
+            y_label: "int8 (N)",
+        })),
+    }
+}
+
+fn scores_table(experiment: &Experiment) -> Section {
+    let row = |name: &str, scores: &Scores| {
+        let share = |percent: &str| format!("{:.1} %", 100.0 * scores.coverage[percent]);
+        let output = &scores.per_output[0];
+        vec![
+            name.into(),
+            format!("{:.4}", scores.nll),
+            format!("{:.3}", scores.mse.sqrt()),
+            format!("{:.4}", scores.r2),
+            share("50"),
+            share("90"),
+            share("95"),
+            format!("{:.3}", output.epistemic.sqrt()),
+            format!("{:.3}", output.aleatoric.sqrt()),
+        ]
+    };
+    let columns =
+        ["", "NLL (nats)", "RMSE (N)", "R²", "50 %", "90 %", "95 %", "epistemic sd (N)", "aleatoric sd (N)"];
+    Section {
+        heading: "Held-out scores".into(),
+        text: format!(
+            "{} samples never trained on. NLL with densities in newtons; 50 %, 90 %, 95 %: share of measured values inside \
+             that interval; the deviations are roots of mean variances.",
+            experiment.int8_scores.n
+        ),
+        body: Body::Table(Table {
+            columns: columns.map(String::from).to_vec(),
+            rows: vec![row("int8", &experiment.int8_scores), row("f32", &experiment.f32_scores)],
+        }),
+    }
+}
+
+fn next_steps(experiment: &Experiment, emulation: &Emulation) -> Section {
+    let folder = experiment.model_path.parent().unwrap_or(Path::new(".")).display();
+    Section {
+        heading: "On the emulated Cortex-M4F".into(),
+        text: format!("{}.\n\nEverything here is in files; to go on from them:", emulation.in_words()),
+        body: Body::Pre(format!(
+            "quaver inspect {folder}/model.qvr\n\
+             quaver run {folder}/model.qvr --input {folder}/data/test.csv\n\
+             quaver eval {folder}/model.qvr --data {folder}/config.toml\n\
+             quaver train {folder}/config.toml --out runs/mine --set model.layers=[48]"
+        )),
+    }
+}

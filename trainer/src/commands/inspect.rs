@@ -1,0 +1,150 @@
+//! `quaver inspect`: what a checkpoint holds and what it needs.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use quaver::Model;
+use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
+use serde_json::{Value, json};
+
+use super::table;
+
+/// Show what a checkpoint holds and what it needs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver inspect model.qvr
+  quaver inspect model.qvr --json | jq .ram_bytes")]
+pub struct Arguments {
+    /// The checkpoint.
+    #[arg(value_name = "MODEL.qvr")]
+    model: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let path = arguments.model.display();
+    let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
+    let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
+    let description = describe(&model, bytes.len());
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&description)?);
+    } else {
+        print!("{}", render(&model, &description));
+    }
+    Ok(())
+}
+
+fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
+    let (spec, checkpoint) = (model.spec(), model.checkpoint());
+    json!({
+        "inputs": spec.inputs,
+        "outputs": spec.outputs,
+        "input_names": checkpoint.input_names().collect::<Vec<_>>(),
+        "output_names": checkpoint.output_names().collect::<Vec<_>>(),
+        "target": format!("{:?}", spec.target).to_lowercase(),
+        "likelihood": format!("{:?}", spec.likelihood).to_lowercase(),
+        "moments": format!("{:?}", spec.moment_form).to_lowercase(),
+        "weights": format!("{:?}", spec.weight_format).to_lowercase(),
+        "layout": format!("{:?}", spec.layout).to_lowercase(),
+        "layers": spec.layers.iter().map(layer_json).collect::<Vec<_>>(),
+        "output": {
+            "mode": format!("{:?}", spec.output.mode).to_lowercase(),
+            "noise": noise_text(spec.output.noise),
+            "weight_variance": spec.output.weight_variance,
+        },
+        "parameters": spec.parameters(),
+        "multiply_accumulates": spec.multiply_accumulates(),
+        "flash_bytes": file_bytes,
+        "ram_bytes": 4 * spec.arena_words(),
+        "arena_words": spec.arena_words(),
+        "saved_words": spec.saved_words(),
+        "crc": format!("{:08x}", checkpoint.crc()),
+    })
+}
+
+fn layer_json(layer: &LayerSpec) -> Value {
+    json!({
+        "cell": cell_text(layer.cell),
+        "units": layer.units,
+        "input_noise": noise_text(layer.input_noise),
+        "recurrent_noise": noise_text(layer.recurrent_noise),
+        "weight_variance": layer.weight_variance,
+    })
+}
+
+fn cell_text(cell: CellKind) -> String {
+    match cell {
+        CellKind::Elman(transfer) => format!("{transfer:?}").to_lowercase(),
+        CellKind::Lstm => "lstm".into(),
+    }
+}
+
+fn noise_text(noise: UnitNoise) -> String {
+    match noise {
+        UnitNoise::None => "none".into(),
+        UnitNoise::Dropout { keep } => format!("keep {keep}"),
+        UnitNoise::Multiplicative { var } => format!("multiplicative, variance {var}"),
+        UnitNoise::Additive { var } => format!("additive, variance {var}"),
+    }
+}
+
+fn render(model: &Model<'_>, description: &Value) -> String {
+    let spec = model.spec();
+    let names = |key: &str| {
+        let names = description[key].as_array().map(Vec::as_slice).unwrap_or_default();
+        names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
+    };
+    let text = |key: &str| description[key].as_str().unwrap_or_default().to_string();
+    let facts = [
+        ("inputs", format!("{}  {}", spec.inputs, names("input_names"))),
+        ("outputs", format!("{}  {}", spec.outputs, names("output_names"))),
+        ("target", text("target")),
+        ("likelihood", text("likelihood")),
+        ("moments", text("moments")),
+        ("weights", format!("{}, {} layout", text("weights"), text("layout"))),
+        ("parameters", spec.parameters().to_string()),
+        (
+            "per step",
+            format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
+        ),
+        ("flash", format!("{} bytes beside the code", description["flash_bytes"])),
+        ("RAM", format!("{} bytes per stream: Arena::<{}>", description["ram_bytes"], spec.arena_words())),
+        ("CRC", text("crc")),
+    ];
+    // Values are left-aligned prose here, so the table's own alignment to the right does not apply.
+    let facts: String =
+        facts.iter().map(|(label, value)| format!("{label:<11} {}\n", value.trim_end())).collect();
+    let mut layers = vec![
+        ["layer", "cell", "units", "input noise", "recurrent noise", "weight variance"]
+            .map(String::from)
+            .to_vec(),
+    ];
+    layers.extend(layer_rows(spec));
+    format!("{facts}\n{}", table::render(&layers))
+}
+
+fn layer_rows(spec: &ModelSpec) -> Vec<Vec<String>> {
+    let yes_or_no = |flag: bool| if flag { "yes" } else { "no" }.to_string();
+    let layer = |(index, layer): (usize, &LayerSpec)| {
+        vec![
+            index.to_string(),
+            cell_text(layer.cell),
+            layer.units.to_string(),
+            noise_text(layer.input_noise),
+            noise_text(layer.recurrent_noise),
+            yes_or_no(layer.weight_variance),
+        ]
+    };
+    let output = vec![
+        "output".into(),
+        format!("{:?}", spec.output.mode).to_lowercase(),
+        spec.outputs.to_string(),
+        noise_text(spec.output.noise),
+        "-".into(),
+        yes_or_no(spec.output.weight_variance),
+    ];
+    spec.layers.iter().enumerate().map(layer).chain([output]).collect()
+}

@@ -1,0 +1,59 @@
+//! Training as seen from a terminal: a bar that moves, or one plain line per epoch when there is nobody to watch.
+
+use std::io::{IsTerminal, stderr};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::fit::{EpochMetrics, Plan, Progress, StepReport};
+
+/// Follows a run on standard error, so that standard output stays clean for results.
+pub(super) struct Console {
+    bar: ProgressBar,
+    plan: Option<Plan>,
+}
+
+impl Console {
+    pub(super) fn new() -> Self {
+        let bar = if stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
+        Console { bar, plan: None }
+    }
+
+    fn say(&self, line: &str) {
+        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+    }
+}
+
+impl Progress for Console {
+    fn start(&mut self, plan: &Plan) {
+        let style = ProgressStyle::with_template("{bar:32} epoch {msg}, {eta} left at most");
+        self.bar.set_style(style.expect("a valid template"));
+        self.bar.set_length((plan.epochs * plan.steps_per_epoch) as u64);
+        self.bar.set_position((plan.done * plan.steps_per_epoch) as u64);
+        self.bar.reset_eta();
+        self.say(&format!(
+            "training {} parameters, at most {} epochs of {} steps",
+            plan.parameters, plan.epochs, plan.steps_per_epoch
+        ));
+        self.plan = Some(*plan);
+    }
+
+    fn step(&mut self, step: &StepReport) {
+        self.bar.inc(1);
+        let epochs = self.plan.map_or(0, |plan| plan.epochs);
+        self.bar.set_message(format!("{}/{epochs}, training NLL {:.4}", step.epoch, step.train_nll));
+    }
+
+    fn epoch(&mut self, metrics: &EpochMetrics, seconds: f64) {
+        let mark = if metrics.best { "  best so far" } else { "" };
+        self.say(&format!(
+            "epoch {:>4}  training NLL {:>9.4}  validation NLL {:>9.4}  {seconds:>6.1} s{mark}",
+            metrics.epoch, metrics.train_nll, metrics.valid_nll
+        ));
+    }
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

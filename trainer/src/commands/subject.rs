@@ -1,0 +1,84 @@
+//! What an evaluation is of: a run folder, or a checkpoint.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use quaver::Model;
+use quaver::checkpoint::ModelSpec;
+
+use crate::data::{Dataset, Sequence};
+use crate::evaluate::{Forecast, from_network, from_runtime};
+use crate::fit::{RunFolder, RunState};
+
+/// A trained model in either of its forms.
+pub(super) enum Subject {
+    /// The best state of a run: the net as it was trained.
+    Run(Box<RunState>),
+    /// A checkpoint: the runtime.
+    Checkpoint { bytes: Vec<u8>, spec: ModelSpec, input_names: Vec<String>, output_names: Vec<String> },
+}
+
+impl Subject {
+    /// A folder is a run, a file is a checkpoint.
+    pub(super) fn load(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Ok(Subject::Run(Box::new(RunState::load(&RunFolder::new(path).best_state())?)));
+        }
+        let shown = path.display();
+        let bytes = fs::read(path)
+            .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+        let model = Model::load(&bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
+        let spec = model.spec().clone();
+        let input_names = model.checkpoint().input_names().map(String::from).collect();
+        let output_names = model.checkpoint().output_names().map(String::from).collect();
+        Ok(Subject::Checkpoint { bytes, spec, input_names, output_names })
+    }
+
+    pub(super) fn spec(&self) -> &ModelSpec {
+        match self {
+            Subject::Run(state) => &state.spec,
+            Subject::Checkpoint { spec, .. } => spec,
+        }
+    }
+
+    /// Whether this is the net or the runtime, in words.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Subject::Run(_) => "trained net, f32",
+            Subject::Checkpoint { .. } => "runtime",
+        }
+    }
+
+    fn names(&self) -> (&[String], &[String]) {
+        match self {
+            Subject::Run(state) => (&state.input_names, &state.target_names),
+            Subject::Checkpoint { input_names, output_names, .. } => (input_names, output_names),
+        }
+    }
+
+    /// Refuses data whose channels are not those of the model.
+    pub(super) fn check_data(&self, data: &Dataset) -> Result<()> {
+        let (inputs, outputs) = self.names();
+        for (what, of_model, of_data) in
+            [("inputs", inputs, &data.input_names), ("targets", outputs, &data.target_names)]
+        {
+            ensure!(
+                of_model == of_data,
+                "the model's {what} are {} but the data's are {}; set data.{what} in the config",
+                of_model.join(", "),
+                of_data.join(", ")
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
+        match self {
+            Subject::Run(state) => {
+                Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
+            }
+            Subject::Checkpoint { bytes, .. } => Ok(from_runtime(bytes, sequences)?),
+        }
+    }
+}

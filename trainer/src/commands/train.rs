@@ -1,0 +1,40 @@
+//! `quaver train`: a run as a config says.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::progress::Console;
+use crate::config::Config;
+use crate::fit;
+
+/// Train a model as a config says.
+///
+/// The run folder holds the config as run, the metrics of every epoch (metrics.csv, metrics.jsonl) and the best and
+/// the last state. Training stops early when validation no longer improves.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver train config.toml --out runs/first
+  quaver train config.toml --out runs/wide --set model.layers=[64] --set training.epochs=50
+  quaver train config.toml --out runs/first --resume        go on exactly where it stopped")]
+pub struct Arguments {
+    /// Data, model and training.
+    #[arg(value_name = "CONFIG.toml")]
+    config: PathBuf,
+    /// The run folder to write.
+    #[arg(long, value_name = "RUN")]
+    out: PathBuf,
+    /// Go on with the run in this folder.
+    #[arg(long)]
+    resume: bool,
+    /// Replace a value of the config.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let config = Config::load(&arguments.config, &arguments.set)?;
+    let data = config.load_data()?;
+    fit::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! What a model says of every step of every sequence, in raw units.
+
+use quaver::Model;
+use quaver::checkpoint::{Likelihood, ModelSpec, Target};
+
+use crate::data::{Rows, Scaling, Sequence, batch};
+use crate::nn::{Parameters, predict};
+
+/// Predictions for one sequence: a row per step, a column per output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forecast {
+    /// Expected values.
+    pub mean: Rows,
+    /// Propagated part of the variances.
+    pub epistemic: Rows,
+    /// Noise part of the variances.
+    pub aleatoric: Rows,
+}
+
+impl Forecast {
+    fn zeros(steps: usize, outputs: usize) -> Self {
+        let rows = || Rows { channels: outputs, values: vec![0.0; steps * outputs] };
+        Forecast { mean: rows(), epistemic: rows(), aleatoric: rows() }
+    }
+
+    /// Total variance of one value.
+    pub fn variance(&self, step: usize, output: usize) -> f32 {
+        self.epistemic.row(step)[output] + self.aleatoric.row(step)[output]
+    }
+
+    fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
+        let place = step * self.mean.channels + output;
+        self.mean.values[place] = mean;
+        self.epistemic.values[place] = epistemic;
+        self.aleatoric.values[place] = aleatoric;
+    }
+}
+
+/// Sequences of one batch when evaluating: enough to use wide products, few enough for memory.
+const ROWS: usize = 64;
+
+/// Forecasts by the net as it was trained, in batches.
+pub fn from_network(
+    spec: &ModelSpec,
+    parameters: &Parameters,
+    scaling: &Scaling,
+    sequences: &[Sequence],
+) -> Vec<Forecast> {
+    let outputs = usize::from(spec.outputs);
+    let noise_var = parameters.noise_var();
+    let mut forecasts: Vec<_> = sequences.iter().map(|s| Forecast::zeros(s.len(), outputs)).collect();
+    for batch in batch::evaluation(sequences, scaling, ROWS) {
+        let prediction = predict(spec, parameters, &batch);
+        for (row, chunk) in batch.chunks.iter().enumerate() {
+            for (step, output) in
+                (0..chunk.len).flat_map(|step| (0..outputs).map(move |output| (step, output)))
+            {
+                let place = (step * batch.rows + row) * outputs + output;
+                let (mean, var) = (prediction.mean[place], prediction.var[place]);
+                let (mean, epistemic, aleatoric) = match spec.likelihood {
+                    Likelihood::Gaussian => (
+                        scaling.targets.unstandardise(output, mean),
+                        scaling.targets.unstandardise_variance(output, var),
+                        scaling.targets.unstandardise_variance(output, noise_var[output]),
+                    ),
+                    Likelihood::Bernoulli => (mean, var, (mean * (1.0 - mean) - var).max(0.0)),
+                };
+                forecasts[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
+            }
+        }
+    }
+    forecasts
+}
+
+/// Forecasts by the runtime itself, sample by sample, as a device makes them.
+///
+/// # Errors
+/// If the bytes are not a checkpoint.
+pub fn from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Vec<Forecast>, quaver::Error> {
+    let model = Model::load(bytes)?;
+    let mut words = vec![0.0; model.spec().arena_words()];
+    let mut state = model.start_in(&mut words)?;
+    let mut forecasts = Vec::with_capacity(sequences.len());
+    for sequence in sequences {
+        let mut forecast = Forecast::zeros(sequence.len(), model.spec().outputs.into());
+        model.reset(&mut state);
+        for step in 0..sequence.len() {
+            let row = sequence.inputs.row(step);
+            // A model of its own inputs has predicted a row before it sees it.
+            let prediction = match model.spec().target {
+                Target::Next => model.prediction(&state),
+                Target::Columns => model.step(&mut state, row),
+            };
+            for (index, output) in prediction.iter().enumerate() {
+                forecast.set(step, index, output.mean, output.epistemic, output.aleatoric);
+            }
+            if model.spec().target == Target::Next {
+                model.step(&mut state, row);
+            }
+        }
+        forecasts.push(forecast);
+    }
+    Ok(forecasts)
+}

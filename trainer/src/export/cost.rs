@@ -1,0 +1,58 @@
+//! What storing a net in few bits costs, measured through the runtime itself.
+
+use quaver::checkpoint::Likelihood;
+use serde::Serialize;
+
+use crate::data::Sequence;
+use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+
+/// A checkpoint against the same net in full precision, on the same sequences, both through the runtime.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cost {
+    /// Scores of the full-precision net.
+    pub f32: Scores,
+    /// Scores of the checkpoint.
+    pub exported: Scores,
+    /// How many nats per step the checkpoint loses.
+    pub nll_increase: f64,
+    /// Mean ratio of predicted variances, checkpoint over full precision.
+    pub variance_ratio: f64,
+    /// Root mean square of the difference of the means, in predicted standard deviations.
+    pub mean_shift: f64,
+}
+
+/// Measures a checkpoint against its full-precision twin.
+///
+/// # Errors
+/// If either is not a checkpoint.
+pub fn cost(
+    likelihood: Likelihood,
+    names: &[String],
+    sequences: &[Sequence],
+    f32_bytes: &[u8],
+    exported_bytes: &[u8],
+) -> Result<Cost, quaver::Error> {
+    let full = from_runtime(f32_bytes, sequences)?;
+    let exported = from_runtime(exported_bytes, sequences)?;
+    let (variance_ratio, mean_shift) = compare(&full, &exported);
+    let full = scores(likelihood, names, sequences, &full);
+    let exported = scores(likelihood, names, sequences, &exported);
+    Ok(Cost { nll_increase: exported.nll - full.nll, f32: full, exported, variance_ratio, mean_shift })
+}
+
+/// Mean ratio of variances, and root mean square shift of means in deviations.
+fn compare(full: &[Forecast], exported: &[Forecast]) -> (f64, f64) {
+    let (mut n, mut ratio, mut shift) = (0.0, 0.0, 0.0);
+    for (full, exported) in full.iter().zip(exported) {
+        for step in 0..full.mean.len() {
+            for output in 0..full.mean.channels {
+                let variance = f64::from(full.variance(step, output)).max(f64::MIN_POSITIVE);
+                let difference = f64::from(exported.mean.row(step)[output] - full.mean.row(step)[output]);
+                ratio += f64::from(exported.variance(step, output)) / variance;
+                shift += difference * difference / variance;
+                n += 1.0;
+            }
+        }
+    }
+    (ratio / n, (shift / n).sqrt())
+}

@@ -1,0 +1,9 @@
+//! From a trained net to a checkpoint, and what that costs.
+
+mod constants;
+mod contents;
+mod cost;
+
+pub use constants::rust_constants;
+pub use contents::contents;
+pub use cost::{Cost, cost};
