@@ -1,0 +1,98 @@
+//! Moments of sigmoid and tanh, by a fitted form that is accurate everywhere and has no table.
+//!
+//! For a ~ N(m, v), with ρ = 1/√(1 + πv/8) and z = |m|ρ/8 cut off at 1:
+//!
+//! - 1 − E = 1/(1 + 2^η), η = |m|ρ/8 · (8 log₂e + (1 − ρ)·M(z, ρ)), on the side of m
+//! - V = w·x/(1 + x), w = E(1 − E), x = w·v·ρ·2^((1 − ρ)·S(z, ρ))
+//!
+//! M and S are polynomials of 9 and 13 terms. ρ falls from 1 to 0 as v grows from nothing to infinity, and for
+//! large v all depends on m/√v, hence on z, alone; so two polynomials on the unit square cover every
+//! input. What surrounds them fixes the limits whatever their coefficients: v → 0 gives E = σ(m), V = v·σ′(m)²,
+//! and v → ∞ gives E → ½, V → E(1 − E) = ¼. V is a product of positive factors: no difference of nearly equal
+//! numbers spoils it in the tails, where it is small, and it cannot become negative.
+//!
+//! With M = 0 the mean is the well-known σ(m/√(1 + πv/8)) (Bayer 2015, thesis, 2.3.4), off by 0.013. The
+//! coefficients are fitted by `fit.py` beside this file to the smallest largest error.
+
+use super::Moments;
+use super::scalar::Scalar;
+use core::f32::consts::{LOG2_E, PI};
+
+/// Where the coordinate z ends. Beyond, a sigmoid is flat up to 10⁻⁷.
+const Z_SCALE: f32 = 8.0;
+
+/// Moments of σ(a) = 1/(1 + e^−a) for a ~ N(m, v).
+#[inline]
+pub fn sigmoid(a: Moments) -> Moments {
+    let a = a.sane();
+    let (mean, var) = sigmoid_of(a.mean, a.var);
+    Moments { mean, var }
+}
+
+/// Moments of tanh(a) for a ~ N(m, v).
+#[inline]
+pub fn tanh(a: Moments) -> Moments {
+    let a = a.sane();
+    let (mean, var) = tanh_of(a.mean, a.var);
+    Moments { mean, var }
+}
+
+/// [`sigmoid`] in any scalar; the inputs are sane.
+#[inline(always)]
+pub(super) fn sigmoid_of<S: Scalar>(mean: S, var: S) -> (S, S) {
+    let (miss, spread) = of_magnitude(mean.magnitude(), var);
+    let mean = if mean.value() < 0.0 { miss } else { miss * -1.0 + 1.0 };
+    (mean, spread)
+}
+
+/// [`tanh`] in any scalar, by tanh(a) = 2σ(2a) − 1; the inputs are sane.
+#[inline(always)]
+pub(super) fn tanh_of<S: Scalar>(mean: S, var: S) -> (S, S) {
+    let (miss, spread) = of_magnitude(mean.magnitude() * 2.0, var * 4.0);
+    let size = miss * -2.0 + 1.0;
+    let mean = if mean.value() < 0.0 { size * -1.0 } else { size };
+    (mean, spread * 4.0)
+}
+
+/// 1 − E[σ(a)] and V[σ(a)] for a mean that is not negative.
+#[inline(always)]
+fn of_magnitude<S: Scalar>(magnitude: S, var: S) -> (S, S) {
+    let rho = (var * (PI / 8.0) + 1.0).inverse_sqrt();
+    let doubt = rho * -1.0 + 1.0;
+    let reach = magnitude * (1.0 / Z_SCALE) * rho;
+    let z = reach.at_most(1.0);
+
+    let eta = reach * (doubt * mean_correction(z, rho) + Z_SCALE * LOG2_E);
+    // e^−a, as if a were certain; 1 − E = odds/(1 + odds).
+    let odds = (eta.at_most(126.0) * -1.0).exp2();
+    let spread = var * rho * (doubt * spread_correction(z, rho)).exp2();
+
+    let hit = (odds + 1.0).reciprocal();
+    let miss = odds * hit;
+    let bernoulli = miss * hit;
+    let x = bernoulli * spread;
+    (miss, bernoulli * (x * (x + 1.0).reciprocal()))
+}
+
+/// M(z, ρ) of the module's formula.
+#[inline(always)]
+fn mean_correction<S: Scalar>(z: S, rho: S) -> S {
+    let (z2, rho2) = (z * z, rho * rho);
+    let rho4 = rho2 * rho2;
+    let constant = rho2 * -1.914_106 + rho4 * -1.137_574;
+    let quadratic = rho * 16.026_39 + rho4 * (z * -145.825 + 57.315_71) + 13.200_84;
+    let quartic = rho * rho2 * (rho * 101.1231 + -30.640_26) + -2.512_13;
+    z2 * (z2 * quartic + quadratic) + constant
+}
+
+/// S(z, ρ) of the module's formula.
+#[inline(always)]
+fn spread_correction<S: Scalar>(z: S, rho: S) -> S {
+    let (z2, rho2) = (z * z, rho * rho);
+    let constant = rho2 * rho2 * -0.198_050_4 + rho * -0.732_863_3 + 0.646_939_7;
+    let quadratic = rho * (rho * (rho * 50.415_21 + -23.620_39) + 18.233_45) + 17.727_56;
+    // The terms in z⁴, z⁵ and z⁶ share a factor z⁴ρ.
+    let certain = rho * (z * (z * -167.3624 + 434.2623) + -194.2702) + z * 29.057_67 + -177.057;
+    let quartic = rho * (rho2 * certain + 17.528_07);
+    z2 * (z2 * quartic + quadratic) + constant
+}

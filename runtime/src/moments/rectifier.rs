@@ -1,0 +1,96 @@
+//! Moments of max(a, 0), in closed form.
+
+use super::{Jacobian, Moments};
+use core::f32::consts::FRAC_1_SQRT_2;
+
+/// Standard deviations beyond which a Gaussian's tail is no f32 any more: φ(14) < 10⁻⁴³.
+const FAR: f32 = 14.0;
+
+/// Moments of max(a, 0) for a ~ N(m, v).
+///
+/// With r = m/√v: E = mΦ(r) + √v φ(r), V = (m² + v)Φ(r) + m√v φ(r) − E² (Bayer 2015, thesis, 2.3.4, whose
+/// last term is misprinted as the square of the input's mean). As v → 0 this is (max(m, 0), v·1[m > 0]).
+#[inline]
+pub fn rectifier(a: Moments) -> Moments {
+    let a = a.sane();
+    match Clipped::of(a) {
+        Some(clipped) => clipped.moments(a),
+        None => undisturbed(a),
+    }
+}
+
+/// [`rectifier`] and its derivatives: E[f′] = Φ(r), ½E[f″] = φ(r)/(2√v) for the mean (Bonnet, Price), and
+/// those of E[f²] less E² for the variance.
+pub(super) fn rectifier_gradient(a: Moments) -> (Moments, Jacobian) {
+    let a = a.sane();
+    match Clipped::of(a) {
+        Some(clipped) => {
+            let y = clipped.moments(a);
+            (y, clipped.jacobian(a, y))
+        }
+        None => (undisturbed(a), Jacobian::of_certain(if a.mean > 0.0 { 1.0 } else { 0.0 })),
+    }
+}
+
+/// The input hardly ever crosses zero: it passes whole or not at all.
+fn undisturbed(a: Moments) -> Moments {
+    if a.mean > 0.0 { a } else { Moments::default() }
+}
+
+/// What the lesser side of zero holds, of a Gaussian with unit variance and mean ±t, t = |r|.
+///
+/// The formulas are arranged around that side, because there is no cancellation in adding it to the greater one.
+struct Clipped {
+    deviation: f32,
+    /// φ(t).
+    density: f32,
+    /// Φ(−t), the probability of the lesser side.
+    tail: f32,
+    /// E[max(x, 0)] for x ~ N(−t, 1).
+    mean: f32,
+    /// V[max(x, 0)] for x ~ N(−t, 1).
+    var: f32,
+}
+
+impl Clipped {
+    /// None when the lesser side is empty.
+    #[inline]
+    fn of(a: Moments) -> Option<Clipped> {
+        let deviation = libm::sqrtf(a.var);
+        let t = a.mean.abs() / deviation;
+        // A certain zero makes 0/0.
+        if t.is_nan() || t > FAR {
+            return None;
+        }
+        let density = 0.398_942_3 * libm::expf(-0.5 * t * t);
+        let tail = 0.5 * libm::erfcf(t * FRAC_1_SQRT_2);
+        let mean = (density - t * tail).max(0.0);
+        let second = (tail - t * mean).max(0.0);
+        Some(Clipped { deviation, density, tail, mean, var: (second - mean * mean).max(0.0) })
+    }
+
+    #[inline]
+    fn moments(&self, a: Moments) -> Moments {
+        let below = Moments { mean: self.deviation * self.mean, var: a.var * self.var };
+        if a.mean > 0.0 {
+            // max(a, 0) = a + max(−a, 0), and Cov[a, max(−a, 0)] = −vΦ(−t) by Stein's lemma.
+            let var = a.var * ((1.0 - 2.0 * self.tail) + self.var);
+            Moments { mean: a.mean + below.mean, var }.sane()
+        } else {
+            below
+        }
+    }
+
+    fn jacobian(&self, a: Moments, y: Moments) -> Jacobian {
+        let passing = if a.mean > 0.0 { 1.0 - self.tail } else { self.tail };
+        let stopping = if a.mean > 0.0 { self.tail } else { 1.0 - self.tail };
+        let density = self.density / self.deviation;
+        Jacobian {
+            mean_by_mean: passing,
+            mean_by_var: 0.5 * density,
+            var_by_mean: 2.0 * y.mean * stopping,
+            var_by_var: passing - y.mean * density,
+        }
+        .sane()
+    }
+}
