@@ -1,1 +1,26 @@
+//! Material shared by the tests across crates, by the firmware images and by the benchmarks: small models and
+//! streams that are the same, bit for bit, wherever they are made.
 //!
+//! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
+//! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
+//! - [`bench`]: models of typical sizes, for instruction counts and memory.
+//! - [`fingerprint`]: sixty-four bits that stand for everything a stream of predictions said.
+
+pub mod bench;
+pub mod fingerprint;
+pub mod gait;
+pub mod golden;
+pub mod numbers;
+
+/// A model and the rows it is to see.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Lower-case words joined by hyphens.
+    pub name: String,
+    /// The checkpoint.
+    pub model: Vec<u8>,
+    /// Channels per row.
+    pub inputs: usize,
+    /// Row after row, in raw units; NaN is a missing value.
+    pub stream: Vec<f32>,
+}

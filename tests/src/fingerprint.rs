@@ -1,0 +1,51 @@
+//! Sixty-four bits that stand for a stream of predictions.
+//!
+//! The firmware compiles this file too, so that host and board cannot differ in how they count.
+
+use quaver::Prediction;
+
+/// Where FNV-1a starts, and what it multiplies by (Fowler, Noll and Vo).
+const OFFSET: u64 = 0xCBF2_9CE4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01B3;
+
+/// The FNV-1a hash of some bytes.
+pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    extend(OFFSET, bytes)
+}
+
+fn extend(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+/// Every number of a prediction, in one fixed order: means, epistemic and aleatoric variances, and, for models
+/// that predict their own input, the negative log-likelihood and the z-scores of the sample just seen.
+pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p {
+    let (nll, z) = match prediction.surprise() {
+        Some(surprise) => (Some(surprise.nll), surprise.z),
+        None => (None, &[][..]),
+    };
+    let outputs = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
+    outputs.into_iter().flatten().copied().chain(nll).chain(z.iter().copied())
+}
+
+/// Gathers the bits of one prediction after another.
+#[derive(Clone, Copy, Debug)]
+pub struct Fingerprint(u64);
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Fingerprint(OFFSET)
+    }
+}
+
+impl Fingerprint {
+    /// Adds all that `prediction` says.
+    pub fn add(&mut self, prediction: &Prediction<'_>) {
+        self.0 = extend(self.0, words(prediction).flat_map(|word| word.to_bits().to_le_bytes()));
+    }
+
+    /// The bits gathered so far.
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}

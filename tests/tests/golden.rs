@@ -1,0 +1,23 @@
+//! The host arrives at the golden fingerprints, and the golden cases cover what they claim to.
+
+use std::collections::BTreeSet;
+
+use quaver_tests::golden;
+
+const GOLDEN: &str = include_str!("../golden/streams.txt");
+
+#[test]
+fn the_host_arrives_at_the_golden_fingerprints() {
+    let computed: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let expected: Vec<&str> = GOLDEN.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(computed, expected, "if the change is meant: cargo xtask qemu --overwrite");
+}
+
+#[test]
+fn every_case_has_its_own_name_and_its_own_answer() {
+    let lines: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    let hashes: BTreeSet<&str> = lines.iter().filter_map(|line| line.split("hash=").nth(1)).collect();
+    assert_eq!(names.len(), lines.len());
+    assert_eq!(hashes.len(), lines.len());
+}
