@@ -1,0 +1,44 @@
+//! Loading and stepping with nothing around them, linked only if neither can panic.
+//!
+//! The panic handler calls a function that exists nowhere. As long as no panic path is left, the linker drops the
+//! handler and never misses that function; a single path makes the link fail with its name.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+use core::panic::PanicInfo;
+
+#[cfg(target_arch = "arm")]
+use cortex_m_rt::entry;
+use quaver::{Arena, Predictor};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job};
+#[cfg(target_arch = "riscv32")]
+use riscv_rt::entry;
+
+#[entry]
+fn main() -> ! {
+    let mut arena = Arena::<CHOSEN_ARENA>::new();
+    // Hidden from the optimiser: the check must hold for any bytes and any row.
+    let mut loaded = Predictor::load(black_box(Job::chosen().model), &mut arena);
+    let mut row = [0.0; CHOSEN_ROW];
+    loop {
+        let Ok(predictor) = &mut loaded else { continue };
+        let prediction = predictor.step(black_box(&row));
+        #[cfg(feature = "panic-control")]
+        black_box(prediction.mean()[black_box(0)]);
+        black_box(prediction.surprise());
+        row.iter_mut().zip(prediction.iter()).for_each(|(value, output)| *value = output.deviation());
+    }
+}
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    #[allow(unsafe_code)] // declaring a function is how to say that it must not be needed
+    mod nowhere {
+        unsafe extern "C" {
+            pub(super) safe fn loading_or_stepping_can_panic() -> !;
+        }
+    }
+    nowhere::loading_or_stepping_can_panic()
+}
