@@ -1,1 +1,49 @@
-fn main(){}
+//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`.
+
+mod bench;
+mod image;
+mod install;
+mod machine;
+mod qemu;
+mod shell;
+mod table;
+mod test;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Chores of the Quaver workspace.
+#[derive(Parser)]
+#[command(name = "cargo xtask", after_help = "Example: cargo xtask test")]
+enum Chore {
+    /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core, QEMU
+    Test,
+    /// Replay the golden streams on the host and on every emulated core
+    Qemu {
+        /// Take today's answers as golden, provided that all machines agree
+        #[arg(long)]
+        overwrite: bool,
+    },
+    /// Count instructions per step, flash, RAM and stack on every emulated core
+    Bench {
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Chore::parse() {
+        Chore::Test => test::run(),
+        Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite)),
+        Chore::Bench { json } => install::ensure_qemu().and_then(|()| bench::run(json)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Firmware images: building them, and looking into them with the toolchain's own tools.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use serde_json::Value;
+
+use crate::shell::Shell;
+
+/// The folder of the firmware example.
+pub(crate) const FOLDER: &str = "firmware-examples/qemu";
+
+/// The command that builds one image.
+pub(crate) fn build_command(image: &str, target: &str) -> Shell {
+    Shell::cargo("build --quiet --release")
+        .in_folder(FOLDER)
+        .words(&format!("--bin {image} --target {target}"))
+}
+
+/// Builds an image and returns its path.
+pub(crate) fn build(image: &str, target: &str) -> Result<PathBuf> {
+    path_of(&build_command(image, target))
+}
+
+/// Runs a build command and returns the executable it made, wherever cargo put it.
+pub(crate) fn path_of(build: &Shell) -> Result<PathBuf> {
+    let messages = build.clone().words("--message-format json-render-diagnostics").run()?;
+    let executable = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message.get("executable")?.as_str().map(PathBuf::from)
+    };
+    messages
+        .lines()
+        .filter_map(executable)
+        .next_back()
+        .ok_or_else(|| anyhow!("no executable came of: {build}"))
+}
+
+/// The names of all symbols in an image.
+pub(crate) fn symbols(elf: &Path) -> Result<Vec<String>> {
+    let listing = tool("llvm-nm", elf)?;
+    Ok(listing.lines().filter_map(|line| line.split_whitespace().next_back()).map(String::from).collect())
+}
+
+/// Bytes of flash that an image fills: code, constants and initial values.
+pub(crate) fn flash_bytes(elf: &Path) -> Result<u64> {
+    let listing = tool("llvm-size", elf)?;
+    // A line of headings, then: text data bss …
+    let figures = listing.lines().nth(1).unwrap_or_default();
+    let mut sizes = figures.split_whitespace().map(str::parse::<u64>);
+    match (sizes.next(), sizes.next()) {
+        (Some(Ok(text)), Some(Ok(data))) => Ok(text + data),
+        _ => Err(anyhow!("llvm-size said something unexpected about {}: {listing}", elf.display())),
+    }
+}
+
+/// Runs one of the LLVM tools that `rust-toolchain.toml` asks for.
+fn tool(name: &str, elf: &Path) -> Result<String> {
+    let libraries = Shell::new("rustc").words("--print target-libdir").run()?;
+    let binaries = Path::new(libraries.trim()).parent().context("rustc has no target folder")?.join("bin");
+    let program = binaries.join(name);
+    Shell::new(program.display().to_string())
+        .argument(elf.display().to_string())
+        .run()
+        .context("the component llvm-tools is needed: rustup component add llvm-tools")
+}

@@ -1,0 +1,112 @@
+//! Golden streams: the same bits on the host and on every emulated core.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::machine::MACHINES;
+use crate::shell::{Shell, root};
+use crate::{image, table};
+
+const FILE: &str = "tests/golden/streams.txt";
+const PREAMBLE: &str = "\
+# Fingerprints of the golden streams (tests/src/golden.rs): FNV-1a over the bits of every number predicted.
+# To refresh after a change that is meant to change results: cargo xtask qemu --overwrite
+";
+
+/// What one machine answers: (case, steps and hash) in order.
+struct Answers {
+    machine: &'static str,
+    lines: Vec<(String, String)>,
+}
+
+/// Replays every case everywhere, prints the table, and compares it with the golden file or rewrites that.
+pub(crate) fn run(overwrite: bool) -> Result<()> {
+    let answers = replay_everywhere()?;
+    let host = &answers[0];
+    let golden = if overwrite { host.lines.clone() } else { golden_lines()? };
+    print_table(&golden, &answers);
+    check(&golden, &answers)?;
+    if overwrite {
+        write_golden(&host.lines)?;
+        println!("{FILE} rewritten");
+    }
+    println!("{} golden streams, the same bits on {} machines", golden.len(), answers.len());
+    Ok(())
+}
+
+fn replay_everywhere() -> Result<Vec<Answers>> {
+    let host = Shell::cargo("run --quiet --release -p quaver-tests --bin golden").run()?;
+    let mut answers = vec![Answers { machine: "host", lines: parsed(&host) }];
+    for machine in &MACHINES {
+        let printed = machine.run(&image::build("golden", machine.target)?)?;
+        answers.push(Answers { machine: machine.core, lines: parsed(&printed) });
+    }
+    Ok(answers)
+}
+
+fn parsed(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(' ')).map(|(case, rest)| (case.into(), rest.into())).collect()
+}
+
+fn golden_lines() -> Result<Vec<(String, String)>> {
+    let text = fs::read_to_string(root().join(FILE))
+        .with_context(|| format!("cannot read {FILE}; to make it: cargo xtask qemu --overwrite"))?;
+    Ok(parsed(&text))
+}
+
+/// One row per case: its golden hash, then the first digits of what each machine found.
+fn print_table(golden: &[(String, String)], answers: &[Answers]) {
+    let mut rows = vec![vec!["case".into(), "golden".into()]];
+    rows[0].extend(answers.iter().map(|answer| answer.machine.into()));
+    let found: Vec<BTreeMap<_, _>> =
+        answers.iter().map(|answer| answer.lines.iter().cloned().collect()).collect();
+    for (case, expected) in golden {
+        let mut row = vec![case.clone(), hash(expected).into()];
+        let short = |line: &String| hash(line).chars().take(8).collect();
+        row.extend(found.iter().map(|lines| lines.get(case).map_or("missing".into(), short)));
+        rows.push(row);
+    }
+    table::print(&rows);
+}
+
+fn hash(line: &str) -> &str {
+    line.split_once("hash=").map_or(line, |(_, hash)| hash)
+}
+
+fn check(golden: &[(String, String)], answers: &[Answers]) -> Result<()> {
+    let differing: Vec<_> =
+        answers.iter().filter(|answer| answer.lines != golden).map(|answer| answer.machine).collect();
+    if !differing.is_empty() {
+        bail!(
+            "{} differ from the golden streams; to repeat: cargo xtask qemu; if all agree and the change is meant: \
+             cargo xtask qemu --overwrite",
+            differing.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn write_golden(lines: &[(String, String)]) -> Result<()> {
+    let mut text = String::from(PREAMBLE);
+    lines.iter().for_each(|(case, rest)| text.push_str(&format!("{case} {rest}\n")));
+    let (path, temporary) = (root().join(FILE), root().join(format!("{FILE}.tmp")));
+    fs::write(&temporary, text).with_context(|| format!("cannot write {}", temporary.display()))?;
+    fs::rename(&temporary, &path).with_context(|| format!("cannot rename to {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_differing_bit_is_found() {
+        let golden = parsed("# comment\na steps=2 hash=00FF\nb steps=2 hash=01FF\n");
+        let answers = |text| [Answers { machine: "M0", lines: parsed(text) }];
+        assert!(check(&golden, &answers("a steps=2 hash=00FF\nb steps=2 hash=01FF\n")).is_ok());
+        assert!(check(&golden, &answers("a steps=2 hash=00FF\nb steps=2 hash=01FE\n")).is_err());
+        assert!(check(&golden, &answers("a steps=2 hash=00FF\n")).is_err());
+    }
+}

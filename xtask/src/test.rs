@@ -1,0 +1,162 @@
+//! `cargo xtask test`: everything that must hold, stage by stage, up to the first failure.
+
+use std::io::{Write, stdout};
+use std::time::Instant;
+
+use anyhow::{Result, bail, ensure};
+
+use crate::machine::{DEFAULT_TARGET, targets};
+use crate::shell::Shell;
+use crate::{image, install, qemu};
+
+/// A stage, and the work that returns a short remark on success.
+type Stage = (&'static str, fn() -> Result<String>);
+
+const STAGES: [Stage; 12] = [
+    ("formatting", formatting),
+    ("lints of the workspace", lints),
+    ("unit, doc and integration tests", tests),
+    ("documentation of the runtime", documentation),
+    ("feature combinations of the runtime", features),
+    ("runtime for every core", runtime_for_cores),
+    ("lints of the firmware", firmware_lints),
+    ("firmware for every core", firmware),
+    ("no panic path in loading and stepping", no_panic),
+    ("no heap in the firmware", no_heap),
+    ("QEMU is there", qemu_is_there),
+    ("golden streams on every core", golden_streams),
+];
+
+/// Functions of the panic check and of heaps.
+const PANIC_SYMBOL: &str = "loading_or_stepping_can_panic";
+const HEAP_SYMBOLS: [&str; 8] =
+    ["__rust_alloc", "__rust_realloc", "__rdl_alloc", "__rg_alloc", "malloc", "calloc", "realloc", "_sbrk"];
+
+/// Runs the stages in order and stops at the first that fails.
+pub(crate) fn run() -> Result<()> {
+    let mut passed = 0;
+    let mut failure = None;
+    for (index, (title, work)) in STAGES.iter().enumerate() {
+        print!("[{:2}/{}] {title} ", index + 1, STAGES.len());
+        stdout().flush()?;
+        let begin = Instant::now();
+        let outcome = work();
+        let seconds = begin.elapsed().as_secs_f32();
+        match outcome {
+            Ok(remark) => {
+                println!("... ok, {seconds:.1} s{}{remark}", if remark.is_empty() { "" } else { ": " })
+            }
+            Err(error) => {
+                println!("... FAILED after {seconds:.1} s\n{error:#}\n");
+                failure = Some(title);
+                break;
+            }
+        }
+        passed += 1;
+    }
+    println!("{passed} passed, {} failed", u8::from(failure.is_some()));
+    failure.map_or(Ok(()), |title| bail!("stage \"{title}\" failed"))
+}
+
+fn formatting() -> Result<String> {
+    Shell::cargo("fmt --all --check").run()?;
+    Shell::cargo("fmt --check").in_folder(image::FOLDER).run()?;
+    Ok(String::new())
+}
+
+fn lints() -> Result<String> {
+    Shell::cargo("clippy --quiet --release --workspace --all-targets -- -D warnings").run()?;
+    Ok(String::new())
+}
+
+fn tests() -> Result<String> {
+    let printed = Shell::cargo("test --release --workspace --no-fail-fast").run()?;
+    let passed = |line: &str| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<u32>().ok();
+    Ok(format!("{} tests", printed.lines().filter_map(passed).sum::<u32>()))
+}
+
+fn documentation() -> Result<String> {
+    Shell::cargo("doc --quiet --release --no-deps -p quaver")
+        .variable("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok(String::new())
+}
+
+fn features() -> Result<String> {
+    let combinations = ["", "std", "defmt", "std,defmt"];
+    for features in combinations {
+        Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
+            .argument(features)
+            .words("-- -D warnings")
+            .run()?;
+    }
+    Ok(format!("{} combinations", combinations.len()))
+}
+
+fn runtime_for_cores() -> Result<String> {
+    for target in targets() {
+        Shell::cargo("build --quiet --release -p quaver --target").argument(target).run()?;
+        Shell::cargo("build --quiet --release -p quaver --features defmt --target").argument(target).run()?;
+    }
+    Ok(targets().join(", "))
+}
+
+fn firmware_lints() -> Result<String> {
+    for target in targets() {
+        Shell::cargo("clippy --quiet --release --target")
+            .argument(target)
+            .words("-- -D warnings")
+            .in_folder(image::FOLDER)
+            .run()?;
+    }
+    Ok(String::new())
+}
+
+fn firmware() -> Result<String> {
+    for target in targets() {
+        for image in ["quaver-qemu", "golden", "bits", "bench"] {
+            image::build(image, target)?;
+        }
+    }
+    Ok(String::new())
+}
+
+/// The image links as long as nothing can panic. That the check can fail is shown with a panic put in on purpose.
+fn no_panic() -> Result<String> {
+    for target in targets() {
+        image::build("step_only", target)?;
+    }
+    let control = image::build_command("step_only", DEFAULT_TARGET).words("--features panic-control");
+    let captured = control.capture()?;
+    ensure!(
+        !captured.status.success() && captured.stderr.contains(PANIC_SYMBOL),
+        "an image with a panic in it links all the same: the check proves nothing; to repeat: {control}"
+    );
+    Ok(String::new())
+}
+
+fn no_heap() -> Result<String> {
+    let symbols = image::symbols(&image::build("quaver-qemu", DEFAULT_TARGET)?)?;
+    ensure!(
+        symbols.iter().any(|symbol| symbol == "Reset"),
+        "the image has lost its symbols, nothing can be checked"
+    );
+    let found: Vec<_> =
+        symbols.iter().filter(|symbol| HEAP_SYMBOLS.iter().any(|heap| symbol.contains(heap))).collect();
+    ensure!(found.is_empty(), "the image holds heap functions: {found:?}");
+    Ok(format!("{} symbols", symbols.len()))
+}
+
+fn qemu_is_there() -> Result<String> {
+    install::ensure_qemu()?;
+    Ok(String::new())
+}
+
+fn golden_streams() -> Result<String> {
+    // The instruction of the example's README, then every stream on every core.
+    let shown = Shell::cargo("run --quiet").in_folder(image::FOLDER).run()?;
+    ensure!(shown.contains(" ± "), "the firmware example shows no prediction: {shown}");
+    println!();
+    qemu::run(false)?;
+    Ok(String::new())
+}
