@@ -79,10 +79,10 @@ fn both_formats(architecture: Architecture, layers: &[(CellKind, u16)], toleranc
 }
 
 /// Rounding in f32 over some thirty steps of nets that forget; nothing else differs.
-const ROUNDING: f64 = 2e-5;
+const ROUNDING: f64 = 5e-6;
 
-/// The tables of sigmoid and tanh are within 5·10⁻⁴; a net of a few units with weights around ½ adds some of them up.
-const TABLES: f64 = 4e-3;
+/// The fitted moments of sigmoid and tanh are within 5·10⁻⁴; a net of a few units with weights around ½ adds some of them up.
+const FITTED: f64 = 2e-3;
 
 #[test]
 fn rectifiers_agree_to_rounding() {
@@ -101,10 +101,10 @@ fn the_printed_moments_agree_to_rounding() {
 #[test]
 fn the_accurate_moments_agree_with_integrals() {
     let accurate = Architecture::default();
-    both_formats(accurate, &[(TANH, 9)], TABLES, "tanh");
-    both_formats(accurate, &[(SIGMOID, 9)], TABLES, "sigmoid");
-    both_formats(accurate, &[(CellKind::Lstm, 6)], TABLES, "LSTM");
-    both_formats(accurate, &[(CellKind::Lstm, 5), (TANH, 12)], TABLES, "stack");
+    both_formats(accurate, &[(TANH, 9)], FITTED, "tanh");
+    both_formats(accurate, &[(SIGMOID, 9)], FITTED, "sigmoid");
+    both_formats(accurate, &[(CellKind::Lstm, 6)], FITTED, "LSTM");
+    both_formats(accurate, &[(CellKind::Lstm, 5), (TANH, 12)], FITTED, "stack");
 }
 
 #[test]

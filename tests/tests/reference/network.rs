@@ -8,7 +8,7 @@ use quaver::checkpoint::{
 };
 
 /// Mean and variance.
-pub type Pair = (f64, f64);
+pub(crate) type Pair = (f64, f64);
 
 /// One affine map as rows of (weight, weight variance), with bias and bias variance.
 struct Map {
@@ -68,7 +68,7 @@ fn sigma(x: f64) -> f64 {
 }
 
 /// E[f(a)] and V[f(a)] for a ~ N(m, v), by the trapezoidal rule on ±9 standard deviations.
-pub fn quadrature(f: impl Fn(f64) -> f64, (m, v): Pair) -> Pair {
+pub(crate) fn quadrature(f: impl Fn(f64) -> f64, (m, v): Pair) -> Pair {
     const NODES: i32 = 4000;
     let s = v.sqrt();
     let (mut total, mut first, mut second) = (0.0, 0.0, 0.0);
@@ -124,14 +124,14 @@ struct Layer {
 }
 
 /// A model with the state of one stream.
-pub struct Network {
+pub(crate) struct Network {
     contents: Contents,
     layers: Vec<Layer>,
     output: Map,
 }
 
 impl Network {
-    pub fn new(contents: &Contents) -> Self {
+    pub(crate) fn new(contents: &Contents) -> Self {
         let bytes = contents.spec.weight_format == quaver::checkpoint::WeightFormat::Int8;
         let layer = |(spec, affine): (&quaver::checkpoint::LayerSpec, &Affine)| Layer {
             map: Map::new(affine, bytes),
@@ -146,7 +146,7 @@ impl Network {
     }
 
     /// One step from standardised inputs; per output (mean, epistemic variance, aleatoric variance) in raw units.
-    pub fn step(&mut self, input: Vec<Pair>) -> Vec<(f64, f64, f64)> {
+    pub(crate) fn step(&mut self, input: Vec<Pair>) -> Vec<(f64, f64, f64)> {
         let spec = self.contents.spec.clone();
         let mut below = input;
         for (layer, state) in spec.layers.iter().zip(&mut self.layers) {

@@ -1,0 +1,169 @@
+//! The trainer against the runtime: the same weights, the same sequences, the same moments.
+//!
+//! The two sum in different orders (wide products over a batch here, rows of one sample there) and call the same moment
+//! functions, so they differ by rounding alone: a few units in the last place of f32 per step, in nets that forget.
+
+use quaver::checkpoint::{
+    CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target, Transfer, UnitNoise,
+    WeightFormat, write,
+};
+use quaver_tests::numbers::Numbers;
+use quaver_trainer::data::{Rows, Scaling, Sequence};
+use quaver_trainer::evaluate::{Forecast, from_network, from_runtime, scores};
+use quaver_trainer::export::contents;
+use quaver_trainer::nn::Parameters;
+
+/// Difference allowed, in predicted standard deviations for means and relative to the total for variances.
+const TOLERANCE: f32 = 2e-5;
+
+/// int8 may shift a mean by this many predicted deviations, in nets whose weights are as random as here.
+const INT8_TOLERANCE: f32 = 0.1;
+
+fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> ModelSpec {
+    let layer = |&(cell, units): &(CellKind, u16)| LayerSpec {
+        cell,
+        units,
+        input_noise: UnitNoise::Dropout { keep: 0.9 },
+        recurrent_noise: UnitNoise::Dropout { keep: 0.8 },
+        weight_variance: false,
+        variance_scale: 1.0,
+    };
+    ModelSpec {
+        inputs: 3,
+        outputs: if target == Target::Next { 3 } else { 2 },
+        target,
+        likelihood,
+        moment_form: MomentForm::Accurate,
+        weight_format: WeightFormat::F32,
+        layout: Layout::Plain,
+        layers: cells.iter().map(layer).collect(),
+        output: OutputSpec {
+            mode: OutputMode::Propagating,
+            noise: UnitNoise::Dropout { keep: 0.85 },
+            weight_variance: false,
+            variance_scale: 1.0,
+        },
+    }
+}
+
+fn random_parameters(spec: &ModelSpec, numbers: &mut Numbers) -> Parameters {
+    let mut parameters = Parameters::zeros(spec);
+    for tensor in &mut parameters.tensors {
+        numbers.fill(&mut tensor.values, -0.6, 0.6);
+    }
+    parameters
+}
+
+/// Sequences of different lengths, so that batches are padded. Values are raw, far from standardised.
+fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequence> {
+    let binary = spec.likelihood == Likelihood::Bernoulli;
+    let mut rows = |steps: usize, channels: u16, gaps: bool, binary: bool| {
+        let value = |_| match (gaps && numbers.once_in(6), binary) {
+            (true, _) => f32::NAN,
+            (false, true) => f32::from(u8::from(numbers.once_in(3))),
+            (false, false) => numbers.between(20.0, 60.0),
+        };
+        Rows { channels: channels.into(), values: (0..steps * usize::from(channels)).map(value).collect() }
+    };
+    let mut sequence = |steps: usize| match spec.target {
+        Target::Next => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
+        Target::Columns => {
+            Sequence::columns(rows(steps, spec.inputs, gaps, false), rows(steps, spec.outputs, false, binary))
+        }
+    };
+    [40, 7, 23].into_iter().map(|steps| sequence(steps)).collect()
+}
+
+/// Largest difference of two forecasts: means in deviations, variances relative to the total.
+fn gap(a: &[Forecast], b: &[Forecast]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let mut most = 0.0_f32;
+    for (a, b) in a.iter().zip(b) {
+        assert_eq!(a.mean.values.len(), b.mean.values.len());
+        for step in 0..a.mean.len() {
+            for output in 0..a.mean.channels {
+                let total = a.variance(step, output);
+                let mean = (a.mean.row(step)[output] - b.mean.row(step)[output]) / total.sqrt();
+                let epistemic = (a.epistemic.row(step)[output] - b.epistemic.row(step)[output]) / total;
+                let aleatoric = (a.aleatoric.row(step)[output] - b.aleatoric.row(step)[output]) / total;
+                most = [mean, epistemic, aleatoric].into_iter().fold(most, |most, d| most.max(d.abs()));
+            }
+        }
+    }
+    most
+}
+
+fn check(spec: &ModelSpec, gaps: bool) {
+    let mut numbers = Numbers::new("parity");
+    let parameters = random_parameters(spec, &mut numbers);
+    let sequences = sequences(spec, &mut numbers, gaps);
+    let scaling = Scaling::fit(&sequences);
+    let by_trainer = from_network(spec, &parameters, &scaling, &sequences);
+    let by_runtime = |format| {
+        let bytes = write(&contents(spec, format, &parameters, &scaling, &[], &[])).expect("a valid model");
+        from_runtime(&bytes, &sequences).expect("a valid checkpoint")
+    };
+    let what = format!("{:?} {:?} {:?}, gaps {gaps}", spec.layers[0].cell, spec.target, spec.likelihood);
+    let (f32, int8) = (by_runtime(WeightFormat::F32), by_runtime(WeightFormat::Int8));
+    let (f32_gap, int8_gap) = (gap(&by_trainer, &f32), gap(&f32, &int8));
+    println!("{what}: trainer to runtime {f32_gap:.2e}, f32 to int8 {int8_gap:.2e}");
+    assert!(f32_gap <= TOLERANCE, "{what}: {f32_gap}");
+    assert!(int8_gap > 0.0 && int8_gap <= INT8_TOLERANCE, "{what}: {int8_gap}");
+
+    let names: Vec<String> = (0..spec.outputs).map(|index| index.to_string()).collect();
+    let nll = |forecasts: &[Forecast]| scores(spec.likelihood, &names, &sequences, forecasts).nll;
+    let (trainer_nll, runtime_nll) = (nll(&by_trainer), nll(&f32));
+    assert!((trainer_nll - runtime_nll).abs() <= 1e-4 * trainer_nll.abs(), "{what}: {trainer_nll} {runtime_nll}");
+}
+
+const CELLS: [CellKind; 4] = [
+    CellKind::Elman(Transfer::Tanh),
+    CellKind::Elman(Transfer::Sigmoid),
+    CellKind::Elman(Transfer::Rectifier),
+    CellKind::Lstm,
+];
+
+#[test]
+fn every_cell_agrees() {
+    for cell in CELLS {
+        check(&spec(&[(cell, 9)], Target::Columns, Likelihood::Gaussian), false);
+    }
+}
+
+#[test]
+fn missing_inputs_agree() {
+    for cell in CELLS {
+        check(&spec(&[(cell, 9)], Target::Columns, Likelihood::Gaussian), true);
+    }
+}
+
+#[test]
+fn models_of_the_next_input_agree() {
+    for cell in CELLS {
+        check(&spec(&[(cell, 9)], Target::Next, Likelihood::Gaussian), false);
+        check(&spec(&[(cell, 9)], Target::Next, Likelihood::Bernoulli), false);
+    }
+}
+
+#[test]
+fn stacks_printed_moments_and_plain_outputs_agree() {
+    let stack = [(CellKind::Lstm, 8), (CellKind::Elman(Transfer::Tanh), 11), (CellKind::Lstm, 5)];
+    check(&spec(&stack, Target::Columns, Likelihood::Gaussian), false);
+    let mut paper = spec(&stack, Target::Columns, Likelihood::Bernoulli);
+    paper.moment_form = MomentForm::Paper;
+    check(&paper, true);
+    let mut plain = spec(&stack, Target::Columns, Likelihood::Gaussian);
+    plain.output.mode = OutputMode::Plain;
+    check(&plain, false);
+}
+
+#[test]
+fn other_noise_and_scaled_variances_agree() {
+    let mut noisy = spec(&[(CellKind::Lstm, 7)], Target::Columns, Likelihood::Gaussian);
+    noisy.layers[0].input_noise = UnitNoise::Multiplicative { var: 0.2 };
+    noisy.layers[0].recurrent_noise = UnitNoise::Additive { var: 0.1 };
+    noisy.output.noise = UnitNoise::Multiplicative { var: 0.3 };
+    noisy.layers[0].variance_scale = 1.5;
+    noisy.output.variance_scale = 0.7;
+    check(&noisy, false);
+}
