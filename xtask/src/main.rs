@@ -34,16 +34,17 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Chore::parse() {
-        Chore::Test => test::run(),
-        Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite)),
-        Chore::Bench { json } => install::ensure_qemu().and_then(|()| bench::run(json)),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+    perform(Chore::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
+    match chore {
+        Chore::Test => return test::run(),
+        Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
+        Chore::Bench { json } => install::ensure_qemu().and_then(|()| bench::run(json))?,
     }
+    Ok(ExitCode::SUCCESS)
 }

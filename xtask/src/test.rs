@@ -1,9 +1,10 @@
 //! `cargo xtask test`: everything that must hold, stage by stage, up to the first failure.
 
 use std::io::{Write, stdout};
+use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 
 use crate::machine::{DEFAULT_TARGET, targets};
 use crate::shell::Shell;
@@ -32,30 +33,28 @@ const PANIC_SYMBOL: &str = "loading_or_stepping_can_panic";
 const HEAP_SYMBOLS: [&str; 8] =
     ["__rust_alloc", "__rust_realloc", "__rdl_alloc", "__rg_alloc", "malloc", "calloc", "realloc", "_sbrk"];
 
-/// Runs the stages in order and stops at the first that fails.
-pub(crate) fn run() -> Result<()> {
+/// Runs the stages in order and stops at the first that fails. The last line counts them.
+pub(crate) fn run() -> Result<ExitCode> {
     let mut passed = 0;
-    let mut failure = None;
     for (index, (title, work)) in STAGES.iter().enumerate() {
-        print!("[{:2}/{}] {title} ", index + 1, STAGES.len());
+        print!("[{:2}/{}] {title} ... ", index + 1, STAGES.len());
         stdout().flush()?;
         let begin = Instant::now();
         let outcome = work();
         let seconds = begin.elapsed().as_secs_f32();
         match outcome {
-            Ok(remark) => {
-                println!("... ok, {seconds:.1} s{}{remark}", if remark.is_empty() { "" } else { ": " })
-            }
+            Ok(remark) if remark.is_empty() => println!("ok, {seconds:.1} s"),
+            Ok(remark) => println!("ok, {seconds:.1} s: {remark}"),
             Err(error) => {
-                println!("... FAILED after {seconds:.1} s\n{error:#}\n");
-                failure = Some(title);
-                break;
+                println!("FAILED after {seconds:.1} s\n\n{error:#}\n\nstage {title:?} failed\n");
+                println!("{passed} passed, 1 failed");
+                return Ok(ExitCode::FAILURE);
             }
         }
         passed += 1;
     }
-    println!("{passed} passed, {} failed", u8::from(failure.is_some()));
-    failure.map_or(Ok(()), |title| bail!("stage \"{title}\" failed"))
+    println!("\n{passed} passed, 0 failed");
+    Ok(ExitCode::SUCCESS)
 }
 
 fn formatting() -> Result<String> {
@@ -70,7 +69,7 @@ fn lints() -> Result<String> {
 }
 
 fn tests() -> Result<String> {
-    let printed = Shell::cargo("test --release --workspace --no-fail-fast").run()?;
+    let printed = Shell::cargo("test --quiet --release --workspace --no-fail-fast").run()?;
     let passed = |line: &str| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<u32>().ok();
     Ok(format!("{} tests", printed.lines().filter_map(passed).sum::<u32>()))
 }
