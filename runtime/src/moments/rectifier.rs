@@ -1,5 +1,6 @@
 //! Moments of max(a, 0), in closed form.
 
+use super::scalar::Scalar;
 use super::{Jacobian, Moments};
 use core::f32::consts::FRAC_1_SQRT_2;
 
@@ -9,7 +10,8 @@ const FAR: f32 = 14.0;
 /// Moments of max(a, 0) for a ~ N(m, v).
 ///
 /// With r = m/√v: E = mΦ(r) + √v φ(r), V = (m² + v)Φ(r) + m√v φ(r) − E² (Bayer 2015, thesis, 2.3.4, whose
-/// last term is misprinted as the square of the input's mean). As v → 0 this is (max(m, 0), v·1[m > 0]).
+/// last term is misprinted as the square of the input's mean). As v → 0 this is (m, v) for m > 0
+/// and (0, 0) below.
 #[inline]
 pub fn rectifier(a: Moments) -> Moments {
     let a = a.sane();
@@ -64,9 +66,9 @@ impl Clipped {
         }
         let density = 0.398_942_3 * libm::expf(-0.5 * t * t);
         let tail = 0.5 * libm::erfcf(t * FRAC_1_SQRT_2);
-        let mean = (density - t * tail).max(0.0);
-        let second = (tail - t * mean).max(0.0);
-        Some(Clipped { deviation, density, tail, mean, var: (second - mean * mean).max(0.0) })
+        let mean = (density - t * tail).at_least(0.0);
+        let second = (tail - t * mean).at_least(0.0);
+        Some(Clipped { deviation, density, tail, mean, var: (second - mean * mean).at_least(0.0) })
     }
 
     #[inline]

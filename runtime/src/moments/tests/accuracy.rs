@@ -63,6 +63,21 @@ fn sigmoid_and_tanh_keep_their_promise() {
 }
 
 #[test]
+fn accuracy_does_not_end_with_the_promised_range() {
+    let cases: [(Function, Reference); 2] = [(sigmoid, quadrature::sigmoid), (tanh, quadrature::tanh)];
+    for (function, exact) in cases {
+        for deviation in steps(64.0, 32) {
+            for mean in steps(128.0, 128) {
+                let input = moments(mean, deviation);
+                let (got, expected) = (function(input), exact(mean, deviation * deviation));
+                assert!((f64::from(got.mean) - expected.mean).abs() <= 6e-4, "mean {got:?} at {input:?}");
+                assert!((f64::from(got.var) - expected.var).abs() <= 6e-4, "variance {got:?} at {input:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn rectifier_is_exact() {
     let worst = worst_errors(rectifier, quadrature::rectifier, 40.0);
     println!(
