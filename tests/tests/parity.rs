@@ -14,7 +14,7 @@ use quaver_trainer::export::contents;
 use quaver_trainer::nn::Parameters;
 
 /// Difference allowed, in predicted standard deviations for means and relative to the total for variances.
-const TOLERANCE: f32 = 2e-5;
+const TOLERANCE: f32 = 5e-6;
 
 /// int8 may shift a mean by this many predicted deviations, in nets whose weights are as random as here.
 const INT8_TOLERANCE: f32 = 0.1;

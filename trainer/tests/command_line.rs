@@ -1,0 +1,268 @@
+//! The command line as a user meets it: what it says, what it writes, and how it fails.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The binary under test.
+fn quaver() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_quaver"))
+}
+
+fn run(arguments: &[&str]) -> Output {
+    quaver().args(arguments).output().expect("the binary starts")
+}
+
+/// Standard output of a call that must succeed.
+fn succeeds(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "quaver {}: {errors}", arguments.join(" "));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Standard error of a call that must fail, checked for what it names.
+fn fails(arguments: &[&str], names: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!output.status.success(), "quaver {} should fail", arguments.join(" "));
+    assert!(!errors.contains("panicked"), "{errors}");
+    for name in names {
+        assert!(errors.contains(name), "{errors:?} should name {name:?}");
+    }
+    errors
+}
+
+/// A folder with a small experiment: two inputs whose sum, one step late, is the target.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Place { folder: tempfile::tempdir().expect("a temporary folder") };
+        for (name, rows) in [("train", 400), ("valid", 120), ("test", 120)] {
+            place.write(&format!("{name}.csv"), &rows_of(rows));
+        }
+        place.write("config.toml", CONFIG);
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn at(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a writable folder");
+    }
+
+    /// Trains a few epochs into the folder `run`.
+    fn train(&self) {
+        succeeds(&["train", &self.at("config.toml"), "--out", &self.at("run")]);
+    }
+
+    fn export(&self, weights: &str, name: &str) -> String {
+        succeeds(&["export", &self.at("run"), "--weights", weights, "-o", &self.at(name)])
+    }
+}
+
+const CONFIG: &str = r#"
+seed = 3
+[data]
+train = "train.csv"
+valid = "valid.csv"
+test = "test.csv"
+targets = ["sum"]
+[model]
+cell = "tanh"
+layers = [6]
+[training]
+epochs = 4
+batch = 4
+chunk = 40
+learning_rate = 0.02
+"#;
+
+fn rows_of(count: usize) -> String {
+    let mut text = String::from("a,b,sum\n");
+    let value = |t: usize, k: f32| 5.0 + 2.0 * (t as f32 * k).sin();
+    let mut last = 10.0;
+    for t in 0..count {
+        let (a, b) = (value(t, 0.37), value(t, 0.73));
+        let a_cell = if t % 17 == 5 { String::new() } else { a.to_string() };
+        text += &format!("{a_cell},{b},{last}\n");
+        last = a + b;
+    }
+    text
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn from_rows_to_predictions() {
+    let place = Place::new();
+    place.train();
+    for file in ["config.toml", "metrics.csv", "metrics.jsonl", "best.state", "last.state"] {
+        assert!(place.path("run").join(file).is_file(), "{file}");
+    }
+    let said = place.export("int8", "model.qvr");
+    assert!(said.contains("bytes of flash") && said.contains("against f32"), "{said}");
+
+    let constants = fs::read_to_string(place.path("model.rs")).expect("constants beside the model");
+    assert!(constants.contains(r#"include_checkpoint!("model.qvr")"#), "{constants}");
+    let shown = json(&succeeds(&["inspect", &place.at("model.qvr"), "--json"]));
+    assert!(constants.contains(&format!("ARENA_WORDS: usize = {};", shown["arena_words"])), "{constants}");
+    assert_eq!(shown["flash_bytes"], fs::metadata(place.path("model.qvr")).expect("the model").len());
+    assert_eq!(shown["layers"][0]["cell"], "tanh");
+    assert!(succeeds(&["inspect", &place.at("model.qvr")]).contains("multiply-accumulates"));
+
+    let scores = |subject: &str| {
+        json(&succeeds(&["eval", &place.at(subject), "--data", &place.at("config.toml"), "--json"]))
+    };
+    let (net, runtime) = (scores("run"), scores("model.qvr"));
+    for key in ["nll", "mse", "r2", "n", "per_output"] {
+        assert!(!net[key].is_null(), "{key}");
+    }
+    assert_eq!(net["n"], 120);
+    assert!(runtime["coverage"]["90"].as_f64().is_some());
+    let cost = runtime["nll"].as_f64().unwrap() - net["nll"].as_f64().unwrap();
+    assert!(cost.abs() < 0.1, "int8 costs {cost} nats");
+
+    let test = fs::read_to_string(place.path("test.csv")).expect("the data");
+    let predictions = succeeds(&["run", &place.at("model.qvr"), "--input", &place.at("test.csv")]);
+    assert_eq!(predictions.lines().count(), test.lines().count());
+    assert_eq!(predictions.lines().next(), Some("sum.mean,sum.sd,sum.epistemic,sum.aleatoric"));
+    let written = place.at("predictions.csv");
+    let input = place.at("test.csv");
+    succeeds(&["run", &place.at("model.qvr"), "--input", &input, "--output", &written]);
+    assert_eq!(fs::read_to_string(&written).expect("predictions"), predictions);
+}
+
+#[test]
+fn a_resumed_run_ends_with_the_same_bits() {
+    let place = Place::new();
+    let config = place.at("config.toml");
+    place.train();
+    succeeds(&["train", &config, "--out", &place.at("parts"), "--set", "training.epochs=2"]);
+    succeeds(&["train", &config, "--out", &place.at("parts"), "--resume"]);
+    for file in ["best.state", "last.state", "metrics.csv", "metrics.jsonl"] {
+        let read = |run: &str| fs::read(place.path(run).join(file)).expect("a file of the run");
+        assert_eq!(read("run"), read("parts"), "{file}");
+    }
+}
+
+#[test]
+fn a_live_pipe_gets_an_answer_to_every_row() {
+    let place = Place::new();
+    place.train();
+    place.export("f32", "model.qvr");
+    let mut child = quaver()
+        .args(["run", &place.at("model.qvr")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    // Each answer is waited for before the next row is written: without flushing this would hang.
+    for line in ["b,a,more", "5.5,4.5,text", ",5.0,", "6.1,4.2,x"] {
+        writeln!(input, "{line}").expect("the pipe is open");
+        input.flush().expect("the pipe is open");
+        let answer = answers.next().expect("an answer").expect("UTF-8");
+        assert_eq!(answer.split(',').count(), 4, "{answer}");
+    }
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
+fn predictions_of_the_next_row_come_with_a_surprise() {
+    let place = Place::new();
+    let next = [r#"data.targets="next""#, r#"data.inputs=["a","b"]"#];
+    succeeds(&[
+        "train",
+        &place.at("config.toml"),
+        "--out",
+        &place.at("run"),
+        "--set",
+        next[0],
+        "--set",
+        next[1],
+    ]);
+    place.export("int8", "model.qvr");
+    let predictions = succeeds(&["run", &place.at("model.qvr"), "--input", &place.at("test.csv")]);
+    let header: Vec<&str> = predictions.lines().next().expect("a header").split(',').collect();
+    assert_eq!(&header[header.len() - 3..], ["surprise", "a.z", "b.z"]);
+    let gap = predictions.lines().nth(6).expect("the sixth row, where a is missing");
+    let cells: Vec<&str> = gap.split(',').collect();
+    assert_eq!(cells[cells.len() - 2], "", "no residual for a missing value: {gap}");
+    assert!(cells[cells.len() - 1].parse::<f32>().is_ok());
+}
+
+#[test]
+fn errors_of_files_and_columns_say_what_and_where() {
+    let place = Place::new();
+    let config = place.at("config.toml");
+    let out = place.at("other");
+    fails(&["train", &place.at("absent.toml"), "--out", &out], &["absent.toml"]);
+    fails(&["train", &config, "--out", &out, "--set", r#"data.train="absent.csv""#], &["absent.csv"]);
+    fails(
+        &["train", &config, "--out", &out, "--set", r#"data.targets=["force"]"#],
+        &["force", "train.csv", "sum"],
+    );
+    fails(&["train", &config, "--out", &out, "--set", "training.epoch=3"], &["epoch", "epochs"]);
+    fails(&["train", &config, "--out", &out, "--set", "model.cell=gru"], &["gru", "lstm"]);
+    place.write("broken.toml", "seed = 3\n[data\n");
+    fails(&["train", &place.at("broken.toml"), "--out", &out], &["broken.toml", "2"]);
+    place.write("ragged.csv", "a,b,sum\n1,2,3\n1,2\n");
+    fails(&["train", &config, "--out", &out, "--set", r#"data.train="ragged.csv""#], &["ragged.csv:3"]);
+    place.write("words.csv", "a,b,sum\n1,2,3\n1,two,3\n");
+    fails(&["train", &config, "--out", &out, "--set", r#"data.train="words.csv""#], &["words.csv:3", "two"]);
+    assert!(!Path::new(&out).exists(), "a run that cannot start leaves nothing behind");
+}
+
+#[test]
+fn errors_of_models_and_runs_say_what_and_where() {
+    let place = Place::new();
+    place.train();
+    place.export("int8", "model.qvr");
+    let (model, config) = (place.at("model.qvr"), place.at("config.toml"));
+    fails(&["inspect", &config], &["config.toml", "not a Quaver checkpoint"]);
+    fails(&["inspect", &place.at("absent.qvr")], &["absent.qvr"]);
+    let mut bytes = fs::read(&model).expect("the model");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(place.path("damaged.qvr"), bytes).expect("a writable folder");
+    fails(&["run", &place.at("damaged.qvr")], &["damaged.qvr", "checksum"]);
+    fails(&["train", &config, "--out", &place.at("run")], &["run", "--resume"]);
+    fails(&["export", &place.at("nowhere"), "-o", &model], &["nowhere"]);
+    place.write("narrow.csv", "a,c\n1,2\n");
+    fails(&["run", &model, "--input", &place.at("narrow.csv")], &["narrow.csv", "b"]);
+    place.write("wide.csv", "1,2,3\n");
+    fails(&["run", &model, "--no-header", "--input", &place.at("wide.csv")], &["wide.csv", "3", "2"]);
+    place.write("late.csv", "a,b\n1,2\n1,2,3\n");
+    let output = place.at("late-out.csv");
+    fails(&["run", &model, "--input", &place.at("late.csv"), "--output", &output], &["late.csv:3"]);
+    assert!(!Path::new(&output).exists(), "nothing half-written");
+    let missing = ["eval", &model, "--data", &config, "--split", "tests"];
+    fails(&missing, &["tests", "valid"]);
+}
+
+#[test]
+fn help_shows_examples() {
+    assert!(succeeds(&["--help"]).contains("quaver demo"));
+    for command in ["demo", "train", "eval", "export", "inspect", "run"] {
+        let help = succeeds(&[command, "--help"]);
+        assert!(help.contains("Examples:") && help.contains(&format!("quaver {command}")), "{help}");
+    }
+}
