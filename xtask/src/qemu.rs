@@ -26,14 +26,19 @@ pub(crate) fn run(overwrite: bool) -> Result<()> {
     let answers = replay_everywhere()?;
     let host = &answers[0];
     let golden = if overwrite { host.lines.clone() } else { golden_lines()? };
-    print_table(&golden, &answers);
-    check(&golden, &answers)?;
+    table::print(&rows(&golden, &answers));
+    println!("{}", check(&golden, &answers)?);
     if overwrite {
         write_golden(&host.lines)?;
         println!("{FILE} rewritten");
     }
-    println!("{} golden streams, the same bits on {} machines", golden.len(), answers.len());
     Ok(())
+}
+
+/// Like [`run`], but shows the table only when something differs.
+pub(crate) fn run_quietly() -> Result<String> {
+    let (answers, golden) = (replay_everywhere()?, golden_lines()?);
+    check(&golden, &answers).inspect_err(|_| table::print(&rows(&golden, &answers)))
 }
 
 fn replay_everywhere() -> Result<Vec<Answers>> {
@@ -58,7 +63,7 @@ fn golden_lines() -> Result<Vec<(String, String)>> {
 }
 
 /// One row per case: its golden hash, then the first digits of what each machine found.
-fn print_table(golden: &[(String, String)], answers: &[Answers]) {
+fn rows(golden: &[(String, String)], answers: &[Answers]) -> Vec<Vec<String>> {
     let mut rows = vec![vec!["case".into(), "golden".into()]];
     rows[0].extend(answers.iter().map(|answer| answer.machine.into()));
     let found: Vec<BTreeMap<_, _>> =
@@ -69,14 +74,15 @@ fn print_table(golden: &[(String, String)], answers: &[Answers]) {
         row.extend(found.iter().map(|lines| lines.get(case).map_or("missing".into(), short)));
         rows.push(row);
     }
-    table::print(&rows);
+    rows
 }
 
 fn hash(line: &str) -> &str {
     line.split_once("hash=").map_or(line, |(_, hash)| hash)
 }
 
-fn check(golden: &[(String, String)], answers: &[Answers]) -> Result<()> {
+/// What to say when every machine gives the golden answers, or which machines do not.
+fn check(golden: &[(String, String)], answers: &[Answers]) -> Result<String> {
     let differing: Vec<_> =
         answers.iter().filter(|answer| answer.lines != golden).map(|answer| answer.machine).collect();
     if !differing.is_empty() {
@@ -86,7 +92,7 @@ fn check(golden: &[(String, String)], answers: &[Answers]) -> Result<()> {
             differing.join(", ")
         );
     }
-    Ok(())
+    Ok(format!("{} golden streams, the same bits on {} machines", golden.len(), answers.len()))
 }
 
 fn write_golden(lines: &[(String, String)]) -> Result<()> {
