@@ -5,8 +5,10 @@
 /// The exporter prints the number a model needs and [`load`](crate::Predictor::load) checks it.
 ///
 /// ```
-/// static mut BUFFER: quaver::Arena<256> = quaver::Arena::new(); // in .bss
-/// let mut on_the_stack = quaver::Arena::<256>::new();
+/// let mut arena = quaver::Arena::<164>::new();
+/// # let model = quaver::include_checkpoint!("../examples/grip_force.qvr");
+/// let predictor = quaver::Predictor::load(model, &mut arena)?;
+/// # Ok::<(), quaver::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Arena<const WORDS: usize> {

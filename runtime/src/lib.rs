@@ -1,5 +1,65 @@
 //! Recurrent networks that know how sure they are, one sample at a time, in fixed memory.
+//!
+//! A sensor row goes in; a mean *and a variance* for every output come out. No heap, no panics, the same bits on a laptop and
+//! on a Cortex-M. Models are made by the command line `quaver` (crate `quaver-trainer`), which prints the arena's size.
+//!
+//! ```
+//! use quaver::{Arena, Predictor};
+//!
+//! static MODEL: &[u8] = quaver::include_checkpoint!("../examples/grip_force.qvr"); // stays in flash
+//!
+//! let mut arena = Arena::<164>::new(); // all the RAM it will ever use
+//! let mut predictor = Predictor::load(MODEL, &mut arena)?; // everything is checked here
+//!
+//! // Eight EMG channels; the third has come off. A step cannot fail.
+//! let prediction = predictor.step(&[14.0, 9.5, f32::NAN, 4.25, 6.0, 11.5, 20.25, 17.0]);
+//! for force in prediction.iter() {
+//!     println!("{:.1} N ± {:.1} N", force.mean, force.deviation());
+//! }
+//! # assert!(prediction.iter().all(|force| force.mean.is_finite() && force.variance > 0.0));
+//! # Ok::<(), quaver::Error>(())
+//! ```
+//!
+//! # What comes out
+//!
+//! Per [`Output`]: the mean, the total variance, and its two parts. The *epistemic* part was propagated through the net: it
+//! grows when inputs are uncertain or missing, when units are noisy (fast dropout), and with learned weight variances. The
+//! *aleatoric* part is the noise of the likelihood, which no knowledge removes. A model that predicts its own next input also
+//! gives a [`Surprise`] for the sample just seen.
+//!
+//! # Many streams of one model
+//!
+//! A [`Model`] is immutable and borrows its weights; a [`State`] is one stream's memory:
+//!
+//! ```
+//! use quaver::{Arena, Model};
+//! # static MODEL: &[u8] = quaver::include_checkpoint!("../examples/grip_force.qvr");
+//!
+//! let model = Model::load(MODEL)?;
+//! let mut arenas = [Arena::<164>::new(), Arena::new()];
+//! let [mut left, mut right] = arenas.each_mut().map(|arena| model.start(arena).expect("164 words"));
+//! model.step(&mut left, &[10.0; 8]);
+//! model.step(&mut right, &[20.0; 8]);
+//!
+//! let mut saved = [0.0; 99]; // `model.spec().saved_words()`
+//! model.save(&left, &mut saved)?;
+//! model.restore(&mut right, &saved)?; // the right hand now remembers what the left one saw
+//! # assert_eq!(model.spec().saved_words(), saved.len());
+//! # assert_eq!(model.prediction(&left).mean(), model.prediction(&right).mean());
+//! # Ok::<(), quaver::Error>(())
+//! ```
+//!
+//! # Where to look
+//!
+//! In the order of a sample's walk: [`checkpoint`] (what a model is, its file format in `SPEC.md`), [`Arena`], `kernels`
+//! (affine maps), [`moments`] (transfer functions), `cells` (recurrences), and the models at this page.
+//!
+//! # Features
+//!
+//! - `std`: writing checkpoints.
+//! - `defmt`: `defmt::Format` for errors and predictions.
 #![no_std]
+#![warn(missing_docs)]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;

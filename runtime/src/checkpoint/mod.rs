@@ -33,8 +33,9 @@ pub const VERSION: u16 = 1;
 
 /// Embeds a checkpoint in the program, aligned as accelerated kernels want it.
 ///
-/// ```ignore
-/// static MODEL: &[u8] = quaver::include_checkpoint!("model.qvr");
+/// ```
+/// static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");
+/// assert!(quaver::checkpoint::Checkpoint::read(MODEL).is_ok());
 /// ```
 #[macro_export]
 macro_rules! include_checkpoint {

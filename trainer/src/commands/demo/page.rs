@@ -19,8 +19,9 @@ const Z_90: f32 = 1.644_854;
 /// Seconds that the first plot shows.
 const SHOWN_SECONDS: f32 = 30.0;
 
-/// Writes the report of a finished demo.
+/// Writes the report of a finished demo, and its first picture as a file of its own.
 pub(super) fn write(path: &Path, experiment: &Experiment, emulation: &Emulation) -> Result<()> {
+    plot::standalone(&path.with_file_name("prediction.svg"), &shown(experiment))?;
     report::write(path, &page(experiment, emulation))
 }
 
@@ -79,14 +80,19 @@ fn band(experiment: &Experiment, forecast: &Forecast, rows: Range<usize>, shaded
     })
 }
 
-fn prediction(experiment: &Experiment) -> Section {
+/// The first stretch of the test recording.
+fn shown(experiment: &Experiment) -> plot::Figure {
     let rows = 0..((SHOWN_SECONDS * experiment.rate_hz) as usize).min(experiment.test.len());
+    band(experiment, &experiment.int8, rows, &[])
+}
+
+fn prediction(experiment: &Experiment) -> Section {
     Section {
         heading: "What the device says".into(),
         text: "Predicted force and its 90 % band from eight EMG envelopes at 50 Hz, one sample at a time, past and present \
                only. The truth is the force before the noise of its measurement; the band is for the measured force."
             .into(),
-        body: Body::Svg(band(experiment, &experiment.int8, rows, &[])),
+        body: Body::Svg(shown(experiment)),
     }
 }
 
