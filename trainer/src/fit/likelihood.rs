@@ -1,56 +1,126 @@
-//! How unlikely an observation is under an output's moments, and the derivatives of that.
+//! How unlikely observations are under the moments of the outputs, and the derivatives of that.
 
 use std::f64::consts::TAU;
 
 use quaver::checkpoint::MomentForm;
-use quaver::moments::{Moments, gradient};
+use quaver::moments::{Jacobian, Moments, gradient};
 
-/// Negative log-likelihood of one value, in nats, with its derivatives by the moments of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Term {
-    /// −ln p(z | y).
-    pub nll: f64,
-    /// Derivative by the mean.
-    pub by_mean: f32,
-    /// Derivative by the variance.
-    pub by_var: f32,
+/// Observations, the outputs that should explain them, and where the derivatives go. All slices are of one length.
+#[derive(Debug)]
+pub struct Terms<'a> {
+    /// What was observed.
+    pub targets: &'a [f32],
+    /// 1 where an observation counts, 0 where it does not.
+    pub mask: &'a [f32],
+    /// Means of the outputs.
+    pub mean: &'a [f32],
+    /// Variances of the outputs.
+    pub var: &'a [f32],
+    /// Derivatives of the loss by the means.
+    pub by_mean: &'a mut [f32],
+    /// Derivatives of the loss by the variances.
+    pub by_var: &'a mut [f32],
 }
 
-/// −ln N(z | E[y], s), where s is the variance of the output and of the noise together.
-pub fn gaussian(target: f32, mean: f32, total_var: f32) -> Term {
-    let residual = target - mean;
-    let precision = 1.0 / total_var;
-    let square = residual * residual * precision;
-    let log = (TAU * f64::from(total_var)).ln();
-    Term {
-        nll: 0.5 * (log + f64::from(square)),
-        by_mean: -residual * precision,
-        by_var: 0.5 * precision * (1.0 - square),
+/// Sum of −ln N(z | E[y], V[y]), in nats, where the variance holds the noise of the observation as well.
+pub fn gaussian(terms: Terms<'_>) -> f64 {
+    let mut sum = 0.0;
+    for (index, target) in terms.targets.iter().enumerate() {
+        let (mask, var) = (terms.mask[index], terms.var[index]);
+        let (residual, precision) = (target - terms.mean[index], 1.0 / var);
+        let square = residual * residual * precision;
+        sum += 0.5 * f64::from(mask) * ((TAU * f64::from(var)).ln() + f64::from(square));
+        terms.by_mean[index] = -mask * residual * precision;
+        terms.by_var[index] = 0.5 * mask * precision * (1.0 - square);
     }
+    sum
 }
 
-/// Cross entropy of a target of 0 or 1 with E[σ(a)].
+/// Sum of the cross entropies of targets of 0 or 1 with E[σ(a)], in nats.
+pub fn bernoulli(terms: Terms<'_>, form: MomentForm) -> f64 {
+    let mut probability = vec![0.0; terms.targets.len()];
+    let Terms { targets, mask, mean, var, by_mean, by_var } = terms;
+    match form {
+        MomentForm::Accurate => {
+            explain(gradient::sigmoid, targets, [mean, var], [&mut probability, by_mean, by_var])
+        }
+        MomentForm::Paper => {
+            explain(gradient::paper_sigmoid, targets, [mean, var], [&mut probability, by_mean, by_var]);
+        }
+    }
+    for (by_mean, (by_var, mask)) in by_mean.iter_mut().zip(by_var.iter_mut().zip(mask)) {
+        *by_mean *= mask;
+        *by_var *= mask;
+    }
+    probability.iter().zip(mask).map(|(p, mask)| -f64::from(*mask) * f64::from(*p).ln()).sum()
+}
+
+/// Probability of each target, and the derivatives of minus its logarithm.
 ///
 /// 1 − E[σ(a)] is E[σ(−a)], so that a target of 0 is one of 1 for the mirrored output: no probability is ever the
-/// difference of 1 and a number close to 1.
-pub fn bernoulli(target: f32, mean: f32, var: f32, form: MomentForm) -> Term {
-    let sign = if target > 0.5 { 1.0 } else { -1.0 };
-    let output = Moments { mean: sign * mean, var };
-    let (squashed, jacobian) = match form {
-        MomentForm::Accurate => gradient::sigmoid(output),
-        MomentForm::Paper => gradient::paper_sigmoid(output),
-    };
-    let probability = squashed.mean.max(f32::MIN_POSITIVE);
-    Term {
-        nll: -f64::from(probability).ln(),
-        by_mean: -sign * jacobian.mean_by_mean / probability,
-        by_var: -jacobian.mean_by_var / probability,
+/// difference of 1 and a number close to 1. A loop without branches, to be compiled to vector instructions.
+#[inline(always)]
+fn explain(
+    sigmoid: impl Fn(Moments) -> (Moments, Jacobian),
+    targets: &[f32],
+    [mean, var]: [&[f32]; 2],
+    derivatives: [&mut [f32]; 3],
+) {
+    let count = targets.len();
+    let (mean, var) = (&mean[..count], &var[..count]);
+    let [probability, by_mean, by_var] = derivatives.map(|plane| &mut plane[..count]);
+    for index in 0..count {
+        let sign = 2.0 * targets[index] - 1.0;
+        let (squashed, jacobian) = sigmoid(Moments { mean: sign * mean[index], var: var[index] });
+        let p = squashed.mean.max(f32::MIN_POSITIVE);
+        probability[index] = p;
+        by_mean[index] = -sign * jacobian.mean_by_mean / p;
+        by_var[index] = -jacobian.mean_by_var / p;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Negative log-likelihood of one value, with its derivatives.
+    #[derive(Debug)]
+    struct Term {
+        nll: f64,
+        by_mean: f32,
+        by_var: f32,
+    }
+
+    fn one(target: f32, mean: f32, var: f32, mask: f32, likelihood: impl Fn(Terms<'_>) -> f64) -> Term {
+        let (mut by_mean, mut by_var) = ([f32::NAN], [f32::NAN]);
+        let nll = likelihood(Terms {
+            targets: &[target],
+            mask: &[mask],
+            mean: &[mean],
+            var: &[var],
+            by_mean: &mut by_mean,
+            by_var: &mut by_var,
+        });
+        Term { nll, by_mean: by_mean[0], by_var: by_var[0] }
+    }
+
+    fn gaussian(target: f32, mean: f32, var: f32) -> Term {
+        one(target, mean, var, 1.0, super::gaussian)
+    }
+
+    fn bernoulli(target: f32, mean: f32, var: f32, form: MomentForm) -> Term {
+        one(target, mean, var, 1.0, |terms| super::bernoulli(terms, form))
+    }
+
+    #[test]
+    fn what_is_masked_does_not_count() {
+        let likelihoods: [fn(Terms<'_>) -> f64; 2] =
+            [super::gaussian, |terms| super::bernoulli(terms, MomentForm::Accurate)];
+        for likelihood in likelihoods {
+            let term = one(0.0, 3.0, 0.5, 0.0, likelihood);
+            assert_eq!((term.nll, term.by_mean, term.by_var), (0.0, 0.0, 0.0));
+        }
+    }
 
     #[test]
     fn gaussian_terms_by_hand() {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use burn::tensor::Tensor;
 use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 
-use super::likelihood::{self, Term};
+use super::likelihood::{self, Terms};
 use crate::data::batch::Batch;
 use crate::nn::host_node::{Array, HostFunction, apply2, apply3};
 use crate::nn::net::MomentTensors;
+use crate::nn::parallel;
 use crate::nn::recurrence::Traces;
 
 /// The loss of a batch.
@@ -46,6 +47,9 @@ pub fn loss(
     Some(Loss { value, steps })
 }
 
+/// Targets per task: enough to be worth a thread. Fixed, because sums are rounded chunk by chunk.
+const CHUNK: usize = 8192;
+
 /// What was observed, and the share of one step in the loss.
 #[derive(Clone, Debug)]
 struct Observed {
@@ -62,27 +66,31 @@ struct Partials {
 }
 
 impl Observed {
-    /// Sums the terms of all targets that count; `term` is given the place and the target.
-    fn sum(&self, term: impl Fn(usize, f32) -> Term) -> (Array, Partials) {
+    /// The loss and its derivatives under outputs with these moments.
+    fn explain(&self, mean: &[f32], var: &[f32], sum: impl Fn(Terms<'_>) -> f64 + Sync) -> (Array, Partials) {
         let count = self.targets.len();
         let mut partials = Partials { by_mean: vec![0.0; count], by_var: vec![0.0; count] };
-        let mut total = 0.0;
-        for (index, (target, mask)) in self.targets.iter().zip(self.mask.iter()).enumerate() {
-            if *mask != 0.0 {
-                let term = term(index, *target);
-                total += term.nll;
-                partials.by_mean[index] = self.share * term.by_mean;
-                partials.by_var[index] = self.share * term.by_var;
-            }
-        }
-        let value = (total * f64::from(self.share)) as f32;
+        let mut sums = vec![0.0; count.div_ceil(CHUNK)];
+        let observed = self.targets.chunks(CHUNK).zip(self.mask.chunks(CHUNK));
+        let outputs = mean.chunks(CHUNK).zip(var.chunks(CHUNK));
+        let derivatives = partials.by_mean.chunks_mut(CHUNK).zip(partials.by_var.chunks_mut(CHUNK));
+        let tasks = observed.zip(outputs).zip(derivatives).zip(&mut sums);
+        parallel::for_each(
+            parallel::default_threads(),
+            tasks,
+            |((((targets, mask), (mean, var)), (by_mean, by_var)), total)| {
+                *total = sum(Terms { targets, mask, mean, var, by_mean, by_var });
+            },
+        );
+        let value = (sums.iter().sum::<f64>() * f64::from(self.share)) as f32;
         (Array { values: vec![value], shape: vec![1] }, partials)
     }
-}
 
-impl Partials {
-    fn scaled(&self, grad: &[f32]) -> [Vec<f32>; 2] {
-        [&self.by_mean, &self.by_var].map(|partial| partial.iter().map(|value| grad[0] * value).collect())
+    /// Derivatives of the whole loss, given that by the mean over steps.
+    fn scaled(&self, partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
+        let factor = grad[0] * self.share;
+        [&partials.by_mean, &partials.by_var]
+            .map(|partial| partial.iter().map(|value| factor * value).collect())
     }
 }
 
@@ -95,9 +103,8 @@ impl HostFunction<3> for Gaussian {
 
     fn forward(&self, [mean, var, log_noise]: [&[f32]; 3], _keep: Traces) -> (Array, Partials) {
         let noise: Vec<f32> = log_noise.iter().map(|log| libm::expf(*log)).collect();
-        self.0.sum(|index, target| {
-            likelihood::gaussian(target, mean[index], var[index] + noise[index % noise.len()])
-        })
+        let total: Vec<f32> = var.iter().zip(noise.iter().cycle()).map(|(var, noise)| var + noise).collect();
+        self.0.explain(mean, &total, likelihood::gaussian)
     }
 
     fn backward(
@@ -107,7 +114,7 @@ impl HostFunction<3> for Gaussian {
         partials: &Partials,
         grad: &[f32],
     ) -> [Vec<f32>; 3] {
-        let [by_mean, by_var] = partials.scaled(grad);
+        let [by_mean, by_var] = self.0.scaled(partials, grad);
         let mut by_log_noise = vec![0.0; log_noise.len()];
         for row in by_var.chunks(log_noise.len()) {
             for (sum, by_var) in by_log_noise.iter_mut().zip(row) {
@@ -130,10 +137,10 @@ impl HostFunction<2> for Bernoulli {
     type Tape = Partials;
 
     fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (Array, Partials) {
-        self.0.sum(|index, target| likelihood::bernoulli(target, mean[index], var[index], self.1))
+        self.0.explain(mean, var, |terms| likelihood::bernoulli(terms, self.1))
     }
 
     fn backward(&self, _: [&[f32]; 2], _value: &[f32], partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
-        partials.scaled(grad)
+        self.0.scaled(partials, grad)
     }
 }

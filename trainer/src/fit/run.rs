@@ -190,6 +190,8 @@ impl Run<'_> {
         let mut next = self.state.clone();
         next.epoch += 1;
         let tally = self.learn(&mut next, progress)?;
+        let largest = next.parameters.largest();
+        self.check_finite("the largest parameter", largest.into(), next.epoch)?;
         let valid_nll = self.validate(&next)?;
         let best = self.state.best.is_none_or(|best| valid_nll < best.valid_nll);
         if best {

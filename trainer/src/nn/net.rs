@@ -8,7 +8,7 @@ use super::host_node::{Array, HostFunction, apply3};
 use super::noise::NoiseLaw;
 use super::parallel;
 use super::parameters::Parameters;
-use super::recurrence::{Planes, Recurrence, Tape, Traces};
+use super::recurrence::{Gradients, Planes, Recurrence, Tape, Traces};
 use super::tensors::{Affine, ParameterTensors, to_vec};
 use crate::data::batch::Batch;
 
@@ -167,7 +167,9 @@ impl HostFunction<3> for LayerFunction {
         tape: &Tape,
         grad: &[f32],
     ) -> [Vec<f32>; 3] {
-        let gradients = self.recurrence.backward((value, tape), weight, grad, self.lanes);
-        [gradients.pre_mean, gradients.pre_var, gradients.weight]
+        let Gradients { pre: mut mean, weight } =
+            self.recurrence.backward((value, tape), weight, grad, self.lanes);
+        let var = mean.split_off(mean.len() / 2);
+        [mean, var, weight]
     }
 }

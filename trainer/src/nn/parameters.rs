@@ -81,6 +81,12 @@ impl Parameters {
             })
     }
 
+    /// The largest magnitude; not a number if any parameter is none.
+    pub fn largest(&self) -> f32 {
+        let magnitudes = self.tensors.iter().flat_map(|tensor| &tensor.values).map(|value| value.abs());
+        magnitudes.fold(0.0, |largest, value| if value > largest || value.is_nan() { value } else { largest })
+    }
+
     /// Brings numbers that an optimiser has moved out of their range back into it.
     pub fn confine(&mut self) {
         if let Some(log_noise) = self.get_mut("output.log_noise") {
@@ -134,6 +140,15 @@ mod tests {
         assert!(parameters.noise_var().is_empty());
         assert!(!parameters.fits(&gaussian));
         assert_eq!(Parameters::zeros(&gaussian).noise_var(), [1.0]);
+    }
+
+    #[test]
+    fn the_largest_parameter_is_found_unless_one_is_no_number() {
+        let mut parameters = Parameters::zeros(&test_spec(1, 1, &[(CellKind::Lstm, 1)]));
+        parameters.tensors[0].values[..2].copy_from_slice(&[2.0, -3.0]);
+        assert_eq!(parameters.largest(), 3.0);
+        parameters.tensors[1].values[0] = f32::NAN;
+        assert!(parameters.largest().is_nan());
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Matrix products on slices, in an order of summation that depends on nothing but the sizes.
 
-/// Rows and columns of the tile of results that is held in registers.
-const TILE: (usize, usize) = (4, 8);
+/// Rows of the tile of results that is held in registers.
+const HEIGHT: usize = 4;
 
-/// Terms summed before a tile is written back: as many as let both operands' panels stay in the first-level cache.
+/// Columns of that tile.
+const WIDTH: usize = 8;
+
+/// Terms summed before a tile is written back: as many as let both operands' parts stay in the first-level cache.
 const PANEL: usize = 128;
 
 /// A matrix in a slice: element (i, k) stands at `i * row_stride + k * column_stride`.
@@ -27,7 +30,7 @@ impl<'a> Strided<'a> {
 
     /// The same matrix without its first `count` rows.
     pub fn skip_rows(self, count: usize) -> Self {
-        Strided { values: &self.values[count * self.row_stride..], ..self }
+        Strided { values: self.values.get(count * self.row_stride..).unwrap_or_default(), ..self }
     }
 
     fn at(&self, row: usize, column: usize) -> f32 {
@@ -35,58 +38,71 @@ impl<'a> Strided<'a> {
     }
 }
 
-/// Adds a·b to `out`, where b is [terms, columns] and `out` [rows, columns], both row after row.
+/// A right-hand factor [terms, columns], rearranged so that a product reads it from front to back.
+///
+/// Tile after tile of [`WIDTH`] columns, each term after term; the last tile is filled up with zeros.
+#[derive(Clone, Debug)]
+pub struct Packed {
+    terms: usize,
+    columns: usize,
+    tiles: Vec<[f32; WIDTH]>,
+}
+
+impl Packed {
+    /// Rearranges a matrix of this size.
+    pub fn new(matrix: Strided<'_>, terms: usize, columns: usize) -> Self {
+        let mut tiles = vec![[0.0; WIDTH]; terms * columns.div_ceil(WIDTH)];
+        for (index, row) in tiles.iter_mut().enumerate() {
+            let (first, term) = (index / terms * WIDTH, index % terms);
+            for (offset, value) in row.iter_mut().enumerate().take(columns - first) {
+                *value = matrix.at(term, first + offset);
+            }
+        }
+        Packed { terms, columns, tiles }
+    }
+}
+
+/// Adds a·b to `out` [rows, columns], stored row after row.
 ///
 /// Each result is summed term by term in the same order, whatever rows are computed along with it: a product may
 /// be split by rows among any number of threads and gives the same bits.
-pub fn add_product(out: &mut [f32], a: Strided<'_>, b: &[f32], columns: usize) {
-    let terms = b.len() / columns;
-    for first in (0..terms).step_by(PANEL) {
-        let panel = first..terms.min(first + PANEL);
-        let mut tiles = out.chunks_mut(TILE.0 * columns);
-        for (index, rows) in tiles.by_ref().enumerate() {
-            let row = index * TILE.0;
-            if rows.len() == TILE.0 * columns {
-                add_rows::<{ TILE.0 }>(rows, a, row, b, columns, panel.clone());
-            } else {
-                for (offset, single) in rows.chunks_mut(columns).enumerate() {
-                    add_rows::<1>(single, a, row + offset, b, columns, panel.clone());
+pub fn add_product(out: &mut [f32], a: Strided<'_>, b: &Packed) {
+    for (index, rows) in out.chunks_mut(HEIGHT * b.columns).enumerate() {
+        for first in (0..b.terms).step_by(PANEL) {
+            let count = PANEL.min(b.terms - first);
+            let mut factors = [[0.0; HEIGHT]; PANEL];
+            for (term, factors) in factors[..count].iter_mut().enumerate() {
+                for (row, factor) in factors.iter_mut().enumerate().take(rows.len() / b.columns) {
+                    *factor = a.at(index * HEIGHT + row, first + term);
                 }
+            }
+            for (tile, terms) in b.tiles.chunks_exact(b.terms).enumerate() {
+                let sums = tile_product(&factors[..count], &terms[first..first + count]);
+                add_tile(rows, &sums, tile * WIDTH, b.columns);
             }
         }
     }
 }
 
-/// Adds one panel of terms to `N` rows of results.
-fn add_rows<const N: usize>(
-    out: &mut [f32],
-    a: Strided<'_>,
-    row: usize,
-    b: &[f32],
-    columns: usize,
-    panel: core::ops::Range<usize>,
-) {
-    let tiled = columns - columns % TILE.1;
-    for column in (0..tiled).step_by(TILE.1) {
-        let mut sums = [[0.0_f32; TILE.1]; N];
-        for term in panel.clone() {
-            let b = &b[term * columns + column..][..TILE.1];
-            for (i, sums) in sums.iter_mut().enumerate() {
-                let factor = a.at(row + i, term);
-                for (sum, b) in sums.iter_mut().zip(b) {
-                    *sum += factor * b;
-                }
-            }
-        }
-        for (out, sums) in out.chunks_mut(columns).zip(&sums) {
-            for (out, sum) in out[column..].iter_mut().zip(sums) {
-                *out += sum;
+/// One tile of results, over one panel of terms.
+#[inline]
+fn tile_product(factors: &[[f32; HEIGHT]], terms: &[[f32; WIDTH]]) -> [[f32; WIDTH]; HEIGHT] {
+    let mut sums = [[0.0; WIDTH]; HEIGHT];
+    for (factors, term) in factors.iter().zip(terms) {
+        for (sums, factor) in sums.iter_mut().zip(factors) {
+            for (sum, value) in sums.iter_mut().zip(term) {
+                *sum += factor * value;
             }
         }
     }
-    for (i, out) in out.chunks_mut(columns).enumerate() {
-        for (column, out) in out.iter_mut().enumerate().skip(tiled) {
-            *out += panel.clone().map(|term| a.at(row + i, term) * b[term * columns + column]).sum::<f32>();
+    sums
+}
+
+/// Adds what of a tile lies within the matrix.
+fn add_tile(rows: &mut [f32], sums: &[[f32; WIDTH]; HEIGHT], first: usize, columns: usize) {
+    for (row, sums) in rows.chunks_exact_mut(columns).zip(sums) {
+        for (out, sum) in row[first..].iter_mut().zip(sums) {
+            *out += sum;
         }
     }
 }
@@ -120,7 +136,7 @@ mod tests {
             }
             for a in [Strided::rows(&a, terms), Strided::transposed(&transposed, rows)] {
                 let mut out = vec![1.0; rows * columns];
-                add_product(&mut out, a, &b, columns);
+                add_product(&mut out, a, &Packed::new(Strided::rows(&b, columns), terms, columns));
                 for (out, expected) in out.iter().zip(&expected) {
                     assert!((f64::from(*out) - 1.0 - expected).abs() < 1e-3, "{out} against {expected}");
                 }
@@ -132,13 +148,13 @@ mod tests {
     fn splitting_by_rows_changes_no_bit() {
         let (rows, terms, columns) = (10, 200, 21);
         let (a, b) = (ramp(rows * terms, 0.3), ramp(terms * columns, 0.7));
-        let a = Strided::rows(&a, terms);
+        let (a, b) = (Strided::rows(&a, terms), Packed::new(Strided::rows(&b, columns), terms, columns));
         let mut whole = vec![0.0; rows * columns];
-        add_product(&mut whole, a, &b, columns);
+        add_product(&mut whole, a, &b);
         let mut parts = vec![0.0; rows * columns];
         let (upper, lower) = parts.split_at_mut(3 * columns);
-        add_product(upper, a, &b, columns);
-        add_product(lower, a.skip_rows(3), &b, columns);
+        add_product(upper, a, &b);
+        add_product(lower, a.skip_rows(3), &b);
         assert_eq!(whole, parts);
     }
 }

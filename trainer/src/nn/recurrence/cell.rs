@@ -1,37 +1,30 @@
 //! What a kind of cell has to know: one step forwards, one step backwards.
 
-use core::fmt::Debug;
-
-use quaver::moments::{Jacobian, Moments};
+use quaver::moments::Moments;
 
 use super::{Planes, PlanesMut};
 
-/// A transfer function with its derivatives.
-pub(super) type Transfer = fn(Moments) -> (Moments, Jacobian);
-
 /// One kind of recurrence.
 ///
-/// Every method works on one step of a block of lanes, unit after unit, lane after lane.
+/// Every method works on one step of one lane. Pre-activations stand gate after gate, all units of the first gate
+/// first.
 pub(super) trait Cell: Sync {
-    /// What the step of one unit leaves behind for its gradient.
-    type Trace: Clone + Debug + Default + Send + Sync;
+    /// Numbers per unit that a step leaves behind for its gradient.
+    const TRACE: usize;
 
-    /// Computes the state from the pre-activations. `memory` is what a unit keeps besides its state.
-    fn forward(
-        &self,
-        pre: Planes<'_>,
-        memory: &mut [Moments],
-        state: PlanesMut<'_>,
-        traces: &mut [Self::Trace],
-    );
+    /// In which order the gates are wanted; weights and inputs hold them unit after unit, in the order 0, 1, ….
+    const GATES: &'static [usize];
+
+    /// Computes the state from the pre-activations. `memory` is what units keep besides their state.
+    fn forward(&self, pre: Planes<'_>, memory: PlanesMut<'_>, state: PlanesMut<'_>, trace: &mut [f32]);
 
     /// Computes the gradient for the pre-activations from that for the state. `grad_memory` is the gradient for
     /// the memory after the step when the method is called, and for the memory before the step afterwards.
     fn backward(
         &self,
-        traces: &[Self::Trace],
+        trace: &[f32],
         grad_state: Planes<'_>,
-        grad_memory: &mut [Gradient],
+        grad_memory: PlanesMut<'_>,
         grad_pre: PlanesMut<'_>,
     );
 }
@@ -44,16 +37,9 @@ pub(super) struct Gradient {
 }
 
 impl Gradient {
-    /// The gradient for the argument of a function, given that for its value.
-    pub(super) fn through(self, jacobian: Jacobian) -> Gradient {
-        Gradient {
-            mean: self.mean * jacobian.mean_by_mean + self.var * jacobian.var_by_mean,
-            var: self.mean * jacobian.mean_by_var + self.var * jacobian.var_by_var,
-        }
-    }
-
     /// The gradient for one factor of a product, given that for the product: the derivative of
     /// E = E₁E₂, V = V₁V₂ + V₁E₂² + V₂E₁² (Bayer 2015, thesis, eqs. 14 and 15).
+    #[inline(always)]
     pub(super) fn through_product(self, factor: Moments, other: Moments) -> Gradient {
         Gradient {
             mean: self.mean * other.mean + 2.0 * self.var * other.var * factor.mean,
@@ -65,6 +51,7 @@ impl Gradient {
 impl core::ops::Add for Gradient {
     type Output = Gradient;
 
+    #[inline(always)]
     fn add(self, other: Gradient) -> Gradient {
         Gradient { mean: self.mean + other.mean, var: self.var + other.var }
     }

@@ -1,44 +1,33 @@
 //! The Elman cell: h_t = f(W [x_t, h_{t−1}] + b).
 
-use quaver::moments::{Jacobian, Moments};
-
-use super::cell::{Cell, Gradient, Transfer};
+use super::cell::Cell;
+use super::transfer::{Slopes, SlopesMut, Sweep};
 use super::{Planes, PlanesMut};
 
 /// An Elman cell with its transfer function.
 pub(super) struct Elman {
-    pub(super) transfer: Transfer,
+    pub(super) transfer: Sweep,
 }
 
 impl Cell for Elman {
-    type Trace = Jacobian;
+    /// The four derivatives of the transfer function.
+    const TRACE: usize = 4;
+    const GATES: &'static [usize] = &[0];
 
-    fn forward(
-        &self,
-        pre: Planes<'_>,
-        _memory: &mut [Moments],
-        state: PlanesMut<'_>,
-        traces: &mut [Jacobian],
-    ) {
-        for (unit, trace) in traces.iter_mut().enumerate() {
-            let (value, jacobian) = (self.transfer)(pre.at(unit));
-            state.mean[unit] = value.mean;
-            state.var[unit] = value.var;
-            *trace = jacobian;
-        }
+    fn forward(&self, pre: Planes<'_>, _memory: PlanesMut<'_>, state: PlanesMut<'_>, trace: &mut [f32]) {
+        (self.transfer)(pre, state, SlopesMut::quarters(trace));
     }
 
     fn backward(
         &self,
-        traces: &[Jacobian],
+        trace: &[f32],
         grad_state: Planes<'_>,
-        _grad_memory: &mut [Gradient],
-        grad_pre: PlanesMut<'_>,
+        _grad_memory: PlanesMut<'_>,
+        mut grad_pre: PlanesMut<'_>,
     ) {
-        for (unit, jacobian) in traces.iter().enumerate() {
-            let grad = Gradient { mean: grad_state.mean[unit], var: grad_state.var[unit] }.through(*jacobian);
-            grad_pre.mean[unit] = grad.mean;
-            grad_pre.var[unit] = grad.var;
+        let slopes = Slopes::quarters(trace);
+        for unit in 0..grad_state.mean.len() {
+            grad_pre.set(unit, slopes.pull(unit, grad_state.gradient(unit)));
         }
     }
 }

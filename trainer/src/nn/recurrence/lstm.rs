@@ -1,102 +1,127 @@
 //! Long short-term memory on moments (Fortunato, Blundell and Vinyals 2017, A.2):
 //! i, f, o = σ(·), g = tanh(·), c_t = f⊙c_{t−1} + i⊙g, h_t = o⊙tanh(c_t).
 
-use quaver::moments::{Jacobian, Moments, product};
+use quaver::moments::{Moments, product};
 
-use super::cell::{Cell, Gradient, Transfer};
+use super::cell::Cell;
+use super::transfer::{Slopes, SlopesMut, Sweep};
 use super::{Planes, PlanesMut};
 
-/// Pre-activations per unit, in the order input gate, forget gate, cell input, output gate.
-const GATES: usize = 4;
-
-/// An LSTM with the moments of its two transfer functions.
+/// An LSTM with its two transfer functions.
 pub(super) struct Lstm {
-    pub(super) sigmoid: Transfer,
-    pub(super) tanh: Transfer,
+    pub(super) sigmoid: Sweep,
+    pub(super) tanh: Sweep,
 }
 
-/// A value and the derivatives of the function that made it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traced {
-    value: Moments,
-    jacobian: Jacobian,
-}
+/// Planes of all gates: two of moments, four of derivatives.
+const GATE_PLANES: usize = 6 * 4;
 
-impl Traced {
-    fn new((value, jacobian): (Moments, Jacobian)) -> Self {
-        Traced { value, jacobian }
-    }
-}
+/// Positions of the gates among the pre-activations: those that are squashed alike stand together.
+const INPUT: usize = 0;
+const FORGET: usize = 1;
+const OUTPUT: usize = 2;
+const CELL_INPUT: usize = 3;
 
-/// One step of one unit.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LstmTrace {
-    input_gate: Traced,
-    forget_gate: Traced,
-    cell_input: Traced,
-    output_gate: Traced,
-    squashed_cell: Traced,
-    cell_before: Moments,
+/// What a step leaves behind, cut into its parts.
+struct Trace<'a> {
+    /// Moments of the gates, four planes of means and four of variances.
+    gates: Planes<'a>,
+    gate_slopes: Slopes<'a>,
+    /// Moments of tanh(c_t).
+    squashed: Planes<'a>,
+    squash_slopes: Slopes<'a>,
+    /// Moments of c_{t−1}.
+    before: Planes<'a>,
 }
 
 impl Cell for Lstm {
-    type Trace = LstmTrace;
+    /// Moments and derivatives of the four gates and of the squashed cell, moments of the cell before.
+    const TRACE: usize = GATE_PLANES + 6 + 2;
+    const GATES: &'static [usize] = &[0, 1, 3, 2];
 
     fn forward(
         &self,
         pre: Planes<'_>,
-        memory: &mut [Moments],
-        state: PlanesMut<'_>,
-        traces: &mut [LstmTrace],
+        mut memory: PlanesMut<'_>,
+        mut state: PlanesMut<'_>,
+        trace: &mut [f32],
     ) {
-        for (unit, (cell, trace)) in memory.iter_mut().zip(traces).enumerate() {
-            let gate = GATES * unit;
-            trace.input_gate = Traced::new((self.sigmoid)(pre.at(gate)));
-            trace.forget_gate = Traced::new((self.sigmoid)(pre.at(gate + 1)));
-            trace.cell_input = Traced::new((self.tanh)(pre.at(gate + 2)));
-            trace.output_gate = Traced::new((self.sigmoid)(pre.at(gate + 3)));
-            trace.cell_before = *cell;
-            let kept = product(trace.forget_gate.value, *cell);
-            let added = product(trace.input_gate.value, trace.cell_input.value);
-            *cell = Moments { mean: kept.mean + added.mean, var: kept.var + added.var };
-            trace.squashed_cell = Traced::new((self.tanh)(*cell));
-            let hidden = product(trace.output_gate.value, trace.squashed_cell.value);
-            state.mean[unit] = hidden.mean;
-            state.var[unit] = hidden.var;
+        let units = memory.mean.len();
+        let (gates, rest) = trace.split_at_mut(GATE_PLANES * units);
+        let (squashed, before) = rest.split_at_mut(6 * units);
+        let before = PlanesMut::halves(before);
+        before.mean.copy_from_slice(memory.mean);
+        before.var.copy_from_slice(memory.var);
+        let gates = self.squash_gates(pre, gates);
+        for unit in 0..units {
+            let gate = |gate: usize| gates.at(gate * units + unit);
+            let kept = product(gate(FORGET), before.as_planes().at(unit));
+            let added = product(gate(INPUT), gate(CELL_INPUT));
+            memory.put(unit, Moments { mean: kept.mean + added.mean, var: kept.var + added.var });
+        }
+        let (value, slopes) = squashed.split_at_mut(2 * units);
+        let mut value = PlanesMut::halves(value);
+        (self.tanh)(memory.as_planes(), value.reborrow(), SlopesMut::quarters(slopes));
+        for unit in 0..units {
+            state.put(unit, product(gates.at(OUTPUT * units + unit), value.as_planes().at(unit)));
         }
     }
 
     fn backward(
         &self,
-        traces: &[LstmTrace],
+        trace: &[f32],
         grad_state: Planes<'_>,
-        grad_memory: &mut [Gradient],
+        mut grad_memory: PlanesMut<'_>,
         mut grad_pre: PlanesMut<'_>,
     ) {
-        for (unit, (grad_cell, trace)) in grad_memory.iter_mut().zip(traces).enumerate() {
-            let grad_hidden = Gradient { mean: grad_state.mean[unit], var: grad_state.var[unit] };
-            let grads = trace.backward(grad_hidden, grad_cell);
-            for (gate, grad) in grads.into_iter().enumerate() {
-                grad_pre.set(GATES * unit + gate, grad);
-            }
+        let units = grad_state.mean.len();
+        let trace = Trace::new(trace, units);
+        for unit in 0..units {
+            let gate = |gate: usize| trace.gates.at(gate * units + unit);
+            let (before, squashed) = (trace.before.at(unit), trace.squashed.at(unit));
+            let grad_hidden = grad_state.gradient(unit);
+            let grad_squashed = grad_hidden.through_product(squashed, gate(OUTPUT));
+            let grad_cell =
+                grad_memory.as_planes().gradient(unit) + trace.squash_slopes.pull(unit, grad_squashed);
+            grad_memory.set(unit, grad_cell.through_product(before, gate(FORGET)));
+            let mut set = |gate: usize, grad| {
+                grad_pre.set(gate * units + unit, trace.gate_slopes.pull(gate * units + unit, grad));
+            };
+            set(INPUT, grad_cell.through_product(gate(INPUT), gate(CELL_INPUT)));
+            set(FORGET, grad_cell.through_product(gate(FORGET), before));
+            set(OUTPUT, grad_hidden.through_product(gate(OUTPUT), squashed));
+            set(CELL_INPUT, grad_cell.through_product(gate(CELL_INPUT), gate(INPUT)));
         }
     }
 }
 
-impl LstmTrace {
-    /// The gradient for the four pre-activations; `grad_cell` turns from that for c_t into that for c_{t−1}.
-    fn backward(&self, grad_hidden: Gradient, grad_cell: &mut Gradient) -> [Gradient; GATES] {
-        let (input, forget) = (self.input_gate, self.forget_gate);
-        let (cell_input, output, squashed) = (self.cell_input, self.output_gate, self.squashed_cell);
-        let grad_output = grad_hidden.through_product(output.value, squashed.value);
-        let grad_squashed = grad_hidden.through_product(squashed.value, output.value);
-        let grad = *grad_cell + grad_squashed.through(squashed.jacobian);
-        *grad_cell = grad.through_product(self.cell_before, forget.value);
-        [
-            grad.through_product(input.value, cell_input.value).through(input.jacobian),
-            grad.through_product(forget.value, self.cell_before).through(forget.jacobian),
-            grad.through_product(cell_input.value, input.value).through(cell_input.jacobian),
-            grad_output.through(output.jacobian),
-        ]
+impl Lstm {
+    /// Squashes all gates into their part of the trace and returns their moments.
+    fn squash_gates<'a>(&self, pre: Planes<'_>, trace: &'a mut [f32]) -> Planes<'a> {
+        let all = pre.mean.len();
+        let sigmoids = CELL_INPUT * all / 4;
+        let (value, slopes) = trace.split_at_mut(2 * all);
+        let (gates, cell_input) = PlanesMut::halves(value).split_at(sigmoids);
+        let (gate_slopes, cell_input_slopes) = SlopesMut::quarters(slopes).split_at(sigmoids);
+        let (pre_gates, pre_cell_input) = pre.split_at(sigmoids);
+        (self.sigmoid)(pre_gates, gates, gate_slopes);
+        (self.tanh)(pre_cell_input, cell_input, cell_input_slopes);
+        Planes::halves(value)
+    }
+}
+
+impl<'a> Trace<'a> {
+    fn new(trace: &'a [f32], units: usize) -> Self {
+        let (gates, rest) = trace.split_at(GATE_PLANES * units);
+        let (gates, gate_slopes) = gates.split_at(2 * 4 * units);
+        let (squashed, before) = rest.split_at(6 * units);
+        let (squashed, squash_slopes) = squashed.split_at(2 * units);
+        Trace {
+            gates: Planes::halves(gates),
+            gate_slopes: Slopes::quarters(gate_slopes),
+            squashed: Planes::halves(squashed),
+            squash_slopes: Slopes::quarters(squash_slopes),
+            before: Planes::halves(before),
+        }
     }
 }

@@ -1,0 +1,91 @@
+//! Means and variances side by side.
+
+use quaver::moments::Moments;
+
+use super::cell::Gradient;
+
+/// Means and variances of the same units, or gradients for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Planes<'a> {
+    /// Means.
+    pub mean: &'a [f32],
+    /// Variances.
+    pub var: &'a [f32],
+}
+
+/// Means and variances to be written.
+#[derive(Debug)]
+pub(super) struct PlanesMut<'a> {
+    pub(super) mean: &'a mut [f32],
+    pub(super) var: &'a mut [f32],
+}
+
+impl<'a> Planes<'a> {
+    /// Means in the first half, variances in the second.
+    pub fn halves(packed: &'a [f32]) -> Self {
+        let (mean, var) = packed.split_at(packed.len() / 2);
+        Planes { mean, var }
+    }
+
+    /// The first `count` units, and the rest.
+    pub(super) fn split_at(self, count: usize) -> (Self, Self) {
+        let (mean, var) = (self.mean.split_at(count), self.var.split_at(count));
+        (Planes { mean: mean.0, var: var.0 }, Planes { mean: mean.1, var: var.1 })
+    }
+
+    /// The units of one lane.
+    pub(super) fn lane(self, lane: usize, units: usize) -> Self {
+        let range = lane * units..(lane + 1) * units;
+        Planes { mean: &self.mean[range.clone()], var: &self.var[range] }
+    }
+
+    #[inline(always)]
+    pub(super) fn at(self, unit: usize) -> Moments {
+        Moments { mean: self.mean[unit], var: self.var[unit] }
+    }
+
+    #[inline(always)]
+    pub(super) fn gradient(self, unit: usize) -> Gradient {
+        Gradient { mean: self.mean[unit], var: self.var[unit] }
+    }
+}
+
+impl<'a> PlanesMut<'a> {
+    /// Means in the first half, variances in the second.
+    pub(super) fn halves(packed: &'a mut [f32]) -> Self {
+        let (mean, var) = packed.split_at_mut(packed.len() / 2);
+        PlanesMut { mean, var }
+    }
+
+    /// The first `count` units, and the rest.
+    pub(super) fn split_at(self, count: usize) -> (Self, Self) {
+        let (mean, var) = (self.mean.split_at_mut(count), self.var.split_at_mut(count));
+        (PlanesMut { mean: mean.0, var: var.0 }, PlanesMut { mean: mean.1, var: var.1 })
+    }
+
+    /// The units of one lane.
+    pub(super) fn lane(&mut self, lane: usize, units: usize) -> PlanesMut<'_> {
+        let range = lane * units..(lane + 1) * units;
+        PlanesMut { mean: &mut self.mean[range.clone()], var: &mut self.var[range] }
+    }
+
+    pub(super) fn reborrow(&mut self) -> PlanesMut<'_> {
+        PlanesMut { mean: self.mean, var: self.var }
+    }
+
+    pub(super) fn as_planes(&self) -> Planes<'_> {
+        Planes { mean: self.mean, var: self.var }
+    }
+
+    #[inline(always)]
+    pub(super) fn put(&mut self, unit: usize, moments: Moments) {
+        self.mean[unit] = moments.mean;
+        self.var[unit] = moments.var;
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, unit: usize, gradient: Gradient) {
+        self.mean[unit] = gradient.mean;
+        self.var[unit] = gradient.var;
+    }
+}
