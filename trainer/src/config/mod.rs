@@ -19,6 +19,7 @@
 mod check;
 mod document;
 mod model;
+mod search;
 mod training;
 
 use std::path::Path;
@@ -32,6 +33,7 @@ use check::{Fault, fault, within};
 use document::{Document, Override};
 
 pub use model::{Cell, Model, Noise};
+pub use search::{Distribution, Halving, Search};
 pub use training::{Init, Optimiser, Training};
 
 /// Everything an experiment is told.
@@ -55,6 +57,9 @@ pub struct Config {
     /// The optimiser and when it stops.
     #[serde(default)]
     pub training: Training,
+    /// What a search draws anew for every trial. The config as run does not have it: there everything is settled.
+    #[serde(default, skip_serializing)]
+    pub search: Search,
 }
 
 fn first_seed() -> u64 {
@@ -147,7 +152,8 @@ impl Config {
         self.model.check()?;
         self.noise.check()?;
         self.init.check(self.model.layers.iter().min().copied())?;
-        self.training.check()
+        self.training.check()?;
+        self.search.check(self.training.epochs)
     }
 }
 
