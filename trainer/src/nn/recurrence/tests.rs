@@ -90,7 +90,7 @@ impl Numbers {
     }
 }
 
-/// Noise as MATH states it, kind by kind, rather than by coefficients.
+/// Noise kind by kind (Bayer 2015, thesis, 2.3.4 and 2.5), rather than by coefficients.
 fn disturbed(noise: UnitNoise, unit: Moments) -> Moments {
     let Moments { mean: m, var: v } = unit;
     match noise {
@@ -101,11 +101,13 @@ fn disturbed(noise: UnitNoise, unit: Moments) -> Moments {
     }
 }
 
+type Function = fn(Moments) -> Moments;
+
 /// The states of one lane, one unit at a time, from the equations.
 fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
     let Recurrence { cell, units, variance_scale, .. } = case.layer;
     let rows = case.layer.rows();
-    let (sigmoid, tanh): (fn(Moments) -> Moments, fn(Moments) -> Moments) = match case.layer.form {
+    let (sigmoid, tanh): (Function, Function) = match case.layer.form {
         MomentForm::Accurate => (moments::sigmoid, moments::tanh),
         MomentForm::Paper => (moments::paper::sigmoid, moments::paper::tanh),
     };
