@@ -121,7 +121,7 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
             for (unit, noisy) in noisy.iter().enumerate() {
                 let weight = case.weight[row * units + unit];
                 sum.mean += noisy.mean * weight;
-                sum.var += variance_scale * noisy.var * weight * weight;
+                sum.var += noisy.var * weight * weight;
             }
             sum
         };
@@ -137,6 +137,7 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
                     product(sigmoid(pre(4 * unit + 3)), tanh(c[unit]))
                 }
             };
+            h[unit].var *= variance_scale;
         }
         states.push(h.clone());
     }
@@ -197,7 +198,8 @@ fn gradients_agree_with_finite_differences() {
             worst_deviation(&mut case, &found.weight, |case| &mut case.weight, 1),
         ];
         for deviation in deviations {
-            assert!(deviation < 0.02, "{}: {deviations:?}", case.name());
+            // At most 0.002 was seen, for the LSTM, whose curvature is the largest.
+            assert!(deviation < 0.004, "{}: {deviations:?}", case.name());
         }
     }
 }
