@@ -65,13 +65,13 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
         };
         Rows { channels: channels.into(), values: (0..steps * usize::from(channels)).map(value).collect() }
     };
-    let mut sequence = |steps: usize| match spec.target {
+    let sequence = |steps: usize| match spec.target {
         Target::Next => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
         Target::Columns => {
             Sequence::columns(rows(steps, spec.inputs, gaps, false), rows(steps, spec.outputs, false, binary))
         }
     };
-    [40, 7, 23].into_iter().map(|steps| sequence(steps)).collect()
+    [40, 7, 23].into_iter().map(sequence).collect()
 }
 
 /// Largest difference of two forecasts: means in deviations, variances relative to the total.
