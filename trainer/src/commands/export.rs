@@ -12,8 +12,8 @@ use crate::config::Config;
 use crate::data::Sequence;
 use crate::evaluate::{from_runtime, variance_factors};
 use crate::export::{Cost, contents, cost, rust_constants};
+use crate::files;
 use crate::fit::{RunFolder, RunState};
-use crate::report::file;
 
 /// Write a run's best model as a checkpoint, and say what that costs.
 ///
@@ -154,8 +154,8 @@ fn write(
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
     let text = rust_constants(&name, &Model::load(&bytes)?);
-    file::replace(output, &bytes)?;
-    file::replace(&constants, text.as_bytes())?;
+    files::replace(output, &bytes)?;
+    files::replace(&constants, text.as_bytes())?;
     Ok(Exported { bytes, f32_bytes, cost, calibration: None, constants })
 }
 
