@@ -131,7 +131,8 @@ impl Search {
             within("search.halving.first_epochs", first, 1..=epochs)?;
         }
         if self.space.contains_key("training.epochs") {
-            let problem = "cannot be searched: halving shares out the epochs. Set the most in `training.epochs`";
+            let problem =
+                "cannot be searched: halving shares out the epochs. Set the most in `training.epochs`";
             return Err(fault("search.training.epochs", problem));
         }
         self.space.iter().try_for_each(|(key, distribution)| distribution.check(&format!("search.{key}")))
@@ -152,7 +153,9 @@ impl Distribution {
             Distribution::LogInteger(ends) => {
                 within(key, ends[0], 1..=i64::MAX).and_then(|()| ascending(key, *ends))
             }
-            Distribution::Choice(values) if values.is_empty() => Err(fault(key, "has nothing to choose from")),
+            Distribution::Choice(values) if values.is_empty() => {
+                Err(fault(key, "has nothing to choose from"))
+            }
             Distribution::Choice(_) => Ok(()),
             Distribution::List(parts) => parts.iter().try_for_each(|part| part.check(key)),
         }
@@ -164,4 +167,84 @@ fn ascending<T: PartialOrd + std::fmt::Display>(key: &str, [low, high]: [T; 2]) 
         return Ok(());
     }
     Err(fault(key, format!("goes from {low} to {high}: the first must be below the second")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
+
+    fn parse(search: &str) -> anyhow::Result<Search> {
+        Ok(Config::parse("run.toml", &format!("{SHORT}[search]\n{search}"), &[])?.search)
+    }
+
+    #[test]
+    fn keys_may_be_written_in_any_of_tomls_ways() {
+        let forms = [
+            "noise.input_keep = { uniform = [0.5, 1] }",
+            "\"noise.input_keep\" = { uniform = [0.5, 1.0] }",
+            "noise.input_keep.uniform = [0.5, 1]",
+            "[search.noise]\ninput_keep = { uniform = [0.5, 1] }",
+        ];
+        for form in forms {
+            let search = parse(form).unwrap();
+            assert_eq!(search.halving, Halving { first_epochs: None, factor: 3 });
+            assert_eq!(search.space["noise.input_keep"], Distribution::Uniform([0.5, 1.0]), "{form}");
+        }
+    }
+
+    #[test]
+    fn every_distribution_is_read() {
+        let search = parse(
+            "a = { log_uniform = [1e-4, 1] }\nb = { uniform_variance = [0, 1] }\nc = { normal = [0, 2] }\n\
+             d = { integer = [1, 9] }\ne = { log_integer = [1, 9] }\nf = { choice = ['x', 2, [3]] }\n\
+             g = { list = [{ integer = [1, 2] }, { choice = [7] }] }\nhalving = { first_epochs = 2, factor = 4 }",
+        );
+        let search = search.unwrap();
+        assert_eq!(search.halving, Halving { first_epochs: Some(2), factor: 4 });
+        assert_eq!(search.space.len(), 7);
+        let parts = vec![Distribution::Integer([1, 2]), Distribution::Choice(vec![Value::Integer(7)])];
+        assert_eq!(search.space["g"], Distribution::List(parts));
+    }
+
+    #[test]
+    fn the_config_as_run_has_no_search() {
+        let text = format!("{SHORT}[search]\nseed = {{ integer = [1, 9] }}");
+        let config = Config::parse("run.toml", &text, &[]).unwrap();
+        assert!(!config.search.space.is_empty() && !config.to_toml().unwrap().contains("search"));
+    }
+
+    #[test]
+    fn errors_name_key_place_and_what_is_allowed() {
+        for (line, names) in [
+            ("noise.input_keep = 0.5", ["`search.noise.input_keep`", "log_uniform"]),
+            (
+                "noise.input_keep = { unifrom = [0, 1] }",
+                ["`search.noise.input_keep.unifrom`", "uniform_variance"],
+            ),
+            (
+                "noise.input_keep = { uniform = [0, 1], choice = [1] }",
+                ["`search.noise.input_keep`", "several"],
+            ),
+            ("noise.input_keep = { uniform = [1] }", ["`search.noise.input_keep.uniform`", "length"]),
+            (
+                "noise.input_keep = { uniform = [1, 0.5] }",
+                ["run.toml:5:20: `search.noise.input_keep`", "below"],
+            ),
+            ("init.input_std = { log_uniform = [0, 1] }", ["`search.init.input_std`", "above 0"]),
+            ("init.input_std = { uniform_variance = [-1, 1] }", ["`search.init.input_std`", "variance"]),
+            ("init.input_std = { normal = [0, 0] }", ["`search.init.input_std`", "above 0"]),
+            ("init.sparse = { log_integer = [0, 9] }", ["`search.init.sparse`", "from 1"]),
+            ("init.sparse = { choice = [] }", ["`search.init.sparse`", "nothing"]),
+            ("training.epochs = { integer = [1, 9] }", ["`search.training.epochs`", "halving"]),
+            ("halving = { factor = 0 }", ["`search.halving.factor`", "from 1 to 100"]),
+            ("halving = { first_epochs = 31 }", ["`search.halving.first_epochs`", "from 1 to 30"]),
+            ("halving = { firts = 3 }", ["`search.halving`", "first_epochs"]),
+        ] {
+            let error = parse(line).unwrap_err().to_string();
+            assert!(names.iter().all(|name| error.contains(name)) && error.contains("run.toml:"), "{error}");
+        }
+    }
 }
