@@ -90,7 +90,8 @@ fn errors_of_searches_say_what_and_where() {
     with("typo.toml", &["typo.toml:17", "search.noise.input_keep", "below"]);
     place.write("key.toml", &format!("{CONFIG}[search]\nnoise.inputs_keep = {{ uniform = [0.5, 1] }}\n"));
     with("key.toml", &["trial 0", "inputs_keep", "input_keep"]);
-    place.write("data.toml", &(CONFIG.replace("train.csv", "absent.csv") + SEARCH));
+    let search = fs::read_to_string(place.path("search.toml")).expect("the config");
+    place.write("data.toml", &search.replace("train.csv", "absent.csv"));
     with("data.toml", &["absent.csv"]);
     fails(&["search", &place.at("search.toml"), "--trials", "0", "--out", &out], &["--trials", "1..=9999"]);
     assert!(!place.path("out").exists(), "a search that cannot start leaves nothing behind");

@@ -24,7 +24,7 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
     let bar = |&value: &f32| Bar { label: "a".into(), value, group: "g".into(), note: String::new() };
     let parts: Vec<Bar> = series.iter().map(bar).collect();
     let marks = [TrialMark::Stopped, TrialMark::Best].repeat(series.len());
-    let words: Vec<String> = series.iter().map(f32::to_string).collect();
+    let words: Vec<String> = (0..series.len()).map(|index| format!("choice {}", index % 3)).collect();
     let of_trials =
         |values| Trials { values, losses: series, marks: &marks, x_label: "rate", y_label: "NLL" };
     let curves = [CalibrationCurve { label: "int8", nominal: series, observed: series }];
@@ -236,7 +236,10 @@ fn settings_over_decades_stand_on_a_logarithmic_axis() {
         trials(&data).inline()
     };
     assert!(drawn(&[0.001, 0.01, 0.1]).contains(">0.01<"));
-    assert!(!drawn(&[0.001, 0.01, 0.011]).contains(">0.002<"), "an ordinary axis");
+    // Multiples of 0.002 on an ordinary axis; 1, 2 and 5 of every decade on a logarithmic one.
+    assert!(
+        drawn(&[0.001, 0.01, 0.011]).contains(">0.006<") && !drawn(&[0.001, 0.01, 0.1]).contains(">0.006<")
+    );
 }
 
 #[test]
