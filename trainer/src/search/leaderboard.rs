@@ -104,8 +104,12 @@ impl Leaderboard {
         self.trials.first().filter(|place| place.valid_nll.is_some())
     }
 
-    /// Headings and cells of a table: a column per searched key at the end.
+    /// Headings and cells of a table for people: a column per searched key at the end.
     pub fn table(&self) -> Vec<Vec<String>> {
+        self.rows(|nll| format!("{nll:.4}"))
+    }
+
+    fn rows(&self, loss: impl Fn(f64) -> String) -> Vec<Vec<String>> {
         let keys = self.keys();
         let heading = ["rank", "trial", "valid_nll", "best_epoch", "epochs", "status"].map(String::from);
         let heading = heading.into_iter().chain(keys.iter().map(|key| key.to_string())).collect();
@@ -114,7 +118,7 @@ impl Leaderboard {
             let cells = [
                 (rank + 1).to_string(),
                 place.trial.to_string(),
-                or_blank(place.valid_nll.map(|nll| nll.to_string())),
+                or_blank(place.valid_nll.map(&loss)),
                 or_blank(place.best_epoch.map(|epoch| epoch.to_string())),
                 place.epochs.to_string(),
                 place.status.name().to_string(),
@@ -129,13 +133,13 @@ impl Leaderboard {
         self.trials.first().map_or(Vec::new(), |place| place.values.keys().collect())
     }
 
-    /// The table as CSV.
+    /// The table as CSV, losses with all their digits.
     ///
     /// # Errors
     /// None that a table of text could cause.
     pub fn csv(&self) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in self.table() {
+        for row in self.rows(|nll| nll.to_string()) {
             writer.write_record(row).context("cannot write the leaderboard as CSV")?;
         }
         writer.into_inner().context("cannot write the leaderboard as CSV")

@@ -163,3 +163,16 @@ fn values_that_make_no_config_are_named_before_anything_starts() {
     let error = run(&plan(folder.path(), 2, "out"), &Here, &Silent).unwrap_err().to_string();
     assert!(error.contains("config.toml") && error.contains("nothing to search"), "{error}");
 }
+
+#[test]
+fn the_published_ranges_make_valid_trials() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    for name in ["search_piano_tanh.toml", "search_piano_tanh_open.toml", "search_piano_lstm.toml"] {
+        let file = folder.join(name);
+        let base = Config::load(&file, &[]).unwrap();
+        for index in 0..64 {
+            let trial = Trial::new(&file, &[], &base, index, Path::new("out")).unwrap();
+            assert_eq!(trial.values.len(), base.search.space.len());
+        }
+    }
+}

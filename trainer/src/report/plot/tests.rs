@@ -235,7 +235,9 @@ fn settings_over_decades_stand_on_a_logarithmic_axis() {
         };
         trials(&data).inline()
     };
-    assert!(drawn(&[0.001, 0.01, 0.1]).contains(">0.01<"));
+    assert!(drawn(&[0.001, 0.01, 0.1]).contains(">0.05<"));
+    let wide = drawn(&[0.0001, 0.01, 1.0]);
+    assert!(wide.contains(">0.01<") && !wide.contains(">0.05<"));
     // Multiples of 0.002 on an ordinary axis; 1, 2 and 5 of every decade on a logarithmic one.
     assert!(
         drawn(&[0.001, 0.01, 0.011]).contains(">0.006<") && !drawn(&[0.001, 0.01, 0.1]).contains(">0.006<")

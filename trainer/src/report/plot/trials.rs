@@ -100,6 +100,9 @@ struct Setting {
 /// From this ratio of largest to smallest on, an axis is logarithmic.
 const WIDE: f64 = 20.0;
 
+/// From this ratio on, powers of ten are ticks enough.
+const MANY_DECADES: f64 = 300.0;
+
 impl Setting {
     fn of(values: &Values) -> Self {
         match values {
@@ -115,8 +118,9 @@ impl Setting {
         if !(range.low > 0.0 && range.high >= WIDE * range.low) {
             return Setting { places, range: range.padded(0.04), ticks: None };
         }
+        let factors: &[f64] = if range.high >= MANY_DECADES * range.low { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let decades = range.low.log10().floor() as i32..=range.high.log10().floor() as i32;
-        let round = decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|factor| factor * 10f64.powi(decade)));
+        let round = decades.flat_map(|decade| factors.iter().map(move |factor| factor * 10f64.powi(decade)));
         let within = round.filter(|value| (range.low..=range.high).contains(value));
         let ticks = within.map(|value| Tick { value: value.log10(), label: short_number(value) }).collect();
         let range = Range::new(range.low.log10(), range.high.log10()).padded(0.04);
