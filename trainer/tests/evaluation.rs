@@ -69,6 +69,6 @@ fn binary_outputs_cannot_be_calibrated() {
         arguments.extend(["--set", set]);
     }
     succeeds(&arguments);
-    fails(&["export", &run, "--calibrate", "-o", &place.at("model.qvr")], &["--calibrate", "Gaussian"]);
+    fails(&["export", &run, "--calibrate", "-o", &place.at("model.qvr")], &["--calibrate", "normal"]);
     assert!(!place.path("model.qvr").exists());
 }

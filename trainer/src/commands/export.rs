@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{Likelihood, WeightFormat};
+use quaver::checkpoint::WeightFormat;
 use serde::Serialize;
 
 use crate::config::Config;
@@ -112,10 +112,6 @@ fn calibrated_export(
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    ensure!(
-        state.spec.likelihood == Likelihood::Gaussian,
-        "--calibrate scales the variance of Gaussian outputs, and this model has none; leave it out"
-    );
     let factors = |format| -> Result<Vec<f32>> {
         let forecasts = from_runtime(&encode(state, format, None)?, sequences)?;
         Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
@@ -137,6 +133,10 @@ fn encode(state: &RunState, format: WeightFormat, factors: Option<&[f32]>) -> Re
         &state.target_names,
     );
     if let Some(factors) = factors {
+        ensure!(
+            contents.calibration.len() == factors.len(),
+            "--calibrate scales the variance of normal outputs, and this model has none; leave it out"
+        );
         contents.calibration = factors.to_vec();
     }
     quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))

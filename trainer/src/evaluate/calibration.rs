@@ -3,12 +3,12 @@
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::{Value, central_probability};
+use super::value::{Value, central_probability, is_normal};
 
 /// One point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalibrationPoint {
-    /// For a Gaussian: the probability of a central interval. For binary outputs: the mean of similar predicted
+    /// For a normal output: the probability of a central interval. For binary outputs: the mean of similar predicted
     /// probabilities.
     pub promised: f64,
     /// The share of observed values inside that interval, or of ones among those predictions.
@@ -35,10 +35,7 @@ struct Bin {
 
 impl Histogram {
     pub(super) fn add(&mut self, likelihood: Likelihood, value: &Value) {
-        let promised = match likelihood {
-            Likelihood::Gaussian => central_probability(value.z()),
-            Likelihood::Bernoulli => value.mean,
-        };
+        let promised = if is_normal(likelihood) { central_probability(value.z()) } else { value.mean };
         let bin = &mut self.bins[((promised * BINS as f64) as usize).min(BINS - 1)];
         bin.n += 1;
         bin.promised += promised;
@@ -55,10 +52,7 @@ impl Histogram {
 
     /// The curve, from the smallest promise to the largest.
     pub(super) fn curve(&self, likelihood: Likelihood) -> Vec<CalibrationPoint> {
-        match likelihood {
-            Likelihood::Gaussian => self.coverage_curve(),
-            Likelihood::Bernoulli => self.reliability_curve(),
-        }
+        if is_normal(likelihood) { self.coverage_curve() } else { self.reliability_curve() }
     }
 
     /// Share of values inside the central intervals of 5 %, 10 %, … 95 %.

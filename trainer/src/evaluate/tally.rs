@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quaver::checkpoint::Likelihood;
 
 use super::calibration::{CalibrationPoint, Histogram};
-use super::value::{Value, central_probability};
+use super::value::{Value, central_probability, is_normal};
 
 /// Central intervals that are reported: per cent, and half their width in standard deviations.
 const INTERVALS: [(u32, f64); 3] =
@@ -107,10 +107,8 @@ impl Tally {
 }
 
 fn by_percent(likelihood: Likelihood, values: impl Iterator<Item = f64>) -> BTreeMap<String, f64> {
-    match likelihood {
-        Likelihood::Gaussian => {
-            INTERVALS.iter().map(|(percent, _)| percent.to_string()).zip(values).collect()
-        }
-        Likelihood::Bernoulli => BTreeMap::new(),
+    if !is_normal(likelihood) {
+        return BTreeMap::new();
     }
+    INTERVALS.iter().map(|(percent, _)| percent.to_string()).zip(values).collect()
 }

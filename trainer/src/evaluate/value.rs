@@ -7,6 +7,14 @@ use quaver::checkpoint::Likelihood;
 /// Probabilities are kept this far from 0 and 1, as in the runtime's surprise score.
 const PROBABILITY_MARGIN: f64 = 1e-7;
 
+/// Whether outputs are normal; otherwise they are probabilities of ones.
+pub(super) fn is_normal(likelihood: Likelihood) -> bool {
+    match likelihood {
+        Likelihood::Gaussian => true,
+        Likelihood::Bernoulli => false,
+    }
+}
+
 /// A prediction and what was observed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
@@ -47,14 +55,12 @@ impl Value {
     /// Of a normal it is σ (z (2Φ(z) − 1) + 2φ(z) − 1/√π) (Gneiting and Raftery 2007, section 4.2); of a probability
     /// the distribution function is 1 − p between 0 and 1, which leaves the squared error: the Brier score.
     pub(super) fn crps(&self, likelihood: Likelihood) -> f64 {
-        match likelihood {
-            Likelihood::Gaussian => {
-                let z = self.z();
-                let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
-                self.variance().sqrt() * (z * libm::erf(z / SQRT_2) + 2.0 * density - 1.0 / PI.sqrt())
-            }
-            Likelihood::Bernoulli => self.error() * self.error(),
+        if !is_normal(likelihood) {
+            return self.error() * self.error();
         }
+        let z = self.z();
+        let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
+        self.variance().sqrt() * (z * libm::erf(z / SQRT_2) + 2.0 * density - 1.0 / PI.sqrt())
     }
 }
 

@@ -9,6 +9,7 @@ mod ridge;
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
+use super::value::is_normal;
 use super::{Forecast, Scores, scores};
 use crate::data::{Dataset, Scaling, Sequence};
 use constant::Constant;
@@ -43,26 +44,19 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
     // Where targets are columns of their own, a net is never shown them.
     let unfair = data.target == Target::Columns;
     let constant = Constant::fit(&data.train);
-    match likelihood {
-        Likelihood::Gaussian => {
-            let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.forecast(s));
-            let persistence = Persistence::fit(&data.train, &constant);
-            let last =
-                baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.forecast(s));
-            let ridge = Ridge::fit(&data.train, &data.valid);
-            let ridge = ridge.map(|ridge| {
-                baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.forecast(s))
-            });
-            [mean, last].into_iter().chain(ridge).collect()
-        }
-        Likelihood::Bernoulli => {
-            let markov = Markov::fit(&data.train, &constant);
-            vec![
-                baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.forecast(s)),
-                baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)),
-            ]
-        }
+    if is_normal(likelihood) {
+        let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.forecast(s));
+        let persistence = Persistence::fit(&data.train, &constant);
+        let last = baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.forecast(s));
+        let ridge = Ridge::fit(&data.train, &data.valid);
+        let ridge = ridge
+            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.forecast(s)));
+        return [mean, last].into_iter().chain(ridge).collect();
     }
+    let mut found = vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.forecast(s))];
+    let markov = Markov::fit(&data.train, &constant);
+    found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
+    found
 }
 
 #[cfg(test)]
