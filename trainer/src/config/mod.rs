@@ -32,7 +32,7 @@ use check::{Fault, fault, within};
 use document::{Document, Override};
 
 pub use model::{Cell, Model, Noise};
-pub use training::{Init, Optimiser, Training};
+pub use training::{Init, Optimiser, Schedule, Training};
 
 /// Everything an experiment is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

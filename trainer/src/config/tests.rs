@@ -37,10 +37,17 @@ sparse = 8
 output_bias = -0.8
 
 [training]
-optimiser = "adam"
+optimiser = "rmsprop"
 learning_rate = 0.01
+momentum = 0.95
+square_decay = 0.99
+schedule = "cosine"
+schedule_epochs = 40
+schedule_factor = 0.01
+warm_up = 1.5
 batch = 4
 chunk = 0
+padding = "before"
 epochs = 3
 patience = 0
 clip_norm = 225
@@ -221,6 +228,11 @@ fn every_number_has_a_range() {
         ("init", "spectral_radius", "inf"),
         ("init", "sparse", "33"),
         ("init", "output_bias", "nan"),
+        ("training", "momentum", "1"),
+        ("training", "square_decay", "-0.1"),
+        ("training", "schedule_epochs", "0"),
+        ("training", "schedule_factor", "2"),
+        ("training", "warm_up", "-1"),
         ("training", "batch", "0"),
         ("training", "chunk", "9999999"),
         ("training", "epochs", "0"),

@@ -7,9 +7,11 @@ pub mod folder;
 pub mod likelihood;
 pub mod loss;
 pub mod metrics;
+pub mod nesterov;
 pub mod optimiser;
 pub mod progress;
 mod run;
+pub mod schedule;
 pub mod state;
 mod step;
 

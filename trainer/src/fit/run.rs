@@ -8,11 +8,12 @@ use quaver::checkpoint::ModelSpec;
 
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
-use super::optimiser::{Adam, Optimiser, clip};
+use super::optimiser::{Optimiser, clip};
 use super::progress::{Plan, Progress, StepReport};
+use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{RunningMean, evaluate, slope};
-use crate::config::{self, Config, Training};
+use crate::config::{Config, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
 use crate::nn::random::{Purpose, stream};
@@ -72,14 +73,12 @@ fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
     let spec = config.model_spec(data.input_names.len(), data.target_names.len())?;
     check_trainable(&spec)?;
     let parameters = config.init.draw(&spec, config.seed);
-    let optimiser = match config.training.optimiser {
-        config::Optimiser::Adam => Optimiser::Adam(Adam::new(&parameters)),
-    };
     Ok(RunState {
         spec,
+        optimiser: Optimiser::new(&config.training, &parameters),
         parameters,
-        optimiser,
         epoch: 0,
+        rate_cuts: 0,
         best: None,
         scaling: Scaling::fit(&data.train),
         input_names: data.input_names.clone(),
@@ -167,9 +166,9 @@ impl Run<'_> {
 
     /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
     fn batches(&self, epoch: usize) -> batch::Batches<'_> {
-        let Training { chunk, batch, .. } = self.config.training;
+        let Training { chunk, batch, padding, .. } = self.config.training;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
-        batch::training(&self.data.train, &self.state.scaling, chunk, batch, &mut rng)
+        batch::training(&self.data.train, &self.state.scaling, chunk, batch, &mut rng).padded(padding)
     }
 
     fn stop(&self, elapsed: Duration) -> Option<Stop> {
@@ -197,6 +196,8 @@ impl Run<'_> {
         if best {
             next.best = Some(Best { epoch: next.epoch, valid_nll });
         }
+        let stale = next.epoch - next.best.map_or(0, |best| best.epoch);
+        next.rate_cuts += u32::from(schedule::cuts(&self.config.training, stale));
         let metrics = EpochMetrics {
             epoch: next.epoch,
             train_nll: tally.nll.value().context("data.train: every target is missing")?,
@@ -211,15 +212,20 @@ impl Run<'_> {
 
     /// Steps through all batches of an epoch.
     fn learn(&self, next: &mut RunState, progress: &mut dyn Progress) -> Result<Tally> {
-        let Training { learning_rate, clip_norm, .. } = self.config.training;
-        let limit = if clip_norm == 0.0 { f32::INFINITY } else { clip_norm };
+        let training = &self.config.training;
+        let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
-        for (index, batch) in self.batches(next.epoch).enumerate() {
+        let batches = self.batches(next.epoch);
+        let count = batches.len() as f64;
+        for (index, batch) in batches.enumerate() {
             let Some(mut slope) = slope(&next.spec, &next.parameters, &batch) else { continue };
             let norm = clip(&mut slope.gradients, limit);
             self.check_finite("the training loss", slope.nll, next.epoch)?;
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
-            next.optimiser.step(&mut next.parameters, &slope.gradients, learning_rate);
+            // A step counts with what it completes: a warm-up does not begin at a rate of zero.
+            let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
+            let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
+            next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
             tally.nll.add(slope.nll, slope.steps);
             tally.gradient_norm.add(norm, 1);
             tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);

@@ -153,7 +153,7 @@ fn a_prediction_of_binary_targets_is_a_probability() {
     let batch = batch(4, 3, 3, true);
     let before = predict(&spec, &parameters, &batch);
     spec.likelihood = Likelihood::Bernoulli;
-    let after = predict(&spec, &Parameters { tensors: parameters.tensors[..6].to_vec() }, &batch);
+    let after = predict(&spec, &Parameters::of(parameters.tensors[..6].to_vec()), &batch);
     for index in 0..before.mean.len() {
         let expected = moments::sigmoid(Moments { mean: before.mean[index], var: before.var[index] });
         assert_eq!(expected, Moments { mean: after.mean[index], var: after.var[index] });

@@ -54,6 +54,12 @@ impl Parameters {
         Parameters { tensors }
     }
 
+    /// Lists that belong to no network.
+    #[cfg(test)]
+    pub(crate) fn of(tensors: Vec<Named>) -> Self {
+        Parameters { tensors }
+    }
+
     /// The list of this name, if the network has it.
     pub fn get(&self, name: &str) -> Option<&Named> {
         self.tensors.iter().find(|tensor| tensor.name == name)

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rand_core::Rng;
 
-use super::Batch;
+use super::{Batch, Padding};
 use crate::data::rows::Sequence;
 use crate::data::scaler::Scaling;
 
@@ -55,13 +55,19 @@ pub struct Batches<'a> {
     scaling: &'a Scaling,
     chunks: Vec<Chunk>,
     rows: usize,
+    padding: Padding,
     done: usize,
 }
 
 impl<'a> Batches<'a> {
     fn new(sequences: &'a [Sequence], scaling: &'a Scaling, chunks: Vec<Chunk>, rows: usize) -> Self {
         assert!(rows > 0, "a batch needs at least one row");
-        Batches { sequences, scaling, chunks, rows, done: 0 }
+        Batches { sequences, scaling, chunks, rows, padding: Padding::After, done: 0 }
+    }
+
+    /// The same batches with another padding.
+    pub fn padded(self, padding: Padding) -> Self {
+        Batches { padding, ..self }
     }
 }
 
@@ -72,7 +78,7 @@ impl Iterator for Batches<'_> {
         let left = &self.chunks[self.done..];
         let chunks = &left[..self.rows.min(left.len())];
         self.done += chunks.len();
-        (!chunks.is_empty()).then(|| Batch::new(self.sequences, self.scaling, chunks))
+        (!chunks.is_empty()).then(|| Batch::padded(self.sequences, self.scaling, chunks, self.padding))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
