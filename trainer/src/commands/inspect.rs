@@ -79,6 +79,7 @@ fn cell_text(cell: CellKind) -> String {
     match cell {
         CellKind::Elman(transfer) => format!("{transfer:?}").to_lowercase(),
         CellKind::Lstm => "lstm".into(),
+        CellKind::Dense(transfer) => format!("dense-{transfer:?}").to_lowercase(),
     }
 }
 

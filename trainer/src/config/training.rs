@@ -6,7 +6,7 @@ use super::check::{Fault, fault, not_negative, positive, share, within};
 use crate::data::batch::Padding;
 
 /// The section `[init]`: where training begins (Bayer 2015, thesis, 1.3.3).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Init {
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs unless given.
@@ -24,6 +24,22 @@ pub struct Init {
     pub sparse: u16,
     /// Where the biases of the outputs begin; 0 unless given. A negative one suits outputs that are rarely 1.
     pub output_bias: f32,
+    /// Where the standard deviations of weights that have one begin, in units of 1/√columns of their affine map; 0.1
+    /// unless given.
+    pub weight_deviation: f32,
+}
+
+impl Default for Init {
+    fn default() -> Self {
+        Init {
+            input_std: None,
+            recurrent_std: None,
+            spectral_radius: None,
+            sparse: 0,
+            output_bias: 0.0,
+            weight_deviation: 0.1,
+        }
+    }
 }
 
 /// The section `[training]`: the optimiser and when it stops.
@@ -124,6 +140,7 @@ impl Init {
         optional("init.input_std", self.input_std)?;
         optional("init.recurrent_std", self.recurrent_std)?;
         optional("init.spectral_radius", self.spectral_radius)?;
+        positive("init.weight_deviation", self.weight_deviation.into())?;
         if self.recurrent_std.is_some() && self.spectral_radius.is_some() {
             let problem =
                 "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";

@@ -86,12 +86,15 @@ impl Tally {
         let variance = (epistemic + aleatoric).max(f64::from(f32::MIN_POSITIVE));
         let error = observed - mean;
         let nll = match likelihood {
-            Likelihood::Gaussian => {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 0.5 * ((2.0 * std::f64::consts::PI * variance).ln() + error * error / variance)
             }
             Likelihood::Bernoulli => {
                 let p = mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN);
                 -observed * p.ln() - (1.0 - observed) * (1.0 - p).ln()
+            }
+            Likelihood::Categorical => {
+                -observed * mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN).ln()
             }
         };
         let probability = central_probability(error / variance.sqrt());
@@ -127,8 +130,10 @@ impl Tally {
 fn coverage(likelihood: Likelihood, inside: [usize; INTERVALS.len()], n: usize) -> BTreeMap<String, f64> {
     let share = |(percent, inside): (u32, usize)| (percent.to_string(), inside as f64 / n.max(1) as f64);
     match likelihood {
-        Likelihood::Gaussian => INTERVALS.into_iter().zip(inside).map(share).collect(),
-        Likelihood::Bernoulli => BTreeMap::new(),
+        Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+            INTERVALS.into_iter().zip(inside).map(share).collect()
+        }
+        Likelihood::Bernoulli | Likelihood::Categorical => BTreeMap::new(),
     }
 }
 

@@ -3,7 +3,9 @@
 //! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
 //! best and the last [`state`]; [`folder`] knows which file is where.
 
+mod divergence;
 pub mod folder;
+mod heads;
 pub mod likelihood;
 pub mod loss;
 pub mod metrics;
@@ -23,4 +25,4 @@ pub use metrics::EpochMetrics;
 pub use progress::{Plan, Progress, Silent, StepReport};
 pub use run::{Stop, Summary, train};
 pub use state::{Best, RunState};
-pub use step::{Slope, evaluate, slope};
+pub use step::{Context, Slope, evaluate, slope, slope_in};

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
-use quaver::checkpoint::ModelSpec;
+use anyhow::{Context as _, Result, bail, ensure};
 
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
@@ -12,7 +11,7 @@ use super::optimiser::{Optimiser, clip};
 use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
-use super::step::{RunningMean, evaluate, slope};
+use super::step::{Context, RunningMean, evaluate, slope_in};
 use crate::config::{Config, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
@@ -71,8 +70,7 @@ pub fn train(
 /// The state before the first epoch.
 fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
     let spec = config.model_spec(data.input_names.len(), data.target_names.len())?;
-    check_trainable(&spec)?;
-    let parameters = config.init.draw(&spec, config.seed);
+    let parameters = config.init.draw_for(&spec, config.method(), config.seed);
     Ok(RunState {
         spec,
         optimiser: Optimiser::new(&config.training, &parameters),
@@ -86,12 +84,10 @@ fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
     })
 }
 
-/// The checkpoint format knows more kinds of networks than can be trained.
-fn check_trainable(spec: &ModelSpec) -> Result<()> {
-    let learned_variance =
-        spec.output.weight_variance || spec.layers.iter().any(|layer| layer.weight_variance);
-    ensure!(!learned_variance, "weights with variances of their own cannot be trained");
-    Ok(())
+/// Time steps of the training data with at least one target.
+fn observations(data: &Dataset) -> usize {
+    let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
+    rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
 }
 
 /// Lays out a new run. The state comes last: where it is, all else is.
@@ -215,10 +211,12 @@ impl Run<'_> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
+        let observations = observations(self.data);
         let batches = self.batches(next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
-            let Some(mut slope) = slope(&next.spec, &next.parameters, &batch) else { continue };
+            let context = Context { observations: Some(observations), start: None };
+            let Some(mut slope) = slope_in(&next.spec, &next.parameters, &batch, context) else { continue };
             let norm = clip(&mut slope.gradients, limit);
             self.check_finite("the training loss", slope.nll, next.epoch)?;
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
