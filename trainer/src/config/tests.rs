@@ -64,6 +64,7 @@ warm_up = 1.5
 batch = 4
 chunk = 0
 padding = "before"
+carry_state = false
 epochs = 3
 patience = 0
 clip_norm = 225
@@ -165,6 +166,7 @@ fn methods_that_contradict_each_other_are_refused() {
         (&["weights.posterior=ropd", "model.output=plain"], "`model.output` must be \"propagating\""),
         (&["weights.posterior=vb", "model.likelihood=bernoulli"], "`weights.posterior` \"vb\" needs"),
         (&["weights.noise_std=1", "weights.keep=0.5"], "`weights.noise_std` and `weights.keep`"),
+        (&["training.carry_state=true", "training.chunk=0"], "`training.carry_state` needs `training.chunk`"),
         (&["noise.learn_keep=true"], "`noise.learn_keep` needs a probability below 1"),
         (&["noise.kind=additive", "noise.input_keep=0.5"], "`noise.input_keep` belongs to"),
     ] {

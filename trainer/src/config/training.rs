@@ -70,6 +70,9 @@ pub struct Training {
     /// Where chunks shorter than others of their batch are filled up with zeros that do not count: `"after"` (the
     /// default) or `"before"` (Bayer 2015, thesis, 2.5.2).
     pub padding: Padding,
+    /// Whether a chunk goes on from where the one before it has ended, gradients not included; false unless given, and
+    /// every chunk starts at zero.
+    pub carry_state: bool,
     /// Most passes over the training data; 30 unless given.
     pub epochs: usize,
     /// Epochs without a better validation loss after which training stops; 10 unless given, 0 for never.
@@ -121,6 +124,7 @@ impl Default for Training {
             batch: 16,
             chunk: 100,
             padding: Padding::After,
+            carry_state: false,
             epochs: 30,
             patience: 10,
             clip_norm: 5.0,
@@ -168,6 +172,10 @@ impl Training {
         not_negative("training.warm_up", self.warm_up)?;
         within("training.batch", self.batch, 1..=MOST)?;
         within("training.chunk", self.chunk, 0..=MOST)?;
+        if self.carry_state && (self.chunk == 0 || self.padding == Padding::Before) {
+            let problem = "needs `training.chunk` above 0 and `training.padding = \"after\"`";
+            return Err(fault("training.carry_state", problem));
+        }
         within("training.epochs", self.epochs, 1..=MOST)?;
         within("training.patience", self.patience, 0..=MOST)?;
         not_negative("training.clip_norm", self.clip_norm.into())?;

@@ -3,6 +3,7 @@
 //! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
 //! best and the last [`state`]; [`folder`] knows which file is where.
 
+mod carry;
 mod divergence;
 pub mod folder;
 mod heads;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use super::carry::Carried;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::{Optimiser, clip};
@@ -162,9 +163,14 @@ impl Run<'_> {
 
     /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
     fn batches(&self, epoch: usize) -> batch::Batches<'_> {
-        let Training { chunk, batch, padding, .. } = self.config.training;
+        let Training { chunk, batch, padding, carry_state, .. } = self.config.training;
+        let (train, scaling) = (&self.data.train, &self.state.scaling);
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
-        batch::training(&self.data.train, &self.state.scaling, chunk, batch, &mut rng).padded(padding)
+        if carry_state {
+            batch::carried(train, scaling, chunk, batch, &mut rng)
+        } else {
+            batch::training(train, scaling, chunk, batch, &mut rng).padded(padding)
+        }
     }
 
     fn stop(&self, elapsed: Duration) -> Option<Stop> {
@@ -212,11 +218,14 @@ impl Run<'_> {
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
         let observations = observations(self.data);
+        let mut carried = Carried::default();
         let batches = self.batches(next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
-            let context = Context { observations: Some(observations), start: None };
+            let start = training.carry_state.then(|| carried.start(&next.spec, &batch));
+            let context = Context { observations: Some(observations), start: start.as_deref() };
             let Some(mut slope) = slope_in(&next.spec, &next.parameters, &batch, context) else { continue };
+            carried = Carried::after(&batch, std::mem::take(&mut slope.states));
             let norm = clip(&mut slope.gradients, limit);
             self.check_finite("the training loss", slope.nll, next.epoch)?;
             self.check_finite("the norm of the gradient", norm, next.epoch)?;

@@ -316,7 +316,7 @@ fn small_nets_learn_what_needs_memory() {
 
 #[test]
 fn every_method_learns() {
-    let methods: [&[&str]; 8] = [
+    let methods: [&[&str]; 9] = [
         &["weights.posterior=ropd"],
         &["weights.posterior=vb"],
         &["model.implicit_variance=true", "model.learn_variance_scale=true", "noise.output_keep=0.95"],
@@ -324,6 +324,7 @@ fn every_method_learns() {
         &["noise.recurrent_keep=0.95", "noise.learn_keep=true"],
         &["weights.noise_std=0.01"],
         &["training.optimiser=rmsprop", "training.learning_rate=0.002"],
+        &["training.carry_state=true"],
         &["training.padding=before", "training.schedule=cosine", "training.schedule_epochs=40"],
     ];
     for method in methods {

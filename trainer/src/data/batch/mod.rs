@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
 
-pub use order::{Batches, Chunk, evaluation, training};
+pub use order::{Batches, Chunk, carried, evaluation, training};
 
 /// Chunks side by side, in standardised units. Shorter ones are padded, at their end unless asked otherwise.
 #[derive(Clone, Debug, PartialEq)]
