@@ -71,6 +71,7 @@ fn layer_json(layer: &LayerSpec) -> Value {
         "units": layer.units,
         "input_noise": noise_text(layer.input_noise),
         "recurrent_noise": noise_text(layer.recurrent_noise),
+        "variance_scale": layer.variance_scale,
         "weight_variance": layer.weight_variance,
     })
 }

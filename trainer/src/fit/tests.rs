@@ -348,14 +348,22 @@ fn a_run_repeats_bit_for_bit_and_another_seed_does_not() {
 
 #[test]
 fn a_resumed_run_ends_with_the_same_bits() {
+    assert_resumes(&["noise.recurrent_keep=0.9"]);
+    assert_resumes(&["weights.posterior=vb", "training.optimiser=rmsprop", "training.carry_state=true"]);
+    // A rate that is cut all the time, and with it what a resumed run has to remember.
+    let cut = ["training.schedule=plateau", "training.schedule_epochs=1", "training.learning_rate=0.5"];
+    assert_resumes(&[&["training.optimiser=adadelta", "training.warm_up=1.5"][..], &cut].concat());
+}
+
+fn assert_resumes(overrides: &[&str]) {
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let full = config("lstm", &["noise.recurrent_keep=0.9"]);
+    let full = config("lstm", overrides);
     let expected = run(&full, whole.path(), false).unwrap();
-    let short = config("lstm", &["noise.recurrent_keep=0.9", "training.epochs=2"]);
-    run(&short, parts.path(), false).unwrap();
+    let until = |epochs: &str| config("lstm", &[overrides, &[epochs]].concat());
+    run(&until("training.epochs=2"), parts.path(), false).unwrap();
     let interrupted = fs::read(parts.path().join("last.state")).unwrap();
     // One more epoch whose state is lost again: its metrics must not appear twice.
-    run(&config("lstm", &["noise.recurrent_keep=0.9", "training.epochs=3"]), parts.path(), true).unwrap();
+    run(&until("training.epochs=3"), parts.path(), true).unwrap();
     fs::write(parts.path().join("last.state"), interrupted).unwrap();
     let found = run(&full, parts.path(), true).unwrap();
     assert_eq!((found.epochs, found.best, found.stop), (expected.epochs, expected.best, expected.stop));
