@@ -49,7 +49,6 @@ pub fn from_network(
     sequences: &[Sequence],
 ) -> Vec<Forecast> {
     let outputs = usize::from(spec.outputs);
-    let noise_var = parameters.noise_var();
     let mut forecasts: Vec<_> = sequences.iter().map(|s| Forecast::zeros(s.len(), outputs)).collect();
     for batch in batch::evaluation(sequences, scaling, ROWS) {
         let prediction = predict(spec, parameters, &batch);
@@ -60,12 +59,12 @@ pub fn from_network(
                 let place = (step * batch.rows + row) * outputs + output;
                 let (mean, var) = (prediction.mean[place], prediction.var[place]);
                 let (mean, epistemic, aleatoric) = match spec.likelihood {
-                    Likelihood::Gaussian => (
+                    Likelihood::Gaussian | Likelihood::Heteroscedastic => (
                         scaling.targets.unstandardise(output, mean),
                         scaling.targets.unstandardise_variance(output, var),
-                        scaling.targets.unstandardise_variance(output, noise_var[output]),
+                        scaling.targets.unstandardise_variance(output, prediction.noise[place]),
                     ),
-                    Likelihood::Bernoulli => (mean, var, (mean * (1.0 - mean) - var).max(0.0)),
+                    Likelihood::Bernoulli | Likelihood::Categorical => (mean, var, prediction.noise[place]),
                 };
                 forecasts[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
             }

@@ -10,8 +10,8 @@ const PROBABILITY_MARGIN: f64 = 1e-7;
 /// Whether outputs are normal; otherwise they are probabilities of ones.
 pub(super) fn is_normal(likelihood: Likelihood) -> bool {
     match likelihood {
-        Likelihood::Gaussian => true,
-        Likelihood::Bernoulli => false,
+        Likelihood::Gaussian | Likelihood::Heteroscedastic => true,
+        Likelihood::Bernoulli | Likelihood::Categorical => false,
     }
 }
 
@@ -39,14 +39,23 @@ impl Value {
         self.error() / self.variance().sqrt()
     }
 
+    /// The mean as a probability of a one, never quite certain.
+    fn probability(&self) -> f64 {
+        self.mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN)
+    }
+
     /// −ln p(observed), in nats.
     pub(super) fn nll(&self, likelihood: Likelihood) -> f64 {
         match likelihood {
-            Likelihood::Gaussian => 0.5 * ((2.0 * PI * self.variance()).ln() + self.z() * self.z()),
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+                0.5 * ((2.0 * PI * self.variance()).ln() + self.z() * self.z())
+            }
             Likelihood::Bernoulli => {
-                let p = self.mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN);
+                let p = self.probability();
                 -self.observed * p.ln() - (1.0 - self.observed) * (1.0 - p).ln()
             }
+            // The class that occurred pays; summed over classes that is −ln p of it.
+            Likelihood::Categorical => -self.observed * self.probability().ln(),
         }
     }
 
