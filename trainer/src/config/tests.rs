@@ -356,7 +356,10 @@ fn the_longest_example_shows_every_key() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lstm_dropout.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     let written = Config::load(&path, &[]).unwrap().to_toml().unwrap();
-    for key in written.lines().filter_map(|line| line.split(" = ").next()).filter(|key| !key.starts_with('['))
+    for key in written
+        .lines()
+        .filter_map(|line| line.split(" = ").next())
+        .filter(|key| !key.is_empty() && !key.starts_with('['))
     {
         assert!(
             text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))),

@@ -11,7 +11,7 @@ pub enum Law {
     /// Given.
     Fixed(NoiseLaw),
     /// Dropout with a keep probability that is learned, one number.
-    Dropout(Tensor<1>),
+    Dropout(Box<Tensor<1>>),
 }
 
 /// A factor on variances.
@@ -20,7 +20,7 @@ pub enum Scale {
     /// Given.
     Fixed(f32),
     /// Learned, one number.
-    Learned(Tensor<1>),
+    Learned(Box<Tensor<1>>),
 }
 
 impl Law {
@@ -33,7 +33,7 @@ impl Law {
                 MomentTensors { mean, var }
             }
             Law::Dropout(keep) => {
-                let keep: Tensor<2> = keep.clone().unsqueeze();
+                let keep: Tensor<2> = Tensor::clone(keep).unsqueeze();
                 let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
                 let made = input.mean.clone() * input.mean.clone() * spread;
                 let var = match input.var {
@@ -52,9 +52,10 @@ impl Law {
                 Tensor::from_data([*mean, *square, *var, *constant], device)
             }
             Law::Dropout(keep) => {
+                let keep = Tensor::clone(keep);
                 let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
                 let constant = Tensor::zeros([1], device);
-                Tensor::cat(vec![keep.clone(), spread, keep.clone(), constant], 0)
+                Tensor::cat(vec![keep.clone(), spread, keep, constant], 0)
             }
         }
     }
@@ -71,7 +72,7 @@ impl Scale {
         match self {
             Scale::Fixed(1.0) => var,
             Scale::Fixed(scale) => var * *scale,
-            Scale::Learned(scale) => var * scale.clone().unsqueeze(),
+            Scale::Learned(scale) => var * Tensor::clone(scale).unsqueeze(),
         }
     }
 
@@ -79,7 +80,7 @@ impl Scale {
     pub fn coefficient(&self, device: &Device) -> Tensor<1> {
         match self {
             Scale::Fixed(scale) => Tensor::from_data([*scale], device),
-            Scale::Learned(scale) => scale.clone(),
+            Scale::Learned(scale) => Tensor::clone(scale),
         }
     }
 

@@ -165,12 +165,12 @@ impl<'a> Leaves<'a> {
     }
 
     fn law(&self, logit: &str, noise: UnitNoise) -> Law {
-        self.get(logit).map_or_else(|| Law::Fixed(noise.into()), |logit| Law::Dropout(sigmoid(logit)))
+        self.get(logit).map_or_else(|| Law::Fixed(noise.into()), |logit| Law::Dropout(sigmoid(logit).into()))
     }
 
     fn scale(&self, part: &str, fixed: f32) -> Scale {
         let learned = self.get(&format!("{part}.log_scale")).zip(self.parameters.method.scale_min);
-        learned.map_or(Scale::Fixed(fixed), |(log, least)| Scale::Learned(log.exp() + least))
+        learned.map_or(Scale::Fixed(fixed), |(log, least)| Scale::Learned((log.exp() + least).into()))
     }
 
     fn posteriors(&self) -> Option<Posteriors> {
