@@ -1,6 +1,8 @@
 //! Models of typical sizes, to count what a step costs.
 
-use quaver::checkpoint::{CellKind, Contents, Target, Transfer, WeightFormat, write};
+use quaver::checkpoint::{
+    CellKind, Contents, Layout, OutputMode, Target, Transfer, UnitNoise, WeightFormat, write,
+};
 
 use crate::Case;
 use crate::golden::{Architecture, randomise};
@@ -22,14 +24,20 @@ pub fn case(name: &str) -> Option<Case> {
     };
     let inputs: u16 = next()?.parse().ok()?;
     let units = next()?.parse().ok()?;
-    let format = match next()? {
-        "f32" => WeightFormat::F32,
-        "int8" => WeightFormat::Int8,
+    let (format, layout) = match next()? {
+        "f32" => (WeightFormat::F32, Layout::Plain),
+        "int8" => (WeightFormat::Int8, Layout::Plain),
+        "small" => (WeightFormat::Int8, Layout::Small),
+        "fast" => (WeightFormat::Int8, Layout::Fast),
+        "mean" => (WeightFormat::Int8, Layout::Mean),
         _ => return None,
     };
-    let spec = Architecture { inputs, outputs: inputs, target: Target::Next, ..Architecture::default() }
-        .spec(&[(cell, units)], format);
-    let mut contents = Contents::zeros(spec);
+    let architecture =
+        Architecture { inputs, outputs: inputs, target: Target::Next, ..Architecture::default() };
+    let certain = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::Plain, ..architecture };
+    let architecture = if layout == Layout::Mean { certain } else { architecture };
+    let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
+    contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(name));
     Some(Case {
         name: name.into(),

@@ -2,6 +2,8 @@
 
 mod input;
 mod network;
+mod packed;
+mod packed_state;
 mod prediction;
 mod predictor;
 mod state;

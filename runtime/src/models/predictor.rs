@@ -3,11 +3,11 @@
 use core::iter::repeat;
 
 use super::input::{RawRow, Reading};
-use super::network::{Scratch, bernoulli_output, gaussian_output, output_step, recur};
+use super::network::{self, bernoulli_output, gaussian_output};
+use super::packed;
 use super::prediction::{Output, Prediction, outputs};
 use super::state::State;
 use super::surprise::score;
-use crate::cells::sigmoid;
 use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
 use crate::moments::Moments;
 use crate::{Arena, Error};
@@ -116,7 +116,7 @@ impl<'m> Model<'m> {
     /// # Errors
     /// If `words` has another length.
     pub fn save(&self, state: &State<'_>, words: &mut [f32]) -> Result<(), Error> {
-        state.save(words)
+        state.save(self.spec(), words)
     }
 
     /// Goes on from a state saved by [`save`](Self::save): the same stream's, or another one's.
@@ -154,30 +154,39 @@ impl<'m> Model<'m> {
     fn advance(&self, state: &mut State<'_>, input: impl Fn(usize, Option<Output>) -> Moments) {
         let spec = self.spec();
         let mut weights = self.weights;
-        let mut scratch = Scratch::new(state.scratch);
         let predicted = outputs(state.mean, state.epistemic, state.aleatoric).map(Some);
         let channels = predicted.chain(repeat(None)).take(spec.inputs.into()).enumerate();
-        scratch.fill_input(spec, channels.map(|(channel, output)| input(channel, output)));
-        let below = recur(spec, &mut weights, &mut scratch, state.recurrent);
-        let affine = weights.affine(spec.output_shape());
-        let noise_var = weights.vector(Vector::NoiseVar, spec);
-        let calibration = weights.vector(Vector::Calibration, spec);
+        let inputs = channels.map(|(channel, output)| input(channel, output));
+        let below = if spec.layout.is_packed() {
+            packed::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
+        } else {
+            network::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
+        };
 
+        let mut after_output = weights;
+        after_output.skip(spec.output_shape());
+        let noise_var = after_output.vector(Vector::NoiseVar, spec);
+        let calibration = after_output.vector(Vector::Calibration, spec);
         let units = self.output_mean.iter().zip(self.output_std.iter());
         let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
         let places = state.mean.iter_mut().zip(state.epistemic.iter_mut().zip(state.aleatoric.iter_mut()));
         let mut channels = places.zip(units.zip(noises));
-        output_step(spec, affine, below, &mut scratch, |a| {
+        let each = |y: Moments| {
             if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
                 channels.next()
             {
                 let output = match spec.likelihood {
-                    Likelihood::Gaussian => gaussian_output(a, raw_mean, raw_std, noise_var, calibration),
-                    Likelihood::Bernoulli => bernoulli_output(sigmoid(spec.moment_form, a)),
+                    Likelihood::Gaussian => gaussian_output(y, raw_mean, raw_std, noise_var, calibration),
+                    Likelihood::Bernoulli => bernoulli_output(y),
                 };
                 (*mean, *epistemic, *aleatoric) = (output.mean, output.epistemic, output.aleatoric);
             }
-        });
+        };
+        if spec.layout.is_packed() {
+            packed::output_step(spec, &mut weights, state.scratch, below, each);
+        } else {
+            network::output_step(spec, &mut weights, state.scratch, below, each);
+        }
     }
 
     /// What is known of the outputs before the first sample: their distribution in the training data.

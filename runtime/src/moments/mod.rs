@@ -27,6 +27,8 @@
 //! to 0.013 and the variance by up to 0.027, also where the input is certain and it should vanish.
 
 mod elementary;
+pub(crate) mod fixed;
+mod fixed_table;
 pub mod gradient;
 mod logistic;
 pub mod paper;

@@ -9,7 +9,7 @@ use core::panic::PanicInfo;
 
 use quaver::{Arena, Predictor};
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job};
-use quaver_qemu::meter::{Meter, PaintedStack};
+use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use semihosting::println;
 
@@ -33,7 +33,9 @@ fn main() -> ! {
     let mut total = Some(0);
     for row in job.rows::<CHOSEN_ROW>() {
         let step = measure(&meter, || {
-            black_box(predictor.step(black_box(&row)));
+            marked(|| {
+                black_box(predictor.step(black_box(&row)));
+            });
         });
         total = total.zip(step).map(|(total, step)| total + step);
     }

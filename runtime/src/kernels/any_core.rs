@@ -1,0 +1,3 @@
+//! The portable kernels, for cores without kernels of their own.
+
+pub(crate) use super::packed::dot;
