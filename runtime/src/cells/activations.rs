@@ -65,7 +65,7 @@ impl<'s> Activations<'s> {
         let limit = self.packing.input_limit;
         for (index, unit) in inputs.enumerate() {
             let noisy = with_noise(noise, unit);
-            let code = rounded(noisy.mean * self.packing.unit).clamp(-limit, limit);
+            let code = rounded(noisy.mean * self.packing.unit).min(limit).max(-limit);
             if let Some(pair) = self.means.get_mut(index / 2) {
                 let half = u32::from(code as u16) << (16 * (index % 2));
                 *pair = f32::from_bits(pair.to_bits() | half);

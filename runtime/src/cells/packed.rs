@@ -5,7 +5,7 @@
 
 use super::activations::{PackedInput, PackedUnit};
 use crate::checkpoint::{PackedGroup, PackedRow, PackedView, Transfer};
-use crate::kernels::{dot, dot_squared, mul_high, mul_word};
+use crate::kernels::{self, TanhRows, dot, dot_squared, mul_high, mul_word};
 use crate::moments::fixed::{FixedMoments, Spread, sigmoid_mean, tanh, tanh_certain};
 
 /// Largest magnitude of a cell and of its variance: 16, where tanh has long been 1. An f32 holds all 24 bits.
@@ -57,6 +57,23 @@ pub(crate) fn group_means(group: PackedGroup<'_>, input: PackedInput<'_>) -> [i3
     [row(a, p), row(b, q), row(c, r), row(d, s)]
 }
 
+/// Shows `each` the moments of tanh of every four rows, until it has had enough.
+fn tanh_rows(
+    map: PackedView<'_>,
+    input: PackedInput<'_>,
+    mut each: impl FnMut([FixedMoments; 4]) -> Option<()>,
+) {
+    // Two loops, so that neither asks at each turn which it is.
+    match TanhRows::new(map, input.means, input.vars, input.shift) {
+        Some(mut rows) => rows.try_for_each(&mut each),
+        None => map.groups().try_for_each(|group| each(group_tanh(group, input))),
+    };
+}
+
+fn group_tanh(group: PackedGroup<'_>, input: PackedInput<'_>) -> [FixedMoments; 4] {
+    group_moments(group, input).map(|a| tanh(a.mean, a.spread))
+}
+
 /// Overwrites the units `h` of an Elman layer with their next state.
 pub(crate) fn packed_elman_step(
     function: Transfer,
@@ -64,62 +81,70 @@ pub(crate) fn packed_elman_step(
     input: PackedInput<'_>,
     h: &mut [f32],
 ) {
-    for (units, group) in h.chunks_mut(4).zip(map.groups()) {
-        let y = if map.shape.propagates {
-            group_moments(group, input).map(|a| tanh(a.mean, a.spread))
-        } else {
-            group_means(group, input).map(|mean| FixedMoments { mean: tanh_certain(mean), var: 0 })
-        };
-        for (unit, y) in units.iter_mut().zip(y) {
+    let mut places = h.chunks_mut(4);
+    let write = |y: [FixedMoments; 4]| {
+        for (unit, y) in places.next()?.iter_mut().zip(y) {
             let FixedMoments { mean, var } = match function {
                 Transfer::Sigmoid => sigmoid(y),
                 Transfer::Tanh | Transfer::Rectifier => y,
             };
             *unit = PackedUnit { mean, var: unit_var(var) }.to_word();
         }
+        Some(())
+    };
+    if map.shape.propagates {
+        tanh_rows(map, input, write);
+    } else {
+        let certain = |mean| FixedMoments { mean: tanh_certain(mean), var: 0 };
+        map.groups().map(|group| group_means(group, input).map(certain)).try_for_each(write);
     }
 }
 
 /// Overwrites the units `h` and cells `c` of an LSTM layer with their next state.
 pub(crate) fn packed_lstm_step(map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f32], c: &mut [f32]) {
     let (c_means, c_vars) = c.split_at_mut_checked(c.len() / 2).unwrap_or_default();
-    let units = h.iter_mut().zip(c_means.iter_mut().zip(c_vars));
-    for ((unit, (c_mean, c_var)), group) in units.zip(map.groups()) {
-        let cell = FixedMoments { mean: c_mean.to_bits() as i32, var: c_var.to_bits() as i32 };
-        let (next, cell) = if map.shape.propagates {
-            unit_step(group_moments(group, input), cell)
-        } else {
-            certain_unit_step(group_means(group, input), cell.mean)
-        };
-        *unit = next.to_word();
-        (*c_mean, *c_var) = (f32::from_bits(cell.mean as u32), f32::from_bits(cell.var as u32));
+    let mut units = h.iter_mut().zip(c_means.iter_mut().zip(c_vars));
+    if map.shape.propagates {
+        tanh_rows(map, input, |gates| {
+            let (unit, (mean, var)) = units.next()?;
+            *unit = kernels::cell_step(&gates, mean, var);
+            Some(())
+        });
+    } else {
+        for ((unit, (mean, _)), group) in units.zip(map.groups()) {
+            let (next, cell) = certain_unit_step(group_means(group, input), mean.to_bits() as i32);
+            *unit = next.to_word();
+            *mean = f32::from_bits(cell as u32);
+        }
     }
 }
 
-/// The next (h, c) of one unit, from pre-activations in the order of a checkpoint's rows.
-#[inline(always)]
-fn unit_step(gates: [PreActivation; 4], cell: FixedMoments) -> (PackedUnit, FixedMoments) {
-    let [input, forget, candidate, output] = gates.map(|gate| tanh(gate.mean, gate.spread));
-    let kept = kept(forget, cell);
+/// Brings one cell forward and returns its unit, from tanh of the gates' pre-activations in the order of a checkpoint's
+/// rows.
+#[cfg_attr(not(test), allow(dead_code))] // where a core has a kernel for it, this is only its definition
+pub(crate) fn cell_step(gates: &[FixedMoments; 4], mean: &mut f32, var: &mut f32) -> f32 {
+    let [input, forget, candidate, output] = *gates;
+    let kept = kept(forget, FixedMoments { mean: mean.to_bits() as i32, var: var.to_bits() as i32 });
     let added = gated(input, candidate);
     let cell = FixedMoments {
         mean: limited(kept.mean + (added.mean >> 10)),
         var: (kept.var + added.var).min(CELL_LIMIT),
     };
+    (*mean, *var) = (f32::from_bits(cell.mean as u32), f32::from_bits(cell.var as u32));
     let squashed = tanh(cell.mean >> 2, Spread { mantissa: cell.var, shift: 0 });
     let unit = gated(output, squashed);
-    (PackedUnit { mean: unit.mean >> 15, var: unit_var(unit.var) }, cell)
+    PackedUnit { mean: unit.mean >> 15, var: unit_var(unit.var) }.to_word()
 }
 
 /// The next (h, c) of one unit that carries no variance.
 #[inline(always)]
-fn certain_unit_step(gates: [i32; 4], cell: i32) -> (PackedUnit, FixedMoments) {
+fn certain_unit_step(gates: [i32; 4], cell: i32) -> (PackedUnit, i32) {
     let [input, forget, candidate, output] = gates.map(tanh_certain);
     let kept = mul_word(cell, sigmoid_mean(forget)) << 1;
     let added = (sigmoid_mean(input) * candidate) >> 10;
     let cell = limited(kept + added);
     let mean = (sigmoid_mean(output) * tanh_certain(cell >> 2)) >> 15;
-    (PackedUnit { mean, var: 0 }, FixedMoments { mean: cell, var: 0 })
+    (PackedUnit { mean, var: 0 }, cell)
 }
 
 /// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of any size.

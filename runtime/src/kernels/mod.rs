@@ -24,7 +24,7 @@ mod core_kernels;
 mod core_kernels;
 
 pub(crate) use arithmetic::{mul_high, mul_word, with_sign_of};
-pub(crate) use core_kernels::dot;
+pub(crate) use core_kernels::{TanhRows, cell_step, dot};
 pub(crate) use packed::dot_squared;
 
 use crate::checkpoint::{AffineView, Row, WeightRow};

@@ -31,15 +31,18 @@ pub(crate) fn dot_squared(blocks: &[u8], pairs: &[f32]) -> Sums {
 }
 
 fn dot_words<W: Word>(blocks: &[[W; 4]], pairs: &[f32]) -> Sums {
-    // Upper rows and lower rows of both row pairs; the upper ones still with the lower ones in them.
+    // Both pairs of rows: their lower rows, and their upper rows with the lower ones still in them.
     let (mut mixed, mut lower) = ([0_i32; 2], [0_i32; 2]);
     for (block, [first, second]) in blocks.iter().zip(pairs.as_chunks().0) {
-        let (first, second) = (first.to_bits(), second.to_bits());
-        for (index, (word, pair)) in block.iter().zip([first, first, second, second]).enumerate() {
-            let word = word.value();
-            let rows = index % 2;
-            mixed[rows] = multiply_pairs(mixed[rows], word, pair);
-            lower[rows] = multiply_pairs(lower[rows], lower_bytes(word), pair);
+        for (words, pair) in block.as_chunks::<2>().0.iter().zip([first, second]) {
+            let [x, y] = halves(pair.to_bits());
+            for (rows, word) in words.iter().enumerate() {
+                let word = word.value();
+                let [v, w] = halves(word);
+                mixed[rows] = mixed[rows].wrapping_add(v * x).wrapping_add(w * y);
+                let [v, w] = lower_bytes(word);
+                lower[rows] = lower[rows].wrapping_add(v * x).wrapping_add(w * y);
+            }
         }
     }
     let upper = |rows: usize| mixed[rows].wrapping_sub(lower[rows]);
@@ -49,33 +52,31 @@ fn dot_words<W: Word>(blocks: &[[W; 4]], pairs: &[f32]) -> Sums {
 fn dot_squared_words<W: Word>(blocks: &[[W; 4]], pairs: &[f32]) -> Sums {
     let mut sums = [0_i32; 4];
     for (block, [first, second]) in blocks.iter().zip(pairs.as_chunks().0) {
-        let (first, second) = (first.to_bits(), second.to_bits());
-        for (index, (word, pair)) in block.iter().zip([first, first, second, second]).enumerate() {
-            let (word, rows) = (word.value(), 2 * (index % 2));
-            for (word, var) in [(word, pair), (word >> 16, pair >> 16)] {
-                let (lower, mixed, var) =
-                    (i32::from(word as i8), i32::from(word as i16), i32::from(var as i16));
-                let upper = (mixed - lower) >> 8;
-                sums[rows] = sums[rows].wrapping_add((upper * upper).wrapping_mul(var));
-                sums[rows + 1] = sums[rows + 1].wrapping_add((lower * lower).wrapping_mul(var));
+        for (words, pair) in block.as_chunks::<2>().0.iter().zip([first, second]) {
+            let vars = halves(pair.to_bits());
+            for (word, sums) in words.iter().zip(sums.as_chunks_mut::<2>().0) {
+                let word = word.value();
+                for ((mixed, lower), var) in halves(word).into_iter().zip(lower_bytes(word)).zip(vars) {
+                    let upper = (mixed - lower) >> 8;
+                    sums[0] = sums[0].wrapping_add((upper * upper).wrapping_mul(var));
+                    sums[1] = sums[1].wrapping_add((lower * lower).wrapping_mul(var));
+                }
             }
         }
     }
     sums
 }
 
-/// sum + a₀b₀ + a₁b₁ for pairs of signed halfwords: `SMLAD`.
+/// The signed halfwords of a word.
 #[inline(always)]
-fn multiply_pairs(sum: i32, a: u32, b: u32) -> i32 {
-    let product = |a: u32, b: u32| i32::from(a as i16).wrapping_mul(i32::from(b as i16));
-    sum.wrapping_add(product(a, b)).wrapping_add(product(a >> 16, b >> 16))
+fn halves(word: u32) -> [i32; 2] {
+    [i32::from(word as i16), word as i32 >> 16]
 }
 
-/// The lower byte of each halfword with its sign: `SXTB16`.
+/// The lower bytes of a word's halfwords, with their signs.
 #[inline(always)]
-fn lower_bytes(word: u32) -> u32 {
-    let halfword = |word: u32| u32::from(i16::from(word as i8) as u16);
-    halfword(word) | halfword(word >> 16) << 16
+fn lower_bytes(word: u32) -> [i32; 2] {
+    [i32::from(word as i8), i32::from((word >> 16) as i8)]
 }
 
 #[cfg(test)]

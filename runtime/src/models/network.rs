@@ -10,7 +10,7 @@ use crate::checkpoint::{
     AffineView, CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
 };
 use crate::kernels::{self, NoisyInput};
-use crate::moments::Moments;
+use crate::moments::{Moments, at_most};
 
 /// The scratch that holds the noisy input of an affine map.
 struct Scratch<'s> {
@@ -140,7 +140,7 @@ pub(super) fn gaussian_output(
     calibration: f32,
 ) -> Output {
     let unit = calibration * (raw_std * raw_std);
-    let (epistemic, aleatoric) = ((a.var * unit).min(f32::MAX), (noise_var * unit).min(f32::MAX));
+    let [epistemic, aleatoric] = [a.var, noise_var].map(|var| at_most(var * unit, f32::MAX));
     Output::of(a.mean * raw_std + raw_mean, epistemic, aleatoric)
 }
 
@@ -148,6 +148,6 @@ pub(super) fn gaussian_output(
 /// part of it that stems from not knowing the probability.
 pub(super) fn bernoulli_output(p: Moments) -> Output {
     let total = p.mean * (1.0 - p.mean);
-    let epistemic = p.var.min(total);
+    let epistemic = at_most(p.var, total);
     Output::of(p.mean, epistemic, total - epistemic)
 }

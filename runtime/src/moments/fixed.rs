@@ -11,7 +11,7 @@
 //! in its variance, 4 % of the variance where it is above 10⁻³; half of that in the mean of sigmoid and a quarter in its
 //! variance.
 
-use super::fixed_table::{CELLS, ROOTS};
+pub(crate) use super::fixed_table::{CELLS, ROOTS};
 use crate::kernels::{mul_word, with_sign_of};
 
 /// Fractional bits of a pre-activation's mean.
@@ -23,6 +23,7 @@ pub(crate) const VAR_BITS: u32 = 20;
 
 /// Mean with [`MEAN_BITS`] and variance with [`VAR_BITS`] fractional bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)] // for kernels in assembler
 pub(crate) struct FixedMoments {
     pub(crate) mean: i32,
     pub(crate) var: i32,

@@ -85,7 +85,7 @@ def rust(words):
 
 
 def table(name, comment, rows, width):
-    print(f"\n/// {comment}\npub(super) static {name}: [[i32; {width}]; {len(rows)}] = [")
+    print(f"\n/// {comment}\npub(crate) static {name}: [[i32; {width}]; {len(rows)}] = [")
     print("\n".join(rust(row) for row in rows))
     print("];")
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unreadable_literal)]
 
 /// ρ by octave of the variance, from 2¹¹ down, and by sixteenth of an octave.
-pub(super) static ROOTS: [[i32; 16]; 32] = [
+pub(crate) static ROOTS: [[i32; 16]; 32] = [
     [
         37879774, 36700128, 35717091, 34734053, 33882087, 33030121, 32309226, 31588332,
         30932973, 30277614, 29687791, 29163504, 28639217, 28114930, 27656178, 27197427,
@@ -136,7 +136,7 @@ pub(super) static ROOTS: [[i32; 16]; 32] = [
 ];
 
 /// Mean and variance ratio side by side, by sixteenths of ρ and of τ.
-pub(super) static CELLS: [[i32; 128]; 17] = [
+pub(crate) static CELLS: [[i32; 128]; 17] = [
     [
         16374, 1687420124, 134102929, 1680864936, 267468491, 1661268142, 399130022, 1629154066,
         528432167, 1585243637, 654588501, 1530650992, 776878138, 1466555802, 894776796, 1394399871,
