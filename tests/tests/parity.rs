@@ -4,8 +4,8 @@
 //! functions, so they differ by rounding alone: a few units in the last place of f32 per step, in nets that forget.
 
 use quaver::checkpoint::{
-    CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target, Transfer, UnitNoise,
-    WeightFormat, write,
+    CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target, Transfer,
+    UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
@@ -65,13 +65,13 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
         };
         Rows { channels: channels.into(), values: (0..steps * usize::from(channels)).map(value).collect() }
     };
-    let mut sequence = |steps: usize| match spec.target {
+    let sequence = |steps: usize| match spec.target {
         Target::Next => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
         Target::Columns => {
             Sequence::columns(rows(steps, spec.inputs, gaps, false), rows(steps, spec.outputs, false, binary))
         }
     };
-    [40, 7, 23].into_iter().map(|steps| sequence(steps)).collect()
+    [40, 7, 23].into_iter().map(sequence).collect()
 }
 
 /// Largest difference of two forecasts: means in deviations, variances relative to the total.
@@ -113,7 +113,10 @@ fn check(spec: &ModelSpec, gaps: bool) {
     let names: Vec<String> = (0..spec.outputs).map(|index| index.to_string()).collect();
     let nll = |forecasts: &[Forecast]| scores(spec.likelihood, &names, &sequences, forecasts).nll;
     let (trainer_nll, runtime_nll) = (nll(&by_trainer), nll(&f32));
-    assert!((trainer_nll - runtime_nll).abs() <= 1e-4 * trainer_nll.abs(), "{what}: {trainer_nll} {runtime_nll}");
+    assert!(
+        (trainer_nll - runtime_nll).abs() <= 1e-4 * trainer_nll.abs(),
+        "{what}: {trainer_nll} {runtime_nll}"
+    );
 }
 
 const CELLS: [CellKind; 4] = [

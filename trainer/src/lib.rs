@@ -11,6 +11,7 @@ pub mod data;
 pub mod demo;
 pub mod evaluate;
 pub mod export;
+mod files;
 pub mod fit;
 pub mod nn;
 pub mod report;

@@ -10,8 +10,8 @@ use quaver::checkpoint::WeightFormat;
 use crate::config::Config;
 use crate::data::Sequence;
 use crate::export::{Cost, contents, cost, rust_constants};
+use crate::files;
 use crate::fit::{RunFolder, RunState};
-use crate::report::file;
 
 /// Write a run's best model as a checkpoint, and say what that costs.
 ///
@@ -96,8 +96,8 @@ pub(super) fn export(
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
     let text = rust_constants(&name, &Model::load(&bytes)?);
-    file::replace(output, &bytes)?;
-    file::replace(&constants, text.as_bytes())?;
+    files::replace(output, &bytes)?;
+    files::replace(&constants, text.as_bytes())?;
     Ok(Exported { bytes, f32_bytes, cost, constants })
 }
 

@@ -13,20 +13,15 @@ mod train;
 use anyhow::Result;
 use clap::Subcommand;
 
-/// A subcommand with its arguments.
+/// A subcommand with its arguments. What each does is said once, at its arguments, where the help takes it from.
 #[derive(Debug, Subcommand)]
+#[allow(missing_docs)]
 pub enum Command {
-    /// Run the main job on a built-in signal: train, export, check on an emulated Cortex-M, report.
     Demo(demo::Arguments),
-    /// Train a model as a config says.
     Train(train::Arguments),
-    /// Score a run or a checkpoint on data.
     Eval(eval::Arguments),
-    /// Write a run's best model as a checkpoint, and say what that costs.
     Export(export::Arguments),
-    /// Show what a checkpoint holds and what it needs.
     Inspect(inspect::Arguments),
-    /// Run a checkpoint through the runtime, row by row.
     Run(run::Arguments),
 }
 

@@ -16,7 +16,15 @@ pub(super) enum Subject {
     /// The best state of a run: the net as it was trained.
     Run(Box<RunState>),
     /// A checkpoint: the runtime.
-    Checkpoint { bytes: Vec<u8>, spec: ModelSpec, input_names: Vec<String>, output_names: Vec<String> },
+    Checkpoint(Box<StoredModel>),
+}
+
+/// A checkpoint that has been read.
+pub(super) struct StoredModel {
+    bytes: Vec<u8>,
+    spec: ModelSpec,
+    input_names: Vec<String>,
+    output_names: Vec<String>,
 }
 
 impl Subject {
@@ -32,13 +40,13 @@ impl Subject {
         let spec = model.spec().clone();
         let input_names = model.checkpoint().input_names().map(String::from).collect();
         let output_names = model.checkpoint().output_names().map(String::from).collect();
-        Ok(Subject::Checkpoint { bytes, spec, input_names, output_names })
+        Ok(Subject::Checkpoint(Box::new(StoredModel { bytes, spec, input_names, output_names })))
     }
 
     pub(super) fn spec(&self) -> &ModelSpec {
         match self {
             Subject::Run(state) => &state.spec,
-            Subject::Checkpoint { spec, .. } => spec,
+            Subject::Checkpoint(model) => &model.spec,
         }
     }
 
@@ -46,14 +54,14 @@ impl Subject {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Subject::Run(_) => "trained net, f32",
-            Subject::Checkpoint { .. } => "runtime",
+            Subject::Checkpoint(_) => "runtime",
         }
     }
 
     fn names(&self) -> (&[String], &[String]) {
         match self {
             Subject::Run(state) => (&state.input_names, &state.target_names),
-            Subject::Checkpoint { input_names, output_names, .. } => (input_names, output_names),
+            Subject::Checkpoint(model) => (&model.input_names, &model.output_names),
         }
     }
 
@@ -78,7 +86,7 @@ impl Subject {
             Subject::Run(state) => {
                 Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
             }
-            Subject::Checkpoint { bytes, .. } => Ok(from_runtime(bytes, sequences)?),
+            Subject::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Standardising: every channel to mean 0 and variance 1 over the training split.
 
+use serde::{Deserialize, Serialize};
+
 use super::rows::{Rows, Sequence};
 
 /// Mean and standard deviation of every channel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaler {
     /// What is subtracted.
     pub mean: Vec<f32>,
@@ -69,7 +71,7 @@ fn measure(values: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
 }
 
 /// The scalers of both sides of a network.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     /// For the input channels.
     pub inputs: Scaler,

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use toml::Value;
 
 use crate::config::Config;
-use crate::report::file;
+use crate::files;
 
 /// Keys that may change when a run is continued: they say when it ends, not what it computes.
 const FREE: [&str; 3] = ["training.epochs", "training.patience", "training.max_minutes"];
@@ -56,7 +56,7 @@ impl RunFolder {
 
     /// Writes the config as run.
     pub(super) fn write_config(&self, config: &Config) -> Result<()> {
-        file::replace(&self.config(), config.to_toml()?.as_bytes())
+        files::replace(&self.config(), config.to_toml()?.as_bytes())
     }
 
     /// Refuses a config that would not continue the run but start another one.

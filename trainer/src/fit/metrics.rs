@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::report::file;
+use crate::files;
 
 /// One epoch in numbers. Losses are in nats per time step, summed over outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,8 +46,8 @@ impl MetricFiles {
     /// # Errors
     /// When a file cannot be written; the message names it.
     pub fn create(&self) -> Result<()> {
-        file::replace(&self.csv, format!("{HEADER}\n").as_bytes())?;
-        file::replace(&self.json_lines, b"")
+        files::replace(&self.csv, format!("{HEADER}\n").as_bytes())?;
+        files::replace(&self.json_lines, b"")
     }
 
     /// Adds one epoch to both files.
@@ -95,7 +95,7 @@ fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("cannot read the metrics `{}` of the run to continue", path.display()))?;
     let kept: String = text.lines().take_while(|line| wanted(line)).map(|line| format!("{line}\n")).collect();
-    file::replace(path, kept.as_bytes())
+    files::replace(path, kept.as_bytes())
 }
 
 fn append(path: &Path, line: &str) -> Result<()> {

@@ -4,16 +4,20 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
+use crc::{CRC_32_ISO_HDLC, Crc};
 use quaver::checkpoint::ModelSpec;
 use serde::{Deserialize, Serialize};
 
 use super::optimiser::Optimiser;
 use crate::data::{Scaler, Scaling};
+use crate::files;
 use crate::nn::Parameters;
-use crate::report::file;
 
 /// First bytes of a state file: what it is, and the version of its layout.
 const MAGIC: &[u8; 8] = b"QVSTATE1";
+
+/// The checksum of checkpoints, too.
+const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// A run after a whole number of epochs.
 ///
@@ -31,7 +35,6 @@ pub struct RunState {
     /// The epoch with the lowest validation loss so far; none before the first epoch.
     pub best: Option<Best>,
     /// From raw to standardised units.
-    #[serde(with = "ScalingForm")]
     pub scaling: Scaling,
     /// Names of the input channels.
     pub input_names: Vec<String>,
@@ -46,24 +49,6 @@ pub struct Best {
     pub epoch: usize,
     /// Its validation loss in nats per time step.
     pub valid_nll: f64,
-}
-
-/// How a [`Scaling`] is written.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Scaling")]
-struct ScalingForm {
-    #[serde(with = "ScalerForm")]
-    inputs: Scaler,
-    #[serde(with = "ScalerForm")]
-    targets: Scaler,
-}
-
-/// How a [`Scaler`] is written.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Scaler")]
-struct ScalerForm {
-    mean: Vec<f32>,
-    std: Vec<f32>,
 }
 
 impl RunState {
@@ -81,14 +66,14 @@ impl RunState {
     /// # Errors
     /// When the file cannot be written; the message names it.
     pub fn save(&self, path: &Path) -> Result<()> {
-        file::replace(path, &self.encode()?)
+        files::replace(path, &self.encode()?)
     }
 
     /// Magic, state, CRC-32 of both.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
             postcard::to_extend(self, MAGIC.to_vec()).context("the state cannot be written down")?;
-        bytes.extend(crc32(&bytes).to_le_bytes());
+        bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
     }
 
@@ -98,7 +83,7 @@ impl RunState {
             bail!("it does not begin as a state of this version of Quaver does");
         };
         ensure!(
-            crc32(body) == u32::from_le_bytes(*crc),
+            CRC.checksum(body) == u32::from_le_bytes(*crc),
             "it is damaged: its checksum does not match; use another state of the run, or train again"
         );
         let (state, rest) =
@@ -124,26 +109,6 @@ impl RunState {
     }
 }
 
-/// CRC-32 as in ISO-HDLC (zip, PNG): polynomial 0x04C11DB7, bits reflected.
-fn crc32(bytes: &[u8]) -> u32 {
-    const TABLE: [u32; 256] = {
-        let mut table = [0; 256];
-        let mut index = 0;
-        while index < 256 {
-            let mut value = index as u32;
-            let mut bit = 0;
-            while bit < 8 {
-                value = (value >> 1) ^ (if value & 1 == 1 { 0xEDB8_8320 } else { 0 });
-                bit += 1;
-            }
-            table[index] = value;
-            index += 1;
-        }
-        table
-    };
-    !bytes.iter().fold(!0, |crc, byte| (crc >> 8) ^ TABLE[usize::from(crc as u8 ^ byte)])
-}
-
 #[cfg(test)]
 mod tests {
     use quaver::checkpoint::CellKind;
@@ -166,11 +131,6 @@ mod tests {
             input_names: vec!["a".into(), "b".into()],
             target_names: vec!["c".into()],
         }
-    }
-
-    #[test]
-    fn the_checksum_is_the_one_of_the_catalogue() {
-        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
     }
 
     #[test]

@@ -120,7 +120,7 @@ fn assert_slope(
         let expected: f32 = gradient.iter().zip(&direction).map(|(gradient, d)| gradient * d / length).sum();
         let name = &parameters.tensors[index].name;
         assert!(
-            (difference - f64::from(expected)).abs() < 5e-3 * (1.0 + f64::from(expected).abs()),
+            (difference - f64::from(expected)).abs() < 1e-3 * (1.0 + f64::from(expected).abs()),
             "{name}: {difference} against {expected}"
         );
         parameters.tensors[index].values.clone_from(&original);

@@ -90,7 +90,7 @@ fn layer_states(
     let from_input = affine.weight.clone().slice([0..rows, 0..columns - units]);
     let from_state = affine.weight.clone().slice([0..rows, columns - units..columns]);
     let input_affine = Affine { weight: from_input, bias: affine.bias.clone() };
-    let pre = map(input, layer.input_noise.into(), input_affine, layer.variance_scale);
+    let pre = map(input, layer.input_noise.into(), input_affine, 1.0);
     let function = LayerFunction {
         recurrence: Recurrence {
             cell: layer.cell,

@@ -78,8 +78,9 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
             let below = signal.iter().map(|unit| noisy(layer.input_noise, *unit));
             let last = states[index].iter().map(|unit| noisy(layer.recurrent_noise, *unit));
             let columns: Vec<Moments> = below.chain(last).collect();
-            let pre = affine(parameters, &format!("layer{index}"), &columns, layer.variance_scale);
+            let pre = affine(parameters, &format!("layer{index}"), &columns, 1.0);
             signal = slow_cell(layer.cell, &pre, &mut cells[index]);
+            signal.iter_mut().for_each(|unit| unit.var *= layer.variance_scale);
             states[index].clone_from(&signal);
         }
         let (noise, scale) = match spec.output.mode {

@@ -24,7 +24,6 @@
 //! assert!(render(&report).contains("best: epoch 2"));
 //! ```
 
-pub(crate) mod file;
 mod html;
 pub mod plot;
 
@@ -99,5 +98,5 @@ pub struct Table {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(path: &Path, report: &Report) -> anyhow::Result<()> {
-    file::replace(path, render(report).as_bytes())
+    crate::files::replace(path, render(report).as_bytes())
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use quaver::{Model, Prediction};
 
 use crate::data::Rows;
-use crate::report::file;
+use crate::files;
 
 /// What came of the emulation.
 pub(super) enum Emulation {
@@ -63,7 +63,7 @@ pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> 
     }
     let stream = out.join("data/emulated.f32");
     let bytes: Vec<u8> = rows.values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    file::replace(&stream, &bytes)?;
+    files::replace(&stream, &bytes)?;
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(["run", "--quiet", "--release", "--bin", "bits"])
         .current_dir(&firmware)

@@ -13,8 +13,8 @@ use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::demo::signal::{Recording, Stream, generate, write_csv};
 use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+use crate::files;
 use crate::fit::{self, EpochMetrics, RunFolder, RunState};
-use crate::report::file;
 
 /// The config that a user can start from.
 const CONFIG: &str = include_str!("config.toml");
@@ -50,7 +50,7 @@ pub(super) fn record(out: &Path, seed: u64) -> Result<Recordings> {
         write_csv(&data.join(format!("{name}.csv")), &recording)?;
         parts.push(recording);
     }
-    file::replace(&out.join("config.toml"), CONFIG.replace("SEED", &seed.to_string()).as_bytes())?;
+    files::replace(&out.join("config.toml"), CONFIG.replace("SEED", &seed.to_string()).as_bytes())?;
     let parts = parts.try_into().unwrap_or_else(|_| unreachable!("one recording per part"));
     Ok(Recordings { parts })
 }

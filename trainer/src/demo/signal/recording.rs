@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 
 use super::{ELECTRODES, MUSCLES};
-use crate::report::file;
+use crate::files;
 
 /// What was measured, and what only the generator knows.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ fn mean_absolute(rows: &[[f32; ELECTRODES]]) -> [f32; ELECTRODES] {
 /// When the file cannot be written.
 pub fn write_csv(path: &Path, recording: &Recording) -> anyhow::Result<()> {
     let table = to_csv(recording).context("cannot format the recording as CSV")?;
-    file::replace(path, &table)
+    files::replace(path, &table)
 }
 
 fn to_csv(recording: &Recording) -> anyhow::Result<Vec<u8>> {

@@ -37,6 +37,12 @@ pub(super) struct Gradient {
 }
 
 impl Gradient {
+    /// The gradient without what is too small to matter.
+    #[inline(always)]
+    pub(super) fn relevant(self) -> Gradient {
+        Gradient { mean: relevant(self.mean), var: relevant(self.var) }
+    }
+
     /// The gradient for one factor of a product, given that for the product: the derivative of
     /// E = E₁E₂, V = V₁V₂ + V₁E₂² + V₂E₁² (Bayer 2015, thesis, eqs. 14 and 15).
     #[inline(always)]
@@ -46,6 +52,18 @@ impl Gradient {
             var: self.var * (other.var + other.mean * other.mean),
         }
     }
+}
+
+/// Gradients below this are taken for zero.
+///
+/// Behind a saturated gate they shrink from step to step until they and their products are subnormal, with which a
+/// processor computes many times more slowly; nothing so small moves a parameter.
+const NEGLIGIBLE: f32 = 1e-20;
+
+/// A number unless it is negligible.
+#[inline(always)]
+fn relevant(value: f32) -> f32 {
+    if value.abs() < NEGLIGIBLE { 0.0 } else { value }
 }
 
 impl core::ops::Add for Gradient {

@@ -7,12 +7,12 @@ use crate::nn::product::{Packed, Strided, add_product};
 
 /// Recurrent weights in the forms that the passes need, prepared once per batch, rows gate by gate.
 ///
-/// E[a] = Σ m̃ μ and V[a] = β Σ ṽ μ² (Bayer 2015, thesis, eqs. 17 and 18; β is the layer's variance scale).
+/// E[a] = Σ m̃ μ and V[a] = Σ ṽ μ² (Bayer 2015, thesis, eqs. 17 and 18).
 pub(super) struct Connection {
     units: usize,
     rows: usize,
     noise: NoiseLaw,
-    /// From states to pre-activations: weights and their scaled squares, [units, rows].
+    /// From states to pre-activations: weights and their squares, [units, rows].
     forwards: [Packed; 2],
     /// From gradients for pre-activations to those for states: the same, [rows, units].
     backwards: [Packed; 2],
@@ -20,17 +20,11 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Prepares weights [rows, units], rows unit by unit.
-    pub(super) fn new(
-        weight: &[f32],
-        units: usize,
-        order: GateOrder,
-        noise: NoiseLaw,
-        variance_scale: f32,
-    ) -> Self {
+    pub(super) fn new(weight: &[f32], units: usize, order: GateOrder, noise: NoiseLaw) -> Self {
         let rows = weight.len() / units;
         let mut by_gate = vec![0.0; weight.len()];
         order.gather(weight, &mut by_gate, units);
-        let square: Vec<f32> = by_gate.iter().map(|w| variance_scale * w * w).collect();
+        let square: Vec<f32> = by_gate.iter().map(|w| w * w).collect();
         let both = [&by_gate, &square];
         Connection {
             units,

@@ -43,7 +43,7 @@ pub struct Recurrence {
     pub noise: NoiseLaw,
     /// Which moments of sigmoid and tanh are used.
     pub form: MomentForm,
-    /// Factor β on the pre-activation variance.
+    /// Factor β on the variance of the states (Bayer 2015, thesis, 2.6.1).
     pub variance_scale: f32,
     /// Threads to compute on; the result does not depend on it.
     pub threads: usize,
@@ -70,7 +70,7 @@ impl Recurrence {
 
     /// Computes the states [2, steps, lanes, units], means then variances.
     ///
-    /// `pre` is the input's share of the pre-activations, [steps, lanes, rows] each, bias and variance scale
+    /// `pre` is the input's share of the pre-activations, [steps, lanes, rows] each, bias
     /// included; `weight` is [rows, units].
     pub fn forward(&self, pre: Planes<'_>, weight: &[f32], lanes: usize, keep: Traces) -> (Vec<f32>, Tape) {
         let (state, traces) = match self.cell {
@@ -102,7 +102,7 @@ impl Recurrence {
         Gradients { pre, weight }
     }
 
-    /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2βμ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.
+    /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2μ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.
     fn weight_gradient(
         &self,
         state: Planes<'_>,
@@ -124,7 +124,7 @@ impl Recurrence {
             add_product(&mut by_square, grad_var.skip_rows(part * GRADIENT_ROWS), &noisy_var);
             add_product(gradient, grad_mean.skip_rows(part * GRADIENT_ROWS), &noisy_mean);
             for ((gradient, by_square), weight) in gradient.iter_mut().zip(by_square).zip(weight) {
-                *gradient += 2.0 * self.variance_scale * weight * by_square;
+                *gradient += 2.0 * weight * by_square;
             }
         });
         gradient

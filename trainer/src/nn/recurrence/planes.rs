@@ -85,6 +85,7 @@ impl<'a> PlanesMut<'a> {
 
     #[inline(always)]
     pub(super) fn set(&mut self, unit: usize, gradient: Gradient) {
+        let gradient = gradient.relevant();
         self.mean[unit] = gradient.mean;
         self.var[unit] = gradient.var;
     }

@@ -90,7 +90,7 @@ impl Numbers {
     }
 }
 
-/// Noise as MATH states it, kind by kind, rather than by coefficients.
+/// Noise kind by kind (Bayer 2015, thesis, 2.3.4 and 2.5), rather than by coefficients.
 fn disturbed(noise: UnitNoise, unit: Moments) -> Moments {
     let Moments { mean: m, var: v } = unit;
     match noise {
@@ -101,11 +101,13 @@ fn disturbed(noise: UnitNoise, unit: Moments) -> Moments {
     }
 }
 
+type Function = fn(Moments) -> Moments;
+
 /// The states of one lane, one unit at a time, from the equations.
 fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
     let Recurrence { cell, units, variance_scale, .. } = case.layer;
     let rows = case.layer.rows();
-    let (sigmoid, tanh): (fn(Moments) -> Moments, fn(Moments) -> Moments) = match case.layer.form {
+    let (sigmoid, tanh): (Function, Function) = match case.layer.form {
         MomentForm::Accurate => (moments::sigmoid, moments::tanh),
         MomentForm::Paper => (moments::paper::sigmoid, moments::paper::tanh),
     };
@@ -119,7 +121,7 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
             for (unit, noisy) in noisy.iter().enumerate() {
                 let weight = case.weight[row * units + unit];
                 sum.mean += noisy.mean * weight;
-                sum.var += variance_scale * noisy.var * weight * weight;
+                sum.var += noisy.var * weight * weight;
             }
             sum
         };
@@ -135,6 +137,7 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
                     product(sigmoid(pre(4 * unit + 3)), tanh(c[unit]))
                 }
             };
+            h[unit].var *= variance_scale;
         }
         states.push(h.clone());
     }
@@ -195,7 +198,8 @@ fn gradients_agree_with_finite_differences() {
             worst_deviation(&mut case, &found.weight, |case| &mut case.weight, 1),
         ];
         for deviation in deviations {
-            assert!(deviation < 0.02, "{}: {deviations:?}", case.name());
+            // At most 0.002 was seen, for the LSTM, whose curvature is the largest.
+            assert!(deviation < 0.004, "{}: {deviations:?}", case.name());
         }
     }
 }

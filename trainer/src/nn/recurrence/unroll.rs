@@ -21,6 +21,8 @@ struct Unrolled<'a, C> {
     connection: Connection,
     units: usize,
     rows: usize,
+    /// Factor β on the variance of the states.
+    variance_scale: f32,
 }
 
 impl<'a, C: Cell> Unrolled<'a, C> {
@@ -28,8 +30,8 @@ impl<'a, C: Cell> Unrolled<'a, C> {
 
     fn new(layer: &Recurrence, cell: &'a C, weight: &[f32]) -> Self {
         let Recurrence { units, noise, variance_scale, .. } = *layer;
-        let connection = Connection::new(weight, units, Self::ORDER, noise, variance_scale);
-        Unrolled { cell, connection, units, rows: layer.rows() }
+        let connection = Connection::new(weight, units, Self::ORDER, noise);
+        Unrolled { cell, connection, units, rows: layer.rows(), variance_scale }
     }
 }
 
@@ -99,6 +101,14 @@ impl<C: Cell> Unrolled<'_, C> {
                 let (memory, state) = (memory.lane(lane, self.units), state.lane(lane, self.units));
                 self.cell.forward(pre.as_planes().lane(lane, self.rows), memory, state, trace);
             }
+            self.scale(state.var);
+        }
+    }
+
+    /// V[y′] = β V[y] (Bayer 2015, thesis, 2.6.1); the same factor takes gradients back.
+    fn scale(&self, variances: &mut [f32]) {
+        if self.variance_scale != 1.0 {
+            variances.iter_mut().for_each(|var| *var *= self.variance_scale);
         }
     }
 
@@ -166,6 +176,7 @@ impl<C: Cell> Unrolled<'_, C> {
         for step in (0..block.traces.len()).rev() {
             add(grad_state.mean, block.grad_state_mean[step]);
             add(grad_state.var, block.grad_state_var[step]);
+            self.scale(grad_state.var);
             for (lane, trace) in block.traces[step].chunks_exact(C::TRACE * self.units).enumerate() {
                 let (grad_memory, grad_pre) =
                     (grad_memory.lane(lane, self.units), grad_pre.lane(lane, self.rows));

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::STYLE;
 use super::svg::{Size, Svg};
-use crate::report::{file, html};
+use crate::files;
+use crate::report::html;
 
 /// Half the width of a page on a desktop, its full width on a phone.
 pub(super) const HALF: Size = Size { width: 460.0, height: 344.0 };
@@ -95,5 +96,5 @@ impl Drawing {
 /// When the file cannot be written.
 pub fn standalone(path: &Path, figure: &Figure) -> anyhow::Result<()> {
     let (Figure::Half(drawing) | Figure::Full { wide: drawing, .. }) = figure;
-    file::replace(path, drawing.document().as_bytes())
+    files::replace(path, drawing.document().as_bytes())
 }
