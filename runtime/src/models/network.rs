@@ -55,6 +55,7 @@ fn units(words: &[f32]) -> impl Iterator<Item = Moments> + '_ {
 }
 
 /// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
+#[inline(never)] // a step is short of stack, not of calls
 pub(super) fn recur<'r>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
@@ -100,6 +101,7 @@ fn layer_step(
 
 /// Shows `each` the moments of every output, from the units of the last layer: of the pre-activation for a normal output,
 /// of the probability for a binary one.
+#[inline(never)]
 pub(super) fn output_step(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,

@@ -8,6 +8,7 @@ use crate::moments::Moments;
 use crate::moments::fixed::{INPUT_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
 
 /// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
+#[inline(never)] // a step is short of stack, not of calls
 pub(super) fn recur<'r>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
@@ -45,6 +46,7 @@ fn layer_step(layer: &LayerSpec, map: PackedView<'_>, input: PackedInput<'_>, h:
 
 /// Shows `each` the moments of every output, from the units of the last layer: of the pre-activation for a normal output,
 /// of the probability for a binary one.
+#[inline(never)]
 pub(super) fn output_step(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,

@@ -70,8 +70,7 @@ impl<'m> Model<'m> {
         state.recurrent.fill(0.0);
         state.forget_surprise();
         match self.spec().target {
-            // The first sample is predicted from the training mean, with no doubt about it: as in training.
-            Target::Next => self.advance(state, |_, _| Moments::default()),
+            Target::Next => self.advance(state, None),
             Target::Columns => self.prior(state),
         }
     }
@@ -89,20 +88,10 @@ impl<'m> Model<'m> {
     /// squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
-        match self.spec().target {
-            Target::Next => {
-                self.judge(state, row);
-                self.advance(state, |channel, predicted| {
-                    let reading = row
-                        .reading(channel)
-                        .or_else(|| predicted.and_then(|output| Reading::new(output.mean, output.variance)));
-                    self.standardised(channel, reading)
-                });
-            }
-            Target::Columns => {
-                self.advance(state, |channel, _| self.standardised(channel, row.reading(channel)));
-            }
+        if self.spec().target == Target::Next {
+            self.judge(state, row);
         }
+        self.advance(state, Some(row));
         Prediction::of(state)
     }
 
@@ -149,14 +138,25 @@ impl<'m> Model<'m> {
         state.nll = total;
     }
 
-    /// Brings the stream one sample forward. `input` makes the standardised input of a channel, given what was
-    /// predicted for it.
-    fn advance(&self, state: &mut State<'_>, input: impl Fn(usize, Option<Output>) -> Moments) {
+    /// Moments of an input channel of a sample, given what was predicted for it.
+    ///
+    /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
+    fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: Option<Output>) -> Moments {
+        let Some(row) = row else { return Moments::default() };
+        // Outputs are predictions of the inputs only if the model predicts those.
+        let predicted = predicted.filter(|_| self.spec().target == Target::Next);
+        let stand_in = || predicted.and_then(|output| Reading::new(output.mean, output.variance));
+        self.standardised(channel, row.reading(channel).or_else(stand_in))
+    }
+
+    /// Brings the stream one sample forward. One function for every kind of model, and not one per caller: it is large.
+    #[inline(never)]
+    fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
         let spec = self.spec();
         let mut weights = self.weights;
         let predicted = outputs(state.mean, state.epistemic, state.aleatoric).map(Some);
         let channels = predicted.chain(repeat(None)).take(spec.inputs.into()).enumerate();
-        let inputs = channels.map(|(channel, output)| input(channel, output));
+        let inputs = channels.map(|(channel, output)| self.input(row, channel, output));
         let below = if spec.layout.is_packed() {
             packed::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
         } else {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::WeightFormat;
+use quaver::checkpoint::{Layout, WeightFormat};
 
 use crate::config::Config;
 use crate::data::Sequence;
@@ -20,6 +20,7 @@ use crate::fit::{RunFolder, RunState};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
+  quaver export runs/first --layout small -o model.qvr
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
     weights: Weights,
+    /// In which order int8 weights are stored: fast if the integer kernels can run the net, else plain.
+    #[arg(long, value_enum)]
+    layout: Option<Order>,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     output: PathBuf,
@@ -43,6 +47,30 @@ pub(super) enum Weights {
     F32,
 }
 
+/// In which order weights are stored.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Order {
+    /// Row after row; runs in floating point.
+    Plain,
+    /// For integer kernels, a byte per weight.
+    Small,
+    /// For integer kernels, two bytes per weight.
+    Fast,
+    /// For integer kernels, means alone: for nets without noise and with a plain output.
+    Mean,
+}
+
+impl From<Order> for Layout {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Plain => Layout::Plain,
+            Order::Small => Layout::Small,
+            Order::Fast => Layout::Fast,
+            Order::Mean => Layout::Mean,
+        }
+    }
+}
+
 impl From<Weights> for WeightFormat {
     fn from(weights: Weights) -> Self {
         match weights {
@@ -56,7 +84,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
     let state = RunState::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
-    let exported = export(&state, arguments.weights.into(), &data.valid, &arguments.output)?;
+    let layout = arguments.layout.map(Layout::from);
+    let exported = export_as(&state, arguments.weights.into(), layout, &data.valid, &arguments.output)?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&exported.cost)?);
     } else {
@@ -73,25 +102,31 @@ pub(super) struct Exported {
     constants: PathBuf,
 }
 
-/// Encodes a state, measures it on `sequences` through the runtime, and only then writes it.
+/// Encodes a state in the fastest layout that can hold it, measures it on `sequences` through the runtime, and only then
+/// writes it.
 pub(super) fn export(
     state: &RunState,
     format: WeightFormat,
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let encode = |format| {
-        let contents = contents(
-            &state.spec,
-            format,
-            &state.parameters,
-            &state.scaling,
-            &state.input_names,
-            &state.target_names,
-        );
-        quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+    export_as(state, format, None, sequences, output)
+}
+
+fn export_as(
+    state: &RunState,
+    format: WeightFormat,
+    layout: Option<Layout>,
+    sequences: &[Sequence],
+    output: &Path,
+) -> Result<Exported> {
+    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain)?;
+    let bytes = match layout {
+        Some(layout) => encode(state, format, layout)?,
+        None if format == WeightFormat::F32 => f32_bytes.clone(),
+        // What the integer kernels cannot run, floating point can.
+        None => encode(state, format, Layout::Fast).or_else(|_| encode(state, format, Layout::Plain))?,
     };
-    let (bytes, f32_bytes) = (encode(format)?, encode(WeightFormat::F32)?);
     let cost = cost(state.spec.likelihood, &state.target_names, sequences, &f32_bytes, &bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
@@ -101,14 +136,24 @@ pub(super) fn export(
     Ok(Exported { bytes, f32_bytes, cost, constants })
 }
 
+fn encode(state: &RunState, format: WeightFormat, layout: Layout) -> Result<Vec<u8>> {
+    let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
+    let mut contents = contents(spec, format, parameters, scaling, input_names, target_names);
+    contents.spec.layout = layout;
+    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+}
+
 fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
     let Exported { bytes, cost, constants, .. } = exported;
-    let spec_words = Model::load(bytes)?.spec().arena_words();
+    let model = Model::load(bytes)?;
+    let words = model.spec().arena_words();
+    let layout = format!("{:?}", model.spec().layout).to_lowercase();
     let mut text = format!(
-        "{}: {} bytes of flash, {} bytes of RAM per stream (Arena::<{spec_words}>)\n{}: constants for firmware\n",
+        "{}: {} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
+         {}: constants for firmware\n",
         arguments.output.display(),
         bytes.len(),
-        4 * spec_words,
+        4 * words,
         constants.display(),
     );
     text += &format!("validation NLL  {:.4} nats per step", cost.exported.nll);
