@@ -36,6 +36,7 @@ fn entry(measured: &Measured) -> Value {
     put("moments", json!(case.moments()));
     put("weights", json!(case.weights()));
     put("layout", json!(case.layout()));
+    put("target", json!(case.target()));
     put("fits", json!(figures.is_some()));
     let figures = [
         ("instructions", "step_instructions"),
@@ -67,7 +68,9 @@ pub(super) fn table(results: &[Measured]) {
         rows.push(row);
     }
     table::print(&rows);
-    println!("\nInstructions are counted by QEMU and averaged over 1,000 varied rows; memory is in bytes.");
+    println!(
+        "\nInstructions are counted by QEMU and averaged over 1,000 varied rows (fewer where a step takes millions); memory is in bytes."
+    );
     println!("\nReference: others, for the mean alone, without output map and scaling; not measured here.\n");
     let mut rows = vec![["reference", "core", "cell", "8/32", "16/64", "48/128"].map(String::from).to_vec()];
     rows.extend(REFERENCES.iter().map(|Reference { core, cell, name, instructions }| {
