@@ -42,10 +42,14 @@ impl Vector {
         match self {
             Vector::InputMean | Vector::InputStd => spec.inputs.into(),
             Vector::OutputMean | Vector::OutputStd => spec.outputs.into(),
-            // A Bernoulli output's variance is settled by its mean.
-            Vector::NoiseVar | Vector::Calibration => match spec.likelihood {
+            // The variance of a probability is settled by its mean; a heteroscedastic output predicts its noise.
+            Vector::NoiseVar => match spec.likelihood {
                 Likelihood::Gaussian => spec.outputs.into(),
-                Likelihood::Bernoulli => 0,
+                Likelihood::Bernoulli | Likelihood::Heteroscedastic | Likelihood::Categorical => 0,
+            },
+            Vector::Calibration => match spec.likelihood {
+                Likelihood::Gaussian | Likelihood::Heteroscedastic => spec.outputs.into(),
+                Likelihood::Bernoulli | Likelihood::Categorical => 0,
             },
         }
     }
@@ -237,7 +241,7 @@ impl ModelSpec {
     pub(crate) fn layer_shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
         self.layers.iter().enumerate().map(|(index, layer)| AffineShape {
             rows: usize::from(layer.units) * layer.cell.gates(),
-            cols: self.layer_inputs(index) + usize::from(layer.units),
+            cols: self.layer_inputs(index) + if layer.cell.is_recurrent() { layer.units.into() } else { 0 },
             inputs: self.layer_inputs(index),
             format: self.weight_format,
             layout: self.layout,
@@ -245,8 +249,8 @@ impl ModelSpec {
             propagates: self.layout != Layout::Mean,
             sigmoids: match layer.cell {
                 CellKind::Lstm => Sigmoids::Gates,
-                CellKind::Elman(Transfer::Sigmoid) => Sigmoids::All,
-                CellKind::Elman(_) => Sigmoids::None,
+                CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => Sigmoids::All,
+                CellKind::Elman(_) | CellKind::Dense(_) => Sigmoids::None,
             },
         })
     }
@@ -254,7 +258,7 @@ impl ModelSpec {
     /// Shape of the output map.
     pub(crate) fn output_shape(&self) -> AffineShape {
         AffineShape {
-            rows: self.outputs.into(),
+            rows: usize::from(self.outputs) * self.likelihood.rows(),
             cols: self.layer_inputs(self.layers.len()),
             inputs: 0,
             format: self.weight_format,
@@ -263,7 +267,9 @@ impl ModelSpec {
             propagates: self.layout != Layout::Mean && self.output.mode == OutputMode::Propagating,
             sigmoids: match self.likelihood {
                 Likelihood::Bernoulli => Sigmoids::All,
-                Likelihood::Gaussian => Sigmoids::None,
+                Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                    Sigmoids::None
+                }
             },
         }
     }
@@ -295,7 +301,7 @@ impl ModelSpec {
         let per_unit = |cell: CellKind| match (self.layout.is_packed(), cell) {
             (false, cell) => 2 * cell.states(),
             // Both moments of h share a word; those of c have one each.
-            (true, CellKind::Elman(_)) => 1,
+            (true, CellKind::Elman(_) | CellKind::Dense(_)) => 1,
             (true, CellKind::Lstm) => 3,
         };
         self.layers.iter().map(|layer| per_unit(layer.cell) * usize::from(layer.units)).sum()

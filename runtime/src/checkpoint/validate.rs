@@ -74,8 +74,8 @@ fn packed_spec(spec: &ModelSpec) -> Result<(), Error> {
     let means_only = spec.layout == Layout::Mean;
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
-        let rectifier = layer.cell == CellKind::Elman(Transfer::Rectifier);
-        plain(!rectifier, part, "cell", "tanh, sigmoid or LSTM in this layout")?;
+        let rectifier = [CellKind::Elman, CellKind::Dense].map(|cell| cell(Transfer::Rectifier));
+        plain(!rectifier.contains(&layer.cell), part, "cell", "tanh, sigmoid or LSTM in this layout")?;
         plain(!layer.weight_variance, part, "weight_variance", "off in this layout")?;
         plain(layer.variance_scale == 1.0, part, "variance_scale", "1 in this layout")?;
         packed_noise(layer.input_noise, means_only, part, "input_noise")?;

@@ -30,7 +30,9 @@ pub(super) fn recur<'r>(
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(units).unwrap_or_default();
         let cells = 2 * units * (layer.cell.states() - 1);
         let (c, left) = left.split_at_mut_checked(cells).unwrap_or_default();
-        activations.fill_units(shape.packed_inputs(), layer.recurrent_noise, h);
+        if layer.cell.is_recurrent() {
+            activations.fill_units(shape.packed_inputs(), layer.recurrent_noise, h);
+        }
         layer_step(layer, map, activations.finish(), h, c);
         (below, rest) = (h, left);
     }
@@ -39,7 +41,7 @@ pub(super) fn recur<'r>(
 
 fn layer_step(layer: &LayerSpec, map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f32], c: &mut [f32]) {
     match layer.cell {
-        CellKind::Elman(function) => packed_elman_step(function, map, input, h),
+        CellKind::Elman(function) | CellKind::Dense(function) => packed_elman_step(function, map, input, h),
         CellKind::Lstm => packed_lstm_step(map, input, h, c),
     }
 }
@@ -67,14 +69,16 @@ pub(super) fn output_step(
     });
     for a in rows.take(shape.rows) {
         each(match spec.likelihood {
-            Likelihood::Gaussian => gaussian(a, spec.output.variance_scale),
             Likelihood::Bernoulli => probability(a),
+            Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                pre_activation(a, spec.output.variance_scale)
+            }
         });
     }
 }
 
 /// The pre-activation as it is, in floating point.
-fn gaussian(a: PreActivation, variance_scale: f32) -> Moments {
+fn pre_activation(a: PreActivation, variance_scale: f32) -> Moments {
     Moments {
         mean: a.mean as f32 * power(INPUT_BITS),
         var: a.spread.mantissa as f32 * power(VAR_BITS + a.spread.shift) * variance_scale,

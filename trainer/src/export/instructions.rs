@@ -44,13 +44,14 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
     let mut inputs = usize::from(spec.inputs);
     for layer in &spec.layers {
         let units = usize::from(layer.units);
-        map(layer.cell.gates() * units, inputs.next_multiple_of(2) + units);
+        let state = if layer.cell.is_recurrent() { units } else { 0 };
+        map(layer.cell.gates() * units, inputs.next_multiple_of(2) + state);
         cells += if layer.cell == CellKind::Lstm { units } else { 0 };
         // For their own layer, and for the map above.
-        filled += 2 * units;
+        filled += state + units;
         inputs = units;
     }
-    map(spec.outputs.into(), inputs);
+    map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
     let scored = if spec.target == Target::Next { usize::from(spec.outputs) } else { 0 };
     [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
 }
