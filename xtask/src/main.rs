@@ -30,6 +30,9 @@ enum Chore {
         /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
+        /// Measure only models whose names begin so, for example lstm-16-64
+        #[arg(value_name = "MODEL", default_value = "")]
+        only: String,
     },
 }
 
@@ -44,7 +47,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
     match chore {
         Chore::Test => return test::run(),
         Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
-        Chore::Bench { json } => install::ensure_qemu().and_then(|()| bench::run(json))?,
+        Chore::Bench { json, only } => install::ensure_qemu().and_then(|()| bench::run(json, &only))?,
     }
     Ok(ExitCode::SUCCESS)
 }
