@@ -2,7 +2,7 @@
 
 use core::f32::consts::PI;
 
-use crate::moments::Moments;
+use crate::moments::{Moments, at_most};
 
 /// Largest magnitude of the mean logarithm of a noise variance, in standardised units.
 const LOG_NOISE_LIMIT: f32 = 18.0;
@@ -38,7 +38,9 @@ pub(super) fn categorical(mean: &mut [f32], epistemic: &mut [f32], aleatoric: &m
     }
     for ((p, epistemic), aleatoric) in mean.iter().zip(epistemic).zip(aleatoric) {
         let bernoulli = p * (1.0 - p);
-        *epistemic = (p * p * ((1.0 - 2.0 * p) * *epistemic + shared)).clamp(0.0, bernoulli);
+        let spread = p * p * ((1.0 - 2.0 * p) * *epistemic + shared);
+        // Not `clamp`, which panics if its limits are in the wrong order.
+        *epistemic = if spread > 0.0 { at_most(spread, bernoulli) } else { 0.0 };
         *aleatoric = bernoulli - *epistemic;
     }
 }

@@ -5,7 +5,7 @@
 //! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
 //! together.
 
-use quaver::checkpoint::{CellKind, Layout, ModelSpec, Target};
+use quaver::checkpoint::{CellKind, ModelSpec, Target};
 use serde::Serialize;
 
 use super::instruction_weights::{PARTS, WEIGHTS};
@@ -56,17 +56,11 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
     [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
 }
 
-/// Whether predictions exist for a layout.
-#[cfg(test)]
-fn is_predicted(layout: Layout) -> bool {
-    WEIGHTS.iter().any(|(_, of, _)| *of == layout)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use quaver::checkpoint::{
-        LayerSpec, Likelihood, MomentForm, OutputMode, OutputSpec, Transfer, UnitNoise, WeightFormat,
+        LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Transfer, UnitNoise, WeightFormat,
     };
     use serde_json::Value;
 
@@ -128,8 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn plain_layouts_are_not_predicted() {
-        assert!(!is_predicted(Layout::Plain));
-        assert!(is_predicted(Layout::Fast));
+    fn packed_layouts_are_predicted_for_every_core_and_plain_ones_for_none() {
+        let case =
+            |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
+        let cores = |layout: &str| instructions(&spec(&case(layout))).len();
+        assert_eq!(["plain", "small", "fast", "mean"].map(cores), [0, 4, 4, 4]);
     }
 }
