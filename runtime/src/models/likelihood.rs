@@ -38,7 +38,8 @@ pub(super) fn categorical(mean: &mut [f32], epistemic: &mut [f32], aleatoric: &m
     }
     for ((p, epistemic), aleatoric) in mean.iter().zip(epistemic).zip(aleatoric) {
         let bernoulli = p * (1.0 - p);
-        *epistemic = (p * p * ((1.0 - 2.0 * p) * *epistemic + shared)).clamp(0.0, bernoulli);
+        // Not `clamp`, which would bring a panic along for limits that are out of order.
+        *epistemic = (p * p * ((1.0 - 2.0 * p) * *epistemic + shared)).max(0.0).min(bernoulli);
         *aleatoric = bernoulli - *epistemic;
     }
 }
