@@ -20,6 +20,7 @@ mod check;
 mod document;
 mod model;
 mod noise;
+mod search;
 mod training;
 mod weights;
 
@@ -36,6 +37,7 @@ use document::{Document, Override};
 
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
+pub use search::{Distribution, Halving, Search};
 pub use training::{Init, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
@@ -63,6 +65,9 @@ pub struct Config {
     /// The optimiser and when it stops.
     #[serde(default)]
     pub training: Training,
+    /// What a search draws anew for every trial. The config as run does not have it: there everything is settled.
+    #[serde(default, skip_serializing)]
+    pub search: Search,
 }
 
 fn first_seed() -> u64 {
@@ -170,7 +175,8 @@ impl Config {
         self.weights.check()?;
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
-        self.training.check()
+        self.training.check()?;
+        self.search.check(self.training.epochs)
     }
 
     /// Checks that methods which live on variance get some.

@@ -18,7 +18,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    fn zeros(steps: usize, outputs: usize) -> Self {
+    /// Room for this many predictions, all zero.
+    pub(super) fn zeros(steps: usize, outputs: usize) -> Self {
         let rows = || Rows { channels: outputs, values: vec![0.0; steps * outputs] };
         Forecast { mean: rows(), epistemic: rows(), aleatoric: rows() }
     }
@@ -28,7 +29,8 @@ impl Forecast {
         self.epistemic.row(step)[output] + self.aleatoric.row(step)[output]
     }
 
-    fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
+    /// Puts one prediction in its place.
+    pub(super) fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
         let place = step * self.mean.channels + output;
         self.mean.values[place] = mean;
         self.epistemic.values[place] = epistemic;
