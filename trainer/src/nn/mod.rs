@@ -8,6 +8,7 @@
 
 pub mod host_node;
 mod init;
+pub(crate) mod linear;
 pub mod net;
 pub mod noise;
 pub mod parallel;
@@ -15,7 +16,9 @@ pub mod parameters;
 pub mod product;
 pub mod random;
 pub mod recurrence;
+pub(crate) mod squash;
 pub mod tensors;
+pub(crate) mod vectorised;
 
 #[cfg(test)]
 mod net_tests;

@@ -5,6 +5,7 @@ use quaver::checkpoint::{LayerSpec, Likelihood, ModelSpec, MomentForm, OutputMod
 use quaver::moments::{self, Moments};
 
 use super::host_node::{Array, HostFunction, apply3};
+use super::linear;
 use super::noise::NoiseLaw;
 use super::parallel;
 use super::parameters::Parameters;
@@ -123,10 +124,10 @@ fn inputs(batch: &Batch, channels: usize, device: &Device) -> MomentTensors {
 fn map(input: MomentTensors, noise: NoiseLaw, affine: Affine, variance_scale: f32) -> MomentTensors {
     let var = noisy_var(&input, noise).map(|var| {
         let square = affine.weight.clone() * affine.weight.clone();
-        var.matmul(square.transpose()) * variance_scale
+        linear::product(var, square) * variance_scale
     });
     let mean = if noise.mean == 1.0 { input.mean } else { input.mean * noise.mean };
-    MomentTensors { mean: mean.matmul(affine.weight.transpose()) + affine.bias.unsqueeze(), var }
+    MomentTensors { mean: linear::affine(mean, affine.weight, affine.bias), var }
 }
 
 /// ṽ = square·m² + var·v + constant, leaving out what is zero.
