@@ -3,6 +3,7 @@
 //! Sequences of a batch never meet before the loss, so a batch is cut into blocks of a fixed number of *lanes*
 //! (one lane is one sequence of the batch), and threads take whole blocks.
 
+use std::sync::LazyLock;
 use std::thread;
 
 /// Lanes per block: enough to reuse each weight that is loaded, few enough that small batches still fill
@@ -11,7 +12,9 @@ pub const LANES_PER_BLOCK: usize = 4;
 
 /// Threads to use when nothing else is asked for: one per core.
 pub fn default_threads() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
+    // Asking the system takes longer than many a task.
+    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
+    *CORES
 }
 
 /// Runs `work` on every task, on at most `threads` threads, and returns when all are done.
