@@ -43,7 +43,7 @@ fn main() -> Result<()> {
     for _ in 0..WARM_UP {
         training.step()?;
     }
-    let warm = resident("VmRSS")?;
+    let warm = resident("VmHWM")?;
     let mut milliseconds = Vec::new();
     for _ in 0..count {
         let begin = Instant::now();
@@ -55,7 +55,6 @@ fn main() -> Result<()> {
         "nll": training.nll,
         "kib_before": before,
         "kib_warm": warm,
-        "kib_after": resident("VmRSS")?,
         "kib_peak": resident("VmHWM")?,
     });
     println!("{figures}");
