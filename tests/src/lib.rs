@@ -24,3 +24,8 @@ pub struct Case {
     /// Row after row, in raw units; NaN is a missing value.
     pub stream: Vec<f32>,
 }
+
+/// The examples of the project's README, compiled and run as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

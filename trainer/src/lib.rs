@@ -2,7 +2,7 @@
 //!
 //! A sample walks through the modules in this order: [`data`] reads files as [`config`] says and makes batches; [`nn`] is
 //! the network on Burn; [`fit`] trains it and keeps the run folder; [`evaluate`] scores forecasts; [`export`] writes
-//! checkpoints for the `quaver` runtime; [`report`] draws; [`commands`] is the command line.
+//! checkpoints for the `quaver` runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
 #![warn(missing_docs)]
 
 pub mod commands;
@@ -15,3 +15,4 @@ mod files;
 pub mod fit;
 pub mod nn;
 pub mod report;
+pub mod search;

@@ -94,9 +94,10 @@ fn features() -> Result<String> {
 }
 
 fn runtime_for_cores() -> Result<String> {
-    for target in targets() {
-        Shell::cargo("build --quiet --release -p quaver --target").argument(target).run()?;
-        Shell::cargo("build --quiet --release -p quaver --features defmt --target").argument(target).run()?;
+    // One call for all cores, so that their builds share the machine's own cores.
+    for features in ["", "defmt"] {
+        let build = Shell::cargo("build --quiet --release -p quaver --features").argument(features);
+        targets().into_iter().fold(build, |build, target| build.words("--target").argument(target)).run()?;
     }
     Ok(targets().join(", "))
 }

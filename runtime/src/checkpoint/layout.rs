@@ -42,10 +42,14 @@ impl Vector {
         match self {
             Vector::InputMean | Vector::InputStd => spec.inputs.into(),
             Vector::OutputMean | Vector::OutputStd => spec.outputs.into(),
-            // A Bernoulli output's variance is settled by its mean.
-            Vector::NoiseVar | Vector::Calibration => match spec.likelihood {
+            // The variance of a probability is settled by its mean; a heteroscedastic output predicts its noise.
+            Vector::NoiseVar => match spec.likelihood {
                 Likelihood::Gaussian => spec.outputs.into(),
-                Likelihood::Bernoulli => 0,
+                Likelihood::Bernoulli | Likelihood::Heteroscedastic | Likelihood::Categorical => 0,
+            },
+            Vector::Calibration => match spec.likelihood {
+                Likelihood::Gaussian | Likelihood::Heteroscedastic => spec.outputs.into(),
+                Likelihood::Bernoulli | Likelihood::Categorical => 0,
             },
         }
     }
@@ -161,7 +165,7 @@ impl ModelSpec {
     pub(crate) fn layer_shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
         self.layers.iter().enumerate().map(|(index, layer)| AffineShape {
             rows: usize::from(layer.units) * layer.cell.gates(),
-            cols: self.layer_inputs(index) + usize::from(layer.units),
+            cols: self.layer_inputs(index) + if layer.cell.is_recurrent() { layer.units.into() } else { 0 },
             format: self.weight_format,
             weight_variance: layer.weight_variance,
         })
@@ -170,7 +174,7 @@ impl ModelSpec {
     /// Shape of the output map.
     pub(crate) fn output_shape(&self) -> AffineShape {
         AffineShape {
-            rows: self.outputs.into(),
+            rows: usize::from(self.outputs) * self.likelihood.rows(),
             cols: self.layer_inputs(self.layers.len()),
             format: self.weight_format,
             weight_variance: self.output.weight_variance,

@@ -59,6 +59,11 @@ pub enum Likelihood {
     Gaussian,
     /// Binary, the output being squashed by a sigmoid.
     Bernoulli,
+    /// Normal, with a noise variance that the network predicts: each output has two rows in the output map, its mean and
+    /// the logarithm of its noise variance.
+    Heteroscedastic,
+    /// One of all outputs is 1 and the others are 0; the outputs are probabilities that add up to 1.
+    Categorical,
 }
 
 /// Which approximation of the moments of sigmoid and tanh is used.
@@ -115,9 +120,11 @@ pub enum CellKind {
     Elman(Transfer),
     /// Long short-term memory: input, forget and output gates around a cell.
     Lstm,
+    /// f(W x_t + b): no recurrence, hence no columns for the last state.
+    Dense(Transfer),
 }
 
-/// A transfer function of an Elman layer.
+/// A transfer function of an Elman or dense layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Transfer {
@@ -180,7 +187,7 @@ impl CellKind {
     /// Rows of weights per unit: one, or one per gate.
     pub const fn gates(self) -> usize {
         match self {
-            CellKind::Elman(_) => 1,
+            CellKind::Elman(_) | CellKind::Dense(_) => 1,
             CellKind::Lstm => 4,
         }
     }
@@ -188,8 +195,23 @@ impl CellKind {
     /// State vectors of moments kept per unit: h, and c for an LSTM.
     pub const fn states(self) -> usize {
         match self {
-            CellKind::Elman(_) => 1,
+            CellKind::Elman(_) | CellKind::Dense(_) => 1,
             CellKind::Lstm => 2,
+        }
+    }
+
+    /// Whether the last state has columns in the layer's affine map.
+    pub const fn is_recurrent(self) -> bool {
+        !matches!(self, CellKind::Dense(_))
+    }
+}
+
+impl Likelihood {
+    /// Rows of the output map per output.
+    pub const fn rows(self) -> usize {
+        match self {
+            Likelihood::Heteroscedastic => 2,
+            Likelihood::Gaussian | Likelihood::Bernoulli | Likelihood::Categorical => 1,
         }
     }
 }

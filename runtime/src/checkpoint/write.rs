@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
 use super::read::{CRC, Header};
-use super::spec::{Likelihood, ModelSpec, WeightFormat};
+use super::spec::{ModelSpec, WeightFormat};
 use super::{Checkpoint, MAGIC, VERSION};
 
 /// Everything a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
@@ -27,9 +27,9 @@ pub struct Contents {
     pub layers: Vec<Affine>,
     /// Affine map of the output layer.
     pub output: Affine,
-    /// Noise variance per output in standardised units; empty for a Bernoulli likelihood.
+    /// Noise variance per output in standardised units; empty unless the likelihood is Gaussian.
     pub noise_var: Vec<f32>,
-    /// Factor on the total variance of each output, 1 when not calibrated; empty for a Bernoulli likelihood.
+    /// Factor on the total variance of each output, 1 when not calibrated; empty for probabilities.
     pub calibration: Vec<f32>,
 }
 
@@ -241,7 +241,8 @@ impl Contents {
             }
         };
         let outputs = usize::from(spec.outputs);
-        let noises = if spec.likelihood == Likelihood::Gaussian { outputs } else { 0 };
+        let ones = |vector: Vector| vec![1.0; vector.count(&spec) as usize];
+        let (noise_var, calibration) = (ones(Vector::NoiseVar), ones(Vector::Calibration));
         Contents {
             input_names: Vec::new(),
             output_names: Vec::new(),
@@ -249,8 +250,8 @@ impl Contents {
             output_scaler: Scaler::identity(outputs),
             layers: spec.layer_shapes().map(affine).collect(),
             output: affine(spec.output_shape()),
-            noise_var: vec![1.0; noises],
-            calibration: vec![1.0; noises],
+            noise_var,
+            calibration,
             spec,
         }
     }

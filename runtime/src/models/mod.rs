@@ -1,6 +1,7 @@
 //! What a user holds: models with their streams.
 
 mod input;
+mod likelihood;
 mod network;
 mod prediction;
 mod predictor;

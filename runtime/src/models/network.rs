@@ -85,12 +85,16 @@ fn layer_step(
     h: &mut [f32],
     c: &mut [f32],
 ) {
-    let inputs = affine.cols().saturating_sub(layer.units.into());
-    scratch.fill(inputs, layer.recurrent_noise, units(h));
+    if layer.cell.is_recurrent() {
+        let inputs = affine.cols().saturating_sub(layer.units.into());
+        scratch.fill(inputs, layer.recurrent_noise, units(h));
+    }
     let input = scratch.input(affine.cols());
     let mut h = Units::new(h);
     match layer.cell {
-        CellKind::Elman(function) => elman_step(layer, function, spec.moment_form, affine, input, &mut h),
+        CellKind::Elman(function) | CellKind::Dense(function) => {
+            elman_step(layer, function, spec.moment_form, affine, input, &mut h)
+        }
         CellKind::Lstm => lstm_step(layer, spec.moment_form, affine, input, &mut h, &mut Units::new(c)),
     }
 }

@@ -3,6 +3,7 @@
 use core::iter::repeat;
 
 use super::input::{RawRow, Reading};
+use super::likelihood::{categorical, noise_of};
 use super::network::{Scratch, bernoulli_output, gaussian_output, output_step, recur};
 use super::prediction::{Output, Prediction, outputs};
 use super::state::State;
@@ -167,27 +168,50 @@ impl<'m> Model<'m> {
         let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
         let places = state.mean.iter_mut().zip(state.epistemic.iter_mut().zip(state.aleatoric.iter_mut()));
         let mut channels = places.zip(units.zip(noises));
+        let mut held = None;
         output_step(spec, affine, below, &mut scratch, |a| {
+            let (a, noise) = match (spec.likelihood, held.take()) {
+                // The row of the mean waits for that of the noise.
+                (Likelihood::Heteroscedastic, None) => {
+                    held = Some(a);
+                    return;
+                }
+                (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(a)),
+                _ => (a, 0.0),
+            };
             if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
                 channels.next()
             {
                 let output = match spec.likelihood {
                     Likelihood::Gaussian => gaussian_output(a, raw_mean, raw_std, noise_var, calibration),
                     Likelihood::Bernoulli => bernoulli_output(sigmoid(spec.moment_form, a)),
+                    Likelihood::Heteroscedastic => gaussian_output(a, raw_mean, raw_std, noise, calibration),
+                    // Logits for now: probabilities need all of them.
+                    Likelihood::Categorical => Output::of(a.mean, a.var, 0.0),
                 };
                 (*mean, *epistemic, *aleatoric) = (output.mean, output.epistemic, output.aleatoric);
             }
         });
+        if spec.likelihood == Likelihood::Categorical {
+            categorical(state.mean, state.epistemic, state.aleatoric);
+        }
     }
 
     /// What is known of the outputs before the first sample: their distribution in the training data.
     fn prior(&self, state: &mut State<'_>) {
-        let bernoulli = self.spec().likelihood == Likelihood::Bernoulli;
+        let probability = match self.spec().likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => None,
+            Likelihood::Bernoulli => Some(0.5),
+            Likelihood::Categorical => Some(1.0 / f32::from(self.spec().outputs)),
+        };
         let places = state.mean.iter_mut().zip(state.aleatoric.iter_mut());
         for ((mean, aleatoric), (raw_mean, raw_std)) in
             places.zip(self.output_mean.iter().zip(self.output_std.iter()))
         {
-            (*mean, *aleatoric) = if bernoulli { (0.5, 0.25) } else { (raw_mean, raw_std * raw_std) };
+            (*mean, *aleatoric) = match probability {
+                Some(p) => (p, p * (1.0 - p)),
+                None => (raw_mean, raw_std * raw_std),
+            };
         }
         state.epistemic.fill(0.0);
     }

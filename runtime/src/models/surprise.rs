@@ -20,8 +20,9 @@ pub(super) struct Score {
 
 pub(super) fn score(likelihood: Likelihood, predicted: Output, observed: f32) -> Score {
     match likelihood {
-        Likelihood::Gaussian => gaussian(predicted, observed),
+        Likelihood::Gaussian | Likelihood::Heteroscedastic => gaussian(predicted, observed),
         Likelihood::Bernoulli => bernoulli(predicted.mean, observed),
+        Likelihood::Categorical => categorical(predicted.mean, observed),
     }
 }
 
@@ -38,6 +39,13 @@ fn bernoulli(probability: f32, observed: f32) -> Score {
     let x = observed.clamp(0.0, 1.0);
     let nll = -x * libm::logf(p) - (1.0 - x) * libm::logf(1.0 - p);
     Score { nll, z: (x - p) / libm::sqrtf(p * (1.0 - p)) }
+}
+
+/// −x ln p: summed over the classes, minus the logarithm of the probability of the one observed.
+fn categorical(probability: f32, observed: f32) -> Score {
+    let p = probability.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN);
+    let x = observed.clamp(0.0, 1.0);
+    Score { nll: -x * libm::logf(p), z: (x - p) / libm::sqrtf(p * (1.0 - p)) }
 }
 
 #[cfg(test)]
@@ -67,7 +75,7 @@ mod tests {
             [Output::of(0.0, 0.0, 0.0), Output::of(f32::MAX, f32::MAX, f32::MAX), Output::of(1.0, 0.0, 1e-12)]
         {
             for observed in [0.0, f32::MAX, -f32::MAX, 1e-40] {
-                for likelihood in [Likelihood::Gaussian, Likelihood::Bernoulli] {
+                for likelihood in [Likelihood::Gaussian, Likelihood::Bernoulli, Likelihood::Categorical] {
                     let Score { nll, z } = score(likelihood, predicted, observed);
                     assert!(nll.is_finite() && z.is_finite(), "{predicted:?} {observed}");
                 }

@@ -128,6 +128,19 @@ fn outputs_of_every_kind_agree() {
     both_formats(plain, &[(TANH, 9)], ROUNDING, "plain output");
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     both_formats(binary, &[(TANH, 9)], ROUNDING, "Bernoulli output");
+    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..base };
+    both_formats(pairs, &[(TANH, 9)], ROUNDING, "heteroscedastic output");
+    let classes = Architecture { likelihood: Likelihood::Categorical, outputs: 5, ..base };
+    both_formats(classes, &[(TANH, 9)], ROUNDING, "categorical output");
+}
+
+#[test]
+fn layers_without_recurrence_agree() {
+    let paper = Architecture { form: MomentForm::Paper, ..Architecture::default() };
+    let dense = CellKind::Dense;
+    both_formats(paper, &[(dense(Transfer::Tanh), 9)], ROUNDING, "dense");
+    let stack = [(dense(Transfer::Rectifier), 6), (CellKind::Lstm, 5), (dense(Transfer::Sigmoid), 7)];
+    both_formats(Architecture { weight_variance: true, ..paper }, &stack, ROUNDING, "dense and recurrent");
 }
 
 #[test]

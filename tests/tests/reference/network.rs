@@ -151,10 +151,13 @@ impl Network {
         let mut below = input;
         for (layer, state) in spec.layers.iter().zip(&mut self.layers) {
             let fed = below.iter().map(|unit| noisy(layer.input_noise, *unit));
-            let own = state.h.iter().map(|unit| noisy(layer.recurrent_noise, *unit));
+            let recurrent = !matches!(layer.cell, CellKind::Dense(_));
+            let own = state.h.iter().filter(|_| recurrent).map(|unit| noisy(layer.recurrent_noise, *unit));
             let a = state.map.apply(&fed.chain(own).collect::<Vec<_>>());
             match layer.cell {
-                CellKind::Elman(function) => state.h = elman(function, spec.moment_form, &a),
+                CellKind::Elman(function) | CellKind::Dense(function) => {
+                    state.h = elman(function, spec.moment_form, &a);
+                }
                 CellKind::Lstm => lstm(spec.moment_form, &a, state),
             }
             let scale = f64::from(layer.variance_scale);
@@ -171,22 +174,49 @@ impl Network {
             below.iter().map(|unit| if plain { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
         let a = self.output.apply(&fed.collect::<Vec<_>>());
         let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
-        let finish = |(index, (mean, var)): (usize, &Pair)| match spec.likelihood {
-            Likelihood::Gaussian => self.gaussian(index, (*mean, var * scale)),
-            Likelihood::Bernoulli => {
-                let (mean, var) = sigmoid(spec.moment_form, (*mean, var * scale));
-                (mean, var, mean * (1.0 - mean) - var)
-            }
+        let a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
+        let noise = |index: usize| f64::from(self.contents.noise_var[index]);
+        let binary = |a: &Pair| {
+            let (mean, var) = sigmoid(spec.moment_form, *a);
+            (mean, var, mean * (1.0 - mean) - var)
         };
-        a.iter().enumerate().map(finish).collect()
+        match spec.likelihood {
+            Likelihood::Gaussian => {
+                a.iter().enumerate().map(|(index, a)| self.gaussian(index, *a, noise(index))).collect()
+            }
+            Likelihood::Bernoulli => a.iter().map(binary).collect(),
+            Likelihood::Heteroscedastic => {
+                let pair = |(index, pair): (usize, &[Pair])| {
+                    let (log, var) = pair[1];
+                    self.gaussian(index, pair[0], (log + 0.5 * var).exp())
+                };
+                a.chunks(2).enumerate().map(pair).collect()
+            }
+            Likelihood::Categorical => categorical(&a),
+        }
     }
 
-    fn gaussian(&self, index: usize, (mean, var): Pair) -> (f64, f64, f64) {
+    fn gaussian(&self, index: usize, (mean, var): Pair, noise: f64) -> (f64, f64, f64) {
         let std = f64::from(self.contents.output_scaler.std[index]);
         let unit = std * std * f64::from(self.contents.calibration[index]);
         let raw_mean = mean * std + f64::from(self.contents.output_scaler.mean[index]);
-        (raw_mean, var * unit, f64::from(self.contents.noise_var[index]) * unit)
+        (raw_mean, var * unit, noise * unit)
     }
+}
+
+/// Softmax of shrunk logits, with the variance that a linearised softmax has.
+fn categorical(a: &[Pair]) -> Vec<(f64, f64, f64)> {
+    let exps: Vec<f64> =
+        a.iter().map(|(m, v)| (m / (1.0 + std::f64::consts::PI * v / 8.0).sqrt()).exp()).collect();
+    let p: Vec<f64> = exps.iter().map(|exp| exp / exps.iter().sum::<f64>()).collect();
+    let slope = |k: usize, j: usize| p[k] * (f64::from(u8::from(k == j)) - p[j]);
+    let variance = |k: usize| -> f64 { (0..p.len()).map(|j| slope(k, j).powi(2) * a[j].1).sum() };
+    let class = |k: usize| {
+        let total = p[k] * (1.0 - p[k]);
+        let known = variance(k).min(total);
+        (p[k], known, total - known)
+    };
+    (0..p.len()).map(class).collect()
 }
 
 fn elman(function: Transfer, form: MomentForm, a: &[Pair]) -> Vec<Pair> {

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::ValueEnum;
 use quaver::Model;
 use quaver::checkpoint::WeightFormat;
+use serde::Serialize;
 
 use crate::config::Config;
 use crate::data::Sequence;
+use crate::evaluate::{from_runtime, variance_factors};
 use crate::export::{Cost, contents, cost, rust_constants};
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -16,10 +18,12 @@ use crate::fit::{RunFolder, RunState};
 /// Write a run's best model as a checkpoint, and say what that costs.
 ///
 /// The checkpoint is run through the runtime on the validation data, beside the same net in f32, before anything is
-/// written. Beside MODEL.qvr a Rust file of the same name holds the constants that firmware needs.
+/// written. Beside MODEL.qvr a Rust file of the same name holds the constants that firmware needs. With --calibrate, the
+/// predicted variance of each output is scaled by the factor that suits the validation data best.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
+  quaver export runs/first --calibrate -o model.qvr          error bars as wide as the validation errors
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
@@ -28,6 +32,9 @@ pub struct Arguments {
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
     weights: Weights,
+    /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
+    #[arg(long)]
+    calibrate: bool,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     output: PathBuf,
@@ -56,9 +63,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
     let state = RunState::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
-    let exported = export(&state, arguments.weights.into(), &data.valid, &arguments.output)?;
+    let format = arguments.weights.into();
+    let exported = if arguments.calibrate {
+        calibrated_export(&state, format, &data.valid, &arguments.output)?
+    } else {
+        export(&state, format, &data.valid, &arguments.output)?
+    };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&exported.cost)?);
+        println!("{}", serde_json::to_string_pretty(&exported)?);
     } else {
         print!("{}", render(arguments, &exported)?);
     }
@@ -66,10 +78,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// A checkpoint that has been measured and written.
+#[derive(Serialize)]
 pub(super) struct Exported {
+    #[serde(skip)]
     pub(super) bytes: Vec<u8>,
+    #[serde(skip)]
     pub(super) f32_bytes: Vec<u8>,
+    #[serde(flatten)]
     pub(super) cost: Cost,
+    /// Factors on the variances, one per output, where they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibration: Option<Vec<f32>>,
+    #[serde(skip)]
     constants: PathBuf,
 }
 
@@ -80,25 +100,63 @@ pub(super) fn export(
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let encode = |format| {
-        let contents = contents(
-            &state.spec,
-            format,
-            &state.parameters,
-            &state.scaling,
-            &state.input_names,
-            &state.target_names,
-        );
-        quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+    let (bytes, f32_bytes) = (encode(state, format, None)?, encode(state, WeightFormat::F32, None)?);
+    write(state, sequences, output, bytes, f32_bytes)
+}
+
+/// The same with variances that fit `sequences`. Each format has factors of its own: storing weights in few bits changes
+/// variances too.
+fn calibrated_export(
+    state: &RunState,
+    format: WeightFormat,
+    sequences: &[Sequence],
+    output: &Path,
+) -> Result<Exported> {
+    let factors = |format| -> Result<Vec<f32>> {
+        let forecasts = from_runtime(&encode(state, format, None)?, sequences)?;
+        Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
     };
-    let (bytes, f32_bytes) = (encode(format)?, encode(WeightFormat::F32)?);
+    let (own, of_f32) = (factors(format)?, factors(WeightFormat::F32)?);
+    let bytes = encode(state, format, Some(&own))?;
+    let f32_bytes = encode(state, WeightFormat::F32, Some(&of_f32))?;
+    Ok(Exported { calibration: Some(own), ..write(state, sequences, output, bytes, f32_bytes)? })
+}
+
+/// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
+fn encode(state: &RunState, format: WeightFormat, factors: Option<&[f32]>) -> Result<Vec<u8>> {
+    let mut contents = contents(
+        &state.spec,
+        format,
+        &state.parameters,
+        &state.scaling,
+        &state.input_names,
+        &state.target_names,
+    );
+    if let Some(factors) = factors {
+        ensure!(
+            contents.calibration.len() == factors.len(),
+            "--calibrate scales the variance of normal outputs, and this model has none; leave it out"
+        );
+        contents.calibration = factors.to_vec();
+    }
+    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+}
+
+/// Measures a checkpoint and its twin in full precision, and writes the first.
+fn write(
+    state: &RunState,
+    sequences: &[Sequence],
+    output: &Path,
+    bytes: Vec<u8>,
+    f32_bytes: Vec<u8>,
+) -> Result<Exported> {
     let cost = cost(state.spec.likelihood, &state.target_names, sequences, &f32_bytes, &bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
     let text = rust_constants(&name, &Model::load(&bytes)?);
     files::replace(output, &bytes)?;
     files::replace(&constants, text.as_bytes())?;
-    Ok(Exported { bytes, f32_bytes, cost, constants })
+    Ok(Exported { bytes, f32_bytes, cost, calibration: None, constants })
 }
 
 fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
@@ -117,6 +175,12 @@ fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
             ", {:+.4} against f32\npredicted variance × {:.4}, means shifted by {:.4} standard deviations",
             cost.nll_increase, cost.variance_ratio, cost.mean_shift
         );
+    }
+    if let Some(factors) = &exported.calibration {
+        let named = cost.exported.per_output.iter().zip(factors);
+        let named: Vec<String> =
+            named.map(|(output, factor)| format!("{} {factor:.3}", output.name)).collect();
+        text += &format!("\nvariances calibrated on validation, by the factors {}", named.join(", "));
     }
     Ok(text + "\n")
 }

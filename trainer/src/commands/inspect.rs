@@ -71,6 +71,7 @@ fn layer_json(layer: &LayerSpec) -> Value {
         "units": layer.units,
         "input_noise": noise_text(layer.input_noise),
         "recurrent_noise": noise_text(layer.recurrent_noise),
+        "variance_scale": layer.variance_scale,
         "weight_variance": layer.weight_variance,
     })
 }
@@ -79,6 +80,7 @@ fn cell_text(cell: CellKind) -> String {
     match cell {
         CellKind::Elman(transfer) => format!("{transfer:?}").to_lowercase(),
         CellKind::Lstm => "lstm".into(),
+        CellKind::Dense(transfer) => format!("dense-{transfer:?}").to_lowercase(),
     }
 }
 

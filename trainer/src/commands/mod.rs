@@ -6,6 +6,7 @@ mod export;
 mod inspect;
 mod progress;
 mod run;
+mod search;
 mod subject;
 mod table;
 mod train;
@@ -19,6 +20,7 @@ use clap::Subcommand;
 pub enum Command {
     Demo(demo::Arguments),
     Train(train::Arguments),
+    Search(search::Arguments),
     Eval(eval::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
@@ -34,6 +36,7 @@ impl Command {
         match self {
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Train(arguments) => train::run(&arguments),
+            Command::Search(arguments) => search::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),
             Command::Inspect(arguments) => inspect::run(&arguments),

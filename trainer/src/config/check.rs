@@ -43,6 +43,14 @@ pub(super) fn not_negative(key: &str, value: f64) -> Result<(), Fault> {
     Err(fault(key, format!("must be 0 or above, found {value}")))
 }
 
+/// Refuses a number outside [0, 1).
+pub(super) fn share(key: &str, value: f64) -> Result<(), Fault> {
+    if (0.0..1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(fault(key, format!("must be 0 or above and below 1, found {value}")))
+}
+
 /// Refuses a keep probability outside (0, 1].
 pub(super) fn probability(key: &str, value: f64) -> Result<(), Fault> {
     if value > 0.0 && value <= 1.0 {
@@ -70,6 +78,10 @@ mod tests {
         }
         for value in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(not_negative("k", value).is_err(), "{value}");
+        }
+        assert!(share("k", 0.0).is_ok());
+        for value in [1.0, -0.1, f64::NAN] {
+            assert!(share("k", value).is_err(), "{value}");
         }
         for value in [0.0, 1.1, f64::NAN] {
             assert!(probability("k", value).is_err(), "{value}");

@@ -19,20 +19,27 @@
 mod check;
 mod document;
 mod model;
+mod noise;
+mod search;
 mod training;
+mod weights;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, Likelihood, MAX_WIDTH, ModelSpec, WeightFormat};
+use quaver::checkpoint::{Layout, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, UnitNoise, WeightFormat};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe};
+use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
 
-pub use model::{Cell, Model, Noise};
-pub use training::{Init, Optimiser, Training};
+pub use model::{Cell, Model};
+pub use noise::{Noise, NoiseKind};
+pub use search::{Distribution, Halving, Search};
+pub use training::{Init, Optimiser, Schedule, Training};
+pub use weights::Weights;
 
 /// Everything an experiment is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,15 +53,21 @@ pub struct Config {
     /// The architecture.
     #[serde(default)]
     pub model: Model,
-    /// Fast dropout.
+    /// Noise on units.
     #[serde(default)]
     pub noise: Noise,
+    /// What is known of the weights.
+    #[serde(default)]
+    pub weights: Weights,
     /// Where training begins.
     #[serde(default)]
     pub init: Init,
     /// The optimiser and when it stops.
     #[serde(default)]
     pub training: Training,
+    /// What a search draws anew for every trial. The config as run does not have it: there everything is settled.
+    #[serde(default, skip_serializing)]
+    pub search: Search,
 }
 
 fn first_seed() -> u64 {
@@ -110,16 +123,29 @@ impl Config {
             moment_form: self.model.moments,
             weight_format: WeightFormat::F32,
             layout: Layout::Plain,
-            layers: self.model.layer_specs(&self.noise).collect(),
-            output: self.model.output_spec(&self.noise),
+            layers: self.model.layer_specs(&self.noise, &self.weights).collect(),
+            output: self.model.output_spec(&self.noise, &self.weights),
         })
+    }
+
+    /// How the model is trained, beyond its architecture.
+    pub fn method(&self) -> Method {
+        Method {
+            posterior: self.weights.posterior,
+            weight_noise: self.weights.noise(),
+            scale_min: self.model.learn_variance_scale.then_some(self.model.variance_scale_min),
+            learned_keep: self.noise.learn_keep,
+            implicit_variance: self.model.implicit_variance,
+        }
     }
 
     /// Reads the data, and checks that they suit the model.
     pub fn load_data(&self) -> Result<Dataset> {
         let dataset = self.data.load()?;
-        if self.model.likelihood == Likelihood::Bernoulli {
-            dataset.check_binary_targets()?;
+        match self.model.likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {}
+            Likelihood::Bernoulli => dataset.check_binary_targets()?,
+            Likelihood::Categorical => dataset.check_one_hot_targets()?,
         }
         Ok(dataset)
     }
@@ -146,8 +172,33 @@ impl Config {
         }
         self.model.check()?;
         self.noise.check()?;
+        self.weights.check()?;
+        self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
-        self.training.check()
+        self.training.check()?;
+        self.search.check(self.training.epochs)
+    }
+
+    /// Checks that methods which live on variance get some.
+    fn check_variance(&self) -> Result<(), Fault> {
+        let noises = [self.noise.input(), self.noise.recurrent(), self.noise.output()];
+        let silent = noises.iter().all(|noise| *noise == UnitNoise::None);
+        if self.model.implicit_variance && silent && !self.weights.has_variance() {
+            let problem =
+                "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
+            return Err(fault("model.implicit_variance", problem));
+        }
+        if self.weights.has_variance() && self.model.output == OutputMode::Plain {
+            let problem =
+                "must be \"propagating\" when weights are uncertain: a plain output carries no variance";
+            return Err(fault("model.output", problem));
+        }
+        let gaussian = self.model.likelihood == Likelihood::Gaussian && !self.model.implicit_variance;
+        if self.weights.posterior == Posterior::Vb && !gaussian {
+            let problem = "\"vb\" needs a Gaussian likelihood with a learned noise; \"ropd\" works with all";
+            return Err(fault("weights.posterior", problem));
+        }
+        Ok(())
     }
 }
 

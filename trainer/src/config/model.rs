@@ -1,4 +1,4 @@
-//! The sections `[model]` and `[noise]`: what is trained.
+//! The section `[model]`: what is trained.
 
 use quaver::checkpoint::{
     CellKind, LayerSpec, Likelihood, MAX_LAYERS, MAX_WIDTH, MomentForm, OutputMode, OutputSpec, Transfer,
@@ -6,14 +6,17 @@ use quaver::checkpoint::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, probability, within};
+use super::check::{Fault, fault, share, within};
+use super::noise::Noise;
+use super::weights::Weights;
 
 /// The section `[model]`: the architecture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// The recurrence of every layer: `"lstm"` (the default), or a simple recurrent layer with `"tanh"`,
-    /// `"sigmoid"` or `"rectifier"` as its transfer function.
+    /// `"sigmoid"` or `"rectifier"` as its transfer function; `"dense-tanh"`, `"dense-sigmoid"` and
+    /// `"dense-rectifier"` have no recurrence.
     pub cell: Cell,
     /// Units per layer, input side first: 1 to 8 layers of 1 to 4096 units; `[32]` unless given.
     pub layers: Vec<u16>,
@@ -21,18 +24,26 @@ pub struct Model {
     /// only.
     #[serde(with = "OutputName")]
     pub output: OutputMode,
-    /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance, or
-    /// `"bernoulli"` for targets of 0 and 1.
+    /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance,
+    /// `"heteroscedastic"` with a variance that the network predicts, `"bernoulli"` for targets of 0 and 1, or
+    /// `"categorical"` if exactly one of them is 1.
     #[serde(with = "LikelihoodName")]
     pub likelihood: Likelihood,
     /// Moments of sigmoid and tanh: `"accurate"` (the default), or `"paper"` to reproduce published results.
     #[serde(with = "MomentsName")]
     pub moments: MomentForm,
+    /// Whether the variance of a Gaussian output is what the network carries and nothing else: an implicit variance
+    /// network (Bayer 2015, thesis, 2.6.1); false unless given.
+    pub implicit_variance: bool,
+    /// Whether the factor β on the variance of each layer is learned; false unless given, and β is 1.
+    pub learn_variance_scale: bool,
+    /// Lower bound β_min of a β that is learned; 0.1 unless given.
+    pub variance_scale_min: f32,
 }
 
 /// Value of `model.cell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Cell {
     /// Long short-term memory.
     Lstm,
@@ -42,6 +53,12 @@ pub enum Cell {
     Sigmoid,
     /// Simple recurrence with max(0, a).
     Rectifier,
+    /// No recurrence, tanh.
+    DenseTanh,
+    /// No recurrence, the logistic sigmoid.
+    DenseSigmoid,
+    /// No recurrence, max(0, a).
+    DenseRectifier,
 }
 
 /// How `model.output` is written.
@@ -58,6 +75,8 @@ enum OutputName {
 enum LikelihoodName {
     Gaussian,
     Bernoulli,
+    Heteroscedastic,
+    Categorical,
 }
 
 /// How `model.moments` is written.
@@ -68,21 +87,6 @@ enum MomentsName {
     Paper,
 }
 
-/// The section `[noise]`: fast dropout (Bayer 2015, thesis, 2.5), as probabilities to *keep* a unit. 1 means
-/// no noise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Noise {
-    /// For the inputs of the first layer.
-    pub input_keep: f32,
-    /// For the inputs of every further layer: the state of the layer below it.
-    pub between_keep: f32,
-    /// For each layer's own last state.
-    pub recurrent_keep: f32,
-    /// For the last state before the output layer. Without effect when the output is plain.
-    pub output_keep: f32,
-}
-
 impl Default for Model {
     fn default() -> Self {
         Model {
@@ -91,13 +95,10 @@ impl Default for Model {
             output: OutputMode::Propagating,
             likelihood: Likelihood::Gaussian,
             moments: MomentForm::Accurate,
+            implicit_variance: false,
+            learn_variance_scale: false,
+            variance_scale_min: 0.1,
         }
-    }
-}
-
-impl Default for Noise {
-    fn default() -> Self {
-        Noise { input_keep: 1.0, between_keep: 1.0, recurrent_keep: 1.0, output_keep: 1.0 }
     }
 }
 
@@ -111,45 +112,42 @@ impl Model {
                 format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
             ));
         }
-        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))
+        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))?;
+        share("model.variance_scale_min", self.variance_scale_min.into())?;
+        if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
+            return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
+        }
+        if self.implicit_variance && self.output == OutputMode::Plain {
+            let problem = "needs `model.output = \"propagating\"`: a plain output carries no variance";
+            return Err(fault("model.implicit_variance", problem));
+        }
+        Ok(())
     }
 
     /// The layers of the model with their noise.
-    pub(super) fn layer_specs(&self, noise: &Noise) -> impl Iterator<Item = LayerSpec> {
+    pub(super) fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
+        let cell = CellKind::from(self.cell);
+        let weight_variance = weights.has_variance();
         let layer = move |(index, &units): (usize, &u16)| LayerSpec {
-            cell: self.cell.into(),
+            cell,
             units,
-            input_noise: dropout(if index == 0 { noise.input_keep } else { noise.between_keep }),
-            recurrent_noise: dropout(noise.recurrent_keep),
-            weight_variance: false,
+            input_noise: if index == 0 { noise.input() } else { noise.between() },
+            recurrent_noise: if cell.is_recurrent() { noise.recurrent() } else { UnitNoise::None },
+            weight_variance,
             variance_scale: 1.0,
         };
         self.layers.iter().enumerate().map(layer)
     }
 
     /// The output layer of the model with its noise.
-    pub(super) fn output_spec(&self, noise: &Noise) -> OutputSpec {
+    pub(super) fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
         OutputSpec {
             mode: self.output,
-            noise: dropout(noise.output_keep),
-            weight_variance: false,
+            noise: noise.output(),
+            weight_variance: weights.has_variance(),
             variance_scale: 1.0,
         }
     }
-}
-
-impl Noise {
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        probability("noise.input_keep", self.input_keep.into())?;
-        probability("noise.between_keep", self.between_keep.into())?;
-        probability("noise.recurrent_keep", self.recurrent_keep.into())?;
-        probability("noise.output_keep", self.output_keep.into())
-    }
-}
-
-/// Keeping every unit is no noise at all, which the runtime then does not pay for.
-fn dropout(keep: f32) -> UnitNoise {
-    if keep == 1.0 { UnitNoise::None } else { UnitNoise::Dropout { keep } }
 }
 
 impl From<Cell> for CellKind {
@@ -159,6 +157,9 @@ impl From<Cell> for CellKind {
             Cell::Tanh => CellKind::Elman(Transfer::Tanh),
             Cell::Sigmoid => CellKind::Elman(Transfer::Sigmoid),
             Cell::Rectifier => CellKind::Elman(Transfer::Rectifier),
+            Cell::DenseTanh => CellKind::Dense(Transfer::Tanh),
+            Cell::DenseSigmoid => CellKind::Dense(Transfer::Sigmoid),
+            Cell::DenseRectifier => CellKind::Dense(Transfer::Rectifier),
         }
     }
 }

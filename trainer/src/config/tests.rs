@@ -1,5 +1,6 @@
 use super::*;
 use crate::data::{Columns, Cut, Source, Targets};
+use crate::nn::{Posterior, WeightNoise};
 use quaver::checkpoint::{CellKind, MomentForm, OutputMode, Target, Transfer, UnitNoise};
 
 const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
@@ -23,8 +24,22 @@ layers = [16, 8]
 output = "plain"
 likelihood = "bernoulli"
 moments = "paper"
+implicit_variance = false
+learn_variance_scale = true
+variance_scale_min = 0.2
+
+[weights]
+posterior = "point"
+noise_std = 0.0
+keep = 1.0
 
 [noise]
+kind = "dropout"
+learn_keep = true
+input_var = 0.0
+between_var = 0.0
+recurrent_var = 0.0
+output_var = 0.0
 input_keep = 0.8
 between_keep = 0.9
 recurrent_keep = 1.0
@@ -35,12 +50,21 @@ input_std = 0.1
 spectral_radius = 1.1
 sparse = 8
 output_bias = -0.8
+weight_deviation = 0.2
 
 [training]
-optimiser = "adam"
+optimiser = "rmsprop"
 learning_rate = 0.01
+momentum = 0.95
+square_decay = 0.99
+schedule = "cosine"
+schedule_epochs = 40
+schedule_factor = 0.01
+warm_up = 1.5
 batch = 4
 chunk = 0
+padding = "before"
+carry_state = false
 epochs = 3
 patience = 0
 clip_norm = 225
@@ -111,6 +135,47 @@ fn the_model_described() {
 }
 
 #[test]
+fn methods_described() {
+    let method = parse(LONG, &[]).unwrap().method();
+    assert_eq!((method.scale_min, method.learned_keep), (Some(0.2), true));
+    assert_eq!(parse(SHORT, &[]).unwrap().method(), Method::default());
+    let of = |set: &[&str]| {
+        let config = parse(SHORT, set).unwrap();
+        (config.method(), config.model_spec(2, 1).unwrap())
+    };
+    let (method, spec) = of(&["weights.posterior=vb"]);
+    assert!(
+        method.posterior == Posterior::Vb && spec.layers[0].weight_variance && spec.output.weight_variance
+    );
+    let (method, spec) = of(&["weights.keep=0.5"]);
+    assert_eq!(method.weight_noise, WeightNoise::DropConnect { keep: 0.5 });
+    assert!(spec.output.weight_variance);
+    let (method, _) = of(&["weights.noise_std=0.5"]);
+    assert_eq!(method.weight_noise, WeightNoise::Gaussian { var: 0.25 });
+    let (_, spec) = of(&["noise.kind=additive", "noise.input_var=0.3"]);
+    assert_eq!(spec.layers[0].input_noise, UnitNoise::Additive { var: 0.3 });
+    let (_, spec) = of(&["model.cell=dense-tanh", "noise.recurrent_keep=0.5"]);
+    assert_eq!(spec.layers[0].recurrent_noise, UnitNoise::None);
+}
+
+#[test]
+fn methods_that_contradict_each_other_are_refused() {
+    for (set, problem) in [
+        (&["model.implicit_variance=true"][..], "`model.implicit_variance` needs a source of variance"),
+        (&["model.implicit_variance=true", "model.likelihood=bernoulli"], "needs `model.likelihood"),
+        (&["weights.posterior=ropd", "model.output=plain"], "`model.output` must be \"propagating\""),
+        (&["weights.posterior=vb", "model.likelihood=bernoulli"], "`weights.posterior` \"vb\" needs"),
+        (&["weights.noise_std=1", "weights.keep=0.5"], "`weights.noise_std` and `weights.keep`"),
+        (&["training.carry_state=true", "training.chunk=0"], "`training.carry_state` needs `training.chunk`"),
+        (&["noise.learn_keep=true"], "`noise.learn_keep` needs a probability below 1"),
+        (&["noise.kind=additive", "noise.input_keep=0.5"], "`noise.input_keep` belongs to"),
+    ] {
+        let error = error(SHORT, set);
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn overrides_win_and_need_no_quotes() {
     let set = [
         "training.epochs=5",
@@ -155,7 +220,7 @@ fn errors_name_file_line_and_key() {
     assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
     let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
     let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, \
-        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`";
+        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `dense-tanh`, `dense-sigmoid`, `dense-rectifier`";
     assert_eq!(unknown, expected);
     let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
     assert!(
@@ -221,6 +286,17 @@ fn every_number_has_a_range() {
         ("init", "spectral_radius", "inf"),
         ("init", "sparse", "33"),
         ("init", "output_bias", "nan"),
+        ("init", "weight_deviation", "0"),
+        ("model", "variance_scale_min", "1"),
+        ("noise", "input_var", "0.1"),
+        ("noise", "output_var", "-1"),
+        ("weights", "noise_std", "-1"),
+        ("weights", "keep", "0"),
+        ("training", "momentum", "1"),
+        ("training", "square_decay", "-0.1"),
+        ("training", "schedule_epochs", "0"),
+        ("training", "schedule_factor", "2"),
+        ("training", "warm_up", "-1"),
         ("training", "batch", "0"),
         ("training", "chunk", "9999999"),
         ("training", "epochs", "0"),
@@ -272,5 +348,22 @@ fn the_examples_are_valid() {
             count += 1;
         }
     }
-    assert!(count >= 4);
+    assert!(count >= 11);
+}
+
+#[test]
+fn the_longest_example_shows_every_key() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lstm_dropout.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let written = Config::load(&path, &[]).unwrap().to_toml().unwrap();
+    for key in written
+        .lines()
+        .filter_map(|line| line.split(" = ").next())
+        .filter(|key| !key.is_empty() && !key.starts_with('['))
+    {
+        assert!(
+            text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} ="))),
+            "{key}"
+        );
+    }
 }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, not_negative, positive, within};
+use super::check::{Fault, fault, not_negative, positive, share, within};
+use crate::data::batch::Padding;
 
 /// The section `[init]`: where training begins (Bayer 2015, thesis, 1.3.3).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Init {
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs unless given.
@@ -23,20 +24,55 @@ pub struct Init {
     pub sparse: u16,
     /// Where the biases of the outputs begin; 0 unless given. A negative one suits outputs that are rarely 1.
     pub output_bias: f32,
+    /// Where the standard deviations of weights that have one begin, in units of 1/√columns of their affine map; 0.1
+    /// unless given.
+    pub weight_deviation: f32,
+}
+
+impl Default for Init {
+    fn default() -> Self {
+        Init {
+            input_std: None,
+            recurrent_std: None,
+            spectral_radius: None,
+            sparse: 0,
+            output_bias: 0.0,
+            weight_deviation: 0.1,
+        }
+    }
 }
 
 /// The section `[training]`: the optimiser and when it stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Training {
-    /// `"adam"` (the default).
+    /// `"adam"` (the default), or `"rmsprop"` or `"adadelta"`, both with Nesterov momentum.
     pub optimiser: Optimiser,
-    /// Step size; 0.003 unless given.
+    /// Step size; 0.003 unless given. Adadelta finds its own: 1 leaves it alone.
     pub learning_rate: f32,
+    /// Share γ of the last step that rmsprop and Adadelta go on with; 0.9 unless given.
+    pub momentum: f32,
+    /// How much of their average squared gradient rmsprop and Adadelta keep from step to step; 0.9 unless given.
+    pub square_decay: f32,
+    /// What becomes of the learning rate: `"constant"` (the default), `"cosine"`, `"step"` or `"plateau"`.
+    pub schedule: Schedule,
+    /// 10 unless given. Cosine: epochs until the rate is at its lowest. Step: epochs from cut to cut. Plateau:
+    /// epochs without a better validation loss until a cut.
+    pub schedule_epochs: usize,
+    /// 0.1 unless given. Cosine: the lowest rate as a share of the first. Step and plateau: what a cut multiplies by.
+    pub schedule_factor: f32,
+    /// Epochs during which the rate rises in a line from zero; 0 unless given.
+    pub warm_up: f64,
     /// Chunks per batch; 16 unless given.
     pub batch: usize,
     /// Steps per chunk; 100 unless given, 0 for whole sequences.
     pub chunk: usize,
+    /// Where chunks shorter than others of their batch are filled up with zeros that do not count: `"after"` (the
+    /// default) or `"before"` (Bayer 2015, thesis, 2.5.2).
+    pub padding: Padding,
+    /// Whether a chunk goes on from where the one before it has ended, gradients not included; false unless given, and
+    /// every chunk starts at zero.
+    pub carry_state: bool,
     /// Most passes over the training data; 30 unless given.
     pub epochs: usize,
     /// Epochs without a better validation loss after which training stops; 10 unless given, 0 for never.
@@ -54,6 +90,24 @@ pub struct Training {
 pub enum Optimiser {
     /// Adam (Kingma and Ba 2015).
     Adam,
+    /// rmsprop (Tieleman and Hinton 2012).
+    Rmsprop,
+    /// Adadelta (Zeiler 2012).
+    Adadelta,
+}
+
+/// Value of `training.schedule`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Schedule {
+    /// The rate stays.
+    Constant,
+    /// The rate falls along half a cosine.
+    Cosine,
+    /// The rate is cut every so many epochs.
+    Step,
+    /// The rate is cut whenever the validation loss has not got better for so many epochs.
+    Plateau,
 }
 
 impl Default for Training {
@@ -61,8 +115,16 @@ impl Default for Training {
         Training {
             optimiser: Optimiser::Adam,
             learning_rate: 0.003,
+            momentum: 0.9,
+            square_decay: 0.9,
+            schedule: Schedule::Constant,
+            schedule_epochs: 10,
+            schedule_factor: 0.1,
+            warm_up: 0.0,
             batch: 16,
             chunk: 100,
+            padding: Padding::After,
+            carry_state: false,
             epochs: 30,
             patience: 10,
             clip_norm: 5.0,
@@ -82,6 +144,7 @@ impl Init {
         optional("init.input_std", self.input_std)?;
         optional("init.recurrent_std", self.recurrent_std)?;
         optional("init.spectral_radius", self.spectral_radius)?;
+        positive("init.weight_deviation", self.weight_deviation.into())?;
         if self.recurrent_std.is_some() && self.spectral_radius.is_some() {
             let problem =
                 "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";
@@ -102,8 +165,17 @@ impl Init {
 impl Training {
     pub(super) fn check(&self) -> Result<(), Fault> {
         positive("training.learning_rate", self.learning_rate.into())?;
+        share("training.momentum", self.momentum.into())?;
+        share("training.square_decay", self.square_decay.into())?;
+        within("training.schedule_epochs", self.schedule_epochs, 1..=MOST)?;
+        within("training.schedule_factor", self.schedule_factor, 0.0..=1.0)?;
+        not_negative("training.warm_up", self.warm_up)?;
         within("training.batch", self.batch, 1..=MOST)?;
         within("training.chunk", self.chunk, 0..=MOST)?;
+        if self.carry_state && (self.chunk == 0 || self.padding == Padding::Before) {
+            let problem = "needs `training.chunk` above 0 and `training.padding = \"after\"`";
+            return Err(fault("training.carry_state", problem));
+        }
         within("training.epochs", self.epochs, 1..=MOST)?;
         within("training.patience", self.patience, 0..=MOST)?;
         not_negative("training.clip_norm", self.clip_norm.into())?;

@@ -19,13 +19,15 @@ fn folder() -> Option<PathBuf> {
     None
 }
 
-fn load(section: &str) -> Option<super::Dataset> {
+/// The data of a `[data]` section whose paths start at the folder, if it is there.
+pub(crate) fn load(section: &str) -> Option<super::Dataset> {
     let mut recipe: Recipe = toml::from_str(section).unwrap();
     recipe.anchor(&folder()?);
     Some(recipe.load().unwrap())
 }
 
-fn piano_rolls(name: &str) -> Option<super::Dataset> {
+/// A collection of piano rolls, if the folder is there.
+pub(crate) fn piano_rolls(name: &str) -> Option<super::Dataset> {
     load(&format!(
         "train = 'piano_rolls/{name}.train.txt'
          valid = 'piano_rolls/{name}.valid.txt'

@@ -69,6 +69,28 @@ impl Dataset {
     }
 }
 
+impl Dataset {
+    /// Checks that in every row exactly one target is 1 and the others are 0, or all are missing, as a categorical
+    /// likelihood needs it.
+    pub fn check_one_hot_targets(&self) -> Result<()> {
+        self.check_binary_targets()?;
+        for (split, sequences) in self.splits() {
+            for (index, sequence) in sequences.iter().enumerate() {
+                let sound =
+                    |row: &[f32]| row.iter().all(|value| value.is_nan()) || row.iter().sum::<f32>() == 1.0;
+                if let Some(step) = sequence.targets.iter().position(|row| !sound(row)) {
+                    bail!(
+                        "row {step} of sequence {index} of data.{split} does not name exactly one class; \
+                         a categorical likelihood needs one target column per class, 1 in one of them and 0 in the others: \
+                         set model.likelihood = \"bernoulli\" or choose other targets"
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +113,13 @@ mod tests {
         assert!(dataset(&[f32::NAN, 1.0, 2.0, f32::NAN]).check().is_ok());
         let error = dataset(&[1.0, f32::NAN, 2.0, f32::NAN]).check().unwrap_err().to_string();
         assert!(error.starts_with("data.targets: every value of `b` is missing"), "{error}");
+    }
+
+    #[test]
+    fn classes_are_recognised() {
+        assert!(dataset(&[0.0, 1.0, f32::NAN, f32::NAN, 1.0, 0.0]).check_one_hot_targets().is_ok());
+        let error = dataset(&[0.0, 1.0, 1.0, 1.0]).check_one_hot_targets().unwrap_err().to_string();
+        assert!(error.starts_with("row 1 of sequence 0 of data.train does not name"), "{error}");
     }
 
     #[test]

@@ -29,6 +29,6 @@ pub use scaler::{Scaler, Scaling};
 pub use table::Table;
 
 #[cfg(test)]
-mod benchmark_tests;
+pub(crate) mod benchmark_tests;
 #[cfg(test)]
 mod mutation_tests;

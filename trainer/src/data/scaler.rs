@@ -1,5 +1,6 @@
 //! Standardising: every channel to mean 0 and variance 1 over the training split.
 
+use quaver::checkpoint::Target;
 use serde::{Deserialize, Serialize};
 
 use super::rows::{Rows, Sequence};
@@ -22,14 +23,24 @@ impl Scaler {
     /// Measures every channel, passing over missing values.
     ///
     /// The variance is the population's (divided by N), so that the data it was measured on come out with
-    /// variance 1. A channel that is constant is centred only. A channel that holds nothing but zeros and
-    /// ones is left alone: it is a switch or a key, and a Bernoulli likelihood needs it as it is.
+    /// variance 1. A channel that is constant is centred only.
     pub fn fit<'a>(channels: usize, parts: impl Iterator<Item = &'a Rows> + Clone) -> Self {
         let mut scaler = Scaler::identity(channels);
         for channel in 0..channels {
-            let values = parts.clone().flat_map(|rows| rows.iter().map(move |row| row[channel]));
-            if let Some((mean, std)) = measure(values.filter(|value| !value.is_nan())) {
+            if let Some((mean, std)) = measure(observed(&parts, channel)) {
                 (scaler.mean[channel], scaler.std[channel]) = (mean, std);
+            }
+        }
+        scaler
+    }
+
+    /// Like [`Scaler::fit`], but leaves alone what holds nothing but zeros and ones: it is a switch or a key,
+    /// and a Bernoulli likelihood needs it as it is.
+    pub fn fit_but_binary<'a>(channels: usize, parts: impl Iterator<Item = &'a Rows> + Clone) -> Self {
+        let mut scaler = Scaler::fit(channels, parts.clone());
+        for channel in 0..channels {
+            if observed(&parts, channel).all(|value| value == 0.0 || value == 1.0) {
+                (scaler.mean[channel], scaler.std[channel]) = (0.0, 1.0);
             }
         }
         scaler
@@ -56,11 +67,18 @@ impl Scaler {
     }
 }
 
-/// Mean and standard deviation of one channel in two passes, or `None` if it is to be left alone.
+/// The values of one channel that are there.
+fn observed<'a>(
+    parts: &(impl Iterator<Item = &'a Rows> + Clone),
+    channel: usize,
+) -> impl Iterator<Item = f32> + Clone {
+    let values = parts.clone().flat_map(move |rows| rows.iter().map(move |row| row[channel]));
+    values.filter(|value| !value.is_nan())
+}
+
+/// Mean and standard deviation of one channel in two passes, or `None` if nothing of it is there.
 fn measure(values: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
-    if values.clone().all(|value| value == 0.0 || value == 1.0) {
-        return None;
-    }
+    values.clone().next()?;
     let (count, sum) = values.clone().fold((0.0, 0.0), |(count, sum), v| (count + 1.0, sum + f64::from(v)));
     let mean = sum / count;
     let squares: f64 = values.map(|value| (f64::from(value) - mean).powi(2)).sum();
@@ -86,13 +104,16 @@ impl Scaling {
     /// If there is no sequence.
     pub fn fit(train: &[Sequence]) -> Self {
         let first = train.first().expect("a scaler needs at least one training sequence");
-        Scaling {
-            inputs: Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref())),
-            targets: Scaler::fit(
-                first.targets.channels,
-                train.iter().map(|sequence| sequence.targets.as_ref()),
-            ),
-        }
+        let targets = train.iter().map(|sequence| sequence.targets.as_ref());
+        let targets = Scaler::fit_but_binary(first.targets.channels, targets);
+        let inputs = match first.target {
+            Target::Next => targets.clone(),
+            // Binary inputs are scaled too, so that mean 0 and variance 1 stand for what is missing in them.
+            Target::Columns => {
+                Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))
+            }
+        };
+        Scaling { inputs, targets }
     }
 }
 
@@ -122,7 +143,10 @@ mod tests {
     #[test]
     fn constant_binary_and_absent_channels() {
         let nan = f32::NAN;
-        let scaler = fit(4, &[0.1, 0.0, nan, 0.0, 0.1, 1.0, nan, 1e-44, 0.1, nan, nan, 0.0]);
+        let values = [0.1, 0.0, nan, 0.0, 0.1, 1.0, nan, 1e-44, 0.1, nan, nan, 0.0];
+        assert_eq!((fit(4, &values).mean[1], fit(4, &values).std[1]), (0.5, 0.5));
+        let rows = [Rows { channels: 4, values: values.to_vec() }];
+        let scaler = Scaler::fit_but_binary(4, rows.iter());
         assert_eq!(scaler.mean, [0.1, 0.0, 0.0, 3e-45]);
         assert_eq!(scaler.std, [1.0; 4]);
         assert_eq!(scaler.standardise(0, 0.1), 0.0);

@@ -18,7 +18,8 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    fn zeros(steps: usize, outputs: usize) -> Self {
+    /// Room for this many predictions, all zero.
+    pub(super) fn zeros(steps: usize, outputs: usize) -> Self {
         let rows = || Rows { channels: outputs, values: vec![0.0; steps * outputs] };
         Forecast { mean: rows(), epistemic: rows(), aleatoric: rows() }
     }
@@ -28,7 +29,8 @@ impl Forecast {
         self.epistemic.row(step)[output] + self.aleatoric.row(step)[output]
     }
 
-    fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
+    /// Puts one prediction in its place.
+    pub(super) fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
         let place = step * self.mean.channels + output;
         self.mean.values[place] = mean;
         self.epistemic.values[place] = epistemic;
@@ -47,7 +49,6 @@ pub fn from_network(
     sequences: &[Sequence],
 ) -> Vec<Forecast> {
     let outputs = usize::from(spec.outputs);
-    let noise_var = parameters.noise_var();
     let mut forecasts: Vec<_> = sequences.iter().map(|s| Forecast::zeros(s.len(), outputs)).collect();
     for batch in batch::evaluation(sequences, scaling, ROWS) {
         let prediction = predict(spec, parameters, &batch);
@@ -58,12 +59,12 @@ pub fn from_network(
                 let place = (step * batch.rows + row) * outputs + output;
                 let (mean, var) = (prediction.mean[place], prediction.var[place]);
                 let (mean, epistemic, aleatoric) = match spec.likelihood {
-                    Likelihood::Gaussian => (
+                    Likelihood::Gaussian | Likelihood::Heteroscedastic => (
                         scaling.targets.unstandardise(output, mean),
                         scaling.targets.unstandardise_variance(output, var),
-                        scaling.targets.unstandardise_variance(output, noise_var[output]),
+                        scaling.targets.unstandardise_variance(output, prediction.noise[place]),
                     ),
-                    Likelihood::Bernoulli => (mean, var, (mean * (1.0 - mean) - var).max(0.0)),
+                    Likelihood::Bernoulli | Likelihood::Categorical => (mean, var, prediction.noise[place]),
                 };
                 forecasts[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
             }

@@ -2,7 +2,7 @@
 //!
 //! Conventions, stated wherever they are printed: NLL is in nats with densities in raw units; per output it is the mean
 //! over observed values, in all it is the sum over outputs, averaged over time steps. Coverage is the share of
-//! observed values inside the central interval of the predictive normal.
+//! observed values inside the central interval of the predictive normal, width the mean width of that interval.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,37 @@ use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use super::Forecast;
-use crate::data::Sequence;
-
-/// Central intervals whose coverage is reported, in per cent.
-const INTERVALS: [u32; 3] = [50, 90, 95];
-
-/// Probabilities are kept this far from 0 and 1, as in the runtime's surprise score.
-const PROBABILITY_MARGIN: f64 = 1e-7;
+use super::calibration::CalibrationPoint;
+use super::tally::Tally;
+use super::value::Value;
+use crate::data::{Rows, Sequence};
 
 /// Scores of all outputs together, and of each.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scores {
     /// Negative log-likelihood in nats per time step, summed over outputs.
     pub nll: f64,
+    /// The same with densities in units of the training deviation of each output, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nll_standardised: Option<f64>,
     /// Mean squared error over all observed values.
     pub mse: f64,
+    /// Squared error summed over outputs, mean over time steps.
+    pub sse_per_step: f64,
     /// Mean over outputs of the share of variance explained.
     pub r2: f64,
+    /// Continuous ranked probability score (for binary outputs the Brier score), mean over all observed values.
+    pub crps: f64,
     /// Share of values inside each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
+    /// Mean width of each central interval, by its percentage; empty for binary outputs.
+    pub width: BTreeMap<String, f64>,
+    /// Promised against observed frequencies.
+    pub calibration: Vec<CalibrationPoint>,
+    /// Mean epistemic variance over all observed values.
+    pub epistemic: f64,
+    /// Mean aleatoric variance over all observed values.
+    pub aleatoric: f64,
     /// Time steps with at least one observed target.
     pub n: usize,
     /// The same for each output.
@@ -42,12 +54,21 @@ pub struct OutputScores {
     pub name: String,
     /// Negative log-likelihood in nats, mean over observed values.
     pub nll: f64,
+    /// The same with densities in units of the output's training deviation, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nll_standardised: Option<f64>,
     /// Mean squared error in squared raw units.
     pub mse: f64,
     /// Share of the variance of the observed values that the predicted means explain.
     pub r2: f64,
+    /// Continuous ranked probability score in raw units, or the Brier score; mean over observed values.
+    pub crps: f64,
     /// Share of values inside each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
+    /// Mean width of each central interval in raw units, by its percentage; empty for binary outputs.
+    pub width: BTreeMap<String, f64>,
+    /// Promised against observed frequencies.
+    pub calibration: Vec<CalibrationPoint>,
     /// Mean epistemic variance in squared raw units.
     pub epistemic: f64,
     /// Mean aleatoric variance in squared raw units.
@@ -56,79 +77,17 @@ pub struct OutputScores {
     pub n: usize,
 }
 
-/// Probability that a normal variate lies within ±|z|.
-pub fn central_probability(z: f64) -> f64 {
-    libm::erf(z.abs() / std::f64::consts::SQRT_2)
-}
-
-/// Sums over the observed values of one output.
-#[derive(Clone, Debug, Default)]
-struct Tally {
-    n: usize,
-    nll: f64,
-    squared_error: f64,
-    sum: f64,
-    sum_of_squares: f64,
-    inside: [usize; INTERVALS.len()],
-    epistemic: f64,
-    aleatoric: f64,
-}
-
-impl Tally {
-    fn add(
-        &mut self,
-        likelihood: Likelihood,
-        observed: f64,
-        mean: f64,
-        epistemic: f64,
-        aleatoric: f64,
-    ) -> f64 {
-        let variance = (epistemic + aleatoric).max(f64::from(f32::MIN_POSITIVE));
-        let error = observed - mean;
-        let nll = match likelihood {
-            Likelihood::Gaussian => {
-                0.5 * ((2.0 * std::f64::consts::PI * variance).ln() + error * error / variance)
-            }
-            Likelihood::Bernoulli => {
-                let p = mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN);
-                -observed * p.ln() - (1.0 - observed) * (1.0 - p).ln()
-            }
-        };
-        let probability = central_probability(error / variance.sqrt());
-        for (inside, percent) in self.inside.iter_mut().zip(INTERVALS) {
-            *inside += usize::from(probability <= f64::from(percent) / 100.0);
+impl Scores {
+    /// Adds NLLs with densities in units of `deviations`, one per output: −ln p(y/s) = −ln p(y) − ln s.
+    pub fn in_units_of(mut self, deviations: &[f32]) -> Self {
+        let mut shift = 0.0;
+        for (output, deviation) in self.per_output.iter_mut().zip(deviations) {
+            let log = f64::from(*deviation).ln();
+            output.nll_standardised = Some(output.nll - log);
+            shift += log * output.n as f64;
         }
-        self.n += 1;
-        self.nll += nll;
-        self.squared_error += error * error;
-        self.sum += observed;
-        self.sum_of_squares += observed * observed;
-        self.epistemic += epistemic;
-        self.aleatoric += aleatoric;
-        nll
-    }
-
-    fn scores(&self, name: &str, likelihood: Likelihood) -> OutputScores {
-        let n = self.n.max(1) as f64;
-        let spread = self.sum_of_squares - self.sum * self.sum / n;
-        OutputScores {
-            name: name.to_string(),
-            nll: self.nll / n,
-            mse: self.squared_error / n,
-            r2: if spread > 0.0 { 1.0 - self.squared_error / spread } else { f64::NAN },
-            coverage: coverage(likelihood, self.inside, self.n),
-            epistemic: self.epistemic / n,
-            aleatoric: self.aleatoric / n,
-            n: self.n,
-        }
-    }
-}
-
-fn coverage(likelihood: Likelihood, inside: [usize; INTERVALS.len()], n: usize) -> BTreeMap<String, f64> {
-    let share = |(percent, inside): (u32, usize)| (percent.to_string(), inside as f64 / n.max(1) as f64);
-    match likelihood {
-        Likelihood::Gaussian => INTERVALS.into_iter().zip(inside).map(share).collect(),
-        Likelihood::Bernoulli => BTreeMap::new(),
+        self.nll_standardised = Some(self.nll - shift / self.n.max(1) as f64);
+        self
     }
 }
 
@@ -142,48 +101,91 @@ pub fn scores(
     sequences: &[Sequence],
     forecasts: &[Forecast],
 ) -> Scores {
-    assert_eq!(sequences.len(), forecasts.len(), "one forecast per sequence");
     let mut tallies = vec![Tally::default(); names.len()];
-    let (mut steps, mut total) = (0, 0.0);
+    for_each_value(sequences, forecasts, |output, value| tallies[output].add(likelihood, &value));
+    let observed = |row: &&[f32]| row.iter().any(|value| !value.is_nan());
+    let steps = sequences.iter().map(|sequence| sequence.targets.iter().filter(observed).count()).sum();
+    combine(likelihood, names, &tallies, steps)
+}
+
+/// Errors in predicted standard deviations, of every observed value.
+///
+/// # Panics
+/// If forecasts and sequences do not belong together.
+pub fn standardised_residuals(sequences: &[Sequence], forecasts: &[Forecast]) -> Vec<f32> {
+    let mut residuals = Vec::new();
+    for_each_value(sequences, forecasts, |_, value| residuals.push(value.z() as f32));
+    residuals
+}
+
+/// Visits every observed target with its prediction, output by output within each step.
+pub(super) fn for_each_value(
+    sequences: &[Sequence],
+    forecasts: &[Forecast],
+    mut visit: impl FnMut(usize, Value),
+) {
+    assert_eq!(sequences.len(), forecasts.len(), "one forecast per sequence");
     for (sequence, forecast) in sequences.iter().zip(forecasts) {
         for (step, targets) in sequence.targets.iter().enumerate() {
-            let observed = targets.iter().enumerate().filter(|(_, value)| !value.is_nan());
-            steps += usize::from(observed.clone().next().is_some());
-            for (output, value) in observed {
-                let part = |rows: &crate::data::Rows| f64::from(rows.row(step)[output]);
-                let (mean, epistemic, aleatoric) =
-                    (part(&forecast.mean), part(&forecast.epistemic), part(&forecast.aleatoric));
-                total += tallies[output].add(likelihood, f64::from(*value), mean, epistemic, aleatoric);
+            for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+                let part = |rows: &Rows| f64::from(rows.row(step)[output]);
+                let value = Value {
+                    observed: f64::from(*value),
+                    mean: part(&forecast.mean),
+                    epistemic: part(&forecast.epistemic),
+                    aleatoric: part(&forecast.aleatoric),
+                };
+                visit(output, value);
             }
         }
     }
-    combine(likelihood, names, &tallies, total, steps)
 }
 
-fn combine(likelihood: Likelihood, names: &[String], tallies: &[Tally], total: f64, steps: usize) -> Scores {
+fn combine(likelihood: Likelihood, names: &[String], tallies: &[Tally], steps: usize) -> Scores {
     let per_output: Vec<_> =
-        names.iter().zip(tallies).map(|(name, tally)| tally.scores(name, likelihood)).collect();
-    let values: usize = tallies.iter().map(|tally| tally.n).sum();
-    let mut inside = [0; INTERVALS.len()];
-    for tally in tallies {
-        inside.iter_mut().zip(tally.inside).for_each(|(sum, part)| *sum += part);
-    }
+        names.iter().zip(tallies).map(|(name, tally)| of_output(likelihood, name, tally)).collect();
+    let mut all = Tally::default();
+    tallies.iter().for_each(|tally| all.merge(tally));
     // An output that never varies has no R²; it must not spoil the mean of the others.
     let explained: Vec<f64> = per_output.iter().map(|output| output.r2).filter(|r2| r2.is_finite()).collect();
+    let per_step = |sum: f64| sum / steps.max(1) as f64;
     Scores {
-        nll: total / steps.max(1) as f64,
-        mse: tallies.iter().map(|tally| tally.squared_error).sum::<f64>() / values.max(1) as f64,
+        nll: per_step(all.nll),
+        nll_standardised: None,
+        mse: all.mse(),
+        sse_per_step: per_step(all.squared_error),
         r2: explained.iter().sum::<f64>() / explained.len() as f64,
-        coverage: coverage(likelihood, inside, values),
+        crps: all.mean_crps(),
+        coverage: all.coverage(likelihood),
+        width: all.width(likelihood),
+        calibration: all.calibration(likelihood),
+        epistemic: all.mean_epistemic(),
+        aleatoric: all.mean_aleatoric(),
         n: steps,
         per_output,
+    }
+}
+
+fn of_output(likelihood: Likelihood, name: &str, tally: &Tally) -> OutputScores {
+    OutputScores {
+        name: name.to_string(),
+        nll: tally.mean_nll(),
+        nll_standardised: None,
+        mse: tally.mse(),
+        r2: tally.r2(),
+        crps: tally.mean_crps(),
+        coverage: tally.coverage(likelihood),
+        width: tally.width(likelihood),
+        calibration: tally.calibration(likelihood),
+        epistemic: tally.mean_epistemic(),
+        aleatoric: tally.mean_aleatoric(),
+        n: tally.n,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Rows;
 
     fn rows(channels: usize, values: &[f32]) -> Rows {
         Rows { channels, values: values.to_vec() }
@@ -200,11 +202,14 @@ mod tests {
         (vec![sequence], vec![forecast])
     }
 
+    fn found() -> Scores {
+        let (sequences, forecasts) = two_outputs();
+        scores(Likelihood::Gaussian, &["a".to_string(), "b".to_string()], &sequences, &forecasts)
+    }
+
     #[test]
     fn scores_follow_their_definitions() {
-        let (sequences, forecasts) = two_outputs();
-        let names = ["a".to_string(), "b".to_string()];
-        let found = scores(Likelihood::Gaussian, &names, &sequences, &forecasts);
+        let found = found();
         let ln_two_pi = (2.0 * std::f64::consts::PI).ln();
         let first = 0.5 * (ln_two_pi + 1.0);
         let second = 0.5 * (ln_two_pi + 4.0_f64.ln() + 1.0);
@@ -212,28 +217,41 @@ mod tests {
         assert!((found.nll - (first + second + third) / 2.0).abs() < 1e-12, "two steps were observed");
         assert_eq!(found.n, 2);
         assert!((found.mse - 5.0 / 3.0).abs() < 1e-12);
+        assert!((found.sse_per_step - 2.5).abs() < 1e-12);
         assert_eq!(found.per_output[0].n, 2);
         assert!((found.per_output[0].r2 - 0.5).abs() < 1e-12, "1 of 2 squared units is left");
         assert!(found.per_output[1].r2.is_nan(), "a single value has no spread");
         assert_eq!(found.r2, found.per_output[0].r2);
-        assert_eq!(found.per_output[1].epistemic, 3.0);
+        assert_eq!((found.per_output[1].epistemic, found.per_output[1].aleatoric), (3.0, 1.0));
+        assert!((found.epistemic - 4.0 / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn standardised_densities_grow_with_the_deviation() {
+        let plain = found();
+        let scaled = found().in_units_of(&[1.0, 4.0]);
+        assert_eq!(scaled.per_output[0].nll_standardised, Some(plain.per_output[0].nll));
+        let second = scaled.per_output[1].nll_standardised.unwrap();
+        assert!((second - (plain.per_output[1].nll - 4.0_f64.ln())).abs() < 1e-12);
+        // Of two steps, one observed the second output.
+        assert!((scaled.nll_standardised.unwrap() - (plain.nll - 4.0_f64.ln() / 2.0)).abs() < 1e-12);
     }
 
     #[test]
     fn intervals_hold_what_lies_inside_them() {
         // z = 1 lies outside the 50 % interval (0.674) and inside the 90 % one (1.645); z = 0 lies inside both.
-        let (sequences, forecasts) = two_outputs();
-        let names = ["a".to_string(), "b".to_string()];
-        let coverage = scores(Likelihood::Gaussian, &names, &sequences, &forecasts).coverage;
-        assert!((coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(coverage["90"], 1.0);
+        let found = found();
+        assert!((found.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(found.coverage["90"], 1.0);
+        // Deviations 1, 2, 1 on average 4/3.
+        assert!((found.width["90"] - 2.0 * 1.644_853_627 * 4.0 / 3.0).abs() < 1e-8);
+        assert!((found.per_output[1].width["95"] - 4.0 * 1.959_963_985).abs() < 1e-8);
     }
 
     #[test]
-    fn central_probabilities_are_those_of_the_normal_table() {
-        for (z, probability) in [(0.674_490, 0.5), (1.644_854, 0.9), (-1.959_964, 0.95)] {
-            assert!((central_probability(z) - probability).abs() < 1e-6);
-        }
+    fn residuals_are_in_deviations_and_pass_over_missing_targets() {
+        let (sequences, forecasts) = two_outputs();
+        assert_eq!(standardised_residuals(&sequences, &forecasts), [1.0, -1.0, 0.0]);
     }
 
     #[test]
@@ -244,6 +262,7 @@ mod tests {
         let found = scores(Likelihood::Bernoulli, &["a".to_string()], &[sequence], &[forecast]);
         let expected = -(0.8_f32 as f64).ln() - (1.0 - 0.4_f32 as f64).ln();
         assert!((found.nll - expected / 2.0).abs() < 1e-12);
-        assert!(found.coverage.is_empty());
+        assert!((found.crps - 0.5 * (0.04 + 0.16)).abs() < 1e-7);
+        assert!(found.coverage.is_empty() && found.width.is_empty());
     }
 }

@@ -1,11 +1,14 @@
 //! Trained parameters in the form of a checkpoint.
 
+use burn::tensor::Device;
 use quaver::checkpoint::{Affine, Contents, ModelSpec, Scaler, WeightFormat};
 
 use crate::data::Scaling;
 use crate::nn::Parameters;
+use crate::nn::tensors::{self, ParameterTensors, to_vec};
 
-/// Everything a checkpoint of this net holds.
+/// Everything a checkpoint of this net holds. Noise on weights is folded into their moments; keep probabilities and
+/// variance scales are those that were learned.
 ///
 /// # Panics
 /// If the parameters are not those of such a net.
@@ -17,25 +20,26 @@ pub fn contents(
     input_names: &[String],
     output_names: &[String],
 ) -> Contents {
-    let values = |name: String| {
-        let tensor = parameters.get(&name).unwrap_or_else(|| panic!("the net has no parameter {name}"));
-        tensor.values.clone()
-    };
-    let affine = |part: &str| Affine {
-        weight: values(format!("{part}.weight")),
-        bias: values(format!("{part}.bias")),
-        ..Affine::default()
-    };
+    let tensors = ParameterTensors::new(spec, parameters, &Device::flex());
     let scaler = |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std: scaler.std.clone() };
-    let spec = ModelSpec { weight_format: format, ..spec.clone() };
+    let spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
     Contents {
         input_names: input_names.to_vec(),
         output_names: output_names.to_vec(),
         input_scaler: scaler(&scaling.inputs),
         output_scaler: scaler(&scaling.targets),
-        layers: (0..spec.layers.len()).map(|index| affine(&format!("layer{index}"))).collect(),
-        output: affine("output"),
-        noise_var: parameters.noise_var(),
+        layers: tensors.layers.into_iter().map(|layer| affine(layer.affine)).collect(),
+        output: affine(tensors.output.affine),
+        noise_var: parameters.noise_var(&spec),
         ..Contents::zeros(spec)
     }
+}
+
+/// The moments of one map's weights and biases.
+fn affine(affine: tensors::Affine) -> Affine {
+    let bias = to_vec(affine.bias);
+    let weight_var = affine.weight_var.map_or_else(Vec::new, to_vec);
+    let certain = if weight_var.is_empty() { 0 } else { bias.len() };
+    let bias_var = affine.bias_var.map_or_else(|| vec![0.0; certain], to_vec);
+    Affine { weight: to_vec(affine.weight), bias, weight_var, bias_var }
 }

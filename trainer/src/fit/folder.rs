@@ -60,7 +60,10 @@ impl RunFolder {
     }
 
     /// Refuses a config that would not continue the run but start another one.
-    pub(super) fn check_config(&self, config: &Config) -> Result<()> {
+    ///
+    /// # Errors
+    /// Names the key that differs, or says that there is no run.
+    pub fn check_config(&self, config: &Config) -> Result<()> {
         let path = self.config();
         let as_run = fs::read_to_string(&path)
             .with_context(|| format!("cannot read `{}`, so there is no run to continue", path.display()))?;

@@ -2,15 +2,19 @@
 
 use std::sync::Arc;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, TensorData};
 use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 
+use super::heads::{Categorical, Heteroscedastic};
 use super::likelihood::{self, Terms};
 use crate::data::batch::Batch;
+use crate::nn::Posterior;
 use crate::nn::host_node::{Array, HostFunction, apply2, apply3};
 use crate::nn::net::MomentTensors;
 use crate::nn::parallel;
+use crate::nn::parameters::IMPLICIT_NOISE;
 use crate::nn::recurrence::Traces;
+use crate::nn::tensors::ParameterTensors;
 
 /// The loss of a batch.
 #[derive(Clone, Debug)]
@@ -21,12 +25,22 @@ pub struct Loss {
     pub steps: usize,
 }
 
+/// What a loss is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be made smaller: what the method prescribes.
+    Learning,
+    /// To judge by: how unlikely the observations are under the predictions.
+    Judging,
+}
+
 /// The loss of a batch, or nothing if no target of it counts.
 pub fn loss(
     spec: &ModelSpec,
+    parameters: &ParameterTensors,
     output: MomentTensors,
-    log_noise: Option<Tensor<1>>,
     batch: &Batch,
+    purpose: Purpose,
 ) -> Option<Loss> {
     let outputs = usize::from(spec.outputs);
     let steps = batch.mask.chunks(outputs).filter(|row| row.iter().any(|mask| *mask != 0.0)).count();
@@ -39,12 +53,42 @@ pub fn loss(
         share: 1.0 / steps as f32,
     };
     let var = output.var.unwrap_or_else(|| output.mean.zeros_like());
-    let value = match (spec.likelihood, log_noise) {
-        (Likelihood::Gaussian, Some(log_noise)) => apply3(Gaussian(observed), output.mean, var, log_noise),
-        (Likelihood::Gaussian, None) => unreachable!("a Gaussian network has a noise variance"),
-        (Likelihood::Bernoulli, _) => apply2(Bernoulli(observed, spec.moment_form), output.mean, var),
+    let value = match spec.likelihood {
+        Likelihood::Gaussian => {
+            let log_noise = parameters
+                .log_noise
+                .clone()
+                .unwrap_or_else(|| Tensor::full([outputs], IMPLICIT_NOISE.ln(), &output.mean.device()));
+            if parameters.method.posterior == Posterior::Vb && purpose == Purpose::Learning {
+                expected_gaussian(&observed, outputs, output.mean, var, log_noise)
+            } else {
+                apply3(Gaussian(observed), output.mean, var, log_noise)
+            }
+        }
+        Likelihood::Bernoulli => apply2(Bernoulli(observed, spec.moment_form), output.mean, var),
+        Likelihood::Heteroscedastic => apply2(Heteroscedastic(observed), output.mean, var),
+        Likelihood::Categorical => apply2(Categorical { observed, outputs }, output.mean, var),
     };
     Some(Loss { value, steps })
+}
+
+/// −E[ln N(z | y, σ̂²)] = (V[y] + (z − E[y])²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(E[y], V[y]) (Bayer 2015, thesis, 2.6.2.1).
+fn expected_gaussian(
+    observed: &Observed,
+    outputs: usize,
+    mean: Tensor<2>,
+    var: Tensor<2>,
+    log_noise: Tensor<1>,
+) -> Tensor<1> {
+    let device = mean.device();
+    let given = |values: &[f32]| -> Tensor<2> {
+        Tensor::from_data(TensorData::new(values.to_vec(), [values.len() / outputs, outputs]), &device)
+    };
+    let residual = given(&observed.targets) - mean;
+    let log_noise: Tensor<2> = log_noise.unsqueeze();
+    let precision = (log_noise.clone() * -1.0).exp();
+    let terms = (var + residual.clone() * residual) * precision + log_noise + std::f32::consts::TAU.ln();
+    (terms * given(&observed.mask)).sum() * (0.5 * observed.share)
 }
 
 /// Targets per task: enough to be worth a thread. Fixed, because sums are rounded chunk by chunk.
@@ -52,22 +96,27 @@ const CHUNK: usize = 8192;
 
 /// What was observed, and the share of one step in the loss.
 #[derive(Clone, Debug)]
-struct Observed {
-    targets: Arc<[f32]>,
-    mask: Arc<[f32]>,
-    share: f32,
+pub(super) struct Observed {
+    pub(super) targets: Arc<[f32]>,
+    pub(super) mask: Arc<[f32]>,
+    pub(super) share: f32,
 }
 
 /// Derivatives of the loss by each output's moments.
 #[derive(Debug)]
-struct Partials {
-    by_mean: Vec<f32>,
-    by_var: Vec<f32>,
+pub(super) struct Partials {
+    pub(super) by_mean: Vec<f32>,
+    pub(super) by_var: Vec<f32>,
 }
 
 impl Observed {
     /// The loss and its derivatives under outputs with these moments.
-    fn explain(&self, mean: &[f32], var: &[f32], sum: impl Fn(Terms<'_>) -> f64 + Sync) -> (Array, Partials) {
+    pub(super) fn explain(
+        &self,
+        mean: &[f32],
+        var: &[f32],
+        sum: impl Fn(Terms<'_>) -> f64 + Sync,
+    ) -> (Array, Partials) {
         let count = self.targets.len();
         let mut partials = Partials { by_mean: vec![0.0; count], by_var: vec![0.0; count] };
         let mut sums = vec![0.0; count.div_ceil(CHUNK)];
@@ -87,7 +136,7 @@ impl Observed {
     }
 
     /// Derivatives of the whole loss, given that by the mean over steps.
-    fn scaled(&self, partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
+    pub(super) fn scaled(&self, partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
         let factor = grad[0] * self.share;
         [&partials.by_mean, &partials.by_var]
             .map(|partial| partial.iter().map(|value| factor * value).collect())

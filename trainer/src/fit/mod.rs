@@ -3,13 +3,18 @@
 //! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
 //! best and the last [`state`]; [`folder`] knows which file is where.
 
+mod carry;
+mod divergence;
 pub mod folder;
+mod heads;
 pub mod likelihood;
 pub mod loss;
 pub mod metrics;
+pub mod nesterov;
 pub mod optimiser;
 pub mod progress;
 mod run;
+pub mod schedule;
 pub mod state;
 mod step;
 
@@ -21,4 +26,4 @@ pub use metrics::EpochMetrics;
 pub use progress::{Plan, Progress, Silent, StepReport};
 pub use run::{Stop, Summary, train};
 pub use state::{Best, RunState};
-pub use step::{Slope, evaluate, slope};
+pub use step::{Context, Slope, evaluate, slope, slope_in};

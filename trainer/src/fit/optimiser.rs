@@ -2,13 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::nesterov::{Adadelta, Rmsprop};
+use crate::config::{self, Training};
 use crate::nn::Parameters;
+
+/// A number for every number that is trained, in the order of the parameters.
+pub(super) type Memory = Vec<Vec<f32>>;
 
 /// A rule of learning with what it remembers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Optimiser {
     /// Adam.
     Adam(Adam),
+    /// rmsprop with Nesterov momentum.
+    Rmsprop(Rmsprop),
+    /// Adadelta with Nesterov momentum.
+    Adadelta(Adadelta),
 }
 
 /// Adam (Kingma and Ba 2015, algorithm 1) with its customary constants.
@@ -16,24 +25,44 @@ pub enum Optimiser {
 pub struct Adam {
     steps: u64,
     /// Moving averages of the gradients.
-    mean: Vec<Vec<f32>>,
+    mean: Memory,
     /// Moving averages of the squared gradients.
-    square: Vec<Vec<f32>>,
+    square: Memory,
 }
 
 impl Optimiser {
+    /// The rule that a config asks for, nothing learned yet.
+    pub fn new(training: &Training, parameters: &Parameters) -> Self {
+        let Training { momentum, square_decay, .. } = *training;
+        match training.optimiser {
+            config::Optimiser::Adam => Optimiser::Adam(Adam::new(parameters)),
+            config::Optimiser::Rmsprop => {
+                Optimiser::Rmsprop(Rmsprop::new(parameters, momentum, square_decay))
+            }
+            config::Optimiser::Adadelta => {
+                Optimiser::Adadelta(Adadelta::new(parameters, momentum, square_decay))
+            }
+        }
+    }
+
     /// Moves parameters against their gradients, which stand in the same order.
     pub fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
         match self {
             Optimiser::Adam(adam) => adam.step(parameters, gradients, learning_rate),
+            Optimiser::Rmsprop(rmsprop) => rmsprop.step(parameters, gradients, learning_rate),
+            Optimiser::Adadelta(adadelta) => adadelta.step(parameters, gradients, learning_rate),
         }
         parameters.confine();
     }
 
     /// Whether this is the memory of training such parameters.
     pub fn fits(&self, parameters: &Parameters) -> bool {
-        let Optimiser::Adam(adam) = self;
-        [&adam.mean, &adam.square].into_iter().all(|memory| {
+        let memories = match self {
+            Optimiser::Adam(adam) => vec![&adam.mean, &adam.square],
+            Optimiser::Rmsprop(rmsprop) => rmsprop.memories().to_vec(),
+            Optimiser::Adadelta(adadelta) => adadelta.memories().to_vec(),
+        };
+        memories.into_iter().all(|memory| {
             memory.len() == parameters.tensors.len()
                 && memory
                     .iter()
@@ -51,8 +80,7 @@ impl Adam {
 
     /// Nothing learned yet.
     pub fn new(parameters: &Parameters) -> Self {
-        let zeros: Vec<Vec<f32>> =
-            parameters.tensors.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect();
+        let zeros = zeros(parameters);
         Adam { steps: 0, mean: zeros.clone(), square: zeros }
     }
 
@@ -75,6 +103,11 @@ impl Adam {
     }
 }
 
+/// A zero for every number that is trained.
+pub(super) fn zeros(parameters: &Parameters) -> Memory {
+    parameters.tensors.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect()
+}
+
 /// Scales gradients down to a norm of at most `limit`, taken over all parameters together, and returns the norm that
 /// they had (Pascanu 2013; Bayer 2015, thesis, 1.3.3).
 pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
@@ -94,7 +127,7 @@ mod tests {
 
     fn one(values: &[f32]) -> Parameters {
         let (name, shape) = ("w".to_string(), vec![values.len()]);
-        Parameters { tensors: vec![Named { name, shape, values: values.to_vec() }] }
+        Parameters::of(vec![Named { name, shape, values: values.to_vec() }])
     }
 
     #[test]
@@ -114,16 +147,21 @@ mod tests {
     }
 
     #[test]
-    fn adam_finds_the_minimum_of_a_bowl() {
-        let mut parameters = one(&[5.0, -3.0]);
-        let mut optimiser = Optimiser::Adam(Adam::new(&parameters));
-        for _ in 0..2000 {
+    fn every_rule_finds_the_minimum_of_a_bowl() {
+        use crate::config::Optimiser::{Adadelta, Adam, Rmsprop};
+        for (rule, rate) in [(Adam, 0.05), (Rmsprop, 0.0005), (Adadelta, 1.0)] {
+            let mut parameters = one(&[5.0, -3.0]);
+            let training = Training { optimiser: rule, ..Training::default() };
+            let mut optimiser = Optimiser::new(&training, &parameters);
+            assert!(optimiser.fits(&parameters) && !optimiser.fits(&one(&[1.0])));
+            for _ in 0..5000 {
+                let values = &parameters.tensors[0].values;
+                let gradient = vec![2.0 * (values[0] - 1.0), 40.0 * (values[1] - 2.0)];
+                optimiser.step(&mut parameters, &[gradient], rate);
+            }
             let values = &parameters.tensors[0].values;
-            let gradient = vec![2.0 * (values[0] - 1.0), 40.0 * (values[1] - 2.0)];
-            optimiser.step(&mut parameters, &[gradient], 0.05);
+            assert!((values[0] - 1.0).abs() < 2e-2 && (values[1] - 2.0).abs() < 2e-2, "{rule:?}: {values:?}");
         }
-        let values = &parameters.tensors[0].values;
-        assert!((values[0] - 1.0).abs() < 1e-2 && (values[1] - 2.0).abs() < 1e-2, "{values:?}");
     }
 
     #[test]

@@ -3,16 +3,17 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
-use quaver::checkpoint::ModelSpec;
+use anyhow::{Context as _, Result, bail, ensure};
 
+use super::carry::Carried;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
-use super::optimiser::{Adam, Optimiser, clip};
+use super::optimiser::{Optimiser, clip};
 use super::progress::{Plan, Progress, StepReport};
+use super::schedule;
 use super::state::{Best, RunState};
-use super::step::{RunningMean, evaluate, slope};
-use crate::config::{self, Config, Training};
+use super::step::{Context, RunningMean, evaluate, slope_in};
+use crate::config::{Config, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
 use crate::nn::random::{Purpose, stream};
@@ -70,16 +71,13 @@ pub fn train(
 /// The state before the first epoch.
 fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
     let spec = config.model_spec(data.input_names.len(), data.target_names.len())?;
-    check_trainable(&spec)?;
-    let parameters = config.init.draw(&spec, config.seed);
-    let optimiser = match config.training.optimiser {
-        config::Optimiser::Adam => Optimiser::Adam(Adam::new(&parameters)),
-    };
+    let parameters = config.init.draw_for(&spec, config.method(), config.seed);
     Ok(RunState {
         spec,
+        optimiser: Optimiser::new(&config.training, &parameters),
         parameters,
-        optimiser,
         epoch: 0,
+        rate_cuts: 0,
         best: None,
         scaling: Scaling::fit(&data.train),
         input_names: data.input_names.clone(),
@@ -87,12 +85,10 @@ fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
     })
 }
 
-/// The checkpoint format knows more kinds of networks than can be trained.
-fn check_trainable(spec: &ModelSpec) -> Result<()> {
-    let learned_variance =
-        spec.output.weight_variance || spec.layers.iter().any(|layer| layer.weight_variance);
-    ensure!(!learned_variance, "weights with variances of their own cannot be trained");
-    Ok(())
+/// Time steps of the training data with at least one target.
+fn observations(data: &Dataset) -> usize {
+    let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
+    rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
 }
 
 /// Lays out a new run. The state comes last: where it is, all else is.
@@ -167,9 +163,14 @@ impl Run<'_> {
 
     /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
     fn batches(&self, epoch: usize) -> batch::Batches<'_> {
-        let Training { chunk, batch, .. } = self.config.training;
+        let Training { chunk, batch, padding, carry_state, .. } = self.config.training;
+        let (train, scaling) = (&self.data.train, &self.state.scaling);
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
-        batch::training(&self.data.train, &self.state.scaling, chunk, batch, &mut rng)
+        if carry_state {
+            batch::carried(train, scaling, chunk, batch, &mut rng)
+        } else {
+            batch::training(train, scaling, chunk, batch, &mut rng).padded(padding)
+        }
     }
 
     fn stop(&self, elapsed: Duration) -> Option<Stop> {
@@ -197,6 +198,8 @@ impl Run<'_> {
         if best {
             next.best = Some(Best { epoch: next.epoch, valid_nll });
         }
+        let stale = next.epoch - next.best.map_or(0, |best| best.epoch);
+        next.rate_cuts += u32::from(schedule::cuts(&self.config.training, stale));
         let metrics = EpochMetrics {
             epoch: next.epoch,
             train_nll: tally.nll.value().context("data.train: every target is missing")?,
@@ -211,15 +214,25 @@ impl Run<'_> {
 
     /// Steps through all batches of an epoch.
     fn learn(&self, next: &mut RunState, progress: &mut dyn Progress) -> Result<Tally> {
-        let Training { learning_rate, clip_norm, .. } = self.config.training;
-        let limit = if clip_norm == 0.0 { f32::INFINITY } else { clip_norm };
+        let training = &self.config.training;
+        let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
-        for (index, batch) in self.batches(next.epoch).enumerate() {
-            let Some(mut slope) = slope(&next.spec, &next.parameters, &batch) else { continue };
+        let observations = observations(self.data);
+        let mut carried = Carried::default();
+        let batches = self.batches(next.epoch);
+        let count = batches.len() as f64;
+        for (index, batch) in batches.enumerate() {
+            let start = training.carry_state.then(|| carried.start(&next.spec, &batch));
+            let context = Context { observations: Some(observations), start: start.as_deref() };
+            let Some(mut slope) = slope_in(&next.spec, &next.parameters, &batch, context) else { continue };
+            carried = Carried::after(&batch, std::mem::take(&mut slope.states));
             let norm = clip(&mut slope.gradients, limit);
             self.check_finite("the training loss", slope.nll, next.epoch)?;
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
-            next.optimiser.step(&mut next.parameters, &slope.gradients, learning_rate);
+            // A step counts with what it completes: a warm-up does not begin at a rate of zero.
+            let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
+            let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
+            next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
             tally.nll.add(slope.nll, slope.steps);
             tally.gradient_norm.add(norm, 1);
             tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);

@@ -14,7 +14,7 @@ use crate::files;
 use crate::nn::Parameters;
 
 /// First bytes of a state file: what it is, and the version of its layout.
-const MAGIC: &[u8; 8] = b"QVSTATE1";
+const MAGIC: &[u8; 8] = b"QVSTATE2";
 
 /// The checksum of checkpoints, too.
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -34,6 +34,8 @@ pub struct RunState {
     pub epoch: usize,
     /// The epoch with the lowest validation loss so far; none before the first epoch.
     pub best: Option<Best>,
+    /// How often a plateau has cut the learning rate.
+    pub rate_cuts: u32,
     /// From raw to standardised units.
     pub scaling: Scaling,
     /// Names of the input channels.
@@ -127,6 +129,7 @@ mod tests {
             spec,
             epoch: 3,
             best: Some(Best { epoch: 2, valid_nll: 0.5 }),
+            rate_cuts: 1,
             scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
             input_names: vec!["a".into(), "b".into()],
             target_names: vec!["c".into()],

@@ -3,8 +3,10 @@
 use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
 
-use super::loss::{Loss, loss};
+use super::divergence::divergence;
+use super::loss::{Loss, Purpose, loss};
 use crate::data::batch::Batch;
+use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::{ParameterTensors, to_vec};
 use crate::nn::{Parameters, net, parallel};
 
@@ -13,18 +15,58 @@ use crate::nn::{Parameters, net, parallel};
 pub struct Slope {
     /// Nats per time step.
     pub nll: f64,
+    /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time step; 0 if
+    /// weights are plain numbers.
+    pub divergence: f64,
     /// Time steps that count.
     pub steps: usize,
-    /// Derivatives by the parameters, in their order.
+    /// Derivatives of the sum of both by the parameters, in their order.
     pub gradients: Vec<Vec<f32>>,
+    /// Where each layer has got to; empty unless states are carried over.
+    pub states: Vec<LayerState>,
+}
+
+/// What a batch is part of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context<'a> {
+    /// Time steps in all of the training data. The likelihood of all of them stands against the divergence of the weights
+    /// once, so a mean over steps carries this fraction of it (Bayer 2015, thesis, 2.6.2). None leaves it out.
+    pub observations: Option<usize>,
+    /// Where each layer begins; zero if nothing is given.
+    pub start: Option<&'a [LayerState]>,
+}
+
+/// Loss and gradient of a batch on its own, or nothing if no target of it counts.
+pub fn slope(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Option<Slope> {
+    slope_in(spec, parameters, batch, Context::default())
 }
 
 /// Loss and gradient of a batch, or nothing if no target of it counts.
-pub fn slope(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Option<Slope> {
+pub fn slope_in(
+    spec: &ModelSpec,
+    parameters: &Parameters,
+    batch: &Batch,
+    context: Context<'_>,
+) -> Option<Slope> {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex().autodiff());
-    let Loss { value, steps } = batch_loss(spec, &tensors, batch)?;
-    let gradients = tensors.gradients(&value.backward());
-    Some(Slope { nll: scalar(value), steps, gradients })
+    let pass = net::forward_from(spec, &tensors, batch, parallel::default_threads(), context.start);
+    let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Purpose::Learning)?;
+    let penalty = tensors
+        .posteriors
+        .as_ref()
+        .zip(context.observations)
+        .map(|(posteriors, observations)| divergence(posteriors) * (1.0 / observations as f32));
+    let objective = match &penalty {
+        Some(penalty) => nll.clone() + penalty.clone(),
+        None => nll.clone(),
+    };
+    Some(Slope {
+        gradients: tensors.gradients(&objective.backward()),
+        nll: scalar(nll),
+        divergence: penalty.map_or(0.0, scalar),
+        steps,
+        states: pass.states,
+    })
 }
 
 /// Mean loss of several batches in nats per time step, or nothing if no target counts.
@@ -35,15 +77,13 @@ pub fn evaluate(
 ) -> Option<f64> {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex());
     let mut mean = RunningMean::default();
-    for Loss { value, steps } in batches.filter_map(|batch| batch_loss(spec, &tensors, &batch)) {
-        mean.add(scalar(value), steps);
+    for batch in batches {
+        let output = net::forward(spec, &tensors, &batch, parallel::default_threads());
+        if let Some(Loss { value, steps }) = loss(spec, &tensors, output, &batch, Purpose::Judging) {
+            mean.add(scalar(value), steps);
+        }
     }
     mean.value()
-}
-
-fn batch_loss(spec: &ModelSpec, tensors: &ParameterTensors, batch: &Batch) -> Option<Loss> {
-    let output = net::forward(spec, tensors, batch, parallel::default_threads());
-    loss(spec, output, tensors.log_noise.clone(), batch)
 }
 
 fn scalar(value: burn::tensor::Tensor<1>) -> f64 {

@@ -69,6 +69,25 @@ pub fn apply3<F: HostFunction<3>, const A: usize, const B: usize, const C: usize
     Tensor::from_dispatch(Dispatch::host3(a.into_dispatch(), b.into_dispatch(), c.into_dispatch(), function))
 }
 
+/// Applies a function of four tensors.
+pub fn apply4<
+    F: HostFunction<4>,
+    const A: usize,
+    const B: usize,
+    const C: usize,
+    const E: usize,
+    const D: usize,
+>(
+    function: F,
+    a: Tensor<A>,
+    b: Tensor<B>,
+    c: Tensor<C>,
+    d: Tensor<E>,
+) -> Tensor<D> {
+    let (a, b, c, d) = (a.into_dispatch(), b.into_dispatch(), c.into_dispatch(), d.into_dispatch());
+    Tensor::from_dispatch(Dispatch::host4(a, b, c, d, function))
+}
+
 #[backend_extension(Flex, Autodiff)]
 trait HostOps: Backend {
     fn host2<F: HostFunction<2>>(
@@ -82,6 +101,13 @@ trait HostOps: Backend {
         c: FloatTensor<Self>,
         function: F,
     ) -> FloatTensor<Self>;
+    fn host4<F: HostFunction<4>>(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+        function: F,
+    ) -> FloatTensor<Self>;
 }
 
 impl HostOps for Flex {
@@ -91,6 +117,16 @@ impl HostOps for Flex {
 
     fn host3<F: HostFunction<3>>(a: FlexTensor, b: FlexTensor, c: FlexTensor, function: F) -> FlexTensor {
         evaluate(&function, &[a, b, c].map(contiguous), Traces::Discard).0
+    }
+
+    fn host4<F: HostFunction<4>>(
+        a: FlexTensor,
+        b: FlexTensor,
+        c: FlexTensor,
+        d: FlexTensor,
+        function: F,
+    ) -> FlexTensor {
+        evaluate(&function, &[a, b, c, d].map(contiguous), Traces::Discard).0
     }
 }
 
@@ -110,6 +146,16 @@ impl<C: CheckpointStrategy> HostOps for Autodiff<Flex, C> {
         function: F,
     ) -> FloatTensor<Self> {
         record::<F, C, 3>(function, [a, b, c])
+    }
+
+    fn host4<F: HostFunction<4>>(
+        a: FloatTensor<Self>,
+        b: FloatTensor<Self>,
+        c: FloatTensor<Self>,
+        d: FloatTensor<Self>,
+        function: F,
+    ) -> FloatTensor<Self> {
+        record::<F, C, 4>(function, [a, b, c, d])
     }
 }
 

@@ -1,10 +1,11 @@
 //! Initial values of a network's parameters.
 
 use nalgebra::DMatrix;
-use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec};
+use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
 use rand_core::Rng;
 
-use super::parameters::{Parameters, layer_inputs};
+use super::method::Method;
+use super::parameters::{Parameters, layer_inputs, maps, noises};
 use super::random::{Purpose, choose, normal, stream};
 use crate::config::Init;
 
@@ -12,13 +13,18 @@ use crate::config::Init;
 const FORGET_GATE: usize = 1;
 
 impl Init {
+    /// Draws the parameters of a network of plain weights.
+    pub fn draw(&self, spec: &ModelSpec, seed: u64) -> Parameters {
+        self.draw_for(spec, Method::default(), seed)
+    }
+
     /// Draws the parameters of a network; the same seed gives the same numbers on every machine.
     ///
     /// Biases are zero but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
     /// before it has learned what to remember. The noise variance starts at 1, the variance of the targets.
-    pub fn draw(&self, spec: &ModelSpec, seed: u64) -> Parameters {
+    pub fn draw_for(&self, spec: &ModelSpec, method: Method, seed: u64) -> Parameters {
         let mut rng = stream(seed, Purpose::Initialisation);
-        let mut parameters = Parameters::zeros(spec);
+        let mut parameters = Parameters::shaped(spec, method);
         let mut tensors = parameters.tensors.iter_mut();
         let mut next =
             || &mut tensors.next().expect("a weight and a bias for every layer and the output").values;
@@ -28,17 +34,60 @@ impl Init {
         }
         let units = layer_inputs(spec, spec.layers.len());
         let output_std = 1.0 / (units as f64).sqrt();
-        next().fill_with(|| (output_std * normal(&mut rng)) as f32);
-        next().fill(self.output_bias);
+        let (weight, bias) = (next(), next());
+        weight.fill_with(|| (output_std * normal(&mut rng)) as f32);
+        bias.fill(self.output_bias);
+        if spec.likelihood == Likelihood::Heteroscedastic {
+            // The rows of log-variances: a noise variance of 1 whatever the input.
+            weight.chunks_mut(units).skip(1).step_by(2).for_each(|row| row.fill(0.0));
+            bias.iter_mut().skip(1).step_by(2).for_each(|bias| *bias = 0.0);
+        }
+        if method.posterior.has_variance() {
+            self.fill_variances(spec, &mut parameters);
+        }
+        if let Some(least) = method.scale_min {
+            let log_scale = libm::logf(1.0 - least);
+            for (name, ..) in maps(spec) {
+                fill(&mut parameters, &format!("{name}.log_scale"), log_scale);
+            }
+        }
+        if method.learned_keep {
+            for (name, noise) in noises(spec) {
+                if let UnitNoise::Dropout { keep } = noise {
+                    fill(&mut parameters, &name, libm::logf(keep / (1.0 - keep)));
+                }
+            }
+        }
         parameters
     }
 
-    /// Fills the weights of one layer, [rows, inputs + units].
+    /// Variances of the weights, all of one map alike, and the prior that suits them best: the one with their moments.
+    fn fill_variances(&self, spec: &ModelSpec, parameters: &mut Parameters) {
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for (name, _, columns) in maps(spec) {
+            let var = self.weight_deviation * self.weight_deviation / columns as f32;
+            for part in ["weight", "bias"] {
+                let named = format!("{name}.{part}");
+                fill(parameters, &format!("{named}_log_var"), libm::logf(var));
+                for mean in parameters.get(&named).map_or(&[][..], |tensor| &tensor.values) {
+                    count += 1.0;
+                    sum += f64::from(*mean);
+                    squares += f64::from(mean * mean + var);
+                }
+            }
+        }
+        let mean = sum / count;
+        fill(parameters, "prior.mean", mean as f32);
+        fill(parameters, "prior.log_var", libm::log(squares / count - mean * mean) as f32);
+    }
+
+    /// Fills the weights of one layer, [rows, inputs + units], or [units, inputs] if it is not recurrent.
     fn fill_weight(&self, weight: &mut [f32], layer: &LayerSpec, inputs: usize, rng: &mut impl Rng) {
         let (units, gates) = (usize::from(layer.units), layer.cell.gates());
         let input_std = self.input_std.map_or(1.0 / (inputs as f64).sqrt(), f64::from);
-        let recurrent: Vec<DMatrix<f64>> = (0..gates).map(|_| self.recurrent(units, rng)).collect();
-        for (row, weight) in weight.chunks_mut(inputs + units).enumerate() {
+        let own = if layer.cell.is_recurrent() { units } else { 0 };
+        let recurrent: Vec<DMatrix<f64>> = (0..gates).map(|_| self.recurrent(own, rng)).collect();
+        for (row, weight) in weight.chunks_mut(inputs + own).enumerate() {
             let (from_input, from_state) = weight.split_at_mut(inputs);
             from_input.fill_with(|| (input_std * normal(rng)) as f32);
             for (column, value) in from_state.iter_mut().enumerate() {
@@ -57,7 +106,7 @@ impl Init {
                 matrix[(row, column)] = std * normal(rng);
             }
         }
-        if let Some(wanted) = self.spectral_radius {
+        if let Some(wanted) = self.spectral_radius.filter(|_| units > 0) {
             let radius = spectral_radius(&matrix);
             // A matrix without any cycle has radius 0, and no factor can change that.
             if radius > 0.0 {
@@ -73,9 +122,16 @@ fn spectral_radius(matrix: &DMatrix<f64>) -> f64 {
     matrix.complex_eigenvalues().iter().map(|value| value.norm()).fold(0.0, f64::max)
 }
 
+/// Gives all numbers of a list the same value.
+fn fill(parameters: &mut Parameters, name: &str, value: f32) {
+    if let Some(named) = parameters.get_mut(name) {
+        named.values.fill(value);
+    }
+}
+
 fn fill_bias(bias: &mut [f32], cell: CellKind) {
     match cell {
-        CellKind::Elman(_) => {}
+        CellKind::Elman(_) | CellKind::Dense(_) => {}
         CellKind::Lstm => {
             bias.iter_mut().skip(FORGET_GATE).step_by(cell.gates()).for_each(|bias| *bias = 1.0)
         }

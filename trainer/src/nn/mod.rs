@@ -1,14 +1,18 @@
 //! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole net on
 //! Burn.
 //!
-//! A batch walks through this module bottom up: [`net`] puts noise on it and maps it to pre-activations with Burn,
-//! [`host_node`] hands those to [`recurrence`], whose blocks of sequences run in [`parallel`] on the products of
+//! A batch walks through this module bottom up: [`net`] puts noise ([`law`]) on it and maps it to pre-activations with
+//! Burn, [`host_node`] hands those to [`recurrence`], whose blocks of sequences run in [`parallel`] on the products of
 //! [`product`]. Parameters are plain lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the
 //! time of one step only, so that saving, resuming and exporting need nothing of Burn.
 
 pub mod host_node;
 mod init;
+pub mod law;
+mod layer_function;
 pub(crate) mod linear;
+pub(crate) mod link;
+pub mod method;
 pub mod net;
 pub mod noise;
 pub mod parallel;
@@ -23,6 +27,7 @@ pub(crate) mod vectorised;
 #[cfg(test)]
 mod net_tests;
 
+pub use method::{Method, Posterior, WeightNoise};
 pub use net::{Prediction, predict};
 pub use parameters::{Named, Parameters};
 

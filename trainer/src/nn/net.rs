@@ -1,16 +1,18 @@
 //! The whole network on a batch: noise, affine maps, recurrences, outputs.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use quaver::checkpoint::{LayerSpec, Likelihood, ModelSpec, MomentForm, OutputMode};
-use quaver::moments::{self, Moments};
+use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 
-use super::host_node::{Array, HostFunction, apply3};
+use super::host_node::{apply3, apply4};
+use super::law::{Law, Scale};
+use super::layer_function::{LayerFunction, Memoryless};
 use super::linear;
+use super::link::link;
 use super::noise::NoiseLaw;
 use super::parallel;
 use super::parameters::Parameters;
-use super::recurrence::{Gradients, Planes, Recurrence, Tape, Traces};
-use super::tensors::{Affine, ParameterTensors, to_vec};
+use super::recurrence::{LayerState, Recurrence};
+use super::tensors::{Affine, LayerTensors, ParameterTensors, to_vec};
 use crate::data::batch::Batch;
 
 /// Means and variances of [steps × rows of the batch, channels]; without variances, all are zero.
@@ -25,10 +27,21 @@ pub struct MomentTensors {
 /// What a network says of a batch, in standardised units, [steps, rows of the batch, outputs].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prediction {
-    /// E[y]: for a Bernoulli likelihood the probability of a one.
+    /// E[y]: a probability if the likelihood is one of those.
     pub mean: Vec<f32>,
     /// V[y], what the network carries; the likelihood's own noise is not in it.
     pub var: Vec<f32>,
+    /// The likelihood's own noise.
+    pub noise: Vec<f32>,
+}
+
+/// What a pass leaves behind: the moments of the output map, and where each layer has got to.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// Before the likelihood; rows of the output map, of which a likelihood may want several per output.
+    pub output: MomentTensors,
+    /// Of every layer; empty unless states are carried over.
+    pub states: Vec<LayerState>,
 }
 
 /// Predicts a batch without recording anything for gradients.
@@ -38,20 +51,7 @@ pub fn predict(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Pred
     let output = forward(spec, &tensors, batch, parallel::default_threads());
     let mean = to_vec(output.mean);
     let var = output.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
-    link(spec, Prediction { mean, var })
-}
-
-/// From the moments of the output map to those of y.
-fn link(spec: &ModelSpec, mut output: Prediction) -> Prediction {
-    let sigmoid = match (spec.likelihood, spec.moment_form) {
-        (Likelihood::Gaussian, _) => return output,
-        (Likelihood::Bernoulli, MomentForm::Accurate) => moments::sigmoid,
-        (Likelihood::Bernoulli, MomentForm::Paper) => moments::paper::sigmoid,
-    };
-    for (mean, var) in output.mean.iter_mut().zip(&mut output.var) {
-        Moments { mean: *mean, var: *var } = sigmoid(Moments { mean: *mean, var: *var });
-    }
-    output
+    link(spec, &parameters.noise_var(spec), mean, var)
 }
 
 /// Moments of the output map, before the likelihood, on the device of the parameters.
@@ -61,55 +61,116 @@ pub fn forward(
     batch: &Batch,
     threads: usize,
 ) -> MomentTensors {
-    let device = parameters.output.bias.device();
-    let mut state = inputs(batch, spec.inputs.into(), &device);
-    for (layer, affine) in spec.layers.iter().zip(&parameters.layers) {
-        state = layer_states(spec, layer, affine, state, batch, threads);
-    }
-    match spec.output.mode {
-        OutputMode::Propagating => {
-            map(state, spec.output.noise.into(), parameters.output.clone(), spec.output.variance_scale)
-        }
-        OutputMode::Plain => {
-            let certain = MomentTensors { mean: state.mean, var: None };
-            map(certain, NoiseLaw::SILENT, parameters.output.clone(), 1.0)
-        }
-    }
+    forward_from(spec, parameters, batch, threads, None).output
 }
 
-/// The states of one recurrent layer.
-fn layer_states(
+/// The same from given states, one per layer, returning those that the batch ends with.
+pub fn forward_from(
     spec: &ModelSpec,
-    layer: &LayerSpec,
-    affine: &Affine,
-    input: MomentTensors,
+    parameters: &ParameterTensors,
     batch: &Batch,
     threads: usize,
-) -> MomentTensors {
-    let units = usize::from(layer.units);
-    let [rows, columns] = affine.weight.dims();
-    let from_input = affine.weight.clone().slice([0..rows, 0..columns - units]);
-    let from_state = affine.weight.clone().slice([0..rows, columns - units..columns]);
-    let input_affine = Affine { weight: from_input, bias: affine.bias.clone() };
-    let pre = map(input, layer.input_noise.into(), input_affine, 1.0);
-    let function = LayerFunction {
-        recurrence: Recurrence {
-            cell: layer.cell,
-            units,
-            noise: layer.recurrent_noise.into(),
-            form: spec.moment_form,
-            variance_scale: layer.variance_scale,
-            threads,
-        },
-        lanes: batch.rows,
+    start: Option<&[LayerState]>,
+) -> Pass {
+    let device = parameters.output.affine.bias.device();
+    let mut signal = inputs(batch, spec.inputs.into(), &device);
+    let mut states = Vec::new();
+    for (index, (layer, tensors)) in spec.layers.iter().zip(&parameters.layers).enumerate() {
+        let start = start.map(|states| states[index].clone());
+        let step = LayerStep { form: spec.moment_form, layer, tensors, batch, threads };
+        let carries = start.is_some();
+        let state;
+        (signal, state) = step.run(signal, start);
+        states.extend(state.filter(|_| carries));
+    }
+    let output = match spec.output.mode {
+        OutputMode::Propagating => {
+            map(signal, &parameters.output.noise, &parameters.output.affine, &parameters.output.scale)
+        }
+        OutputMode::Plain => {
+            let certain = MomentTensors { mean: signal.mean, var: None };
+            map(certain, &Law::Fixed(NoiseLaw::SILENT), &parameters.output.affine, &Scale::Fixed(1.0))
+        }
     };
-    let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
-    let steps_rows = batch.steps * batch.rows;
-    let states: Tensor<3> = apply3(function, pre.mean, pre_var, from_state);
-    let plane = |index: usize| {
-        states.clone().slice([index..index + 1, 0..steps_rows, 0..units]).reshape([steps_rows, units])
-    };
-    MomentTensors { mean: plane(0), var: Some(plane(1)) }
+    Pass { output, states }
+}
+
+/// One layer about to run over a batch.
+struct LayerStep<'a> {
+    form: MomentForm,
+    layer: &'a LayerSpec,
+    tensors: &'a LayerTensors,
+    batch: &'a Batch,
+    threads: usize,
+}
+
+impl LayerStep<'_> {
+    /// The layer's states, and the last of them if it starts from somewhere.
+    fn run(&self, input: MomentTensors, start: Option<LayerState>) -> (MomentTensors, Option<LayerState>) {
+        let LayerTensors { affine, input_noise, .. } = self.tensors;
+        let [rows, columns] = affine.weight.dims();
+        let own = if self.layer.cell.is_recurrent() { usize::from(self.layer.units) } else { 0 };
+        let from_input = affine.columns(0..columns - own);
+        let pre = map(input, input_noise, &from_input, &Scale::Fixed(1.0));
+        let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
+        if own == 0 {
+            let function = Memoryless(self.recurrence());
+            return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients())), start);
+        }
+        let from_state = affine.columns(columns - own..columns);
+        let weights = match from_state.weight_var {
+            Some(var) => Tensor::cat(vec![from_state.weight, var], 0),
+            None => from_state.weight,
+        };
+        debug_assert_eq!(weights.dims()[0] % rows, 0);
+        let function = LayerFunction { recurrence: self.recurrence(), lanes: self.batch.rows, start };
+        let carries = function.start.is_some();
+        let states: Tensor<3> = apply4(function, pre.mean, pre_var, weights, self.coefficients());
+        let end = carries.then(|| self.end(&states));
+        (self.states(&states), end)
+    }
+
+    /// The recurrence with its noise and its scale yet to be filled in from the coefficients.
+    fn recurrence(&self) -> Recurrence {
+        let LayerTensors { recurrent_noise, scale, .. } = self.tensors;
+        Recurrence {
+            cell: self.layer.cell,
+            units: self.layer.units.into(),
+            noise: NoiseLaw::SILENT,
+            form: self.form,
+            variance_scale: 1.0,
+            learned: recurrent_noise.is_learned() || scale.is_learned(),
+            threads: self.threads,
+        }
+    }
+
+    /// The coefficients of the recurrent noise, then the factor on variances, [5].
+    fn coefficients(&self) -> Tensor<1> {
+        let device = self.tensors.affine.bias.device();
+        let noise = self.tensors.recurrent_noise.coefficients(&device);
+        Tensor::cat(vec![noise, self.tensors.scale.coefficient(&device)], 0)
+    }
+
+    /// Rows of one of the two planes.
+    fn plane(&self, states: &Tensor<3>, index: usize, rows: std::ops::Range<usize>) -> Tensor<2> {
+        let (count, units) = (rows.len(), usize::from(self.layer.units));
+        states.clone().slice([index..index + 1, rows, 0..units]).reshape([count, units])
+    }
+
+    fn states(&self, states: &Tensor<3>) -> MomentTensors {
+        let rows = self.batch.steps * self.batch.rows;
+        MomentTensors { mean: self.plane(states, 0, 0..rows), var: Some(self.plane(states, 1, 0..rows)) }
+    }
+
+    /// Where the layer has got to: its last state, and its memory, which stands behind that.
+    fn end(&self, states: &Tensor<3>) -> LayerState {
+        let (lanes, rows) = (self.batch.rows, self.batch.steps * self.batch.rows);
+        let both = |rows: std::ops::Range<usize>| {
+            let plane = |index| to_vec(self.plane(states, index, rows.clone()));
+            [plane(0), plane(1)].concat()
+        };
+        LayerState { state: both(rows - lanes..rows), memory: both(rows..rows + lanes) }
+    }
 }
 
 fn inputs(batch: &Batch, channels: usize, device: &Device) -> MomentTensors {
@@ -120,57 +181,30 @@ fn inputs(batch: &Batch, channels: usize, device: &Device) -> MomentTensors {
     MomentTensors { mean: tensor(&batch.inputs_mean), var: (!certain).then(|| tensor(&batch.inputs_var)) }
 }
 
-/// Noise, then E[a] = Σ m̃ μ + b and V[a] = β Σ ṽ μ² (Bayer 2015, thesis, eqs. 17 and 18).
-fn map(input: MomentTensors, noise: NoiseLaw, affine: Affine, variance_scale: f32) -> MomentTensors {
-    let var = noisy_var(&input, noise).map(|var| {
-        let square = affine.weight.clone() * affine.weight.clone();
-        linear::product(var, square) * variance_scale
+/// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).
+fn map(input: MomentTensors, noise: &Law, affine: &Affine, scale: &Scale) -> MomentTensors {
+    let MomentTensors { mean, var } = noise.apply(input);
+    let Affine { weight, bias, weight_var, bias_var } = affine.clone();
+    let carried = var.map(|var| {
+        let square = weight.clone() * weight.clone();
+        let square = match &weight_var {
+            Some(weight_var) => square + weight_var.clone(),
+            None => square,
+        };
+        linear::product(var, square)
     });
-    let mean = if noise.mean == 1.0 { input.mean } else { input.mean * noise.mean };
-    MomentTensors { mean: linear::affine(mean, affine.weight, affine.bias), var }
+    let made = weight_var.map(|weight_var| linear::product(mean.clone() * mean.clone(), weight_var));
+    let var = sum(carried, made).map(|var| match bias_var {
+        Some(bias_var) => var + bias_var.unsqueeze(),
+        None => var,
+    });
+    MomentTensors { mean: linear::affine(mean, weight, bias), var: var.map(|var| scale.apply(var)) }
 }
 
-/// ṽ = square·m² + var·v + constant, leaving out what is zero.
-fn noisy_var(input: &MomentTensors, noise: NoiseLaw) -> Option<Tensor<2>> {
-    let carried = input.var.clone().map(|var| if noise.var == 1.0 { var } else { var * noise.var });
-    let made = (noise.square != 0.0).then(|| input.mean.clone() * input.mean.clone() * noise.square);
-    let total = match (carried, made) {
-        (Some(carried), Some(made)) => Some(carried + made),
-        (carried, made) => carried.or(made),
-    };
-    match total {
-        Some(total) if noise.constant != 0.0 => Some(total + noise.constant),
-        None if noise.constant != 0.0 => Some(input.mean.zeros_like() + noise.constant),
-        total => total,
-    }
-}
-
-/// The recurrence of a layer as a function of both pre-activation moments and the recurrent weights.
-#[derive(Clone, Debug)]
-struct LayerFunction {
-    recurrence: Recurrence,
-    lanes: usize,
-}
-
-impl HostFunction<3> for LayerFunction {
-    type Tape = Tape;
-
-    fn forward(&self, [mean, var, weight]: [&[f32]; 3], keep: Traces) -> (Array, Tape) {
-        let (values, tape) = self.recurrence.forward(Planes { mean, var }, weight, self.lanes, keep);
-        let shape = vec![2, mean.len() / self.recurrence.rows(), self.recurrence.units];
-        (Array { values, shape }, tape)
-    }
-
-    fn backward(
-        &self,
-        [_, _, weight]: [&[f32]; 3],
-        value: &[f32],
-        tape: &Tape,
-        grad: &[f32],
-    ) -> [Vec<f32>; 3] {
-        let Gradients { pre: mut mean, weight } =
-            self.recurrence.backward((value, tape), weight, grad, self.lanes);
-        let var = mean.split_off(mean.len() / 2);
-        [mean, var, weight]
+/// The sum of what is not zero.
+fn sum(a: Option<Tensor<2>>, b: Option<Tensor<2>>) -> Option<Tensor<2>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
     }
 }

@@ -76,7 +76,9 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
         let mut signal: Vec<Moments> = (at..at + inputs).map(moments).collect();
         for (index, layer) in spec.layers.iter().enumerate() {
             let below = signal.iter().map(|unit| noisy(layer.input_noise, *unit));
-            let last = states[index].iter().map(|unit| noisy(layer.recurrent_noise, *unit));
+            let recurrent = layer.cell.is_recurrent();
+            let last =
+                states[index].iter().filter(|_| recurrent).map(|unit| noisy(layer.recurrent_noise, *unit));
             let columns: Vec<Moments> = below.chain(last).collect();
             let pre = affine(parameters, &format!("layer{index}"), &columns, 1.0);
             signal = slow_cell(layer.cell, &pre, &mut cells[index]);
@@ -95,9 +97,15 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
 
 fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Moments> {
     match cell {
-        CellKind::Elman(Transfer::Tanh) => pre.iter().map(|a| moments::tanh(*a)).collect(),
-        CellKind::Elman(Transfer::Sigmoid) => pre.iter().map(|a| moments::sigmoid(*a)).collect(),
-        CellKind::Elman(Transfer::Rectifier) => pre.iter().map(|a| moments::rectifier(*a)).collect(),
+        CellKind::Elman(Transfer::Tanh) | CellKind::Dense(Transfer::Tanh) => {
+            pre.iter().map(|a| moments::tanh(*a)).collect()
+        }
+        CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => {
+            pre.iter().map(|a| moments::sigmoid(*a)).collect()
+        }
+        CellKind::Elman(Transfer::Rectifier) | CellKind::Dense(Transfer::Rectifier) => {
+            pre.iter().map(|a| moments::rectifier(*a)).collect()
+        }
         CellKind::Lstm => pre
             .chunks(4)
             .zip(memory)
@@ -153,7 +161,7 @@ fn a_prediction_of_binary_targets_is_a_probability() {
     let batch = batch(4, 3, 3, true);
     let before = predict(&spec, &parameters, &batch);
     spec.likelihood = Likelihood::Bernoulli;
-    let after = predict(&spec, &Parameters { tensors: parameters.tensors[..6].to_vec() }, &batch);
+    let after = predict(&spec, &Parameters::of(parameters.tensors[..6].to_vec()), &batch);
     for index in 0..before.mean.len() {
         let expected = moments::sigmoid(Moments { mean: before.mean[index], var: before.var[index] });
         assert_eq!(expected, Moments { mean: after.mean[index], var: after.var[index] });

@@ -3,18 +3,20 @@
 //! Sequences of a batch never meet before the loss, so a batch is cut into blocks of a fixed number of *lanes*
 //! (one lane is one sequence of the batch), and threads take whole blocks.
 
-use std::sync::LazyLock;
-use std::thread;
+use std::sync::OnceLock;
+use std::{env, thread};
 
 /// Lanes per block: enough to reuse each weight that is loaded, few enough that small batches still fill
 /// every core.
 pub const LANES_PER_BLOCK: usize = 4;
 
-/// Threads to use when nothing else is asked for: one per core.
+/// Threads to use: as many as the environment variable `QUAVER_THREADS` says, otherwise one per core.
 pub fn default_threads() -> usize {
-    // Asking the system takes longer than many a task.
-    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
-    *CORES
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| {
+        let asked = env::var("QUAVER_THREADS").ok().and_then(|threads| threads.parse().ok());
+        asked.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+    })
 }
 
 /// Runs `work` on every task, on at most `threads` threads, and returns when all are done.

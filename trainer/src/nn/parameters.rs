@@ -1,7 +1,9 @@
 //! Everything that training adjusts, as named lists of numbers.
 
-use quaver::checkpoint::{Likelihood, ModelSpec};
+use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
+
+use super::method::Method;
 
 /// Bounds of the logarithm of a noise variance, in standardised units.
 ///
@@ -9,14 +11,29 @@ use serde::{Deserialize, Serialize};
 /// checkpoint may hold.
 const LOG_NOISE_LIMIT: f32 = 18.0;
 
-/// All trainable numbers of a network, in an order given by its [`ModelSpec`].
+/// Bounds of the logarithm of a weight's variance, of a prior's variance, of β − β_min, and of the logit of a keep
+/// probability: far beyond what makes a difference, and within what a checkpoint may hold.
+const LOG_LIMIT: f32 = 14.0;
+
+/// Noise variance of outputs whose variance is implicit: nothing but a floor, in standardised units.
+pub const IMPLICIT_NOISE: f32 = 1e-6;
+
+/// All trainable numbers of a network, in an order given by its [`ModelSpec`] and its [`Method`].
 ///
-/// For each layer k `layer{k}.weight` [rows, inputs + units] with columns [x, h] and `layer{k}.bias` [rows]; then
-/// `output.weight` [outputs, units], `output.bias` [outputs] and, for a Gaussian likelihood, `output.log_noise`
+/// For each layer k `layer{k}.weight` [rows, columns] with columns [x, h] and `layer{k}.bias` [rows]; then
+/// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood, mean and
+/// log-variance, one row otherwise) and, for a Gaussian likelihood, `output.log_noise`
 /// [outputs]: the logarithm of the noise variance of each output in standardised units. An LSTM has four rows
 /// per unit, one after the other: input gate, forget gate, cell input, output gate.
+///
+/// A method adds lists at the end. If weights have variances τ: `{part}.weight_log_var` and `{part}.bias_log_var`, their
+/// logarithms, for every part that is a layer or the output, then `prior.mean` and `prior.log_var`. If β is learned:
+/// `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned: `layer{k}.input_logit`,
+/// `layer{k}.recurrent_logit` and `output.logit` where there is dropout. The last three kinds are single numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
+    /// What the lists are for.
+    pub method: Method,
     /// The lists, in order.
     pub tensors: Vec<Named>,
 }
@@ -32,26 +49,50 @@ pub struct Named {
     pub values: Vec<f32>,
 }
 
+impl Named {
+    fn zeros(name: String, shape: &[usize]) -> Self {
+        Named { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
+    }
+}
+
 impl Parameters {
-    /// All numbers zero.
+    /// All numbers zero, for a network of plain weights.
     pub fn zeros(spec: &ModelSpec) -> Self {
+        Parameters::shaped(spec, Method::default())
+    }
+
+    /// All numbers zero.
+    pub fn shaped(spec: &ModelSpec, method: Method) -> Self {
         let mut tensors = Vec::new();
-        let mut push = |name: String, shape: &[usize]| {
-            let values = vec![0.0; shape.iter().product()];
-            tensors.push(Named { name, shape: shape.to_vec(), values });
-        };
-        for (index, layer) in spec.layers.iter().enumerate() {
-            let (rows, units) = (usize::from(layer.units) * layer.cell.gates(), usize::from(layer.units));
-            push(format!("layer{index}.weight"), &[rows, layer_inputs(spec, index) + units]);
-            push(format!("layer{index}.bias"), &[rows]);
+        for (name, rows, columns) in maps(spec) {
+            tensors.push(Named::zeros(format!("{name}.weight"), &[rows, columns]));
+            tensors.push(Named::zeros(format!("{name}.bias"), &[rows]));
         }
-        let outputs = usize::from(spec.outputs);
-        push("output.weight".into(), &[outputs, layer_inputs(spec, spec.layers.len())]);
-        push("output.bias".into(), &[outputs]);
-        if spec.likelihood == Likelihood::Gaussian {
-            push("output.log_noise".into(), &[outputs]);
+        if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
+            tensors.push(Named::zeros("output.log_noise".into(), &[spec.outputs.into()]));
         }
-        Parameters { tensors }
+        if method.posterior.has_variance() {
+            for (name, rows, columns) in maps(spec) {
+                tensors.push(Named::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
+                tensors.push(Named::zeros(format!("{name}.bias_log_var"), &[rows]));
+            }
+            tensors.push(Named::zeros("prior.mean".into(), &[1]));
+            tensors.push(Named::zeros("prior.log_var".into(), &[1]));
+        }
+        if method.scale_min.is_some() {
+            tensors.extend(maps(spec).map(|(name, ..)| Named::zeros(format!("{name}.log_scale"), &[1])));
+        }
+        if method.learned_keep {
+            let dropouts = noises(spec).filter(|(_, noise)| matches!(noise, UnitNoise::Dropout { .. }));
+            tensors.extend(dropouts.map(|(name, _)| Named::zeros(name, &[1])));
+        }
+        Parameters { method, tensors }
+    }
+
+    /// Lists that belong to no network in particular.
+    #[cfg(test)]
+    pub(crate) fn of(tensors: Vec<Named>) -> Self {
+        Parameters { method: Method::default(), tensors }
     }
 
     /// The list of this name, if the network has it.
@@ -65,14 +106,41 @@ impl Parameters {
     }
 
     /// Noise variance of each output in standardised units; empty unless the likelihood is Gaussian.
-    pub fn noise_var(&self) -> Vec<f32> {
+    pub fn noise_var(&self, spec: &ModelSpec) -> Vec<f32> {
+        if spec.likelihood == Likelihood::Gaussian && self.method.implicit_variance {
+            return vec![IMPLICIT_NOISE; spec.outputs.into()];
+        }
         let log_noise = self.get("output.log_noise").map_or(&[][..], |tensor| &tensor.values);
         log_noise.iter().map(|log| libm::expf(*log)).collect()
     }
 
+    /// The architecture with what has been learned of it in place: keep probabilities and variance scales.
+    pub fn resolved(&self, spec: &ModelSpec) -> ModelSpec {
+        let mut spec = spec.clone();
+        let number = |name: String| self.get(&name).and_then(|tensor| tensor.values.first().copied());
+        let noise = |name: String, noise: &mut UnitNoise| {
+            if let Some(logit) = number(name) {
+                *noise = UnitNoise::Dropout { keep: 1.0 / (1.0 + libm::expf(-logit)) };
+            }
+        };
+        let scale = |name: String, scale: &mut f32| {
+            if let Some((log, least)) = number(name).zip(self.method.scale_min) {
+                *scale = least + libm::expf(log);
+            }
+        };
+        for (index, layer) in spec.layers.iter_mut().enumerate() {
+            noise(format!("layer{index}.input_logit"), &mut layer.input_noise);
+            noise(format!("layer{index}.recurrent_logit"), &mut layer.recurrent_noise);
+            scale(format!("layer{index}.log_scale"), &mut layer.variance_scale);
+        }
+        noise("output.logit".into(), &mut spec.output.noise);
+        scale("output.log_scale".into(), &mut spec.output.variance_scale);
+        spec
+    }
+
     /// Whether these are the numbers of such a network: every name and shape in its place.
     pub fn fits(&self, spec: &ModelSpec) -> bool {
-        let expected = Parameters::zeros(spec).tensors;
+        let expected = Parameters::shaped(spec, self.method).tensors;
         self.tensors.len() == expected.len()
             && self.tensors.iter().zip(&expected).all(|(tensor, expected)| {
                 tensor.name == expected.name
@@ -89,12 +157,38 @@ impl Parameters {
 
     /// Brings numbers that an optimiser has moved out of their range back into it.
     pub fn confine(&mut self) {
-        if let Some(log_noise) = self.get_mut("output.log_noise") {
-            for log in &mut log_noise.values {
-                *log = log.clamp(-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT);
-            }
+        for Named { name, values, .. } in &mut self.tensors {
+            let limit = match name.rsplit('.').next() {
+                Some("log_noise") => LOG_NOISE_LIMIT,
+                Some("weight_log_var" | "bias_log_var" | "log_var" | "log_scale") => LOG_LIMIT,
+                Some("input_logit" | "recurrent_logit" | "logit") => LOG_LIMIT,
+                _ => continue,
+            };
+            values.iter_mut().for_each(|value| *value = value.clamp(-limit, limit));
         }
     }
+}
+
+/// The affine maps of a network: name, rows and columns.
+pub(crate) fn maps(spec: &ModelSpec) -> impl Iterator<Item = (String, usize, usize)> + '_ {
+    let layers = spec.layers.iter().enumerate().map(|(index, layer)| {
+        let units = usize::from(layer.units);
+        let own = if layer.cell.is_recurrent() { units } else { 0 };
+        (format!("layer{index}"), units * layer.cell.gates(), layer_inputs(spec, index) + own)
+    });
+    let rows = usize::from(spec.outputs) * spec.likelihood.rows();
+    layers.chain([("output".to_string(), rows, layer_inputs(spec, spec.layers.len()))])
+}
+
+/// Where there is noise on units, with the name of its logit if that is learned.
+pub(crate) fn noises(spec: &ModelSpec) -> impl Iterator<Item = (String, UnitNoise)> + '_ {
+    let layers = spec.layers.iter().enumerate().flat_map(|(index, layer)| {
+        [
+            (format!("layer{index}.input_logit"), layer.input_noise),
+            (format!("layer{index}.recurrent_logit"), layer.recurrent_noise),
+        ]
+    });
+    layers.chain([("output.logit".to_string(), spec.output.noise)])
 }
 
 /// Inputs of layer `index`; one past the last layer stands for the output map.
@@ -110,6 +204,7 @@ mod tests {
     use quaver::checkpoint::CellKind;
 
     use super::*;
+    use crate::nn::method::Posterior;
     use crate::nn::test_spec;
 
     #[test]
@@ -137,9 +232,47 @@ mod tests {
         let gaussian = test_spec(1, 1, &[(CellKind::Lstm, 1)]);
         let bernoulli = ModelSpec { likelihood: Likelihood::Bernoulli, ..gaussian.clone() };
         let parameters = Parameters::zeros(&bernoulli);
-        assert!(parameters.noise_var().is_empty());
+        assert!(parameters.noise_var(&bernoulli).is_empty());
         assert!(!parameters.fits(&gaussian));
-        assert_eq!(Parameters::zeros(&gaussian).noise_var(), [1.0]);
+        assert_eq!(Parameters::zeros(&gaussian).noise_var(&gaussian), [1.0]);
+    }
+
+    #[test]
+    fn a_method_adds_its_numbers_at_the_end() {
+        let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
+        spec.layers[0].input_noise = UnitNoise::Dropout { keep: 0.5 };
+        let method = Method {
+            posterior: Posterior::Ropd,
+            scale_min: Some(0.25),
+            learned_keep: true,
+            implicit_variance: true,
+            ..Method::default()
+        };
+        let mut parameters = Parameters::shaped(&spec, method);
+        let names: Vec<&str> = parameters.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        let expected = [
+            "layer0.weight",
+            "layer0.bias",
+            "output.weight",
+            "output.bias",
+            "layer0.weight_log_var",
+            "layer0.bias_log_var",
+            "output.weight_log_var",
+            "output.bias_log_var",
+            "prior.mean",
+            "prior.log_var",
+            "layer0.log_scale",
+            "output.log_scale",
+            "layer0.input_logit",
+        ];
+        assert_eq!(names, expected);
+        assert!(parameters.fits(&spec) && !Parameters::zeros(&spec).eq(&parameters));
+        parameters.get_mut("layer0.input_logit").unwrap().values[0] = 3.0_f32.ln();
+        let resolved = parameters.resolved(&spec);
+        assert_eq!(resolved.layers[0].variance_scale, 1.25);
+        let UnitNoise::Dropout { keep } = resolved.layers[0].input_noise else { panic!("{resolved:?}") };
+        assert!((keep - 0.75).abs() < 1e-6);
+        assert_eq!(parameters.noise_var(&spec), [IMPLICIT_NOISE]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum Purpose {
 }
 
 /// A number in [0, 1).
-fn uniform(rng: &mut impl Rng) -> f64 {
+pub fn uniform(rng: &mut impl Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -1,28 +1,90 @@
 //! Parameters as Burn tensors, for the time of one step.
 
+use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
-use quaver::checkpoint::ModelSpec;
+use quaver::checkpoint::{ModelSpec, UnitNoise};
 
+use super::law::{Law, Scale};
+use super::method::{Method, WeightNoise};
 use super::parameters::{Named, Parameters};
 
-/// Weights and biases of one affine map.
+/// Moments of the weights and biases of one affine map, noise on weights included.
 #[derive(Clone, Debug)]
 pub struct Affine {
-    /// [rows, columns].
+    /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
-    /// [rows].
+    /// Means of the biases, [rows].
     pub bias: Tensor<1>,
+    /// Variances of the weights, unless all are zero.
+    pub weight_var: Option<Tensor<2>>,
+    /// Variances of the biases, unless all are zero.
+    pub bias_var: Option<Tensor<1>>,
+}
+
+impl Affine {
+    /// Some of the columns. Biases belong to all of them.
+    pub fn columns(&self, range: std::ops::Range<usize>) -> Affine {
+        let rows = 0..self.weight.dims()[0];
+        let cut = |matrix: Tensor<2>| matrix.slice([rows.clone(), range.clone()]);
+        Affine {
+            weight: cut(self.weight.clone()),
+            weight_var: self.weight_var.clone().map(cut),
+            bias: self.bias.clone(),
+            bias_var: self.bias_var.clone(),
+        }
+    }
+}
+
+/// A layer.
+#[derive(Clone, Debug)]
+pub struct LayerTensors {
+    /// Its affine map, columns [x, h].
+    pub affine: Affine,
+    /// Noise on its input.
+    pub input_noise: Law,
+    /// Noise on its own last state.
+    pub recurrent_noise: Law,
+    /// Factor on the variance of its state.
+    pub scale: Scale,
+}
+
+/// The output map.
+#[derive(Clone, Debug)]
+pub struct OutputTensors {
+    /// Its affine map.
+    pub affine: Affine,
+    /// Noise on the last state before it.
+    pub noise: Law,
+    /// Factor on the variance of the outputs.
+    pub scale: Scale,
+}
+
+/// The normal distributions that all weights and biases have, and the one they were expected to have.
+#[derive(Clone, Debug)]
+pub struct Posteriors {
+    /// Means and logarithms of variances, list by list.
+    pub weights: Vec<(Tensor<1>, Tensor<1>)>,
+    /// Mean of the prior, one number.
+    pub prior_mean: Tensor<1>,
+    /// Logarithm of the prior's variance, one number.
+    pub prior_log_var: Tensor<1>,
 }
 
 /// The parameters of a network as tensors on a device.
 #[derive(Clone, Debug)]
 pub struct ParameterTensors {
-    /// The recurrent layers, columns [x, h].
-    pub layers: Vec<Affine>,
+    /// The parameters themselves, in their order.
+    leaves: Vec<Tensor<1>>,
+    /// The layers.
+    pub layers: Vec<LayerTensors>,
     /// The output map.
-    pub output: Affine,
-    /// Logarithm of each output's noise variance, for a Gaussian likelihood.
+    pub output: OutputTensors,
+    /// Logarithm of each output's noise variance, for a Gaussian likelihood with one.
     pub log_noise: Option<Tensor<1>>,
+    /// The distributions of the weights, if they have variances that are learned.
+    pub posteriors: Option<Posteriors>,
+    /// How the network is trained.
+    pub method: Method,
 }
 
 impl ParameterTensors {
@@ -32,35 +94,120 @@ impl ParameterTensors {
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
         assert!(parameters.fits(spec), "parameters of another network");
-        let mut tensors = parameters.tensors.iter();
-        let mut affine = || {
-            let (weight, bias) = tensors.next().zip(tensors.next()).expect("parameters fit the network");
-            Affine { weight: tensor(weight, device), bias: tensor(bias, device) }
+        let leaves = Leaves::new(parameters, device);
+        let layer = |(index, layer): (usize, &quaver::checkpoint::LayerSpec)| {
+            let part = format!("layer{index}");
+            LayerTensors {
+                affine: leaves.affine(&part),
+                input_noise: leaves.law(&format!("{part}.input_logit"), layer.input_noise),
+                recurrent_noise: leaves.law(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
+                scale: leaves.scale(&part, layer.variance_scale),
+            }
         };
-        let layers = spec.layers.iter().map(|_| affine()).collect();
-        let output = affine();
-        ParameterTensors { layers, output, log_noise: tensors.next().map(|noise| tensor(noise, device)) }
+        let output = OutputTensors {
+            affine: leaves.affine("output"),
+            noise: leaves.law("output.logit", spec.output.noise),
+            scale: leaves.scale("output", spec.output.variance_scale),
+        };
+        ParameterTensors {
+            layers: spec.layers.iter().enumerate().map(layer).collect(),
+            output,
+            log_noise: leaves.get("output.log_noise"),
+            posteriors: leaves.posteriors(),
+            method: parameters.method,
+            leaves: leaves.tensors,
+        }
     }
 
     /// Takes the gradient of each parameter out of `gradients`, in the order of [`Parameters`].
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
-        let affine = self.layers.iter().chain([&self.output]);
-        let mut found: Vec<Vec<f32>> = affine
-            .flat_map(|map| [gradient(&map.weight, gradients), gradient(&map.bias, gradients)])
-            .collect();
-        found.extend(self.log_noise.iter().map(|noise| gradient(noise, gradients)));
-        found
+        self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
 }
 
-fn tensor<const D: usize>(named: &Named, device: &Device) -> Tensor<D> {
-    let data = TensorData::new(named.values.clone(), named.shape.clone());
-    let tensor = Tensor::from_data(data, device);
-    if device.is_autodiff() { tensor.require_grad() } else { tensor }
+/// The parameters on a device, each a flat list, to be found by name.
+struct Leaves<'a> {
+    parameters: &'a Parameters,
+    tensors: Vec<Tensor<1>>,
+}
+
+impl<'a> Leaves<'a> {
+    fn new(parameters: &'a Parameters, device: &Device) -> Self {
+        let tensor = |named: &Named| {
+            let data = TensorData::new(named.values.clone(), [named.values.len()]);
+            let tensor = Tensor::from_data(data, device);
+            if device.is_autodiff() { tensor.require_grad() } else { tensor }
+        };
+        Leaves { parameters, tensors: parameters.tensors.iter().map(tensor).collect() }
+    }
+
+    fn find(&self, name: &str) -> Option<(&'a Named, Tensor<1>)> {
+        let index = self.parameters.tensors.iter().position(|named| named.name == name)?;
+        Some((&self.parameters.tensors[index], self.tensors[index].clone()))
+    }
+
+    fn get(&self, name: &str) -> Option<Tensor<1>> {
+        self.find(name).map(|(_, tensor)| tensor)
+    }
+
+    fn matrix(&self, name: &str) -> Option<Tensor<2>> {
+        self.find(name).map(|(named, tensor)| tensor.reshape([named.shape[0], named.shape[1]]))
+    }
+
+    /// The affine map of a layer or of the output.
+    fn affine(&self, part: &str) -> Affine {
+        let weight = self.matrix(&format!("{part}.weight")).expect("every map has weights");
+        let bias = self.get(&format!("{part}.bias")).expect("every map has biases");
+        let var = self.matrix(&format!("{part}.weight_log_var")).map(Tensor::exp);
+        let (weight, weight_var) = noisy_weights(weight, var, self.parameters.method.weight_noise);
+        let bias_var = self.get(&format!("{part}.bias_log_var")).map(Tensor::exp);
+        Affine { weight, bias, weight_var, bias_var }
+    }
+
+    fn law(&self, logit: &str, noise: UnitNoise) -> Law {
+        self.get(logit).map_or_else(|| Law::Fixed(noise.into()), |logit| Law::Dropout(sigmoid(logit).into()))
+    }
+
+    fn scale(&self, part: &str, fixed: f32) -> Scale {
+        let learned = self.get(&format!("{part}.log_scale")).zip(self.parameters.method.scale_min);
+        learned.map_or(Scale::Fixed(fixed), |(log, least)| Scale::Learned((log.exp() + least).into()))
+    }
+
+    fn posteriors(&self) -> Option<Posteriors> {
+        let (prior_mean, prior_log_var) = (self.get("prior.mean")?, self.get("prior.log_var")?);
+        let pair = |(named, mean): (&Named, &Tensor<1>)| {
+            Some((mean.clone(), self.get(&format!("{}_log_var", named.name))?))
+        };
+        let weights = self.parameters.tensors.iter().zip(&self.tensors).filter_map(pair).collect();
+        Some(Posteriors { weights, prior_mean, prior_log_var })
+    }
+}
+
+/// Moments of weights after noise on them (Bayer 2015, thesis, 2.7).
+fn noisy_weights(
+    mean: Tensor<2>,
+    var: Option<Tensor<2>>,
+    noise: WeightNoise,
+) -> (Tensor<2>, Option<Tensor<2>>) {
+    match noise {
+        WeightNoise::None => (mean, var),
+        WeightNoise::Gaussian { var: added } => {
+            let var = var.unwrap_or_else(|| mean.zeros_like()) + added;
+            (mean, Some(var))
+        }
+        WeightNoise::DropConnect { keep } => {
+            let made = mean.clone() * mean.clone() * (keep * (1.0 - keep));
+            let var = match var {
+                Some(var) => made + var * keep,
+                None => made,
+            };
+            (mean * keep, Some(var))
+        }
+    }
 }
 
 /// The gradient of a parameter; zero if the loss does not depend on it.
-fn gradient<const D: usize>(parameter: &Tensor<D>, gradients: &Gradients) -> Vec<f32> {
+fn gradient(parameter: &Tensor<1>, gradients: &Gradients) -> Vec<f32> {
     match parameter.grad(gradients) {
         Some(gradient) => to_vec(gradient),
         None => vec![0.0; parameter.shape().num_elements()],

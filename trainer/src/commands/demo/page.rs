@@ -39,25 +39,43 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
             residuals(experiment),
             losses(experiment),
             budget(experiment),
-            against_f32(experiment),
+            means_against_f32(experiment),
+            deviations_against_f32(experiment),
             scores_table(experiment),
             next_steps(experiment, emulation),
         ],
     }
 }
 
+/// The five numbers, short enough for a glance.
 fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure> {
-    super::five_numbers(experiment, emulation)
-        .into_iter()
-        .zip([
-            "on a recording never trained on",
-            "90 % would be perfect",
-            "on the same recording",
-            "per model, and per stream",
-            "every number of every prediction",
-        ])
-        .map(|((label, value), note)| KeyFigure::new(label, value, note))
-        .collect()
+    let scores = &experiment.int8_scores;
+    let emulated = match emulation {
+        Emulation::Equal { .. } => "same bits",
+        Emulation::Different { .. } => "different",
+        Emulation::Skipped(_) => "not run",
+    };
+    let memory = format!("{:.1} KB + {} B", experiment.flash_bytes() as f32 / 1000.0, experiment.ram_bytes());
+    let coverage = 100.0 * scores.coverage["90"];
+    vec![
+        KeyFigure::new(
+            "Error",
+            format!("{:.2} N", scores.mse.sqrt()),
+            format!("root mean square on a recording never trained on; R² {:.3}", scores.r2),
+        ),
+        KeyFigure::new(
+            "90 % interval covers",
+            format!("{coverage:.1} %"),
+            "of the measured force; 90 would be perfect",
+        ),
+        KeyFigure::new(
+            "int8 costs",
+            format!("{:+.3} nats", experiment.int8_cost()),
+            "per step against f32; below zero is luck",
+        ),
+        KeyFigure::new("Flash + RAM", memory, "for the model, and for each stream"),
+        KeyFigure::new("Cortex-M4F", emulated, "emulated, against this machine, in every prediction"),
+    ]
 }
 
 /// Truth, mean and 90 % band of a stretch of the test recording.
@@ -201,22 +219,34 @@ fn budget(experiment: &Experiment) -> Section {
     }
 }
 
-fn against_f32(experiment: &Experiment) -> Section {
+/// Two versions of the same numbers against each other.
+fn against_f32(x: &[f32], y: &[f32], label: &str) -> Body {
+    Body::Svg(plot::scatter(&Scatter { x, y, label, x_label: "f32 (N)", y_label: "int8 (N)" }))
+}
+
+fn means_against_f32(experiment: &Experiment) -> Section {
     Section {
         heading: "Eight bits against thirty-two".into(),
         text: format!(
-            "Predicted means of the int8 model over those of the f32 model, both through the runtime. int8 costs {:+.4} nats \
-             per step; its variances are {:.3} times those of f32.",
-            experiment.int8_cost(),
+            "Predicted means of the int8 model over those of the f32 model, both through the runtime. int8 costs {:+.4} \
+             nats per step.",
+            experiment.int8_cost()
+        ),
+        body: against_f32(&experiment.f32.mean.values, &experiment.int8.mean.values, "predicted mean"),
+    }
+}
+
+fn deviations_against_f32(experiment: &Experiment) -> Section {
+    let deviations = |forecast: &Forecast| -> Vec<f32> {
+        (0..forecast.mean.len()).map(|row| forecast.variance(row, 0).sqrt()).collect()
+    };
+    Section {
+        heading: "And their error bars".into(),
+        text: format!(
+            "Predicted standard deviations likewise. On the validation data int8 variances are {:.3} times those of f32.",
             experiment.variance_ratio()
         ),
-        body: Body::Svg(plot::scatter(&Scatter {
-            x: &experiment.f32.mean.values,
-            y: &experiment.int8.mean.values,
-            label: "predicted mean",
-            x_label: "f32 (N)",
-            y_label: "int8 (N)",
-        })),
+        body: against_f32(&deviations(&experiment.f32), &deviations(&experiment.int8), "predicted sd"),
     }
 }
 

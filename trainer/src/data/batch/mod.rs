@@ -5,12 +5,14 @@
 
 mod order;
 
+use serde::{Deserialize, Serialize};
+
 use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
 
-pub use order::{Batches, Chunk, evaluation, training};
+pub use order::{Batches, Chunk, carried, evaluation, training};
 
-/// Chunks side by side, in standardised units. Shorter ones are padded at their end.
+/// Chunks side by side, in standardised units. Shorter ones are padded, at their end unless asked otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Time steps T, those of the longest chunk.
@@ -31,9 +33,25 @@ pub struct Batch {
     pub chunks: Vec<Chunk>,
 }
 
+/// Where chunks shorter than the longest of their batch are filled up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Padding {
+    /// At their end.
+    After,
+    /// At their start: a net runs on zeros before the chunk begins (Bayer 2015, thesis, 2.5.2). [`Batch::chunks`] then
+    /// tells the steps of a row counted from its end.
+    Before,
+}
+
 impl Batch {
-    /// Puts chunks of `sequences` side by side.
+    /// Puts chunks of `sequences` side by side, padded at their end.
     pub fn new(sequences: &[Sequence], scaling: &Scaling, chunks: &[Chunk]) -> Batch {
+        Batch::padded(sequences, scaling, chunks, Padding::After)
+    }
+
+    /// Puts chunks of `sequences` side by side.
+    pub fn padded(sequences: &[Sequence], scaling: &Scaling, chunks: &[Chunk], padding: Padding) -> Batch {
         let (inputs, outputs) = (scaling.inputs.channels(), scaling.targets.channels());
         let steps = chunks.iter().map(|chunk| chunk.len).max().unwrap_or(0);
         let rows = chunks.len();
@@ -48,8 +66,12 @@ impl Batch {
             chunks: chunks.to_vec(),
         };
         for (b, chunk) in chunks.iter().enumerate() {
+            let first = match padding {
+                Padding::After => 0,
+                Padding::Before => steps - chunk.len,
+            };
             for t in 0..chunk.len {
-                batch.fill(t * rows + b, &sequences[chunk.sequence], chunk.start + t, scaling);
+                batch.fill((first + t) * rows + b, &sequences[chunk.sequence], chunk.start + t, scaling);
             }
         }
         batch

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rand_core::Rng;
 
-use super::Batch;
+use super::{Batch, Padding};
 use crate::data::rows::Sequence;
 use crate::data::scaler::Scaling;
 
@@ -35,7 +35,53 @@ pub fn training<'a>(
 ) -> Batches<'a> {
     let mut chunks = cut(sequences, chunk);
     shuffle(&mut chunks, rng);
-    Batches::new(sequences, scaling, chunks, rows)
+    Batches::new(sequences, scaling, grouped(&chunks, rows))
+}
+
+/// One epoch of training in which sequences go on from batch to batch: sequences in random order are dealt to `rows` rows,
+/// and each batch holds the next chunk of every row. A row that has come to the end of a sequence takes the next one.
+///
+/// # Panics
+/// If `rows` or `chunk` is 0.
+pub fn carried<'a>(
+    sequences: &'a [Sequence],
+    scaling: &'a Scaling,
+    chunk: usize,
+    rows: usize,
+    rng: &mut impl Rng,
+) -> Batches<'a> {
+    assert!(chunk > 0, "whole sequences leave nothing to carry over");
+    let mut order: Vec<usize> = (0..sequences.len()).filter(|&index| !sequences[index].is_empty()).collect();
+    shuffle(&mut order, rng);
+    let mut waiting = order.into_iter();
+    let mut begin = || waiting.next().map(|sequence| first_chunk(sequence, sequences, chunk));
+    let mut current: Vec<Chunk> = std::iter::from_fn(&mut begin).take(rows.max(1)).collect();
+    let mut groups = Vec::new();
+    while !current.is_empty() {
+        groups.push(current.clone());
+        current = current
+            .iter()
+            .filter_map(|last| following(*last, sequences, chunk).or_else(&mut begin))
+            .collect();
+    }
+    Batches::new(sequences, scaling, groups)
+}
+
+fn first_chunk(sequence: usize, sequences: &[Sequence], chunk: usize) -> Chunk {
+    Chunk { sequence, start: 0, len: chunk.min(sequences[sequence].len()) }
+}
+
+/// The chunk after this one, unless the sequence has come to its end.
+fn following(last: Chunk, sequences: &[Sequence], chunk: usize) -> Option<Chunk> {
+    let start = last.start + last.len;
+    let left = sequences[last.sequence].len() - start;
+    (left > 0).then_some(Chunk { start, len: chunk.min(left), ..last })
+}
+
+/// Chunks in groups of `rows`.
+fn grouped(chunks: &[Chunk], rows: usize) -> Vec<Vec<Chunk>> {
+    assert!(rows > 0, "a batch needs at least one row");
+    chunks.chunks(rows).map(<[Chunk]>::to_vec).collect()
 }
 
 /// Whole sequences, `rows` at a time and the longest first, so that those of one batch need little padding.
@@ -45,7 +91,7 @@ pub fn training<'a>(
 pub fn evaluation<'a>(sequences: &'a [Sequence], scaling: &'a Scaling, rows: usize) -> Batches<'a> {
     let mut chunks = cut(sequences, 0);
     chunks.sort_by_key(|chunk| Reverse(chunk.len));
-    Batches::new(sequences, scaling, chunks, rows)
+    Batches::new(sequences, scaling, grouped(&chunks, rows))
 }
 
 /// Batches, made one at a time when asked for.
@@ -53,15 +99,18 @@ pub fn evaluation<'a>(sequences: &'a [Sequence], scaling: &'a Scaling, rows: usi
 pub struct Batches<'a> {
     sequences: &'a [Sequence],
     scaling: &'a Scaling,
-    chunks: Vec<Chunk>,
-    rows: usize,
-    done: usize,
+    groups: std::vec::IntoIter<Vec<Chunk>>,
+    padding: Padding,
 }
 
 impl<'a> Batches<'a> {
-    fn new(sequences: &'a [Sequence], scaling: &'a Scaling, chunks: Vec<Chunk>, rows: usize) -> Self {
-        assert!(rows > 0, "a batch needs at least one row");
-        Batches { sequences, scaling, chunks, rows, done: 0 }
+    fn new(sequences: &'a [Sequence], scaling: &'a Scaling, groups: Vec<Vec<Chunk>>) -> Self {
+        Batches { sequences, scaling, groups: groups.into_iter(), padding: Padding::After }
+    }
+
+    /// The same batches with another padding.
+    pub fn padded(self, padding: Padding) -> Self {
+        Batches { padding, ..self }
     }
 }
 
@@ -69,15 +118,12 @@ impl Iterator for Batches<'_> {
     type Item = Batch;
 
     fn next(&mut self) -> Option<Batch> {
-        let left = &self.chunks[self.done..];
-        let chunks = &left[..self.rows.min(left.len())];
-        self.done += chunks.len();
-        (!chunks.is_empty()).then(|| Batch::new(self.sequences, self.scaling, chunks))
+        let chunks = self.groups.next()?;
+        Some(Batch::padded(self.sequences, self.scaling, &chunks, self.padding))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let batches = (self.chunks.len() - self.done).div_ceil(self.rows);
-        (batches, Some(batches))
+        self.groups.size_hint()
     }
 }
 
@@ -144,6 +190,28 @@ mod tests {
             chunks
         };
         assert_eq!(sorted(first), cut(&sequences, 10));
+    }
+
+    #[test]
+    fn carried_sequences_go_on_in_the_next_batch() {
+        let sequences = sequences(&[5, 2, 7, 0, 3]);
+        let scaling = Scaling::fit(&sequences);
+        let batches: Vec<Batch> = carried(&sequences, &scaling, 3, 2, &mut rng(1)).collect();
+        let mut seen: Vec<Chunk> = Vec::new();
+        let mut last: Vec<Chunk> = Vec::new();
+        for batch in &batches {
+            for chunk in &batch.chunks {
+                let goes_on = last
+                    .iter()
+                    .any(|last| (last.sequence, last.start + last.len) == (chunk.sequence, chunk.start));
+                assert!(chunk.start == 0 || goes_on, "{chunk:?} after {last:?}");
+            }
+            assert!(batch.rows <= 2);
+            last.clone_from(&batch.chunks);
+            seen.extend(&batch.chunks);
+        }
+        seen.sort_by_key(|chunk| (chunk.sequence, chunk.start));
+        assert_eq!(seen, cut(&sequences, 3));
     }
 
     #[test]

@@ -68,3 +68,17 @@ fn several_channels_stay_together() {
     assert_eq!(batch.inputs_mean, [1.0, 2.0, 3.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
     assert_eq!(batch.inputs_var, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn padding_before_puts_zeros_first() {
+    let sequences = [
+        Sequence::columns(rows(1, &[1.0, 2.0, 3.0]), rows(1, &[4.0, 5.0, 6.0])),
+        Sequence::columns(rows(1, &[7.0]), rows(1, &[8.0])),
+    ];
+    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1) };
+    let chunks = [chunk(0, 0, 3), chunk(1, 0, 1)];
+    let batch = Batch::padded(&sequences, &scaling, &chunks, Padding::Before);
+    assert_eq!(batch.inputs_mean, [1.0, 0.0, 2.0, 0.0, 3.0, 7.0]);
+    assert_eq!(batch.targets, [4.0, 0.0, 5.0, 0.0, 6.0, 8.0]);
+    assert_eq!(batch.mask, [1.0, 0.0, 1.0, 0.0, 1.0, 1.0]);
+}

@@ -1,57 +1,124 @@
 //! The connection of a layer to its own last state: noise, then the affine map on moments.
 
 use super::gates::GateOrder;
-use super::{Planes, PlanesMut};
+use super::{Planes, PlanesMut, Weights};
 use crate::nn::noise::NoiseLaw;
 use crate::nn::product::{Packed, Strided, add_product};
 
 /// Recurrent weights in the forms that the passes need, prepared once per batch, rows gate by gate.
 ///
-/// E[a] = Σ m̃ μ and V[a] = Σ ṽ μ² (Bayer 2015, thesis, eqs. 17 and 18).
+/// E[a] = Σ m̃ μ and V[a] = Σ ṽ μ² + (m̃² + ṽ) τ (Bayer 2015, thesis, eqs. 17 and 18).
 pub(super) struct Connection {
     units: usize,
     rows: usize,
     noise: NoiseLaw,
-    /// From states to pre-activations: weights and their squares, [units, rows].
-    forwards: [Packed; 2],
-    /// From gradients for pre-activations to those for states: the same, [rows, units].
-    backwards: [Packed; 2],
+    /// From states to pre-activations, [units, rows].
+    forwards: Factors,
+    /// From gradients for pre-activations to those for states, [rows, units].
+    backwards: Factors,
+}
+
+/// What weights multiply moments with.
+struct Factors {
+    /// μ, for means.
+    mean: Packed,
+    /// μ² + τ, for variances.
+    square: Packed,
+    /// τ, for squared means; none if weights are certain.
+    var: Option<Packed>,
+}
+
+/// Places for what goes into the affine map.
+pub(super) struct Scratch {
+    /// Noisy means and variances.
+    noisy: Vec<f32>,
+    /// Squares of the noisy means.
+    square: Vec<f32>,
+}
+
+impl Scratch {
+    /// Room for the states of all lanes of a block.
+    pub(super) fn new(units: usize) -> Self {
+        Scratch { noisy: vec![0.0; 2 * units], square: vec![0.0; units] }
+    }
+}
+
+impl Factors {
+    fn new(weights: Weights<'_>, pack: impl Fn(&[f32]) -> Packed) -> Self {
+        let square = weights.mean.iter().map(|w| w * w);
+        let square: Vec<f32> = match weights.var {
+            Some(var) => square.zip(var).map(|(square, var)| square + var).collect(),
+            None => square.collect(),
+        };
+        Factors { mean: pack(weights.mean), square: pack(&square), var: weights.var.map(pack) }
+    }
 }
 
 impl Connection {
     /// Prepares weights [rows, units], rows unit by unit.
-    pub(super) fn new(weight: &[f32], units: usize, order: GateOrder, noise: NoiseLaw) -> Self {
-        let rows = weight.len() / units;
-        let mut by_gate = vec![0.0; weight.len()];
-        order.gather(weight, &mut by_gate, units);
-        let square: Vec<f32> = by_gate.iter().map(|w| w * w).collect();
-        let both = [&by_gate, &square];
+    pub(super) fn new(weights: Weights<'_>, units: usize, order: GateOrder, noise: NoiseLaw) -> Self {
+        let rows = weights.mean.len() / units;
+        let by_gate = |values: &[f32]| {
+            let mut by_gate = vec![0.0; values.len()];
+            order.gather(values, &mut by_gate, units);
+            by_gate
+        };
+        let (mean, var) = (by_gate(weights.mean), weights.var.map(by_gate));
+        let weights = Weights { mean: &mean, var: var.as_deref() };
         Connection {
             units,
             rows,
             noise,
-            forwards: both.map(|values| Packed::new(Strided::transposed(values, units), units, rows)),
-            backwards: both.map(|values| Packed::new(Strided::rows(values, units), rows, units)),
+            forwards: Factors::new(weights, |values| {
+                Packed::new(Strided::transposed(values, units), units, rows)
+            }),
+            backwards: Factors::new(weights, |values| Packed::new(Strided::rows(values, units), rows, units)),
         }
     }
 
-    /// Adds what the last state contributes to the pre-activations. `noisy` is scratch of the state's size.
-    pub(super) fn forward(&self, state: Planes<'_>, mut noisy: PlanesMut<'_>, pre: PlanesMut<'_>) {
-        disturb(self.noise, state, noisy.reborrow());
-        let [weight, square] = &self.forwards;
-        add_product(pre.mean, Strided::rows(noisy.mean, self.units), weight);
+    /// Adds what the last state contributes to the pre-activations.
+    pub(super) fn forward(&self, state: Planes<'_>, scratch: &mut Scratch, pre: PlanesMut<'_>) {
+        let Factors { mean, square, var } = &self.forwards;
+        disturb(self.noise, state, PlanesMut::halves(&mut scratch.noisy));
+        let noisy = Planes::halves(&scratch.noisy);
+        add_product(pre.mean, Strided::rows(noisy.mean, self.units), mean);
         add_product(pre.var, Strided::rows(noisy.var, self.units), square);
+        if let Some(var) = var {
+            for (square, mean) in scratch.square.iter_mut().zip(noisy.mean) {
+                *square = mean * mean;
+            }
+            add_product(pre.var, Strided::rows(&scratch.square, self.units), var);
+        }
     }
 
-    /// Computes the gradient for the last state, of which the means are needed, from that for the pre-activations.
-    pub(super) fn backward(&self, grad_pre: Planes<'_>, state_mean: &[f32], grad_state: PlanesMut<'_>) {
+    /// Computes the gradient for the last state from that for the pre-activations, and adds that for the noise to
+    /// `by_noise` if it is wanted.
+    pub(super) fn backward(
+        &self,
+        grad_pre: Planes<'_>,
+        state: Planes<'_>,
+        scratch: &mut Scratch,
+        mut grad_state: PlanesMut<'_>,
+        by_noise: Option<&mut NoiseGradient>,
+    ) {
+        let Factors { mean, square, var } = &self.backwards;
         grad_state.mean.fill(0.0);
         grad_state.var.fill(0.0);
-        let [weight, square] = &self.backwards;
-        add_product(grad_state.mean, Strided::rows(grad_pre.mean, self.rows), weight);
+        add_product(grad_state.mean, Strided::rows(grad_pre.mean, self.rows), mean);
         add_product(grad_state.var, Strided::rows(grad_pre.var, self.rows), square);
+        if let Some(var) = var {
+            scratch.square.fill(0.0);
+            add_product(&mut scratch.square, Strided::rows(grad_pre.var, self.rows), var);
+            // ∂V/∂m̃ = 2 m̃ τ.
+            for ((grad, by_square), mean) in grad_state.mean.iter_mut().zip(&scratch.square).zip(state.mean) {
+                *grad += 2.0 * self.noise.mean * mean * by_square;
+            }
+        }
+        if let Some(by_noise) = by_noise {
+            by_noise.add(state, grad_state.reborrow());
+        }
         let grads = grad_state.mean.iter_mut().zip(grad_state.var.iter_mut());
-        for (mean, (grad_mean, grad_var)) in state_mean.iter().zip(grads) {
+        for (mean, (grad_mean, grad_var)) in state.mean.iter().zip(grads) {
             (*grad_mean, *grad_var) = self.noise.backward(*mean, *grad_mean, *grad_var);
         }
     }
@@ -62,5 +129,24 @@ pub(super) fn disturb(noise: NoiseLaw, state: Planes<'_>, noisy: PlanesMut<'_>) 
     let outputs = noisy.mean.iter_mut().zip(noisy.var.iter_mut());
     for ((mean, var), (noisy_mean, noisy_var)) in state.mean.iter().zip(state.var).zip(outputs) {
         (*noisy_mean, *noisy_var) = noise.apply(*mean, *var);
+    }
+}
+
+/// Derivatives of the loss by the coefficients of a noise, in the order of [`NoiseLaw`]'s fields.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NoiseGradient(pub(super) [f64; 4]);
+
+impl NoiseGradient {
+    /// Takes in units with the gradients for their noisy moments.
+    fn add(&mut self, state: Planes<'_>, grad_noisy: PlanesMut<'_>) {
+        let mut sums = [0.0; 4];
+        let grads = grad_noisy.mean.iter().zip(grad_noisy.var.iter());
+        for ((mean, var), (by_mean, by_var)) in state.mean.iter().zip(state.var).zip(grads) {
+            sums[0] += by_mean * mean;
+            sums[1] += by_var * mean * mean;
+            sums[2] += by_var * var;
+            sums[3] += by_var;
+        }
+        self.0.iter_mut().zip(sums).for_each(|(total, sum)| *total += f64::from(sum));
     }
 }

@@ -3,7 +3,7 @@
 use quaver::checkpoint::{CellKind, MomentForm, Transfer, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
-use super::{Planes, Recurrence, Traces};
+use super::{Drive, LayerState, Planes, Recurrence, Traces, Weights};
 use crate::nn::noise::NoiseLaw;
 
 const CELLS: [CellKind; 4] = [
@@ -28,6 +28,9 @@ struct Case {
     pre_mean: Vec<f32>,
     pre_var: Vec<f32>,
     weight: Vec<f32>,
+    /// Empty if weights are certain.
+    weight_var: Vec<f32>,
+    start: Option<LayerState>,
     /// Coefficients of a made-up loss that is linear in the states.
     grad_state: Vec<f32>,
 }
@@ -35,8 +38,9 @@ struct Case {
 impl Case {
     fn new(cell: CellKind, noise: UnitNoise, form: MomentForm, steps: usize) -> Case {
         let (units, lanes) = (3, 5);
+        let law = NoiseLaw::from(noise);
         let layer =
-            Recurrence { cell, units, noise: NoiseLaw::from(noise), form, variance_scale: 0.9, threads: 2 };
+            Recurrence { cell, units, noise: law, form, variance_scale: 0.9, learned: true, threads: 2 };
         let (rows, mut numbers) = (layer.rows(), Numbers(1));
         let mut draw =
             |count: usize, low: f32, high: f32| (0..count).map(|_| numbers.between(low, high)).collect();
@@ -47,31 +51,58 @@ impl Case {
             pre_mean: draw(steps * lanes * rows, -1.0, 1.0),
             pre_var: draw(steps * lanes * rows, 0.05, 0.8),
             weight: draw(rows * units, -0.8, 0.8),
+            weight_var: Vec::new(),
+            start: None,
             grad_state: draw(2 * steps * lanes * units, -1.0, 1.0),
         }
     }
 
+    /// The same with weights that are uncertain, and going on from somewhere.
+    fn uncertain(cell: CellKind, noise: UnitNoise, form: MomentForm, steps: usize) -> Case {
+        let mut case = Case::new(cell, noise, form, steps);
+        let mut numbers = Numbers(2);
+        let mut draw = |count: usize, low: f32, high: f32| -> Vec<f32> {
+            (0..count).map(|_| numbers.between(low, high)).collect()
+        };
+        let plane = case.lanes * case.layer.units;
+        let mut moments = || [draw(plane, -1.0, 1.0), draw(plane, 0.05, 0.5)].concat();
+        case.start = Some(LayerState { state: moments(), memory: moments() });
+        case.weight_var = draw(case.weight.len(), 0.01, 0.3);
+        case
+    }
+
     fn all(steps: usize) -> impl Iterator<Item = Case> {
         CELLS.into_iter().flat_map(move |cell| {
-            NOISES
-                .into_iter()
-                .flat_map(move |noise| FORMS.into_iter().map(move |form| Case::new(cell, noise, form, steps)))
+            NOISES.into_iter().flat_map(move |noise| {
+                FORMS.into_iter().flat_map(move |form| {
+                    [Case::new(cell, noise, form, steps), Case::uncertain(cell, noise, form, steps)]
+                })
+            })
         })
     }
 
+    fn drive(&self) -> Drive<'_> {
+        let var = (!self.weight_var.is_empty()).then_some(self.weight_var.as_slice());
+        Drive {
+            pre: Planes { mean: &self.pre_mean, var: &self.pre_var },
+            weights: Weights { mean: &self.weight, var },
+            lanes: self.lanes,
+            start: self.start.as_ref(),
+        }
+    }
+
     fn name(&self) -> String {
-        format!("{:?}, {:?}, {:?}", self.layer.cell, self.noise, self.layer.form)
+        let uncertain = self.start.is_some();
+        format!("{:?}, {:?}, {:?}, uncertain {uncertain}", self.layer.cell, self.noise, self.layer.form)
     }
 
     fn states(&self) -> Vec<f32> {
-        let pre = Planes { mean: &self.pre_mean, var: &self.pre_var };
-        self.layer.forward(pre, &self.weight, self.lanes, Traces::Discard).0
+        self.layer.forward(self.drive(), Traces::Discard).0
     }
 
     fn gradients(&self) -> super::Gradients {
-        let pre = Planes { mean: &self.pre_mean, var: &self.pre_var };
-        let (state, tape) = self.layer.forward(pre, &self.weight, self.lanes, Traces::Keep);
-        self.layer.backward((&state, &tape), &self.weight, &self.grad_state, self.lanes)
+        let (state, tape) = self.layer.forward(self.drive(), Traces::Keep);
+        self.layer.backward(self.drive(), (&state, &tape), &self.grad_state)
     }
 
     fn loss(&self) -> f64 {
@@ -111,7 +142,11 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
         MomentForm::Accurate => (moments::sigmoid, moments::tanh),
         MomentForm::Paper => (moments::paper::sigmoid, moments::paper::tanh),
     };
-    let (mut h, mut c) = (vec![Moments::default(); units], vec![Moments::default(); units]);
+    let begin = |part: fn(&LayerState) -> &Vec<f32>| -> Vec<Moments> {
+        let at = |unit| case.start.as_ref().map(|start| Planes::halves(part(start)).at(lane * units + unit));
+        (0..units).map(|unit| at(unit).unwrap_or_default()).collect()
+    };
+    let (mut h, mut c) = (begin(|start| &start.state), begin(|start| &start.memory));
     let mut states = Vec::new();
     for step in 0..case.pre_mean.len() / (case.lanes * rows) {
         let noisy: Vec<Moments> = h.iter().map(|unit| disturbed(case.noise, *unit)).collect();
@@ -122,14 +157,18 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
                 let weight = case.weight[row * units + unit];
                 sum.mean += noisy.mean * weight;
                 sum.var += noisy.var * weight * weight;
+                let tau = case.weight_var.get(row * units + unit).copied().unwrap_or(0.0);
+                sum.var += (noisy.mean * noisy.mean + noisy.var) * tau;
             }
             sum
         };
         for unit in 0..units {
             h[unit] = match cell {
-                CellKind::Elman(Transfer::Tanh) => tanh(pre(unit)),
-                CellKind::Elman(Transfer::Sigmoid) => sigmoid(pre(unit)),
-                CellKind::Elman(Transfer::Rectifier) => moments::rectifier(pre(unit)),
+                CellKind::Elman(Transfer::Tanh) | CellKind::Dense(Transfer::Tanh) => tanh(pre(unit)),
+                CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => sigmoid(pre(unit)),
+                CellKind::Elman(Transfer::Rectifier) | CellKind::Dense(Transfer::Rectifier) => {
+                    moments::rectifier(pre(unit))
+                }
                 CellKind::Lstm => {
                     let kept = product(sigmoid(pre(4 * unit + 1)), c[unit]);
                     let added = product(sigmoid(pre(4 * unit)), tanh(pre(4 * unit + 2)));
@@ -173,6 +212,7 @@ fn worst_deviation(
     stride: usize,
 ) -> f64 {
     let step = 0.01_f32;
+    assert_eq!(values(case).len(), found.len());
     let size = (found.iter().map(|g| f64::from(g * g)).sum::<f64>() / found.len() as f64).sqrt();
     let mut worst = 0.0_f64;
     for index in (0..found.len()).step_by(stride) {
@@ -196,11 +236,53 @@ fn gradients_agree_with_finite_differences() {
             worst_deviation(&mut case, Planes::halves(&found.pre).mean, |case| &mut case.pre_mean, 3),
             worst_deviation(&mut case, Planes::halves(&found.pre).var, |case| &mut case.pre_var, 3),
             worst_deviation(&mut case, &found.weight, |case| &mut case.weight, 1),
+            worst_deviation(&mut case, &found.weight_var, |case| &mut case.weight_var, 1),
         ];
         for deviation in deviations {
             // At most 0.002 was seen, for the LSTM, whose curvature is the largest.
             assert!(deviation < 0.004, "{}: {deviations:?}", case.name());
         }
+    }
+}
+
+#[test]
+fn gradients_for_noise_and_scale_agree_with_finite_differences() {
+    for mut case in Case::all(4) {
+        let found = case.gradients().coefficients;
+        let original = case.layer;
+        for (index, found) in found.into_iter().enumerate() {
+            let mut at = |step: f32| {
+                let layer = &mut case.layer;
+                *layer = original;
+                let NoiseLaw { mean, square, var, constant } = &mut layer.noise;
+                *[mean, square, var, constant, &mut layer.variance_scale][index] += step;
+                case.loss()
+            };
+            let slope = (at(0.01) - at(-0.01)) / 0.02;
+            case.layer = original;
+            // The sums of up to 60 terms of order 1.
+            assert!((slope - f64::from(found)).abs() < 0.01, "{} {index}: {slope} {found}", case.name());
+        }
+    }
+}
+
+#[test]
+fn what_a_pass_leaves_behind_lets_the_next_go_on() {
+    for case in Case::all(6) {
+        let (plane, cut) = (case.lanes * case.layer.units, 2 * case.lanes * case.layer.rows());
+        let whole = case.states();
+        let drive = case.drive();
+        let first = Planes { mean: &case.pre_mean[..cut], var: &case.pre_var[..cut] };
+        let second = Planes { mean: &case.pre_mean[cut..], var: &case.pre_var[cut..] };
+        let (states, tape) = case.layer.forward(Drive { pre: first, ..drive }, Traces::Discard);
+        let last = |states: &[f32]| states[states.len() - plane..].to_vec();
+        let Planes { mean, var } = Planes::halves(&states);
+        let middle = LayerState { state: [last(mean), last(var)].concat(), memory: tape.memory };
+        let (states, _) =
+            case.layer.forward(Drive { pre: second, start: Some(&middle), ..drive }, Traces::Discard);
+        let (whole, states) = (Planes::halves(&whole), Planes::halves(&states));
+        assert_eq!(whole.mean[2 * plane..], *states.mean, "{}", case.name());
+        assert_eq!(whole.var[2 * plane..], *states.var, "{}", case.name());
     }
 }
 
@@ -219,8 +301,7 @@ fn one_two_and_five_threads_give_the_same_bits() {
 #[test]
 fn keeping_traces_changes_no_state() {
     for case in Case::all(3) {
-        let pre = Planes { mean: &case.pre_mean, var: &case.pre_var };
-        let kept = case.layer.forward(pre, &case.weight, case.lanes, Traces::Keep).0;
+        let kept = case.layer.forward(case.drive(), Traces::Keep).0;
         assert_eq!(kept, case.states(), "{}", case.name());
     }
 }

@@ -1,9 +1,10 @@
 //! A layer unrolled over time, block of lanes by block of lanes, forwards and backwards.
 
 use super::cell::Cell;
-use super::connection::Connection;
+use super::connection::{Connection, NoiseGradient, Scratch};
 use super::gates::GateOrder;
-use super::{Planes, PlanesMut, Recurrence};
+use super::series::{Series, SeriesMut, series, series_mut};
+use super::{Drive, Planes, PlanesMut, Recurrence, Tape};
 use crate::nn::parallel::{self, lane_blocks, lane_blocks_mut};
 
 /// Whether a forward pass keeps what a backward pass needs.
@@ -18,84 +19,89 @@ pub enum Traces {
 /// A layer made ready for one batch.
 struct Unrolled<'a, C> {
     cell: &'a C,
-    connection: Connection,
+    /// None in a layer without recurrence.
+    connection: Option<Connection>,
     units: usize,
     rows: usize,
     /// Factor β on the variance of the states.
     variance_scale: f32,
+    /// Whether gradients for the noise and for β are wanted.
+    learned: bool,
 }
 
 impl<'a, C: Cell> Unrolled<'a, C> {
     const ORDER: GateOrder = GateOrder(C::GATES);
 
-    fn new(layer: &Recurrence, cell: &'a C, weight: &[f32]) -> Self {
-        let Recurrence { units, noise, variance_scale, .. } = *layer;
-        let connection = Connection::new(weight, units, Self::ORDER, noise);
-        Unrolled { cell, connection, units, rows: layer.rows(), variance_scale }
+    fn new(layer: &Recurrence, cell: &'a C, drive: Drive<'_>) -> Self {
+        let Recurrence { units, noise, variance_scale, learned, .. } = *layer;
+        let recurrent = !drive.weights.mean.is_empty();
+        let connection = recurrent.then(|| Connection::new(drive.weights, units, Self::ORDER, noise));
+        Unrolled { cell, connection, units, rows: layer.rows(), variance_scale, learned }
     }
 }
 
-/// One block of lanes on its way forwards: `[step]` slices of what it reads and writes.
-struct Forward<'a> {
-    pre_mean: Vec<&'a [f32]>,
-    pre_var: Vec<&'a [f32]>,
-    state_mean: Vec<&'a mut [f32]>,
-    state_var: Vec<&'a mut [f32]>,
-    traces: Vec<&'a mut [f32]>,
+/// What stands before the first step, [2, lanes, units]: what is carried over, or zero.
+fn starts(drive: Drive<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
+    let zeros = || vec![0.0; 2 * drive.lanes * units];
+    drive.start.map_or_else(|| (zeros(), zeros()), |start| (start.state.clone(), start.memory.clone()))
 }
 
-/// States [2, steps, lanes, units] and traces from the input's share of the pre-activations.
+/// One block of lanes on its way forwards.
+struct Forward<'a> {
+    pre: Series<'a>,
+    state: SeriesMut<'a>,
+    traces: Vec<&'a mut [f32]>,
+    /// One step each.
+    start: Series<'a>,
+    memory: SeriesMut<'a>,
+}
+
+/// States [2, steps, lanes, units] and what is left behind.
 pub(super) fn forward<C: Cell>(
     layer: &Recurrence,
     cell: &C,
-    pre: Planes<'_>,
-    weight: &[f32],
-    lanes: usize,
+    drive: Drive<'_>,
     keep: Traces,
-) -> (Vec<f32>, Vec<f32>) {
-    let unrolled = Unrolled::new(layer, cell, weight);
+) -> (Vec<f32>, Tape) {
+    let Drive { pre, lanes, .. } = drive;
+    let unrolled = Unrolled::new(layer, cell, drive);
     let (rows, units, trace) = (unrolled.rows, unrolled.units, C::TRACE * unrolled.units);
     let steps = pre.mean.len() / (lanes * rows);
     let depth = if keep == Traces::Keep { steps } else { steps.min(1) };
     let mut state = vec![0.0; 2 * steps * lanes * units];
     let mut traces = vec![0.0; depth * lanes * trace];
-    let states = PlanesMut::halves(&mut state);
-    let states =
-        lane_blocks_mut(states.mean, lanes, units).into_iter().zip(lane_blocks_mut(states.var, lanes, units));
-    let pres = lane_blocks(pre.mean, lanes, rows).into_iter().zip(lane_blocks(pre.var, lanes, rows));
-    let blocks = states.zip(pres).zip(lane_blocks_mut(&mut traces, lanes, trace)).map(
-        |(((state_mean, state_var), (pre_mean, pre_var)), traces)| Forward {
-            pre_mean,
-            pre_var,
-            state_mean,
-            state_var,
-            traces,
-        },
-    );
+    let (start, mut memory) = starts(drive, units);
+    let written = series_mut(PlanesMut::halves(&mut state), lanes, units)
+        .zip(lane_blocks_mut(&mut traces, lanes, trace))
+        .zip(series_mut(PlanesMut::halves(&mut memory), lanes, units));
+    let read = series(pre, lanes, rows).zip(series(Planes::halves(&start), lanes, units));
+    let blocks = read.zip(written).map(|((pre, start), ((state, traces), memory))| Forward {
+        pre,
+        state,
+        traces,
+        start,
+        memory,
+    });
     parallel::for_each(layer.threads, blocks, |block| unrolled.forward(block));
-    (state, traces)
+    (state, Tape { traces, memory })
 }
 
 impl<C: Cell> Unrolled<'_, C> {
     fn forward(&self, mut block: Forward<'_>) {
-        let lanes = block.state_mean.first().map_or(0, |state| state.len() / self.units);
-        let zeros = |width: usize| vec![0.0; 2 * lanes * width];
-        let (start, mut memory, mut noisy) = (zeros(self.units), zeros(self.units), zeros(self.units));
-        let mut pre = zeros(self.rows);
-        let (start, mut pre) = (Planes::halves(&start), PlanesMut::halves(&mut pre));
-        let mut memory = PlanesMut::halves(&mut memory);
+        let start = block.start.at(0);
+        let lanes = start.mean.len() / self.units;
+        let mut scratch = Scratch::new(lanes * self.units);
+        let mut pre = vec![0.0; 2 * lanes * self.rows];
+        let mut pre = PlanesMut::halves(&mut pre);
+        let mut memory = block.memory.at(0);
         let depth = block.traces.len();
-        for step in 0..block.pre_mean.len() {
-            self.gather(block.pre_mean[step], pre.mean);
-            self.gather(block.pre_var[step], pre.var);
-            let (mean_before, mean) = block.state_mean.split_at_mut(step);
-            let (var_before, var) = block.state_var.split_at_mut(step);
-            let last = Planes {
-                mean: mean_before.last().map_or(start.mean, |mean| mean),
-                var: var_before.last().map_or(start.var, |var| var),
-            };
-            self.connection.forward(last, PlanesMut::halves(&mut noisy), pre.reborrow());
-            let mut state = PlanesMut { mean: &mut *mean[0], var: &mut *var[0] };
+        for step in 0..block.pre.mean.len() {
+            self.gather(block.pre.mean[step], pre.mean);
+            self.gather(block.pre.var[step], pre.var);
+            let (before, mut state) = block.state.around(step, start);
+            if let Some(connection) = &self.connection {
+                connection.forward(before, &mut scratch, pre.reborrow());
+            }
             let traces = block.traces[step % depth].chunks_exact_mut(C::TRACE * self.units);
             for (lane, trace) in traces.enumerate() {
                 let (memory, state) = (memory.lane(lane, self.units), state.lane(lane, self.units));
@@ -130,52 +136,75 @@ impl<C: Cell> Unrolled<'_, C> {
 /// One block of lanes on its way backwards.
 struct Backward<'a> {
     traces: Vec<&'a [f32]>,
-    state_mean: Vec<&'a [f32]>,
-    grad_state_mean: Vec<&'a [f32]>,
-    grad_state_var: Vec<&'a [f32]>,
-    grad_pre_mean: Vec<&'a mut [f32]>,
-    grad_pre_var: Vec<&'a mut [f32]>,
+    state: Series<'a>,
+    start: Series<'a>,
+    grad_state: Series<'a>,
+    grad_pre: SeriesMut<'a>,
+    /// For the coefficients of the noise and for β.
+    by_noise: &'a mut NoiseGradient,
+    by_scale: &'a mut f64,
 }
 
-/// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states.
+/// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states; and those for noise and β.
 pub(super) fn backward<C: Cell>(
     layer: &Recurrence,
     cell: &C,
+    drive: Drive<'_>,
     (traces, state): (&[f32], Planes<'_>),
-    weight: &[f32],
     grad_state: Planes<'_>,
-    lanes: usize,
-) -> Vec<f32> {
-    let unrolled = Unrolled::new(layer, cell, weight);
+) -> (Vec<f32>, [f32; 5]) {
+    let lanes = drive.lanes;
+    let unrolled = Unrolled::new(layer, cell, drive);
     let (rows, units, trace) = (unrolled.rows, unrolled.units, C::TRACE * unrolled.units);
     let mut grad_pre = vec![0.0; 2 * state.mean.len() / units * rows];
-    let wanted = PlanesMut::halves(&mut grad_pre);
-    let wanted =
-        lane_blocks_mut(wanted.mean, lanes, rows).into_iter().zip(lane_blocks_mut(wanted.var, lanes, rows));
-    let kept = lane_blocks(traces, lanes, trace).into_iter().zip(lane_blocks(state.mean, lanes, units));
-    let given =
-        lane_blocks(grad_state.mean, lanes, units).into_iter().zip(lane_blocks(grad_state.var, lanes, units));
-    let blocks = kept.zip(given).zip(wanted).map(
-        |(((traces, state_mean), (grad_state_mean, grad_state_var)), (grad_pre_mean, grad_pre_var))| {
-            Backward { traces, state_mean, grad_state_mean, grad_state_var, grad_pre_mean, grad_pre_var }
+    let start = starts(drive, units).0;
+    let mut sums = vec![(NoiseGradient::default(), 0.0); lanes.div_ceil(parallel::LANES_PER_BLOCK)];
+    let kept = lane_blocks(traces, lanes, trace).into_iter().zip(series(state, lanes, units)).zip(series(
+        Planes::halves(&start),
+        lanes,
+        units,
+    ));
+    let wanted = series_mut(PlanesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
+    let blocks = kept.zip(series(grad_state, lanes, units)).zip(wanted).map(
+        |((((traces, state), start), grad_state), (grad_pre, (by_noise, by_scale)))| Backward {
+            traces,
+            state,
+            start,
+            grad_state,
+            grad_pre,
+            by_noise,
+            by_scale,
         },
     );
     parallel::for_each(layer.threads, blocks, |block| unrolled.backward(block));
-    grad_pre
+    (grad_pre, total(&sums))
+}
+
+/// The sums of all blocks, in their order.
+fn total(sums: &[(NoiseGradient, f64)]) -> [f32; 5] {
+    let noise = |index: usize| sums.iter().map(|(noise, _)| noise.0[index]).sum::<f64>() as f32;
+    let scale = sums.iter().map(|(_, scale)| scale).sum::<f64>() as f32;
+    [noise(0), noise(1), noise(2), noise(3), scale]
 }
 
 impl<C: Cell> Unrolled<'_, C> {
     fn backward(&self, mut block: Backward<'_>) {
-        let lanes = block.state_mean.first().map_or(0, |state| state.len() / self.units);
+        let lanes = block.start.at(0).mean.len() / self.units;
         let zeros = |width: usize| vec![0.0; 2 * lanes * width];
         let (mut grad_state, mut grad_memory, mut grad_pre) =
             (zeros(self.units), zeros(self.units), zeros(self.rows));
         let (mut grad_state, mut grad_pre) =
             (PlanesMut::halves(&mut grad_state), PlanesMut::halves(&mut grad_pre));
         let mut grad_memory = PlanesMut::halves(&mut grad_memory);
+        let mut scratch = Scratch::new(lanes * self.units);
         for step in (0..block.traces.len()).rev() {
-            add(grad_state.mean, block.grad_state_mean[step]);
-            add(grad_state.var, block.grad_state_var[step]);
+            add(grad_state.mean, block.grad_state.mean[step]);
+            add(grad_state.var, block.grad_state.var[step]);
+            if self.learned {
+                // ∂(βv)/∂β = v = V[y′]/β.
+                *block.by_scale +=
+                    dot(grad_state.var, block.state.var[step]) / f64::from(self.variance_scale);
+            }
             self.scale(grad_state.var);
             for (lane, trace) in block.traces[step].chunks_exact(C::TRACE * self.units).enumerate() {
                 let (grad_memory, grad_pre) =
@@ -187,14 +216,18 @@ impl<C: Cell> Unrolled<'_, C> {
                     grad_pre,
                 );
             }
-            self.scatter(grad_pre.mean, block.grad_pre_mean[step]);
-            self.scatter(grad_pre.var, block.grad_pre_var[step]);
-            if let Some(before) = step.checked_sub(1) {
-                self.connection.backward(
-                    grad_pre.as_planes(),
-                    block.state_mean[before],
-                    grad_state.reborrow(),
-                );
+            let written = block.grad_pre.at(step);
+            self.scatter(grad_pre.mean, written.mean);
+            self.scatter(grad_pre.var, written.var);
+            // Nobody asks for the gradient of the start, but noise on it has one.
+            if let Some(connection) = self.connection.as_ref().filter(|_| step > 0 || self.learned) {
+                let before = step.checked_sub(1).map_or(block.start.at(0), |before| block.state.at(before));
+                let by_noise = self.learned.then_some(&mut *block.by_noise);
+                let grad_before = grad_state.reborrow();
+                connection.backward(grad_pre.as_planes(), before, &mut scratch, grad_before, by_noise);
+            } else {
+                grad_state.mean.fill(0.0);
+                grad_state.var.fill(0.0);
             }
         }
     }
@@ -204,4 +237,8 @@ fn add(sums: &mut [f32], terms: &[f32]) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
     }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    f64::from(a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>())
 }

@@ -50,6 +50,11 @@ impl<'a> Chart<'a> {
         Self { size, x, y, legend, x_ticks, y_ticks, area }
     }
 
+    /// Replaces the round numbers along the horizontal axis.
+    pub(super) fn set_x_ticks(&mut self, ticks: Vec<Tick>) {
+        self.x_ticks = ticks;
+    }
+
     /// A place in the area from data. What lies far outside stays outside, in numbers that SVG can hold.
     pub(super) fn place(&self, x: f64, y: f64) -> Point {
         let share = |value: f64, range: Range| ((value - range.low) / range.length()).clamp(-9.0, 9.0);

@@ -16,6 +16,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod trials;
 
 pub use band::{Band, Shade, band};
 pub use bars::{Bar, Bars, bars};
@@ -24,6 +25,7 @@ pub use figure::{Drawing, Figure, standalone};
 pub use histogram::{Histogram, histogram};
 pub use loss::{LossCurves, loss_curves};
 pub use scatter::{Scatter, scatter};
+pub use trials::{TrialMark, Trials, Values, trials};
 
 /// Look of everything inside a plot: colours, for either scheme, and strokes.
 pub(super) const STYLE: &str = include_str!("plot.css");

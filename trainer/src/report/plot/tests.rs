@@ -23,6 +23,10 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
         series.iter().map(|&from| Shade { from, to: from + 1.0, label: "missing".into() }).collect();
     let bar = |&value: &f32| Bar { label: "a".into(), value, group: "g".into(), note: String::new() };
     let parts: Vec<Bar> = series.iter().map(bar).collect();
+    let marks = [TrialMark::Stopped, TrialMark::Best].repeat(series.len());
+    let words: Vec<String> = (0..series.len()).map(|index| format!("choice {}", index % 3)).collect();
+    let of_trials =
+        |values| Trials { values, losses: series, marks: &marks, x_label: "rate", y_label: "NLL" };
     let curves = [CalibrationCurve { label: "int8", nominal: series, observed: series }];
     vec![
         band(&band_of(series, series, &shaded)),
@@ -31,6 +35,8 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
         loss_curves(&LossCurves { train: series, valid: series, best: Some(series.len()), y_label: "NLL" }),
         bars(&Bars { bars: &parts, unit: "KiB" }),
         scatter(&Scatter { x: series, y: series, label: "mean", x_label: "f32", y_label: "int8" }),
+        trials(&of_trials(Values::Numbers(series))),
+        trials(&of_trials(Values::Words(&words))),
     ]
 }
 
@@ -214,4 +220,37 @@ fn a_plot_can_stand_alone() {
         assert!(svg.contains("<style>") && is_balanced(&svg));
         assert!(attributes(&svg, "plot", "width")[0] > size.width);
     }
+}
+
+#[test]
+fn settings_over_decades_stand_on_a_logarithmic_axis() {
+    let marks = [TrialMark::Finished; 3];
+    let drawn = |values: &[f32]| {
+        let data = Trials {
+            values: Values::Numbers(values),
+            losses: &[1.0, 2.0, 3.0],
+            marks: &marks,
+            x_label: "",
+            y_label: "",
+        };
+        trials(&data).inline()
+    };
+    assert!(drawn(&[0.001, 0.01, 0.1]).contains(">0.05<"));
+    let wide = drawn(&[0.0001, 0.01, 1.0]);
+    assert!(wide.contains(">0.01<") && !wide.contains(">0.05<"));
+    // Multiples of 0.002 on an ordinary axis; 1, 2 and 5 of every decade on a logarithmic one.
+    assert!(
+        drawn(&[0.001, 0.01, 0.011]).contains(">0.006<") && !drawn(&[0.001, 0.01, 0.1]).contains(">0.006<")
+    );
+}
+
+#[test]
+fn a_diverged_trial_does_not_hide_the_others() {
+    let losses = [1.0, 1.1, 1.2, 1e9];
+    let marks = [TrialMark::Stopped; 4];
+    let values = ["a", "b", "a", "b"].map(String::from);
+    let data =
+        Trials { values: Values::Words(&values), losses: &losses, marks: &marks, x_label: "", y_label: "" };
+    let svg = trials(&data).inline();
+    assert!(svg.contains(">1.2<") && !svg.contains("e8<"), "{svg}");
 }

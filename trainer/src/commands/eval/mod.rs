@@ -1,0 +1,126 @@
+//! `quaver eval`: scores of a run or a checkpoint on data, beside those of forecasts that need no net.
+
+mod page;
+mod text;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::ValueEnum;
+use serde::Serialize;
+
+use super::subject::Subject;
+use crate::config::Config;
+use crate::data::{Dataset, Scaling, Sequence};
+use crate::evaluate::{Baseline, Scores, baselines, scores, standardised_residuals};
+use crate::report;
+
+/// Score a run or a checkpoint on data, beside simple forecasts of the same rows.
+///
+/// NLL is in nats with densities in raw units, summed over outputs and averaged over time steps; coverage is the share of
+/// observed values inside the central predictive interval, and width the mean width of that interval. Baselines are
+/// fitted on the training data of the config: the training mean, persistence, and ridge regression on the last rows; for
+/// binary targets the frequency of each output, alone and given its last value. JSON has every score of every output, and
+/// calibration curves.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver eval runs/first --data config.toml
+  quaver eval runs/first --data config.toml --plot first.html
+  quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
+  quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
+pub struct Arguments {
+    /// A run folder (the net as trained) or a checkpoint (through the runtime).
+    #[arg(value_name = "RUN|MODEL.qvr")]
+    subject: PathBuf,
+    /// The config whose [data] section names the files.
+    #[arg(long, value_name = "CONFIG.toml")]
+    data: PathBuf,
+    /// Which part of the data.
+    #[arg(long, value_enum, default_value_t = Split::Test)]
+    split: Split,
+    /// Leave the baselines out.
+    #[arg(long)]
+    no_baselines: bool,
+    /// Write a page with calibration, residuals and all scores.
+    #[arg(long, value_name = "F.html")]
+    plot: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A part of the data.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Split {
+    Train,
+    Valid,
+    Test,
+}
+
+impl Split {
+    fn of(self, data: &Dataset) -> &[Sequence] {
+        match self {
+            Split::Train => &data.train,
+            Split::Valid => &data.valid,
+            Split::Test => &data.test,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Split::Train => "train",
+            Split::Valid => "valid",
+            Split::Test => "test",
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Serialize)]
+struct Evaluation {
+    /// How to read the scores.
+    convention: &'static str,
+    /// The net as trained, or the runtime.
+    #[serde(skip)]
+    kind: &'static str,
+    /// Of the model.
+    #[serde(flatten)]
+    scores: Scores,
+    /// Of simple forecasts, on the same rows.
+    baselines: Vec<Baseline>,
+}
+
+const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training deviation), \
+                          summed over outputs and averaged over time steps";
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let subject = Subject::load(&arguments.subject)?;
+    let data = Config::load(&arguments.data, &[])?.load_data()?;
+    subject.check_data(&data)?;
+    let sequences = arguments.split.of(&data);
+    ensure!(
+        !sequences.is_empty(),
+        "{}: there is no test data; add data.test, or choose --split valid",
+        arguments.data.display()
+    );
+    let forecasts = subject.forecast(sequences)?;
+    let likelihood = subject.spec().likelihood;
+    let deviations = Scaling::fit(&data.train).targets.std;
+    let found = Evaluation {
+        convention: CONVENTION,
+        kind: subject.kind(),
+        scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
+        baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, &data, sequences) },
+    };
+    if let Some(path) = &arguments.plot {
+        let title = format!("{} on {}", arguments.subject.display(), arguments.split.name());
+        let residuals = standardised_residuals(sequences, &forecasts);
+        report::write(path, &page::page(&title, &found, &residuals))?;
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&found)?);
+    } else {
+        print!("{}", text::render(&found));
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! An evaluation as a page with plots.
+
+use super::{Evaluation, text};
+use crate::evaluate::CalibrationPoint;
+use crate::report::plot::{self, Calibration, CalibrationCurve, Histogram};
+use crate::report::{Body, KeyFigure, Report, Section, Table};
+
+/// The page; `residuals` are in predicted standard deviations.
+pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report {
+    let mut sections = vec![calibration(found)];
+    // A binary outcome lies where it lies, zero or one: its residuals are never normal.
+    if !found.scores.coverage.is_empty() {
+        sections.push(histogram(residuals));
+    }
+    if !found.baselines.is_empty() {
+        sections.push(section(
+            "Against simple forecasts",
+            &comparison_text(found),
+            text::comparison_rows(found),
+        ));
+    }
+    sections.push(section("Every output", "", text::score_rows(&found.scores)));
+    Report {
+        title: title.into(),
+        subtitle: format!("{}. {}", found.kind, found.convention),
+        figures_that_matter: key_figures(found),
+        sections,
+    }
+}
+
+fn key_figures(found: &Evaluation) -> Vec<KeyFigure> {
+    let scores = &found.scores;
+    let mut figures = vec![
+        KeyFigure::new("NLL", format!("{:.4}", scores.nll), "nats per time step"),
+        KeyFigure::new("R²", format!("{:.4}", scores.r2), "mean over outputs"),
+        KeyFigure::new("CRPS", format!("{:.4}", scores.crps), "mean over values"),
+    ];
+    if let Some(share) = scores.coverage.get("90") {
+        let value = format!("{:.1} %", 100.0 * share);
+        figures.push(KeyFigure::new("90 % interval covers", value, "90 % would be perfect"));
+    }
+    figures
+}
+
+fn calibration(found: &Evaluation) -> Section {
+    let pairs = |curve: &[CalibrationPoint]| -> (Vec<f32>, Vec<f32>) {
+        curve.iter().map(|point| (point.promised as f32, point.observed as f32)).unzip()
+    };
+    let named = std::iter::once(("this model", &found.scores))
+        .chain(found.baselines.iter().map(|baseline| (baseline.name.as_str(), &baseline.scores)));
+    let named: Vec<_> = named.map(|(name, scores)| (name, pairs(&scores.calibration))).collect();
+    let curves: Vec<CalibrationCurve<'_>> = named
+        .iter()
+        .map(|(label, (nominal, observed))| CalibrationCurve { label, nominal, observed })
+        .collect();
+    Section {
+        heading: "Are the error bars right?".into(),
+        text: "What is promised with probability p should happen with frequency p: values inside central intervals, or ones \
+               among binary outputs. Below the diagonal a forecast is too sure of itself, above it too careful."
+            .into(),
+        body: Body::Svg(plot::calibration(&Calibration { curves: &curves })),
+    }
+}
+
+fn histogram(residuals: &[f32]) -> Section {
+    Section {
+        heading: "How are the errors spread?".into(),
+        text: "Errors in predicted standard deviations, under the normal density that they should follow."
+            .into(),
+        body: Body::Svg(plot::histogram(&Histogram { residuals })),
+    }
+}
+
+fn comparison_text(found: &Evaluation) -> String {
+    let details: Vec<String> =
+        found.baselines.iter().map(|baseline| format!("{}: {}.", baseline.name, baseline.detail)).collect();
+    format!("{}\n\n{}", text::verdict(found), details.join(" "))
+}
+
+/// A table under a heading; the first row names the columns.
+fn section(heading: &str, text: &str, mut rows: Vec<Vec<String>>) -> Section {
+    let columns = rows.remove(0);
+    Section { heading: heading.into(), text: text.into(), body: Body::Table(Table { columns, rows }) }
+}

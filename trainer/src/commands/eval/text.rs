@@ -1,0 +1,114 @@
+//! An evaluation as plain tables.
+
+use std::collections::BTreeMap;
+
+use super::Evaluation;
+use crate::commands::table;
+use crate::evaluate::{Baseline, OutputScores, Scores};
+
+/// Scores, baselines, and how to read them.
+pub(super) fn render(found: &Evaluation) -> String {
+    let mut text = table::render(&score_rows(&found.scores));
+    text += &format!("\n{}; {}\n", found.kind, found.convention);
+    text += "50 %, 90 %, 95 %: share of values inside that interval; epistemic: its share of the predicted variance\n";
+    if !found.baselines.is_empty() {
+        text += &format!("\n{}\n", table::render(&comparison_rows(found)));
+        for baseline in &found.baselines {
+            text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
+        }
+        text += &verdict(found);
+    }
+    text
+}
+
+/// One row per output and one for all, below a heading.
+pub(super) fn score_rows(scores: &Scores) -> Vec<Vec<String>> {
+    let heading =
+        ["output", "NLL", "MSE", "R²", "CRPS", "50 %", "90 %", "95 %", "width of 90 %", "epistemic", "n"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    rows.extend(scores.per_output.iter().map(output_row));
+    if scores.per_output.len() > 1 {
+        rows.push(total_row(scores));
+    }
+    rows
+}
+
+fn output_row(output: &OutputScores) -> Vec<String> {
+    let numbers = [output.nll, output.mse, output.r2, output.crps];
+    let variances = (output.epistemic, output.aleatoric);
+    row(&output.name, numbers, &output.coverage, &output.width, variances, output.n)
+}
+
+fn total_row(scores: &Scores) -> Vec<String> {
+    let numbers = [scores.nll, scores.mse, scores.r2, scores.crps];
+    row("all", numbers, &scores.coverage, &scores.width, (scores.epistemic, scores.aleatoric), scores.n)
+}
+
+fn row(
+    name: &str,
+    numbers: [f64; 4],
+    coverage: &BTreeMap<String, f64>,
+    width: &BTreeMap<String, f64>,
+    (epistemic, aleatoric): (f64, f64),
+    n: usize,
+) -> Vec<String> {
+    let mut cells = vec![name.to_string()];
+    cells.extend(numbers.map(|number| format!("{number:.4}")));
+    cells.extend(
+        ["50", "90", "95"].map(|percent| coverage.get(percent).map_or("-".into(), |share| per_cent(*share))),
+    );
+    cells.push(width.get("90").map_or("-".into(), |width| format!("{width:.4}")));
+    cells.push(per_cent(epistemic / (epistemic + aleatoric)));
+    cells.push(n.to_string());
+    cells
+}
+
+fn per_cent(share: f64) -> String {
+    if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "-".into() }
+}
+
+/// The model and every baseline, below a heading.
+pub(super) fn comparison_rows(found: &Evaluation) -> Vec<Vec<String>> {
+    let heading = ["forecast", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
+    let mut rows = vec![heading.map(String::from).to_vec(), comparison_row("this model", &found.scores)];
+    rows.extend(found.baselines.iter().map(|baseline| {
+        let mark = if baseline.sees_targets { " *" } else { "" };
+        comparison_row(&format!("{}{mark}", baseline.name), &baseline.scores)
+    }));
+    rows
+}
+
+fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
+    let Scores { nll, nll_standardised, mse, sse_per_step, r2, crps, .. } = scores;
+    let number = |value: &f64| format!("{value:.4}");
+    let standardised = nll_standardised.as_ref().map_or("-".into(), number);
+    let coverage = scores.coverage.get("90").map_or("-".into(), |share| per_cent(*share));
+    vec![
+        name.into(),
+        number(nll),
+        standardised,
+        number(mse),
+        number(sse_per_step),
+        number(r2),
+        number(crps),
+        coverage,
+    ]
+}
+
+fn remark(baseline: &Baseline) -> &'static str {
+    if baseline.sees_targets { " (* sees past targets, which the model does not)" } else { "" }
+}
+
+/// The model against the best baseline that sees no more than it does.
+pub(super) fn verdict(found: &Evaluation) -> String {
+    let fair = found.baselines.iter().filter(|baseline| !baseline.sees_targets);
+    let Some(best) = fair.min_by(|a, b| a.scores.nll.total_cmp(&b.scores.nll)) else { return String::new() };
+    let gain = best.scores.nll - found.scores.nll;
+    let comparison = if gain > 0.0 { "better" } else { "worse" };
+    format!(
+        "This model is {:.4} nats per step {comparison} than the best of them ({}); its squared error is {:.3} times as large.\n",
+        gain.abs(),
+        best.name,
+        found.scores.mse / best.scores.mse
+    )
+}

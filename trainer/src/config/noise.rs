@@ -1,0 +1,133 @@
+//! The section `[noise]`: noise on units before affine maps.
+
+use quaver::checkpoint::UnitNoise;
+use serde::{Deserialize, Serialize};
+
+use super::check::{Fault, fault, not_negative, probability};
+
+/// The section `[noise]` (Bayer 2015, thesis, 2.3.4 and 2.5). Dropout is given by probabilities to *keep* a unit, of which
+/// 1 means no noise; the other kinds by variances, of which 0 means no noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Noise {
+    /// `"dropout"` (the default), or Gaussian noise that is `"multiplicative"` (mean 1) or `"additive"` (mean 0).
+    pub kind: NoiseKind,
+    /// For the inputs of the first layer.
+    pub input_keep: f32,
+    /// For the inputs of every further layer: the state of the layer below it.
+    pub between_keep: f32,
+    /// For each layer's own last state.
+    pub recurrent_keep: f32,
+    /// For the last state before the output layer. Without effect when the output is plain.
+    pub output_keep: f32,
+    /// Whether keep probabilities below 1 are where learning begins rather than fixed; false unless given.
+    pub learn_keep: bool,
+    /// Variance of multiplicative or additive noise on the inputs of the first layer.
+    pub input_var: f32,
+    /// The same for the inputs of every further layer.
+    pub between_var: f32,
+    /// The same for each layer's own last state.
+    pub recurrent_var: f32,
+    /// The same for the last state before the output layer.
+    pub output_var: f32,
+}
+
+/// Value of `noise.kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NoiseKind {
+    /// A unit is kept or not.
+    Dropout,
+    /// A unit is multiplied by a normal number of mean 1.
+    Multiplicative,
+    /// A normal number of mean 0 is added to a unit.
+    Additive,
+}
+
+impl Default for Noise {
+    fn default() -> Self {
+        Noise {
+            kind: NoiseKind::Dropout,
+            input_keep: 1.0,
+            between_keep: 1.0,
+            recurrent_keep: 1.0,
+            output_keep: 1.0,
+            learn_keep: false,
+            input_var: 0.0,
+            between_var: 0.0,
+            recurrent_var: 0.0,
+            output_var: 0.0,
+        }
+    }
+}
+
+impl Noise {
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        for (key, keep) in self.keeps() {
+            probability(key, keep.into())?;
+            if self.kind != NoiseKind::Dropout && keep != 1.0 {
+                return Err(fault(
+                    key,
+                    "belongs to `noise.kind = \"dropout\"`; other kinds are set by variances",
+                ));
+            }
+        }
+        for (key, var) in self.vars() {
+            not_negative(key, var.into())?;
+            if self.kind == NoiseKind::Dropout && var != 0.0 {
+                let problem = "belongs to `noise.kind = \"multiplicative\"` or `\"additive\"`; dropout is set by \
+                    probabilities to keep";
+                return Err(fault(key, problem));
+            }
+        }
+        if self.learn_keep && self.keeps().iter().all(|(_, keep)| *keep == 1.0) {
+            let problem = "needs a probability below 1 to begin with, such as `noise.recurrent_keep = 0.9`";
+            return Err(fault("noise.learn_keep", problem));
+        }
+        Ok(())
+    }
+
+    fn keeps(&self) -> [(&'static str, f32); 4] {
+        [
+            ("noise.input_keep", self.input_keep),
+            ("noise.between_keep", self.between_keep),
+            ("noise.recurrent_keep", self.recurrent_keep),
+            ("noise.output_keep", self.output_keep),
+        ]
+    }
+
+    fn vars(&self) -> [(&'static str, f32); 4] {
+        [
+            ("noise.input_var", self.input_var),
+            ("noise.between_var", self.between_var),
+            ("noise.recurrent_var", self.recurrent_var),
+            ("noise.output_var", self.output_var),
+        ]
+    }
+
+    pub(super) fn input(&self) -> UnitNoise {
+        self.of(self.input_keep, self.input_var)
+    }
+
+    pub(super) fn between(&self) -> UnitNoise {
+        self.of(self.between_keep, self.between_var)
+    }
+
+    pub(super) fn recurrent(&self) -> UnitNoise {
+        self.of(self.recurrent_keep, self.recurrent_var)
+    }
+
+    pub(super) fn output(&self) -> UnitNoise {
+        self.of(self.output_keep, self.output_var)
+    }
+
+    /// Noise that changes nothing is no noise at all, which the runtime then does not pay for.
+    fn of(&self, keep: f32, var: f32) -> UnitNoise {
+        match self.kind {
+            NoiseKind::Dropout if keep < 1.0 => UnitNoise::Dropout { keep },
+            NoiseKind::Multiplicative if var > 0.0 => UnitNoise::Multiplicative { var },
+            NoiseKind::Additive if var > 0.0 => UnitNoise::Additive { var },
+            _ => UnitNoise::None,
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The section `[search]`: what a search draws for every trial, and how soon it gives up on one.
+//!
+//! ```toml
+//! [search]
+//! training.learning_rate = { log_uniform = [1e-4, 1e-1] }
+//! model.layers = { choice = [[32], [64], [32, 32]] }
+//! noise.recurrent_keep = { uniform = [0.5, 1.0] }
+//! halving = { first_epochs = 3, factor = 3 }
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::check::{Fault, fault, positive, within};
+
+/// The section `[search]`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "Table")]
+pub struct Search {
+    /// How soon bad trials stop.
+    pub halving: Halving,
+    /// What is drawn, by dotted key.
+    pub space: BTreeMap<String, Distribution>,
+}
+
+/// Successive halving: after a few epochs only the best part of the trials goes on, and so forth until
+/// `training.epochs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Halving {
+    /// Epochs that every trial gets at least; a ninth of `training.epochs` unless given.
+    pub first_epochs: Option<usize>,
+    /// One of this many trials goes on, for this many times the epochs; 3 unless given, 1 to train every trial to its end.
+    pub factor: usize,
+}
+
+impl Default for Halving {
+    fn default() -> Self {
+        Halving { first_epochs: None, factor: 3 }
+    }
+}
+
+/// What a value is drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distribution {
+    /// `{ uniform = [low, high] }`: a real number.
+    Uniform([f64; 2]),
+    /// `{ log_uniform = [low, high] }`: a real number whose logarithm is uniform.
+    LogUniform([f64; 2]),
+    /// `{ uniform_variance = [low, high] }`: a standard deviation whose square is uniform.
+    UniformVariance([f64; 2]),
+    /// `{ normal = [mean, deviation] }`: a real number.
+    Normal([f64; 2]),
+    /// `{ integer = [low, high] }`: a whole number, both ends included.
+    Integer([i64; 2]),
+    /// `{ log_integer = [low, high] }`: a whole number whose logarithm is about uniform, both ends included.
+    LogInteger([i64; 2]),
+    /// `{ choice = [...] }`: one of the values listed.
+    Choice(Vec<Value>),
+    /// `{ list = [{...}, {...}] }`: a list with one draw per entry, such as the units of each layer.
+    List(Vec<Distribution>),
+}
+
+const NAMES: [&str; 8] =
+    ["uniform", "log_uniform", "uniform_variance", "normal", "integer", "log_integer", "choice", "list"];
+
+impl TryFrom<Table> for Search {
+    type Error = String;
+
+    fn try_from(mut table: Table) -> Result<Self, String> {
+        let mut search = Search::default();
+        if let Some(halving) = table.remove("halving") {
+            search.halving = halving.try_into().map_err(|error| format!("`search.halving`: {error}"))?;
+        }
+        collect("", table, &mut search.space)?;
+        Ok(search)
+    }
+}
+
+/// Finds the distributions in tables within tables, so that keys may be written in any of TOML's ways.
+fn collect(prefix: &str, table: Table, space: &mut BTreeMap<String, Distribution>) -> Result<(), String> {
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) if inner.keys().any(|name| NAMES.contains(&name.as_str())) => {
+                space.insert(key.clone(), distribution(&key, inner)?);
+            }
+            Value::Table(inner) => collect(&key, inner, space)?,
+            other => return Err(not_a_distribution(&key, &other)),
+        }
+    }
+    Ok(())
+}
+
+fn not_a_distribution(key: &str, found: &Value) -> String {
+    format!(
+        "`search.{key}`: expected a distribution such as {{ uniform = [0.5, 1.0] }} (one of {}), found {found}; \
+         a value that is not searched belongs outside of [search]",
+        NAMES.join(", ")
+    )
+}
+
+fn distribution(key: &str, table: Table) -> Result<Distribution, String> {
+    let mut entries = table.into_iter();
+    let (Some((name, value)), None) = (entries.next(), entries.next()) else {
+        return Err(format!("`search.{key}`: expected one distribution, found several"));
+    };
+    let explain = |error: toml::de::Error| format!("`search.{key}.{name}`: {}", error.message());
+    Ok(match name.as_str() {
+        "uniform" => Distribution::Uniform(value.try_into().map_err(explain)?),
+        "log_uniform" => Distribution::LogUniform(value.try_into().map_err(explain)?),
+        "uniform_variance" => Distribution::UniformVariance(value.try_into().map_err(explain)?),
+        "normal" => Distribution::Normal(value.try_into().map_err(explain)?),
+        "integer" => Distribution::Integer(value.try_into().map_err(explain)?),
+        "log_integer" => Distribution::LogInteger(value.try_into().map_err(explain)?),
+        "choice" => Distribution::Choice(value.try_into().map_err(explain)?),
+        _ => {
+            let parts: Vec<Table> = value.try_into().map_err(explain)?;
+            let parts = parts.into_iter().map(|part| distribution(key, part));
+            Distribution::List(parts.collect::<Result<_, _>>()?)
+        }
+    })
+}
+
+impl Search {
+    pub(super) fn check(&self, epochs: usize) -> Result<(), Fault> {
+        within("search.halving.factor", self.halving.factor, 1..=100)?;
+        if let Some(first) = self.halving.first_epochs {
+            within("search.halving.first_epochs", first, 1..=epochs)?;
+        }
+        if self.space.contains_key("training.epochs") {
+            let problem =
+                "cannot be searched: halving shares out the epochs. Set the most in `training.epochs`";
+            return Err(fault("search.training.epochs", problem));
+        }
+        self.space.iter().try_for_each(|(key, distribution)| distribution.check(&format!("search.{key}")))
+    }
+}
+
+impl Distribution {
+    fn check(&self, key: &str) -> Result<(), Fault> {
+        match self {
+            Distribution::Uniform(ends) => ascending(key, *ends),
+            Distribution::LogUniform(ends) => positive(key, ends[0]).and_then(|()| ascending(key, *ends)),
+            Distribution::UniformVariance(ends) if ends[0] < 0.0 => {
+                Err(fault(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
+            }
+            Distribution::UniformVariance(ends) => ascending(key, *ends),
+            Distribution::Normal([_, deviation]) => positive(key, *deviation),
+            Distribution::Integer(ends) => ascending(key, *ends),
+            Distribution::LogInteger(ends) => {
+                within(key, ends[0], 1..=i64::MAX).and_then(|()| ascending(key, *ends))
+            }
+            Distribution::Choice(values) if values.is_empty() => {
+                Err(fault(key, "has nothing to choose from"))
+            }
+            Distribution::Choice(_) => Ok(()),
+            Distribution::List(parts) => parts.iter().try_for_each(|part| part.check(key)),
+        }
+    }
+}
+
+fn ascending<T: PartialOrd + std::fmt::Display>(key: &str, [low, high]: [T; 2]) -> Result<(), Fault> {
+    if low < high {
+        return Ok(());
+    }
+    Err(fault(key, format!("goes from {low} to {high}: the first must be below the second")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
+
+    fn parse(search: &str) -> anyhow::Result<Search> {
+        Ok(Config::parse("run.toml", &format!("{SHORT}[search]\n{search}"), &[])?.search)
+    }
+
+    #[test]
+    fn keys_may_be_written_in_any_of_tomls_ways() {
+        let forms = [
+            "noise.input_keep = { uniform = [0.5, 1] }",
+            "\"noise.input_keep\" = { uniform = [0.5, 1.0] }",
+            "noise.input_keep.uniform = [0.5, 1]",
+            "[search.noise]\ninput_keep = { uniform = [0.5, 1] }",
+        ];
+        for form in forms {
+            let search = parse(form).unwrap();
+            assert_eq!(search.halving, Halving { first_epochs: None, factor: 3 });
+            assert_eq!(search.space["noise.input_keep"], Distribution::Uniform([0.5, 1.0]), "{form}");
+        }
+    }
+
+    #[test]
+    fn every_distribution_is_read() {
+        let search = parse(
+            "a = { log_uniform = [1e-4, 1] }\nb = { uniform_variance = [0, 1] }\nc = { normal = [0, 2] }\n\
+             d = { integer = [1, 9] }\ne = { log_integer = [1, 9] }\nf = { choice = ['x', 2, [3]] }\n\
+             g = { list = [{ integer = [1, 2] }, { choice = [7] }] }\nhalving = { first_epochs = 2, factor = 4 }",
+        );
+        let search = search.unwrap();
+        assert_eq!(search.halving, Halving { first_epochs: Some(2), factor: 4 });
+        assert_eq!(search.space.len(), 7);
+        let parts = vec![Distribution::Integer([1, 2]), Distribution::Choice(vec![Value::Integer(7)])];
+        assert_eq!(search.space["g"], Distribution::List(parts));
+    }
+
+    #[test]
+    fn the_config_as_run_has_no_search() {
+        let text = format!("{SHORT}[search]\nseed = {{ integer = [1, 9] }}");
+        let config = Config::parse("run.toml", &text, &[]).unwrap();
+        assert!(!config.search.space.is_empty() && !config.to_toml().unwrap().contains("search"));
+    }
+
+    #[test]
+    fn errors_name_key_place_and_what_is_allowed() {
+        for (line, names) in [
+            ("noise.input_keep = 0.5", ["`search.noise.input_keep`", "log_uniform"]),
+            (
+                "noise.input_keep = { unifrom = [0, 1] }",
+                ["`search.noise.input_keep.unifrom`", "uniform_variance"],
+            ),
+            (
+                "noise.input_keep = { uniform = [0, 1], choice = [1] }",
+                ["`search.noise.input_keep`", "several"],
+            ),
+            ("noise.input_keep = { uniform = [1] }", ["`search.noise.input_keep.uniform`", "length"]),
+            (
+                "noise.input_keep = { uniform = [1, 0.5] }",
+                ["run.toml:5:20: `search.noise.input_keep`", "below"],
+            ),
+            ("init.input_std = { log_uniform = [0, 1] }", ["`search.init.input_std`", "above 0"]),
+            ("init.input_std = { uniform_variance = [-1, 1] }", ["`search.init.input_std`", "variance"]),
+            ("init.input_std = { normal = [0, 0] }", ["`search.init.input_std`", "above 0"]),
+            ("init.sparse = { log_integer = [0, 9] }", ["`search.init.sparse`", "from 1"]),
+            ("init.sparse = { choice = [] }", ["`search.init.sparse`", "nothing"]),
+            ("training.epochs = { integer = [1, 9] }", ["`search.training.epochs`", "halving"]),
+            ("halving = { factor = 0 }", ["`search.halving.factor`", "from 1 to 100"]),
+            ("halving = { first_epochs = 31 }", ["`search.halving.first_epochs`", "from 1 to 30"]),
+            ("halving = { firts = 3 }", ["`search.halving`", "first_epochs"]),
+        ] {
+            let error = parse(line).unwrap_err().to_string();
+            assert!(names.iter().all(|name| error.contains(name)) && error.contains("run.toml:"), "{error}");
+        }
+    }
+}

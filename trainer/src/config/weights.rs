@@ -1,0 +1,62 @@
+//! The section `[weights]`: whether weights are numbers or distributions.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Fault, fault, not_negative, probability};
+use crate::nn::{Posterior, WeightNoise};
+
+/// The section `[weights]` (Bayer 2015, thesis, 2.6.2 and 2.7).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// `"point"` (the default): a weight is a number. `"ropd"` and `"vb"`: fast adaptive weight noise, a weight is a
+    /// normal distribution, learned by its predictions or by variational Bayes.
+    #[serde(with = "PosteriorName")]
+    pub posterior: Posterior,
+    /// Standard deviation of Gaussian noise on every weight; 0 unless given. Not together with `keep`.
+    pub noise_std: f32,
+    /// Probability to keep a weight (DropConnect); 1 unless given.
+    pub keep: f32,
+}
+
+/// How `weights.posterior` is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Posterior", rename_all = "lowercase")]
+enum PosteriorName {
+    Point,
+    Ropd,
+    Vb,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights { posterior: Posterior::Point, noise_std: 0.0, keep: 1.0 }
+    }
+}
+
+impl Weights {
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        not_negative("weights.noise_std", self.noise_std.into())?;
+        probability("weights.keep", self.keep.into())?;
+        if self.noise_std > 0.0 && self.keep < 1.0 {
+            let problem = "and `weights.keep` are two kinds of noise on the same weights; remove one of them";
+            return Err(fault("weights.noise_std", problem));
+        }
+        Ok(())
+    }
+
+    /// Whether weights have variances, learned or from noise.
+    pub(super) fn has_variance(&self) -> bool {
+        self.posterior.has_variance() || self.noise() != WeightNoise::None
+    }
+
+    pub(super) fn noise(&self) -> WeightNoise {
+        if self.keep < 1.0 {
+            WeightNoise::DropConnect { keep: self.keep }
+        } else if self.noise_std > 0.0 {
+            WeightNoise::Gaussian { var: self.noise_std * self.noise_std }
+        } else {
+            WeightNoise::None
+        }
+    }
+}

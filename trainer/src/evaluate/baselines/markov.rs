@@ -1,0 +1,43 @@
+//! Persistence of targets of 0 and 1: how often does each stay as it was?
+
+use super::constant::Constant;
+use super::persistence::{for_each_change, for_each_memory};
+use crate::data::Sequence;
+use crate::evaluate::Forecast;
+
+/// A Markov chain of two states for every output.
+#[derive(Clone, Debug)]
+pub(super) struct Markov<'a> {
+    /// Before anything has been observed.
+    start: &'a Constant,
+    /// Probability of a one after a zero and after a one.
+    one_after: Vec<[f64; 2]>,
+}
+
+impl<'a> Markov<'a> {
+    pub(super) const DETAIL: &'static str =
+        "each output on its own, with its frequency in training after the same last value";
+
+    pub(super) fn fit(train: &[Sequence], start: &'a Constant) -> Self {
+        // One imagined observation with the overall frequency keeps what was never seen from being impossible.
+        let mut counts: Vec<[(f64, f64); 2]> = start.mean.iter().map(|&p| [(p, 1.0); 2]).collect();
+        for sequence in train {
+            for_each_change(sequence, |output, last, value| {
+                let (ones, n) = &mut counts[output][usize::from(last == 1.0)];
+                *ones += value;
+                *n += 1.0;
+            });
+        }
+        let one_after = counts.iter().map(|states| states.map(|(ones, n)| ones / n)).collect();
+        Markov { start, one_after }
+    }
+
+    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
+        let mut forecast = self.start.forecast(sequence);
+        for_each_memory(sequence, |step, output, last| {
+            let p = self.one_after[output][usize::from(last == 1.0)];
+            forecast.set(step, output, p as f32, 0.0, (p * (1.0 - p)) as f32);
+        });
+        forecast
+    }
+}

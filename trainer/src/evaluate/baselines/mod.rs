@@ -1,0 +1,63 @@
+//! Forecasts that need no net, fitted on training data and scored on the same rows as a net: is it worth its flash?
+
+mod constant;
+mod markov;
+mod moments;
+mod persistence;
+mod ridge;
+
+use quaver::checkpoint::{Likelihood, Target};
+use serde::Serialize;
+
+use super::value::is_normal;
+use super::{Forecast, Scores, scores};
+use crate::data::{Dataset, Scaling, Sequence};
+use constant::Constant;
+use markov::Markov;
+use persistence::Persistence;
+use ridge::Ridge;
+
+/// A simple forecast and what it earns.
+#[derive(Clone, Debug, Serialize)]
+pub struct Baseline {
+    /// What it is called.
+    pub name: String,
+    /// How it predicts, and what it was fitted on.
+    pub detail: String,
+    /// Whether it sees past targets that the net does not see.
+    pub sees_targets: bool,
+    /// Its scores.
+    #[serde(flatten)]
+    pub scores: Scores,
+}
+
+/// All baselines that suit the likelihood, fitted on the training data and scored on `sequences`.
+pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence]) -> Vec<Baseline> {
+    let deviations = Scaling::fit(&data.train).targets.std;
+    let baseline =
+        |name: &str, detail: String, sees_targets: bool, forecast: &dyn Fn(&Sequence) -> Forecast| {
+            let forecasts: Vec<Forecast> = sequences.iter().map(forecast).collect();
+            let scores =
+                scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations);
+            Baseline { name: name.into(), detail, sees_targets, scores }
+        };
+    // Where targets are columns of their own, a net is never shown them.
+    let unfair = data.target == Target::Columns;
+    let constant = Constant::fit(&data.train);
+    if is_normal(likelihood) {
+        let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.forecast(s));
+        let persistence = Persistence::fit(&data.train, &constant);
+        let last = baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.forecast(s));
+        let ridge = Ridge::fit(&data.train, &data.valid);
+        let ridge = ridge
+            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.forecast(s)));
+        return [mean, last].into_iter().chain(ridge).collect();
+    }
+    let mut found = vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.forecast(s))];
+    let markov = Markov::fit(&data.train, &constant);
+    found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Linear regression on the last input rows, with a penalty on large weights.
+
+use std::collections::BTreeMap;
+
+use nalgebra::{DMatrix, DVector};
+use quaver::checkpoint::Target;
+
+use super::moments::{Features, Moments};
+use crate::data::{Scaling, Sequence};
+use crate::evaluate::Forecast;
+
+/// Numbers of rows and penalties to choose from.
+const LAGS: [usize; 8] = [1, 2, 3, 5, 8, 12, 20, 32];
+const PENALTIES: [f64; 7] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0];
+
+/// More features than this take longer to fit than a baseline should.
+const MOST_FEATURES: usize = 512;
+
+/// A linear forecast with constant variance.
+#[derive(Clone, Debug)]
+pub(super) struct Ridge {
+    scaling: Scaling,
+    lags: usize,
+    penalty: f64,
+    /// One column per output.
+    weights: DMatrix<f64>,
+    /// Of the residuals in training, in squared standardised units.
+    variance: Vec<f64>,
+}
+
+/// Outputs that are always observed together, and their sums.
+struct Group {
+    outputs: Vec<usize>,
+    train: Moments,
+    valid: Moments,
+}
+
+/// A number of lags and a penalty, with the weights of every group.
+struct Candidate {
+    lags: usize,
+    penalty: f64,
+    weights: Vec<DMatrix<f64>>,
+    error: f64,
+}
+
+impl Ridge {
+    /// Fits every number of lags and every penalty on the training data, and keeps the one with the smallest squared
+    /// error on the validation data; none where the inputs are too many or the data too few.
+    pub(super) fn fit(train: &[Sequence], valid: &[Sequence]) -> Option<Self> {
+        let scaling = Scaling::fit(train);
+        let fits = |lags: &usize| lags * scaling.inputs.channels() < MOST_FEATURES;
+        let lags: Vec<usize> = LAGS.into_iter().filter(fits).collect();
+        let features = Features { scaling: &scaling, lags: *lags.last()? };
+        let groups = groups(train, valid, &features);
+        let candidates = lags.iter().flat_map(|&lags| PENALTIES.map(|penalty| (lags, penalty)));
+        let candidates = candidates
+            .filter_map(|(lags, penalty)| Candidate::fit(lags, penalty, features.width(lags), &groups));
+        let best = candidates.min_by(|a, b| a.error.total_cmp(&b.error))?;
+        Some(Self::assemble(best, &groups, scaling))
+    }
+
+    fn assemble(best: Candidate, groups: &[Group], scaling: Scaling) -> Self {
+        let outputs = scaling.targets.channels();
+        let mut weights = DMatrix::zeros(best.weights.first().map_or(1, DMatrix::nrows), outputs);
+        let mut variance = vec![0.0; outputs];
+        for (group, of_group) in groups.iter().zip(&best.weights) {
+            let errors = group.train.squared_errors(of_group);
+            for (column, &output) in group.outputs.iter().enumerate() {
+                weights.set_column(output, &of_group.column(column));
+                variance[output] = errors[column] / group.train.n as f64;
+            }
+        }
+        Ridge { scaling, lags: best.lags, penalty: best.penalty, weights, variance }
+    }
+
+    /// What such a forecast is called.
+    pub(super) fn name(&self, target: Target) -> &'static str {
+        match target {
+            Target::Next => "ridge AR",
+            Target::Columns => "ridge regression",
+        }
+    }
+
+    pub(super) fn detail(&self) -> String {
+        format!(
+            "linear in the last {} input rows, penalty {}, both chosen on validation; variance of its training residuals",
+            self.lags, self.penalty
+        )
+    }
+
+    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
+        let features = Features { scaling: &self.scaling, lags: self.lags };
+        let targets = &self.scaling.targets;
+        let mut forecast = Forecast::zeros(sequence.len(), targets.channels());
+        for step in 0..sequence.len() {
+            let means = self.weights.tr_mul(&DVector::from_vec(features.at(sequence, step)));
+            for (output, mean) in means.iter().enumerate() {
+                let variance = targets.unstandardise_variance(output, self.variance[output] as f32);
+                forecast.set(step, output, targets.unstandardise(output, *mean as f32), 0.0, variance);
+            }
+        }
+        forecast
+    }
+}
+
+impl Candidate {
+    fn fit(lags: usize, penalty: f64, width: usize, groups: &[Group]) -> Option<Self> {
+        let weights: Option<Vec<_>> = groups.iter().map(|group| group.train.ridge(width, penalty)).collect();
+        let weights = weights?;
+        // Without validation targets, an output is judged by what it was fitted on.
+        let mean_error = |(group, weights): (&Group, &DMatrix<f64>)| {
+            let judge = if group.valid.n > 0 { &group.valid } else { &group.train };
+            judge.squared_errors(weights).iter().sum::<f64>() / judge.n.max(1) as f64
+        };
+        let error = groups.iter().zip(&weights).map(mean_error).sum();
+        Some(Candidate { lags, penalty, weights, error })
+    }
+}
+
+/// Outputs that are missing in different places cannot share their sums.
+fn groups(train: &[Sequence], valid: &[Sequence], features: &Features<'_>) -> Vec<Group> {
+    let mut together: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
+    for output in 0..features.scaling.targets.channels() {
+        let rows = train.iter().chain(valid).flat_map(|sequence| sequence.targets.iter());
+        let missing = rows.map(|row| row[output].is_nan()).collect();
+        together.entry(missing).or_default().push(output);
+    }
+    let group = |outputs: Vec<usize>| Group {
+        train: Moments::gather(train, features, &outputs),
+        valid: Moments::gather(valid, features, &outputs),
+        outputs,
+    };
+    together.into_values().map(group).collect()
+}

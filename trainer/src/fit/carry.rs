@@ -1,0 +1,92 @@
+//! States that go on from batch to batch: truncated backpropagation through time.
+
+use quaver::checkpoint::ModelSpec;
+
+use crate::data::batch::{Batch, Chunk};
+use crate::nn::recurrence::LayerState;
+
+/// Where the sequences of the last batch have got to. Gradients do not follow back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Carried {
+    chunks: Vec<Chunk>,
+    states: Vec<LayerState>,
+}
+
+impl Carried {
+    /// What a batch leaves behind.
+    pub(super) fn after(batch: &Batch, states: Vec<LayerState>) -> Self {
+        Carried { chunks: batch.chunks.clone(), states }
+    }
+
+    /// Where a batch begins, layer by layer: a row that goes on with a sequence of the last batch where that has got to,
+    /// every other at zero.
+    pub(super) fn start(&self, spec: &ModelSpec, batch: &Batch) -> Vec<LayerState> {
+        let layers = spec.layers.iter().enumerate();
+        layers.map(|(index, layer)| self.layer(index, layer.units.into(), batch)).collect()
+    }
+
+    fn layer(&self, index: usize, units: usize, batch: &Batch) -> LayerState {
+        let zeros = || vec![0.0; 2 * batch.rows * units];
+        let mut start = LayerState { state: zeros(), memory: zeros() };
+        let Some(last) = self.states.get(index) else { return start };
+        for (row, chunk) in batch.chunks.iter().enumerate() {
+            let goes_on =
+                |last: &Chunk| (last.sequence, last.start + last.len) == (chunk.sequence, chunk.start);
+            if let Some(from) = self.chunks.iter().position(goes_on) {
+                copy_row(&last.state, from, &mut start.state, row, units);
+                copy_row(&last.memory, from, &mut start.memory, row, units);
+            }
+        }
+        start
+    }
+}
+
+/// Copies means and variances of one row, [2, rows, units] each.
+fn copy_row(from: &[f32], from_row: usize, to: &mut [f32], to_row: usize, units: usize) {
+    let (from_half, to_half) = (from.len() / 2, to.len() / 2);
+    for plane in 0..2 {
+        let source = &from[plane * from_half + from_row * units..][..units];
+        to[plane * to_half + to_row * units..][..units].copy_from_slice(source);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::{CellKind, Transfer, UnitNoise};
+
+    use super::*;
+    use crate::config::Init;
+    use crate::data::{Rows, Scaling, Sequence, batch};
+    use crate::fit::{Context, evaluate, slope_in};
+    use crate::nn::random::{Purpose, normal, stream};
+    use crate::nn::test_spec;
+
+    #[test]
+    fn the_loss_of_carried_chunks_is_that_of_whole_sequences() {
+        let dense = CellKind::Dense(Transfer::Tanh);
+        let mut spec =
+            test_spec(1, 1, &[(CellKind::Lstm, 4), (dense, 3), (CellKind::Elman(Transfer::Tanh), 5)]);
+        spec.layers[0].recurrent_noise = UnitNoise::Dropout { keep: 0.8 };
+        let parameters = Init::default().draw(&spec, 1);
+        let mut rng = stream(1, Purpose::Initialisation);
+        let mut sequence = |steps: usize| {
+            let mut rows =
+                || Rows { channels: 1, values: (0..steps).map(|_| normal(&mut rng) as f32).collect() };
+            Sequence::columns(rows(), rows())
+        };
+        let sequences: Vec<Sequence> = [11, 4, 9, 6].map(&mut sequence).to_vec();
+        let scaling = Scaling::fit(&sequences);
+        let whole = evaluate(&spec, &parameters, batch::evaluation(&sequences, &scaling, 4)).unwrap();
+
+        let mut carried = Carried::default();
+        let mut sum = 0.0;
+        for batch in batch::carried(&sequences, &scaling, 3, 2, &mut rng) {
+            let start = carried.start(&spec, &batch);
+            let context = Context { start: Some(&start), ..Context::default() };
+            let slope = slope_in(&spec, &parameters, &batch, context).unwrap();
+            sum += slope.nll * slope.steps as f64;
+            carried = Carried::after(&batch, slope.states);
+        }
+        assert!((sum / 30.0 - whole).abs() < 1e-6, "{} against {whole}", sum / 30.0);
+    }
+}

@@ -1,0 +1,72 @@
+//! How large the steps of the optimiser are, as training goes on.
+
+use crate::config::{Schedule, Training};
+
+/// The learning rate after `epochs` epochs, of which the last may be part done, and `cuts` cuts by a plateau.
+pub fn learning_rate(training: &Training, epochs: f64, cuts: u32) -> f32 {
+    let factor = f64::from(training.schedule_factor);
+    let span = training.schedule_epochs as f64;
+    let share = match training.schedule {
+        Schedule::Constant => 1.0,
+        // Half a cosine from 1 to the factor (Loshchilov and Hutter 2017, eq. 5, without restarts).
+        Schedule::Cosine => {
+            let done = (epochs / span).min(1.0);
+            factor + (1.0 - factor) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done))
+        }
+        Schedule::Step => libm::pow(factor, (epochs / span).floor()),
+        Schedule::Plateau => libm::pow(factor, f64::from(cuts)),
+    };
+    let warm = if training.warm_up > 0.0 { (epochs / training.warm_up).min(1.0) } else { 1.0 };
+    (f64::from(training.learning_rate) * share * warm) as f32
+}
+
+/// Whether an epoch after which the validation loss has not got better for `stale` epochs ends in a cut.
+pub fn cuts(training: &Training, stale: usize) -> bool {
+    training.schedule == Schedule::Plateau && stale > 0 && stale.is_multiple_of(training.schedule_epochs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn training(schedule: Schedule) -> Training {
+        Training {
+            schedule,
+            learning_rate: 0.1,
+            schedule_epochs: 10,
+            schedule_factor: 0.5,
+            ..Training::default()
+        }
+    }
+
+    fn assert_rates(training: &Training, expected: &[(f64, f32)]) {
+        for (epochs, rate) in expected {
+            let found = learning_rate(training, *epochs, 0);
+            assert!((found - rate).abs() < 1e-7, "{:?} after {epochs}: {found}", training.schedule);
+        }
+    }
+
+    #[test]
+    fn rates_by_hand() {
+        assert_rates(&training(Schedule::Constant), &[(0.0, 0.1), (1e6, 0.1)]);
+        assert_rates(&training(Schedule::Cosine), &[(0.0, 0.1), (5.0, 0.075), (10.0, 0.05), (50.0, 0.05)]);
+        assert_rates(&training(Schedule::Step), &[(9.9, 0.1), (10.0, 0.05), (25.0, 0.025)]);
+        let plateau = training(Schedule::Plateau);
+        assert_rates(&plateau, &[(99.0, 0.1)]);
+        assert!((learning_rate(&plateau, 99.0, 2) - 0.025).abs() < 1e-7);
+    }
+
+    #[test]
+    fn a_warm_up_rises_in_a_line() {
+        let training = Training { warm_up: 2.0, ..training(Schedule::Constant) };
+        assert_rates(&training, &[(0.5, 0.025), (2.0, 0.1), (3.0, 0.1)]);
+    }
+
+    #[test]
+    fn a_plateau_cuts_each_time_patience_ends() {
+        let plateau = training(Schedule::Plateau);
+        let cut: Vec<usize> = (0..31).filter(|stale| cuts(&plateau, *stale)).collect();
+        assert_eq!(cut, [10, 20, 30]);
+        assert!(!cuts(&training(Schedule::Step), 10));
+    }
+}

@@ -1,0 +1,116 @@
+//! The recurrence of a layer as a node of the autodiff graph.
+
+use super::host_node::{Array, HostFunction};
+use super::noise::NoiseLaw;
+use super::recurrence::{Drive, Gradients, LayerState, Planes, Recurrence, Tape, Traces, Weights};
+
+/// A layer as a function of both pre-activation moments, the recurrent weights and the coefficients of noise and scale.
+///
+/// Weights are [rows, units], or [2 · rows, units] with the means first and the variances second. The value is
+/// [2, steps · lanes, units]; if states are carried over, what units keep besides their state follows behind the
+/// last step, and no gradient comes back from there.
+#[derive(Clone, Debug)]
+pub(super) struct LayerFunction {
+    pub(super) recurrence: Recurrence,
+    pub(super) lanes: usize,
+    pub(super) start: Option<LayerState>,
+}
+
+/// A layer without recurrence, as a function of both pre-activation moments and the same coefficients.
+#[derive(Clone, Debug)]
+pub(super) struct Memoryless(pub(super) Recurrence);
+
+/// A layer with its noise and its scale.
+fn filled(layer: Recurrence, coefficients: &[f32]) -> Recurrence {
+    let [mean, square, var, constant, variance_scale] =
+        *coefficients.first_chunk().expect("four coefficients of the noise and one scale");
+    Recurrence { noise: NoiseLaw { mean, square, var, constant }, variance_scale, ..layer }
+}
+
+impl LayerFunction {
+    fn drive<'a>(&'a self, mean: &'a [f32], var: &'a [f32], weights: &'a [f32]) -> Drive<'a> {
+        let (weight, weight_var) = weights.split_at(self.recurrence.rows() * self.recurrence.units);
+        let weights = Weights { mean: weight, var: (!weight_var.is_empty()).then_some(weight_var) };
+        Drive { pre: Planes { mean, var }, weights, lanes: self.lanes, start: self.start.as_ref() }
+    }
+}
+
+impl HostFunction<4> for LayerFunction {
+    type Tape = Tape;
+
+    fn forward(&self, [mean, var, weights, coefficients]: [&[f32]; 4], keep: Traces) -> (Array, Tape) {
+        let layer = filled(self.recurrence, coefficients);
+        let (mut values, tape) = layer.forward(self.drive(mean, var, weights), keep);
+        if self.start.is_some() {
+            values = interleave(&values, &tape.memory);
+        }
+        let shape = vec![2, values.len() / (2 * layer.units), layer.units];
+        (Array { values, shape }, tape)
+    }
+
+    fn backward(
+        &self,
+        [mean, var, weights, coefficients]: [&[f32]; 4],
+        value: &[f32],
+        tape: &Tape,
+        grad: &[f32],
+    ) -> [Vec<f32>; 4] {
+        let layer = filled(self.recurrence, coefficients);
+        let drive = self.drive(mean, var, weights);
+        let gradients = if self.start.is_some() {
+            let (value, grad) = (without_memory(value, tape), without_memory(grad, tape));
+            layer.backward(drive, (&value, tape), &grad)
+        } else {
+            layer.backward(drive, (value, tape), grad)
+        };
+        let Gradients { pre: mut mean, weight, weight_var, coefficients } = gradients;
+        let var = mean.split_off(mean.len() / 2);
+        [mean, var, [weight, weight_var].concat(), coefficients.to_vec()]
+    }
+}
+
+/// Two planes of states, each with its plane of memory behind it.
+fn interleave(states: &[f32], memory: &[f32]) -> Vec<f32> {
+    let (states, memory) = (Planes::halves(states), Planes::halves(memory));
+    [states.mean, memory.mean, states.var, memory.var].concat()
+}
+
+/// The two planes without the memory behind each.
+fn without_memory(values: &[f32], tape: &Tape) -> Vec<f32> {
+    let Planes { mean, var } = Planes::halves(values);
+    let count = mean.len() - tape.memory.len() / 2;
+    [&mean[..count], &var[..count]].concat()
+}
+
+impl Memoryless {
+    /// All steps of all sequences side by side, since none waits for another.
+    fn drive<'a>(&self, mean: &'a [f32], var: &'a [f32]) -> Drive<'a> {
+        let weights = Weights { mean: &[], var: None };
+        Drive { pre: Planes { mean, var }, weights, lanes: mean.len() / self.0.rows(), start: None }
+    }
+}
+
+impl HostFunction<3> for Memoryless {
+    type Tape = Tape;
+
+    fn forward(&self, [mean, var, coefficients]: [&[f32]; 3], keep: Traces) -> (Array, Tape) {
+        let layer = filled(self.0, coefficients);
+        let (values, tape) = layer.forward(self.drive(mean, var), keep);
+        let shape = vec![2, mean.len() / layer.rows(), layer.units];
+        (Array { values, shape }, tape)
+    }
+
+    fn backward(
+        &self,
+        [mean, var, coefficients]: [&[f32]; 3],
+        value: &[f32],
+        tape: &Tape,
+        grad: &[f32],
+    ) -> [Vec<f32>; 3] {
+        let layer = filled(self.0, coefficients);
+        let gradients = layer.backward(self.drive(mean, var), (value, tape), grad);
+        let Gradients { pre: mut mean, coefficients, .. } = gradients;
+        let var = mean.split_off(mean.len() / 2);
+        [mean, var, coefficients.to_vec()]
+    }
+}

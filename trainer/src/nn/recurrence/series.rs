@@ -1,0 +1,60 @@
+//! Moments of one block of lanes over time, cut out of arrays of all lanes.
+
+use super::{Planes, PlanesMut};
+use crate::nn::parallel::{lane_blocks, lane_blocks_mut};
+
+/// Moments of one block of lanes: a slice per step.
+pub(super) struct Series<'a> {
+    pub(super) mean: Vec<&'a [f32]>,
+    pub(super) var: Vec<&'a [f32]>,
+}
+
+/// The same, to be written.
+pub(super) struct SeriesMut<'a> {
+    pub(super) mean: Vec<&'a mut [f32]>,
+    pub(super) var: Vec<&'a mut [f32]>,
+}
+
+/// Cuts moments [steps, lanes, width] into blocks of lanes.
+pub(super) fn series(planes: Planes<'_>, lanes: usize, width: usize) -> impl Iterator<Item = Series<'_>> {
+    let means = lane_blocks(planes.mean, lanes, width);
+    means.into_iter().zip(lane_blocks(planes.var, lanes, width)).map(|(mean, var)| Series { mean, var })
+}
+
+/// Like [`series`], for writing.
+pub(super) fn series_mut(
+    planes: PlanesMut<'_>,
+    lanes: usize,
+    width: usize,
+) -> impl Iterator<Item = SeriesMut<'_>> {
+    let means = lane_blocks_mut(planes.mean, lanes, width);
+    means
+        .into_iter()
+        .zip(lane_blocks_mut(planes.var, lanes, width))
+        .map(|(mean, var)| SeriesMut { mean, var })
+}
+
+impl<'a> Series<'a> {
+    /// The moments at one step.
+    pub(super) fn at(&self, step: usize) -> Planes<'a> {
+        Planes { mean: self.mean[step], var: self.var[step] }
+    }
+}
+
+impl<'a> SeriesMut<'a> {
+    /// The moments at one step, to be written.
+    pub(super) fn at(&mut self, step: usize) -> PlanesMut<'_> {
+        PlanesMut { mean: &mut *self.mean[step], var: &mut *self.var[step] }
+    }
+
+    /// The moments at one step to be written, and those of the step before it, or `start` at the first.
+    pub(super) fn around<'s>(&'s mut self, step: usize, start: Planes<'s>) -> (Planes<'s>, PlanesMut<'s>) {
+        let (mean_before, mean) = self.mean.split_at_mut(step);
+        let (var_before, var) = self.var.split_at_mut(step);
+        let before = Planes {
+            mean: mean_before.last().map_or(start.mean, |mean| &**mean),
+            var: var_before.last().map_or(start.var, |var| &**var),
+        };
+        (before, PlanesMut { mean: &mut *mean[0], var: &mut *var[0] })
+    }
+}

@@ -1,0 +1,98 @@
+//! A search as a page: who won, and what mattered.
+
+use super::importance::{Importance, number};
+use super::leaderboard::shown;
+use super::{Leaderboard, Place, Status};
+use crate::report::plot::{self, Bar, Bars, TrialMark, Trials, Values};
+use crate::report::{Body, KeyFigure, Report, Section, Table};
+
+/// Rows of the leaderboard that the page shows.
+const SHOWN: usize = 30;
+
+/// The page of a search.
+pub fn page(title: &str, leaderboard: &Leaderboard) -> Report {
+    let mut sections = vec![what_mattered(leaderboard)];
+    sections.extend(leaderboard.importance.iter().map(|key| by_value(key, leaderboard)));
+    sections.push(ranking(leaderboard));
+    Report {
+        title: title.into(),
+        subtitle: "Validation loss in nats per time step, summed over outputs; smaller is better".into(),
+        figures_that_matter: key_figures(leaderboard),
+        sections,
+    }
+}
+
+fn key_figures(leaderboard: &Leaderboard) -> Vec<KeyFigure> {
+    let epochs: usize = leaderboard.trials.iter().map(|place| place.epochs).sum();
+    let count = |status| leaderboard.trials.iter().filter(|place| place.status == status).count();
+    let mut figures = Vec::new();
+    if let Some((best, nll)) = leaderboard.best().and_then(|best| Some((best, best.valid_nll?))) {
+        figures.push(KeyFigure::new("best loss", format!("{nll:.4}"), format!("trial {}", best.trial)));
+    }
+    let trials = leaderboard.trials.len();
+    figures.push(KeyFigure::new(
+        "trials",
+        trials.to_string(),
+        format!("{} to the end", count(Status::Finished)),
+    ));
+    figures.push(KeyFigure::new("epochs", epochs.to_string(), "of all trials together"));
+    figures.push(KeyFigure::new("failed", count(Status::Failed).to_string(), "trials that could not go on"));
+    figures
+}
+
+fn what_mattered(leaderboard: &Leaderboard) -> Section {
+    let bar = |key: &Importance| Bar {
+        label: key.key.clone(),
+        value: 100.0 * key.explained as f32,
+        group: String::new(),
+        note: key.correlation.map_or(String::new(), |r| format!("correlation {r:+.2}")),
+    };
+    let bars: Vec<Bar> = leaderboard.importance.iter().map(bar).collect();
+    Section {
+        heading: "What mattered".into(),
+        text: "How much of the trials' order, after the epochs that all of them got, each key explains by itself, adjusted \
+               for chance. A correlation above 0 means that smaller values were better."
+            .into(),
+        body: Body::Svg(plot::bars(&Bars { bars: &bars, unit: "%" })),
+    }
+}
+
+/// Loss against the values of one key.
+fn by_value(key: &Importance, leaderboard: &Leaderboard) -> Section {
+    let places = || leaderboard.trials.iter().filter(|place| place.first_nll.is_some());
+    let numbers: Option<Vec<f32>> =
+        places().map(|place| number(&place.values[&key.key]).map(|n| n as f32)).collect();
+    let words: Vec<String> = places().map(|place| shown(&place.values[&key.key])).collect();
+    let losses: Vec<f32> = places().filter_map(|place| place.first_nll.map(|nll| nll as f32)).collect();
+    let best = leaderboard.best().map(|best| best.trial);
+    let marks: Vec<TrialMark> = places().map(|place| mark(place, best)).collect();
+    let figure = plot::trials(&Trials {
+        values: numbers.as_deref().map_or(Values::Words(&words), Values::Numbers),
+        losses: &losses,
+        marks: &marks,
+        x_label: &key.key,
+        y_label: "validation NLL after the first stage",
+    });
+    Section {
+        heading: key.key.clone(),
+        text: format!("Explains {:.0} %.", 100.0 * key.explained),
+        body: Body::Svg(figure),
+    }
+}
+
+fn mark(place: &Place, best: Option<usize>) -> TrialMark {
+    match place.status {
+        _ if Some(place.trial) == best => TrialMark::Best,
+        Status::Finished => TrialMark::Finished,
+        _ => TrialMark::Stopped,
+    }
+}
+
+fn ranking(leaderboard: &Leaderboard) -> Section {
+    let mut rows = leaderboard.table();
+    let columns = rows.remove(0);
+    rows.truncate(SHOWN);
+    let rest = leaderboard.trials.len().saturating_sub(SHOWN);
+    let text = if rest == 0 { String::new() } else { format!("{rest} more are in leaderboard.csv.") };
+    Section { heading: "Leaderboard".into(), text, body: Body::Table(Table { columns, rows }) }
+}

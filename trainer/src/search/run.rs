@@ -1,0 +1,214 @@
+//! A search from its first trial to its best run.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+
+use anyhow::{Context, Result, ensure};
+
+use super::halving::{Rung, promote, rungs};
+use super::launch::{Launcher, Outcome};
+use super::{Leaderboard, Place, Standing, Status, Trial};
+use crate::config::Config;
+use crate::files;
+
+/// What a search is told.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The config with a `[search]` section.
+    pub config: PathBuf,
+    /// Values set on the command line.
+    pub overrides: Vec<String>,
+    /// How many trials to draw.
+    pub trials: usize,
+    /// How many of them train at the same time.
+    pub jobs: usize,
+    /// The folder of the search.
+    pub out: PathBuf,
+}
+
+/// Something that follows a search, from several threads. Every method may be left out.
+pub trait Watch: Sync {
+    /// A stage begins: which of how many, what it asks for, and how many epochs are left to train in it at most.
+    fn rung(&self, _number: usize, _of: usize, _rung: &Rung, _epochs_left: usize) {}
+
+    /// An epoch of some trial is done.
+    fn epoch(&self) {}
+
+    /// A trial has done its part of a stage.
+    fn trial(&self, _trial: &Trial, _standing: &Standing, _outcome: &Outcome) {}
+}
+
+/// Follows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Watch for Silent {}
+
+/// Searches, or goes on with the search in the folder. Returns how the trials have done.
+///
+/// The folder holds `leaderboard.csv` and the best run so far in `best` after every stage.
+///
+/// # Errors
+/// When the config is not one, when the folder holds another search or is in use, when every trial fails, or when a file
+/// cannot be written.
+pub fn run(plan: &Plan, launcher: &dyn Launcher, watch: &dyn Watch) -> Result<Leaderboard> {
+    let base = Config::load(&plan.config, &plan.overrides)?;
+    ensure!(
+        !base.search.space.is_empty(),
+        "{}: there is nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
+        plan.config.display()
+    );
+    let trials =
+        (0..plan.trials).map(|index| Trial::new(&plan.config, &plan.overrides, &base, index, &plan.out));
+    let trials: Vec<Trial> = trials.collect::<Result<_>>()?;
+    let _lock = lock(&plan.out)?;
+    trials.iter().try_for_each(Trial::prepare)?;
+    let rungs = rungs(&base.search.halving, plan.trials, base.training.epochs);
+    Search { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
+}
+
+/// Makes the folder and keeps other searches out of it for as long as the lock lives.
+fn lock(out: &Path) -> Result<File> {
+    fs::create_dir_all(out.join("trials")).with_context(|| format!("cannot make `{}`", out.display()))?;
+    let path = out.join("lock");
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
+    file.try_lock().with_context(|| format!("another search is running in `{}`", out.display()))?;
+    Ok(file)
+}
+
+/// A search under way.
+struct Search<'a> {
+    plan: &'a Plan,
+    trials: Vec<Trial>,
+    rungs: Vec<Rung>,
+    launcher: &'a dyn Launcher,
+    watch: &'a dyn Watch,
+    /// Trials that cannot go on, and why.
+    failed: BTreeMap<usize, String>,
+}
+
+impl Search<'_> {
+    fn run(mut self) -> Result<Leaderboard> {
+        let mut alive: Vec<usize> = (0..self.trials.len()).collect();
+        for number in 0..self.rungs.len() {
+            let rung = self.rungs[number];
+            alive = promote(&self.scores(&alive, number)?, rung.trials);
+            self.climb(number, &alive)?;
+            ensure!(
+                alive.iter().any(|trial| !self.failed.contains_key(trial)),
+                "every trial has failed; trial {} said: {}",
+                alive[0],
+                self.failed[&alive[0]]
+            );
+            self.keep(&self.leaderboard(&alive, number)?)?;
+        }
+        self.leaderboard(&alive, self.rungs.len() - 1)
+    }
+
+    /// What decides who takes part in a stage: the losses after the one before. All take part in the first.
+    fn scores(&self, alive: &[usize], number: usize) -> Result<Vec<(usize, Option<f64>)>> {
+        let score = |&trial: &usize| {
+            let Some(before) = number.checked_sub(1) else { return Ok((trial, Some(0.0))) };
+            let best = self.trials[trial].standing(self.rungs[before].epochs)?.best;
+            let best = best.filter(|_| !self.failed.contains_key(&trial));
+            Ok((trial, best.map(|best| best.valid_nll)))
+        };
+        alive.iter().map(score).collect()
+    }
+
+    /// Trains those trials of a stage that have not got so far yet, several at a time.
+    fn climb(&mut self, number: usize, alive: &[usize]) -> Result<()> {
+        let rung = self.rungs[number];
+        let mut waiting = VecDeque::new();
+        let mut epochs_left = 0;
+        for trial in alive.iter().map(|&trial| &self.trials[trial]) {
+            if !trial.is_done(rung.epochs)? {
+                epochs_left += rung.epochs - trial.standing(rung.epochs)?.epochs;
+                waiting.push_back(trial);
+            }
+        }
+        self.watch.rung(number + 1, self.rungs.len(), &rung, epochs_left);
+        let queue = Queue { waiting: Mutex::new(waiting), failed: Mutex::new(BTreeMap::new()) };
+        thread::scope(|scope| {
+            let worker = || scope.spawn(|| self.work(&queue, rung.epochs));
+            let workers: Vec<_> = (0..self.plan.jobs.max(1)).map(|_| worker()).collect();
+            let joined = workers.into_iter().map(|worker| worker.join().expect("a worker never panics"));
+            joined.collect::<Vec<Result<()>>>().into_iter().collect::<Result<()>>()
+        })?;
+        self.failed.extend(queue.failed.into_inner().expect("a worker never panics"));
+        Ok(())
+    }
+
+    /// Takes trials from the queue until it is empty. When one of them shows trouble for all, nobody takes another.
+    fn work(&self, queue: &Queue<'_>, epochs: usize) -> Result<()> {
+        while let Some(trial) = queue.next() {
+            let outcome = self
+                .launcher
+                .train(trial, epochs, &|| self.watch.epoch())
+                .and_then(|outcome| Ok((trial.standing(epochs)?, outcome)));
+            let (standing, outcome) = outcome.inspect_err(|_| queue.clear())?;
+            self.watch.trial(trial, &standing, &outcome);
+            if let Outcome::Failed(reason) = outcome {
+                queue.fail(trial.index, reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn leaderboard(&self, alive: &[usize], number: usize) -> Result<Leaderboard> {
+        let (first, now) = (self.rungs[0].epochs, self.rungs[number].epochs);
+        let last = number + 1 == self.rungs.len();
+        let place = |trial: &Trial| {
+            let error = self.failed.get(&trial.index).cloned();
+            let status = match (alive.contains(&trial.index), &error) {
+                (_, Some(_)) => Status::Failed,
+                (true, None) if last => Status::Finished,
+                (true, None) => Status::Training,
+                (false, None) => Status::Stopped,
+            };
+            Ok(Place::new(trial, trial.standing(now)?, trial.standing(first)?, status, error))
+        };
+        Ok(Leaderboard::new(self.trials.iter().map(place).collect::<Result<_>>()?))
+    }
+
+    /// Writes the leaderboard, and the best run as a run of its own.
+    fn keep(&self, leaderboard: &Leaderboard) -> Result<()> {
+        let out = &self.plan.out;
+        files::replace(&out.join("leaderboard.csv"), &leaderboard.csv()?)?;
+        let Some(best) = leaderboard.best() else { return Ok(()) };
+        let (from, to) = (self.trials[best.trial].run(), out.join("best"));
+        fs::create_dir_all(&to).with_context(|| format!("cannot make `{}`", to.display()))?;
+        for path in [from.config(), from.path().join("metrics.csv"), from.path().join("metrics.jsonl")]
+            .into_iter()
+            .chain([from.last_state(), from.best_state()])
+        {
+            let content = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            files::replace(&to.join(path.file_name().unwrap_or_default()), &content)?;
+        }
+        Ok(())
+    }
+}
+
+/// Trials that wait for their turn, and those that failed.
+struct Queue<'a> {
+    waiting: Mutex<VecDeque<&'a Trial>>,
+    failed: Mutex<BTreeMap<usize, String>>,
+}
+
+impl<'a> Queue<'a> {
+    fn next(&self) -> Option<&'a Trial> {
+        self.waiting.lock().expect("a worker never panics").pop_front()
+    }
+
+    fn clear(&self) {
+        self.waiting.lock().expect("a worker never panics").clear();
+    }
+
+    fn fail(&self, trial: usize, reason: String) {
+        self.failed.lock().expect("a worker never panics").insert(trial, reason);
+    }
+}

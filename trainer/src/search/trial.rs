@@ -1,0 +1,107 @@
+//! One trial: its values, its config and its run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use toml::Value;
+
+use super::draw;
+use crate::config::Config;
+use crate::files;
+use crate::fit::{Best, EpochMetrics, RunFolder, RunState};
+
+/// A trial of a search.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Its number, counted from 0.
+    pub index: usize,
+    /// What was drawn for it, by key.
+    pub values: Vec<(String, Value)>,
+    /// The config with these values.
+    pub config: Config,
+    /// Where its run is, and its config beside it.
+    path: PathBuf,
+}
+
+/// How far a trial has got.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Epochs done.
+    pub epochs: usize,
+    /// The best of them.
+    pub best: Option<Best>,
+}
+
+impl Trial {
+    /// Draws trial `index` of the search that a config file describes.
+    ///
+    /// # Errors
+    /// When the values drawn do not make a config; the message names them.
+    pub fn new(file: &Path, overrides: &[String], base: &Config, index: usize, out: &Path) -> Result<Self> {
+        let values = draw::values(&base.search, base.seed, index);
+        let mut overrides = overrides.to_vec();
+        overrides.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
+        let config = Config::load(file, &overrides)
+            .with_context(|| format!("trial {index} of the search ({})", listed(&values)))?;
+        Ok(Trial { index, values, config, path: out.join("trials").join(format!("{index:04}")) })
+    }
+
+    /// Its run.
+    pub fn run(&self) -> RunFolder {
+        RunFolder::new(&self.path)
+    }
+
+    /// Its config as a file.
+    pub fn config_file(&self) -> PathBuf {
+        self.path.with_extension("toml")
+    }
+
+    /// Whether anything has been trained.
+    pub fn has_begun(&self) -> bool {
+        self.run().last_state().exists()
+    }
+
+    /// Makes room for the run and writes the config, unless another search has been here.
+    pub(super) fn prepare(&self) -> Result<()> {
+        if self.has_begun() {
+            self.run().check_config(&self.config).context(
+                "this folder holds another search; give the config that it began with, or choose another folder",
+            )?;
+        }
+        fs::create_dir_all(&self.path).with_context(|| format!("cannot make `{}`", self.path.display()))?;
+        files::replace(&self.config_file(), self.config.to_toml()?.as_bytes())
+    }
+
+    /// How far the run has got, looking no further than `epochs`. Only what its last state has reached counts.
+    ///
+    /// # Errors
+    /// When a file of the run cannot be read.
+    pub fn standing(&self, epochs: usize) -> Result<Standing> {
+        let run = self.run();
+        if !self.has_begun() {
+            return Ok(Standing::default());
+        }
+        let saved = RunState::load(&run.last_state())?.epoch.min(epochs);
+        let path = run.path().join("metrics.jsonl");
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let metrics = text.lines().map_while(|line| serde_json::from_str::<EpochMetrics>(line).ok());
+        let metrics: Vec<EpochMetrics> = metrics.take_while(|metrics| metrics.epoch <= saved).collect();
+        let best = metrics.iter().rfind(|metrics| metrics.best);
+        let best = best.map(|metrics| Best { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
+        Ok(Standing { epochs: metrics.len(), best })
+    }
+
+    /// Whether there is nothing left to train up to `epochs`.
+    pub(super) fn is_done(&self, epochs: usize) -> Result<bool> {
+        let standing = self.standing(epochs)?;
+        let stale = standing.epochs - standing.best.map_or(0, |best| best.epoch);
+        let patience = self.config.training.patience;
+        Ok(standing.epochs >= epochs || (patience > 0 && stale >= patience))
+    }
+}
+
+/// Values as `key=value, key=value`.
+pub(super) fn listed(values: &[(String, Value)]) -> String {
+    values.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,110 @@
+//! A small experiment in a temporary folder, and the binary that is tried on it.
+// Every test file uses its own part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The binary under test.
+pub(crate) fn quaver() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_quaver"))
+}
+
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    quaver().args(arguments).output().expect("the binary starts")
+}
+
+/// Standard output of a call that must succeed.
+pub(crate) fn succeeds(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "quaver {}: {errors}", arguments.join(" "));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// Standard error of a call that must fail, checked for what it names.
+pub(crate) fn fails(arguments: &[&str], names: &[&str]) -> String {
+    let output = run(arguments);
+    let errors = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(!output.status.success(), "quaver {} should fail", arguments.join(" "));
+    assert!(!errors.contains("panicked"), "{errors}");
+    for name in names {
+        assert!(errors.contains(name), "{errors:?} should name {name:?}");
+    }
+    errors
+}
+
+/// A folder with a small experiment: two inputs whose sum, one step late, is the target.
+pub(crate) struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let place = Place { folder: tempfile::tempdir().expect("a temporary folder") };
+        for (name, rows) in [("train", 400), ("valid", 120), ("test", 120)] {
+            place.write(&format!("{name}.csv"), &rows_of(rows));
+        }
+        place.write("config.toml", CONFIG);
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn at(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("a writable folder");
+    }
+
+    /// Trains a few epochs into the folder `run`.
+    pub(crate) fn train(&self) {
+        succeeds(&["train", &self.at("config.toml"), "--out", &self.at("run")]);
+    }
+
+    pub(crate) fn export(&self, weights: &str, name: &str) -> String {
+        succeeds(&["export", &self.at("run"), "--weights", weights, "-o", &self.at(name)])
+    }
+}
+
+pub(crate) const CONFIG: &str = r#"
+seed = 3
+[data]
+train = "train.csv"
+valid = "valid.csv"
+test = "test.csv"
+targets = ["sum"]
+[model]
+cell = "tanh"
+layers = [6]
+[training]
+epochs = 4
+batch = 4
+chunk = 40
+learning_rate = 0.02
+"#;
+
+fn rows_of(count: usize) -> String {
+    let mut text = String::from("a,b,sum\n");
+    let value = |t: usize, k: f32| 5.0 + 2.0 * (t as f32 * k).sin();
+    let mut last = 10.0;
+    for t in 0..count {
+        let (a, b) = (value(t, 0.37), value(t, 0.73));
+        let a_cell = if t % 17 == 5 { String::new() } else { a.to_string() };
+        text += &format!("{a_cell},{b},{last}\n");
+        last = a + b;
+    }
+    text
+}
+
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
