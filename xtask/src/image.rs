@@ -42,6 +42,22 @@ pub(crate) fn symbols(elf: &Path) -> Result<Vec<String>> {
     Ok(listing.lines().filter_map(|line| line.split_whitespace().next_back()).map(String::from).collect())
 }
 
+/// Bytes of the one symbol whose name contains `part`.
+pub(crate) fn symbol_bytes(elf: &Path, part: &str) -> Result<u64> {
+    let listing = Shell::new(tool_path("llvm-nm")?)
+        .argument("--print-size")
+        .argument(elf.display().to_string())
+        .run()
+        .context(TOOLS_MISSING)?;
+    // Address, size, kind, name.
+    let size = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (size, name) = (words.nth(1)?, words.nth(1)?);
+        if name.contains(part) { u64::from_str_radix(size, 16).ok() } else { None }
+    };
+    listing.lines().find_map(size).ok_or_else(|| anyhow!("{} has no symbol {part}", elf.display()))
+}
+
 /// Bytes of flash that an image fills: code, constants and initial values.
 pub(crate) fn flash_bytes(elf: &Path) -> Result<u64> {
     let listing = tool("llvm-size", elf)?;
@@ -54,13 +70,15 @@ pub(crate) fn flash_bytes(elf: &Path) -> Result<u64> {
     }
 }
 
+const TOOLS_MISSING: &str = "the component llvm-tools is needed: rustup component add llvm-tools";
+
 /// Runs one of the LLVM tools that `rust-toolchain.toml` asks for.
 fn tool(name: &str, elf: &Path) -> Result<String> {
+    Shell::new(tool_path(name)?).argument(elf.display().to_string()).run().context(TOOLS_MISSING)
+}
+
+fn tool_path(name: &str) -> Result<String> {
     let libraries = Shell::new("rustc").words("--print target-libdir").run()?;
     let binaries = Path::new(libraries.trim()).parent().context("rustc has no target folder")?.join("bin");
-    let program = binaries.join(name);
-    Shell::new(program.display().to_string())
-        .argument(elf.display().to_string())
-        .run()
-        .context("the component llvm-tools is needed: rustup component add llvm-tools")
+    Ok(binaries.join(name).display().to_string())
 }

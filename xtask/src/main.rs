@@ -33,6 +33,9 @@ enum Chore {
         /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
+        /// Measure only models whose names begin so, for example lstm-16-64
+        #[arg(value_name = "MODEL", default_value = "")]
+        only: String,
     },
     /// Time training steps of four networks on this machine, and show the memory they need
     BenchTrain {
@@ -59,7 +62,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
     match chore {
         Chore::Test => return test::run(),
         Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
-        Chore::Bench { json } => install::ensure_qemu().and_then(|()| bench::run(json))?,
+        Chore::Bench { json, only } => install::ensure_qemu().and_then(|()| bench::run(json, &only))?,
         Chore::BenchTrain { torch, python, json } => {
             let beside = match python {
                 Some(python) => Beside::Python(python),

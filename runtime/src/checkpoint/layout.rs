@@ -1,6 +1,6 @@
 //! Where each list of numbers stands in the payload: order and size, for reader and writer alike.
 
-use super::spec::{Likelihood, ModelSpec, WeightFormat};
+use super::spec::{CellKind, Layout, Likelihood, ModelSpec, OutputMode, Transfer, WeightFormat};
 
 /// Sections start at multiples of this many bytes, counted from the start of the file.
 pub(crate) const ALIGNMENT: usize = 16;
@@ -76,8 +76,14 @@ pub(crate) enum Section {
     BiasVar,
     /// One f32 per row, int8 only: weight = code × scale.
     WeightScale,
-    /// Row after row: f32, or signed bytes.
+    /// Packed layouts only: the scales of activations, see `Packing`.
+    Packing,
+    /// Packed layouts only: bias and scales of each row as integers.
+    Rows,
+    /// Row after row, f32 or signed bytes; or blocks of signed bytes.
     Weight,
+    /// Layout `Fast` only: blocks of squared weights.
+    Square,
     /// One f32 per row, int8 with weight variances only: standard deviation = code × scale.
     DeviationScale,
     /// Row after row, with weight variances only: f32 variances, or unsigned bytes of standard deviation.
@@ -86,11 +92,14 @@ pub(crate) enum Section {
 
 impl Section {
     /// All sections, in file order.
-    pub(crate) const ALL: [Section; 6] = [
+    pub(crate) const ALL: [Section; 9] = [
         Section::Bias,
         Section::BiasVar,
         Section::WeightScale,
+        Section::Packing,
+        Section::Rows,
         Section::Weight,
+        Section::Square,
         Section::DeviationScale,
         Section::WeightVar,
     ];
@@ -101,7 +110,10 @@ impl Section {
             Section::Bias => "bias",
             Section::BiasVar => "bias_var",
             Section::WeightScale => "weight_scale",
+            Section::Packing => "packing",
+            Section::Rows => "rows",
             Section::Weight => "weight",
+            Section::Square => "square",
             Section::DeviationScale => "deviation_scale",
             Section::WeightVar => "weight_var",
         }
@@ -113,13 +125,77 @@ impl Section {
 pub(crate) struct AffineShape {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
+    /// Columns that belong to the layer's input; the rest are its own last state.
+    pub(crate) inputs: usize,
     pub(crate) format: WeightFormat,
+    pub(crate) layout: Layout,
     pub(crate) weight_variance: bool,
+    /// Whether variances go through the map.
+    pub(crate) propagates: bool,
+    /// Which rows end in a sigmoid.
+    pub(crate) sigmoids: Sigmoids,
 }
 
+/// Which rows of an affine map end in a sigmoid. Packed layouts store those for tanh of half the argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sigmoids {
+    None,
+    All,
+    /// All but the third of four: the gates of an LSTM.
+    Gates,
+}
+
+impl Sigmoids {
+    /// Whether row `index` ends in a sigmoid.
+    #[cfg(feature = "std")]
+    pub(crate) fn includes(self, index: usize) -> bool {
+        match self {
+            Sigmoids::None => false,
+            Sigmoids::All => true,
+            Sigmoids::Gates => index % 4 != 2,
+        }
+    }
+}
+
+/// Rows and columns of a block in packed layouts.
+pub(crate) const BLOCK: usize = 4;
+
+/// Bytes of the scales of one packed row: bias, scale of the mean, scale of the variance.
+pub(crate) const PACKED_ROW: usize = 12;
+
 impl AffineShape {
+    /// Rows with padding to whole blocks.
+    pub(crate) fn packed_rows(self) -> usize {
+        self.rows.next_multiple_of(BLOCK)
+    }
+
+    /// Columns of the input with padding to an even number, so that the state begins a new pair.
+    pub(crate) fn packed_inputs(self) -> usize {
+        self.inputs.next_multiple_of(2)
+    }
+
+    /// Columns with padding to whole blocks.
+    pub(crate) fn packed_cols(self) -> usize {
+        (self.packed_inputs() + self.cols - self.inputs).next_multiple_of(BLOCK)
+    }
+
     /// Bytes of a section, padding not counted; 0 when it is absent.
     pub(crate) fn bytes(self, section: Section) -> u64 {
+        if self.layout.is_packed() { self.packed_bytes(section) } else { self.plain_bytes(section) }
+    }
+
+    fn packed_bytes(self, section: Section) -> u64 {
+        let blocks = self.packed_rows() as u64 * self.packed_cols() as u64;
+        match section {
+            Section::Packing => 16,
+            Section::Rows => (PACKED_ROW * self.packed_rows()) as u64,
+            Section::Weight => blocks,
+            Section::Square if self.layout == Layout::Fast && self.propagates => blocks,
+            _ => 0,
+        }
+    }
+
+    fn plain_bytes(self, section: Section) -> u64 {
         let per_row = 4 * self.rows as u64;
         let weights = self.rows as u64 * self.cols as u64;
         let int8 = self.format == WeightFormat::Int8;
@@ -166,8 +242,16 @@ impl ModelSpec {
         self.layers.iter().enumerate().map(|(index, layer)| AffineShape {
             rows: usize::from(layer.units) * layer.cell.gates(),
             cols: self.layer_inputs(index) + if layer.cell.is_recurrent() { layer.units.into() } else { 0 },
+            inputs: self.layer_inputs(index),
             format: self.weight_format,
+            layout: self.layout,
             weight_variance: layer.weight_variance,
+            propagates: self.layout != Layout::Mean,
+            sigmoids: match layer.cell {
+                CellKind::Lstm => Sigmoids::Gates,
+                CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => Sigmoids::All,
+                CellKind::Elman(_) | CellKind::Dense(_) => Sigmoids::None,
+            },
         })
     }
 
@@ -176,8 +260,17 @@ impl ModelSpec {
         AffineShape {
             rows: usize::from(self.outputs) * self.likelihood.rows(),
             cols: self.layer_inputs(self.layers.len()),
+            inputs: 0,
             format: self.weight_format,
+            layout: self.layout,
             weight_variance: self.output.weight_variance,
+            propagates: self.layout != Layout::Mean && self.output.mode == OutputMode::Propagating,
+            sigmoids: match self.likelihood {
+                Likelihood::Bernoulli => Sigmoids::All,
+                Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                    Sigmoids::None
+                }
+            },
         }
     }
 
@@ -203,23 +296,40 @@ impl ModelSpec {
         self.layer_shapes().chain(core::iter::once(self.output_shape()))
     }
 
-    /// Words of recurrent state: what a stream remembers between samples.
+    /// Words of RAM for the recurrent state: what a stream remembers between samples.
     pub fn recurrent_words(&self) -> usize {
-        self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
+        let per_unit = |cell: CellKind| match (self.layout.is_packed(), cell) {
+            (false, cell) => 2 * cell.states(),
+            // Both moments of h share a word; those of c have one each.
+            (true, CellKind::Elman(_) | CellKind::Dense(_)) => 1,
+            (true, CellKind::Lstm) => 3,
+        };
+        self.layers.iter().map(|layer| per_unit(layer.cell) * usize::from(layer.units)).sum()
     }
 
-    /// Words of a saved stream: its recurrent state and its last prediction.
+    /// Numbers in a saved stream: its recurrent state, mean and variance each, and its last prediction.
     pub fn saved_words(&self) -> usize {
-        self.recurrent_words() + 3 * usize::from(self.outputs)
+        self.saved_state_words() + 3 * usize::from(self.outputs)
+    }
+
+    /// Numbers in a saved recurrent state.
+    pub(crate) fn saved_state_words(&self) -> usize {
+        self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
     }
 
     /// Words of scratch: the noisy input of the widest affine map, as means and variances.
     pub(crate) fn scratch_words(&self) -> usize {
-        2 * self.shapes().map(|shape| shape.cols).max().unwrap_or(0)
+        let words = |shape: AffineShape| match self.layout {
+            Layout::Plain => 2 * shape.cols,
+            // Two means to a word; a variance has a word of its own until all are known.
+            Layout::Small | Layout::Fast => shape.packed_cols() / 2 + shape.packed_cols(),
+            Layout::Mean => shape.packed_cols() / 2,
+        };
+        self.shapes().map(words).max().unwrap_or(0)
     }
 
     /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
     pub fn arena_words(&self) -> usize {
-        self.saved_words() + usize::from(self.outputs) + self.scratch_words()
+        self.recurrent_words() + 4 * usize::from(self.outputs) + self.scratch_words()
     }
 }

@@ -7,6 +7,9 @@
 mod error;
 mod floats;
 mod layout;
+#[cfg(feature = "std")]
+mod pack;
+mod packed;
 mod read;
 pub mod spec;
 mod validate;
@@ -16,6 +19,7 @@ mod write;
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
 pub(crate) use layout::Vector;
+pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
 pub use read::Checkpoint;
 pub(crate) use read::{AffineView, Cursor, Row, WeightRow};
 pub use spec::{

@@ -4,6 +4,7 @@ use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use serde::{Deserialize, Serialize};
 
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
+use super::packed::PackedView;
 use super::spec::{ModelSpec, WeightFormat};
 use super::validate;
 use super::{Error, F32s, MAGIC, Part, VERSION};
@@ -184,6 +185,18 @@ impl<'m> Cursor<'m> {
             deviation_scale: F32s::new(section(Section::DeviationScale)),
             weight_var: section(Section::WeightVar),
         }
+    }
+}
+
+impl<'m> Cursor<'m> {
+    /// Leaves out the next affine map.
+    pub(crate) fn skip(&mut self, shape: AffineShape) {
+        self.padded(shape.total());
+    }
+
+    /// The next affine map, in a packed layout.
+    pub(crate) fn packed(&mut self, shape: AffineShape) -> PackedView<'m> {
+        PackedView::read(self, shape)
     }
 }
 

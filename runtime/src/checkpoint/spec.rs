@@ -90,8 +90,14 @@ pub enum WeightFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
-    /// Row after row, each over the concatenated columns [x, h].
+    /// Row after row, each over the concatenated columns [x, h]. Runs in floating point.
     Plain,
+    /// Bytes in blocks of four rows and four columns, for integer kernels. Squares are taken while running.
+    Small,
+    /// As [`Small`](Layout::Small), with a second stream of bytes for the squares: faster, a byte more per weight.
+    Fast,
+    /// As [`Small`](Layout::Small), for nets that carry no variance at all.
+    Mean,
 }
 
 /// One recurrent layer.
@@ -181,6 +187,13 @@ pub enum OutputMode {
     Propagating,
     /// Means only; incoming variance and noise are ignored. Not the same as keeping every unit.
     Plain,
+}
+
+impl Layout {
+    /// Whether weights are stored in blocks, for the integer kernels.
+    pub const fn is_packed(self) -> bool {
+        !matches!(self, Layout::Plain)
+    }
 }
 
 impl CellKind {

@@ -4,8 +4,12 @@
 //! of f32 (see `models::network`).
 
 use super::layout::{AffineShape, Section, Vector};
+use super::packed::Packing;
 use super::read::Cursor;
-use super::spec::{Layout, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise, WeightFormat};
+use super::spec::{
+    CellKind, Layout, Likelihood, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+    WeightFormat,
+};
 use super::{Error, F32s, Part};
 
 /// Largest magnitude of a weight, a bias or a noise variance of units.
@@ -40,9 +44,7 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     let as_many = spec.target != Target::Next || spec.inputs == spec.outputs;
     check(as_many, Part::Spec, "outputs", "as many as inputs when the target is the next input")?;
     check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
-    match spec.layout {
-        Layout::Plain => {}
-    }
+    packed_spec(spec)?;
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
         width(layer.units, "units", part)?;
@@ -58,6 +60,48 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
         Part::Output,
         "weight_variance",
         "off when the output is plain",
+    )
+}
+
+/// What the integer kernels can run.
+fn packed_spec(spec: &ModelSpec) -> Result<(), Error> {
+    if !spec.layout.is_packed() {
+        return Ok(());
+    }
+    let plain = |ok, part, field, allowed| check(ok, part, field, allowed);
+    plain(spec.weight_format == WeightFormat::Int8, Part::Spec, "weight_format", "int8 in this layout")?;
+    plain(spec.moment_form == MomentForm::Accurate, Part::Spec, "moment_form", "accurate in this layout")?;
+    let means_only = spec.layout == Layout::Mean;
+    for (index, layer) in spec.layers.iter().enumerate() {
+        let part = Part::Layer(index as u8);
+        let rectifier = [CellKind::Elman, CellKind::Dense].map(|cell| cell(Transfer::Rectifier));
+        plain(!rectifier.contains(&layer.cell), part, "cell", "tanh, sigmoid or LSTM in this layout")?;
+        plain(!layer.weight_variance, part, "weight_variance", "off in this layout")?;
+        plain(layer.variance_scale == 1.0, part, "variance_scale", "1 in this layout")?;
+        packed_noise(layer.input_noise, means_only, part, "input_noise")?;
+        packed_noise(layer.recurrent_noise, means_only, part, "recurrent_noise")?;
+    }
+    plain(!spec.output.weight_variance, Part::Output, "weight_variance", "off in this layout")?;
+    let scaled_probability = spec.likelihood == Likelihood::Bernoulli && spec.output.variance_scale != 1.0;
+    plain(!scaled_probability, Part::Output, "variance_scale", "1 in this layout")?;
+    let plain_output = spec.output.mode == OutputMode::Plain;
+    plain(plain_output || !means_only, Part::Output, "mode", "plain in this layout")?;
+    packed_noise(spec.output.noise, means_only && !plain_output, Part::Output, "noise")
+}
+
+/// Noise that has room in the kernels' integers.
+fn packed_noise(noise: UnitNoise, means_only: bool, part: Part, field: &'static str) -> Result<(), Error> {
+    let allowed = match noise {
+        UnitNoise::None => true,
+        UnitNoise::Dropout { .. } => !means_only,
+        UnitNoise::Multiplicative { var } => !means_only && var <= 2.0,
+        UnitNoise::Additive { var } => !means_only && var <= 16.0,
+    };
+    check(
+        allowed,
+        part,
+        field,
+        "none in the layout mean, and of a variance up to 2 or 16 in the other packed ones",
     )
 }
 
@@ -111,6 +155,19 @@ pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) ->
         let int8 = shape.format == WeightFormat::Int8;
         let name = section.name();
         match section {
+            Section::Packing => packing(bytes.0, part)?,
+            // Any integer is a bias or a scale.
+            Section::Rows => zeros(bytes.1, part, name)?,
+            Section::Weight | Section::Square if shape.layout.is_packed() => {
+                zeros(bytes.1, part, name)?;
+                check(
+                    bytes.0.as_chunks().0.iter().all(is_pair),
+                    part,
+                    name,
+                    "pairs of codes from -127 to 127",
+                )?;
+            }
+            Section::Square => {}
             Section::Weight if int8 => {
                 zeros(bytes.1, part, name)?;
                 check(bytes.0.iter().all(|code| *code != 0x80), part, name, "codes from -127 to 127")?;
@@ -129,4 +186,18 @@ pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) ->
         }
     }
     Ok(())
+}
+
+/// A packed map's scales; nothing where there are none.
+fn packing(bytes: &[u8], part: Part) -> Result<(), Error> {
+    let sound = bytes.first_chunk().is_none_or(|bytes| Packing::read(*bytes).is_sound());
+    check(sound, part, "packing", "scales within the range of the integer kernels")
+}
+
+/// Whether two bytes are 256·a + b with both codes in −127…127.
+fn is_pair(bytes: &[u8; 2]) -> bool {
+    let [low, _] = *bytes;
+    let pair = i32::from(i16::from_le_bytes(*bytes));
+    let upper = (pair - i32::from(low as i8)) >> 8;
+    low != 0x80 && (-127..=127).contains(&upper)
 }

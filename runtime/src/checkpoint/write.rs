@@ -6,6 +6,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
+use super::pack::{PackedAffine, pack};
 use super::read::{CRC, Header};
 use super::spec::{ModelSpec, WeightFormat};
 use super::{Checkpoint, MAGIC, VERSION};
@@ -111,9 +112,9 @@ fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
         extend_vector(&mut payload, contents, vector)?;
     }
     for (index, (shape, affine)) in spec.layer_shapes().zip(&contents.layers).enumerate() {
-        extend_affine(&mut payload, shape, affine, &format!("layer {index}"))?;
+        extend_affine(&mut payload, shape, affine, &format!("layer {index}"), index == 0)?;
     }
-    extend_affine(&mut payload, spec.output_shape(), &contents.output, "output layer")?;
+    extend_affine(&mut payload, spec.output_shape(), &contents.output, "output layer", false)?;
     for vector in Vector::AFTER_LAYERS {
         extend_vector(&mut payload, contents, vector)?;
     }
@@ -156,6 +157,7 @@ fn extend_affine(
     shape: AffineShape,
     affine: &Affine,
     part: &str,
+    first: bool,
 ) -> Result<(), String> {
     let (rows, weights) = (shape.rows as u64, shape.rows as u64 * shape.cols as u64);
     let variances = u64::from(shape.weight_variance);
@@ -163,6 +165,12 @@ fn extend_affine(
     expect_len(affine.weight.len(), weights, &format!("{part}: weight"))?;
     expect_len(affine.bias_var.len(), rows * variances, &format!("{part}: bias_var"))?;
     expect_len(affine.weight_var.len(), weights * variances, &format!("{part}: weight_var"))?;
+    if shape.layout.is_packed() {
+        let packed = pack(affine, shape, first).map_err(|error| format!("{part}: {error}"))?;
+        let PackedAffine { packing, rows, weight, square } = packed;
+        [packing, rows, weight, square].iter().for_each(|section| extend_padded(payload, section));
+        return Ok(());
+    }
     let encoded = match shape.format {
         WeightFormat::F32 => EncodedWeights::f32(affine),
         WeightFormat::Int8 => EncodedWeights::int8(affine, shape.cols),
@@ -172,6 +180,7 @@ fn extend_affine(
             Section::Bias => &le_bytes(&affine.bias),
             Section::BiasVar => &le_bytes(&affine.bias_var),
             Section::WeightScale => &encoded.weight_scale,
+            Section::Packing | Section::Rows | Section::Square => continue,
             Section::Weight => &encoded.weight,
             Section::DeviationScale => &encoded.deviation_scale,
             Section::WeightVar => &encoded.weight_var,
@@ -219,11 +228,11 @@ impl EncodedWeights {
     }
 }
 
-fn row_scale(magnitudes: impl Iterator<Item = f32>, largest_code: f32) -> f32 {
+pub(super) fn row_scale(magnitudes: impl Iterator<Item = f32>, largest_code: f32) -> f32 {
     magnitudes.fold(0.0, f32::max) / largest_code
 }
 
-fn code(value: f32, scale: f32, largest_code: f32) -> f32 {
+pub(super) fn code(value: f32, scale: f32, largest_code: f32) -> f32 {
     if scale > 0.0 { (value / scale).round_ties_even().clamp(-largest_code, largest_code) } else { 0.0 }
 }
 

@@ -7,7 +7,25 @@
 //! Cells see [`rows`] and [`mean_rows`] alone; how a row is summed is a kernel's own affair. An accelerated kernel
 //! replaces a portable one file by file and must give the same bits.
 
+mod arithmetic;
+mod packed;
 mod portable;
+mod words;
+
+/// Kernels for the core at hand; without any for it, the portable ones.
+///
+/// Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by
+/// the cargo feature.
+#[cfg(any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")))]
+#[path = "dsp.rs"]
+mod core_kernels;
+#[cfg(not(any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf"))))]
+#[path = "any_core.rs"]
+mod core_kernels;
+
+pub(crate) use arithmetic::{mul_high, mul_word, with_sign_of};
+pub(crate) use core_kernels::{TanhRows, cell_step, dot};
+pub(crate) use packed::dot_squared;
 
 use crate::checkpoint::{AffineView, Row, WeightRow};
 use crate::moments::Moments;

@@ -1,7 +1,7 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
 use crate::cells::UNIT_LIMIT;
-use crate::moments::Moments;
+use crate::moments::{Moments, at_most};
 
 /// What is known of one channel of the sample: raw value and raw variance, or nothing.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct Reading {
 impl Reading {
     /// A value that is not a finite number counts as missing; a variance that makes no sense as none.
     pub(super) fn new(value: f32, var: f32) -> Option<Self> {
-        let var = if var > 0.0 { var.min(f32::MAX) } else { 0.0 };
+        let var = if var > 0.0 { at_most(var, f32::MAX) } else { 0.0 };
         value.is_finite().then_some(Reading { value, var })
     }
 
@@ -27,7 +27,7 @@ impl Reading {
         let value = (self.value - mean) / std;
         Moments {
             mean: value.clamp(-UNIT_LIMIT, UNIT_LIMIT),
-            var: (self.var / std / std).min(UNIT_LIMIT * UNIT_LIMIT),
+            var: at_most(self.var / std / std, UNIT_LIMIT * UNIT_LIMIT),
         }
     }
 }

@@ -3,6 +3,8 @@
 mod input;
 mod likelihood;
 mod network;
+mod packed;
+mod packed_state;
 mod prediction;
 mod predictor;
 mod state;

@@ -5,27 +5,27 @@
 //! below 10³⁵ even with the strongest noise and the widest layer.
 
 use super::prediction::Output;
-use crate::cells::{Units, elman_step, lstm_step, with_noise};
+use crate::cells::{Units, elman_step, lstm_step, sigmoid, with_noise};
 use crate::checkpoint::{
-    AffineView, CellKind, Cursor, LayerSpec, ModelSpec, OutputMode, OutputSpec, UnitNoise,
+    AffineView, CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
 };
 use crate::kernels::{self, NoisyInput};
-use crate::moments::Moments;
+use crate::moments::{Moments, at_most};
 
 /// The scratch that holds the noisy input of an affine map.
-pub(super) struct Scratch<'s> {
+struct Scratch<'s> {
     mean: &'s mut [f32],
     var: &'s mut [f32],
 }
 
 impl<'s> Scratch<'s> {
-    pub(super) fn new(words: &'s mut [f32]) -> Self {
+    fn new(words: &'s mut [f32]) -> Self {
         let Units { mean, var } = Units::new(words);
         Scratch { mean, var }
     }
 
     /// Writes the model's input for the first layer.
-    pub(super) fn fill_input(&mut self, spec: &ModelSpec, input: impl Iterator<Item = Moments>) {
+    fn fill_input(&mut self, spec: &ModelSpec, input: impl Iterator<Item = Moments>) {
         let noise = spec.layers.first().map_or(UnitNoise::None, |layer| layer.input_noise);
         self.fill(0, noise, input);
     }
@@ -54,13 +54,17 @@ fn units(words: &[f32]) -> impl Iterator<Item = Moments> + '_ {
     means.iter().zip(vars).map(|(mean, var)| Moments { mean: *mean, var: *var })
 }
 
-/// Brings every layer forward and returns the units of the last.
+/// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
+#[inline(never)] // a step is short of stack, not of calls
 pub(super) fn recur<'r>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
-    scratch: &mut Scratch<'_>,
+    scratch: &mut [f32],
     recurrent: &'r mut [f32],
+    inputs: impl Iterator<Item = Moments>,
 ) -> &'r [f32] {
+    let mut scratch = Scratch::new(scratch);
+    scratch.fill_input(spec, inputs);
     let mut rest = recurrent;
     let mut below: &[f32] = &[];
     for (index, (layer, shape)) in spec.layers.iter().zip(spec.layer_shapes()).enumerate() {
@@ -70,7 +74,7 @@ pub(super) fn recur<'r>(
         let block = 2 * usize::from(layer.units);
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(block).unwrap_or_default();
         let (c, left) = left.split_at_mut_checked(block * (layer.cell.states() - 1)).unwrap_or_default();
-        layer_step(spec, layer, weights.affine(shape), scratch, h, c);
+        layer_step(spec, layer, weights.affine(shape), &mut scratch, h, c);
         (below, rest) = (h, left);
     }
     below
@@ -99,15 +103,23 @@ fn layer_step(
     }
 }
 
-/// Moments of each output's pre-activation, from the units of the last layer.
+/// Shows `each` the moments of every output, from the units of the last layer: of the pre-activation for a normal output,
+/// of the probability for a binary one.
+#[inline(never)]
 pub(super) fn output_step(
     spec: &ModelSpec,
-    affine: AffineView<'_>,
+    weights: &mut Cursor<'_>,
+    scratch: &mut [f32],
     below: &[f32],
-    scratch: &mut Scratch<'_>,
     mut each: impl FnMut(Moments),
 ) {
+    let affine = weights.affine(spec.output_shape());
+    let mut scratch = Scratch::new(scratch);
     let OutputSpec { mode, noise, variance_scale, .. } = spec.output;
+    let mut each = |a: Moments| match spec.likelihood {
+        Likelihood::Bernoulli => each(sigmoid(spec.moment_form, a)),
+        Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => each(a),
+    };
     match mode {
         OutputMode::Propagating => {
             scratch.fill(0, noise, units(below));
@@ -134,7 +146,7 @@ pub(super) fn gaussian_output(
     calibration: f32,
 ) -> Output {
     let unit = calibration * (raw_std * raw_std);
-    let (epistemic, aleatoric) = ((a.var * unit).min(f32::MAX), (noise_var * unit).min(f32::MAX));
+    let [epistemic, aleatoric] = [a.var, noise_var].map(|var| at_most(var * unit, f32::MAX));
     Output::of(a.mean * raw_std + raw_mean, epistemic, aleatoric)
 }
 
@@ -142,6 +154,6 @@ pub(super) fn gaussian_output(
 /// part of it that stems from not knowing the probability.
 pub(super) fn bernoulli_output(p: Moments) -> Output {
     let total = p.mean * (1.0 - p.mean);
-    let epistemic = p.var.min(total);
+    let epistemic = at_most(p.var, total);
     Output::of(p.mean, epistemic, total - epistemic)
 }

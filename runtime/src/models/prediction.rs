@@ -1,6 +1,7 @@
 //! What a step tells.
 
 use super::state::State;
+use crate::moments::at_most;
 
 /// Mean and variance of one output in raw units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +19,7 @@ pub struct Output {
 
 impl Output {
     pub(super) fn of(mean: f32, epistemic: f32, aleatoric: f32) -> Self {
-        Output { mean, variance: (epistemic + aleatoric).min(f32::MAX), epistemic, aleatoric }
+        Output { mean, variance: at_most(epistemic + aleatoric, f32::MAX), epistemic, aleatoric }
     }
 
     /// Standard deviation: the error bar.

@@ -4,11 +4,11 @@ use core::iter::repeat;
 
 use super::input::{RawRow, Reading};
 use super::likelihood::{categorical, noise_of};
-use super::network::{Scratch, bernoulli_output, gaussian_output, output_step, recur};
+use super::network::{self, bernoulli_output, gaussian_output};
+use super::packed;
 use super::prediction::{Output, Prediction, outputs};
 use super::state::State;
 use super::surprise::score;
-use crate::cells::sigmoid;
 use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
 use crate::moments::Moments;
 use crate::{Arena, Error};
@@ -71,8 +71,7 @@ impl<'m> Model<'m> {
         state.recurrent.fill(0.0);
         state.forget_surprise();
         match self.spec().target {
-            // The first sample is predicted from the training mean, with no doubt about it: as in training.
-            Target::Next => self.advance(state, |_, _| Moments::default()),
+            Target::Next => self.advance(state, None),
             Target::Columns => self.prior(state),
         }
     }
@@ -90,20 +89,10 @@ impl<'m> Model<'m> {
     /// squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
-        match self.spec().target {
-            Target::Next => {
-                self.judge(state, row);
-                self.advance(state, |channel, predicted| {
-                    let reading = row
-                        .reading(channel)
-                        .or_else(|| predicted.and_then(|output| Reading::new(output.mean, output.variance)));
-                    self.standardised(channel, reading)
-                });
-            }
-            Target::Columns => {
-                self.advance(state, |channel, _| self.standardised(channel, row.reading(channel)));
-            }
+        if self.spec().target == Target::Next {
+            self.judge(state, row);
         }
+        self.advance(state, Some(row));
         Prediction::of(state)
     }
 
@@ -117,7 +106,7 @@ impl<'m> Model<'m> {
     /// # Errors
     /// If `words` has another length.
     pub fn save(&self, state: &State<'_>, words: &mut [f32]) -> Result<(), Error> {
-        state.save(words)
+        state.save(self.spec(), words)
     }
 
     /// Goes on from a state saved by [`save`](Self::save): the same stream's, or another one's.
@@ -150,48 +139,68 @@ impl<'m> Model<'m> {
         state.nll = total;
     }
 
-    /// Brings the stream one sample forward. `input` makes the standardised input of a channel, given what was
-    /// predicted for it.
-    fn advance(&self, state: &mut State<'_>, input: impl Fn(usize, Option<Output>) -> Moments) {
+    /// Moments of an input channel of a sample, given what was predicted for it.
+    ///
+    /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
+    fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: Option<Output>) -> Moments {
+        let Some(row) = row else { return Moments::default() };
+        // Outputs are predictions of the inputs only if the model predicts those.
+        let predicted = predicted.filter(|_| self.spec().target == Target::Next);
+        let stand_in = || predicted.and_then(|output| Reading::new(output.mean, output.variance));
+        self.standardised(channel, row.reading(channel).or_else(stand_in))
+    }
+
+    /// Brings the stream one sample forward. One function for every kind of model, and not one per caller: it is large.
+    #[inline(never)]
+    fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
         let spec = self.spec();
         let mut weights = self.weights;
-        let mut scratch = Scratch::new(state.scratch);
         let predicted = outputs(state.mean, state.epistemic, state.aleatoric).map(Some);
         let channels = predicted.chain(repeat(None)).take(spec.inputs.into()).enumerate();
-        scratch.fill_input(spec, channels.map(|(channel, output)| input(channel, output)));
-        let below = recur(spec, &mut weights, &mut scratch, state.recurrent);
-        let affine = weights.affine(spec.output_shape());
-        let noise_var = weights.vector(Vector::NoiseVar, spec);
-        let calibration = weights.vector(Vector::Calibration, spec);
+        let inputs = channels.map(|(channel, output)| self.input(row, channel, output));
+        let below = if spec.layout.is_packed() {
+            packed::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
+        } else {
+            network::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
+        };
 
+        let mut after_output = weights;
+        after_output.skip(spec.output_shape());
+        let noise_var = after_output.vector(Vector::NoiseVar, spec);
+        let calibration = after_output.vector(Vector::Calibration, spec);
         let units = self.output_mean.iter().zip(self.output_std.iter());
         let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
         let places = state.mean.iter_mut().zip(state.epistemic.iter_mut().zip(state.aleatoric.iter_mut()));
         let mut channels = places.zip(units.zip(noises));
         let mut held = None;
-        output_step(spec, affine, below, &mut scratch, |a| {
-            let (a, noise) = match (spec.likelihood, held.take()) {
+        let each = |y: Moments| {
+            let (y, noise) = match (spec.likelihood, held.take()) {
                 // The row of the mean waits for that of the noise.
                 (Likelihood::Heteroscedastic, None) => {
-                    held = Some(a);
+                    held = Some(y);
                     return;
                 }
-                (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(a)),
-                _ => (a, 0.0),
+                (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(y)),
+                _ => (y, 0.0),
             };
             if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
                 channels.next()
             {
                 let output = match spec.likelihood {
-                    Likelihood::Gaussian => gaussian_output(a, raw_mean, raw_std, noise_var, calibration),
-                    Likelihood::Bernoulli => bernoulli_output(sigmoid(spec.moment_form, a)),
-                    Likelihood::Heteroscedastic => gaussian_output(a, raw_mean, raw_std, noise, calibration),
+                    Likelihood::Gaussian => gaussian_output(y, raw_mean, raw_std, noise_var, calibration),
+                    Likelihood::Bernoulli => bernoulli_output(y),
+                    Likelihood::Heteroscedastic => gaussian_output(y, raw_mean, raw_std, noise, calibration),
                     // Logits for now: probabilities need all of them.
-                    Likelihood::Categorical => Output::of(a.mean, a.var, 0.0),
+                    Likelihood::Categorical => Output::of(y.mean, y.var, 0.0),
                 };
                 (*mean, *epistemic, *aleatoric) = (output.mean, output.epistemic, output.aleatoric);
             }
-        });
+        };
+        if spec.layout.is_packed() {
+            packed::output_step(spec, &mut weights, state.scratch, below, each);
+        } else {
+            network::output_step(spec, &mut weights, state.scratch, below, each);
+        }
         if spec.likelihood == Likelihood::Categorical {
             categorical(state.mean, state.epistemic, state.aleatoric);
         }

@@ -3,6 +3,7 @@
 use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
+use super::packed_state;
 use crate::Error;
 use crate::cells::UNIT_LIMIT;
 use crate::checkpoint::ModelSpec;
@@ -12,7 +13,8 @@ use crate::checkpoint::ModelSpec;
 /// Made by [`Model::start`](crate::Model::start).
 #[derive(Debug)]
 pub struct State<'a> {
-    /// Per layer: h means, h variances, and for an LSTM c means, c variances.
+    /// Per layer: h means, h variances, and for an LSTM c means, c variances; in packed layouts h, and for an LSTM c
+    /// means, c variances, as integers.
     pub(super) recurrent: &'a mut [f32],
     /// The last prediction in raw units.
     pub(super) mean: &'a mut [f32],
@@ -51,45 +53,61 @@ impl<'a> State<'a> {
         divided().ok_or(too_small)
     }
 
-    /// The parts that make up a saved state, in order.
-    fn saved(&self) -> [&[f32]; 4] {
-        [self.recurrent, self.mean, self.epistemic, self.aleatoric]
-    }
-
-    fn saved_len(&self) -> usize {
-        self.saved().iter().map(|part| part.len()).sum()
+    /// The last prediction, as far as it is saved.
+    fn prediction(&self) -> impl Iterator<Item = f32> {
+        [&*self.mean, &*self.epistemic, &*self.aleatoric].into_iter().flatten().copied()
     }
 
     /// Copies the state into `words`.
-    pub(super) fn save(&self, words: &mut [f32]) -> Result<(), Error> {
-        self.check_len(words.len())?;
-        let values = self.saved().into_iter().flatten();
-        words.iter_mut().zip(values).for_each(|(word, value)| *word = *value);
+    pub(super) fn save(&self, spec: &ModelSpec, words: &mut [f32]) -> Result<(), Error> {
+        let (recurrent, prediction) = divide_saved(spec, words.len(), words)?;
+        if spec.layout.is_packed() {
+            packed_state::save(spec, self.recurrent, recurrent);
+        } else {
+            recurrent.iter_mut().zip(&*self.recurrent).for_each(|(word, value)| *word = *value);
+        }
+        prediction.iter_mut().zip(self.prediction()).for_each(|(word, value)| *word = value);
         Ok(())
     }
 
     /// Takes over a saved state if every word of it is possible; is unchanged otherwise.
     pub(super) fn restore(&mut self, spec: &ModelSpec, words: &[f32]) -> Result<(), Error> {
-        self.check_len(words.len())?;
+        let needed = spec.saved_words();
+        let lengths = Error::State { needed, found: words.len() };
+        if needed != words.len() {
+            return Err(lengths);
+        }
         let possible = |(value, limits): (&f32, RangeInclusive<f32>)| limits.contains(value);
         if let Some(word) = words.iter().zip(saved_limits(spec)).position(|pair| !possible(pair)) {
             return Err(Error::StateValue { word });
         }
-        let places = [&mut *self.recurrent, &mut *self.mean, &mut *self.epistemic, &mut *self.aleatoric];
-        places.into_iter().flatten().zip(words).for_each(|(place, value)| *place = *value);
+        let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).ok_or(lengths)?;
+        if spec.layout.is_packed() {
+            packed_state::restore(spec, self.recurrent, recurrent);
+        } else {
+            self.recurrent.iter_mut().zip(recurrent).for_each(|(place, value)| *place = *value);
+        }
+        let places = [&mut *self.mean, &mut *self.epistemic, &mut *self.aleatoric];
+        places.into_iter().flatten().zip(prediction).for_each(|(place, value)| *place = *value);
         self.forget_surprise();
         Ok(())
-    }
-
-    fn check_len(&self, found: usize) -> Result<(), Error> {
-        let needed = self.saved_len();
-        if needed == found { Ok(()) } else { Err(Error::State { needed, found }) }
     }
 
     pub(super) fn forget_surprise(&mut self) {
         self.z.fill(f32::NAN);
         self.nll = None;
     }
+}
+
+/// A saved state's recurrent part and prediction.
+fn divide_saved<'w>(
+    spec: &ModelSpec,
+    found: usize,
+    words: &'w mut [f32],
+) -> Result<(&'w mut [f32], &'w mut [f32]), Error> {
+    let needed = spec.saved_words();
+    let parts = if needed == found { words.split_at_mut_checked(spec.saved_state_words()) } else { None };
+    parts.ok_or(Error::State { needed, found })
 }
 
 /// What each word of a saved state may be, in order.

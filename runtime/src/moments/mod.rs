@@ -27,6 +27,8 @@
 //! to 0.013 and the variance by up to 0.027, also where the input is certain and it should vanish.
 
 mod elementary;
+pub(crate) mod fixed;
+mod fixed_table;
 pub mod gradient;
 mod logistic;
 pub mod paper;
@@ -57,11 +59,17 @@ impl Moments {
     #[inline(always)]
     fn sane(self) -> Moments {
         let mean = if self.mean.is_nan() { 0.0 } else { self.mean };
-        // A comparison is false for what is not a number: such a variance ends at the maximum. Written as
-        // comparisons, because `f32::min` is a call into a library on cores whose FPU lacks it.
-        let var = if self.var < LARGEST { self.var } else { LARGEST };
+        // A comparison is false for what is not a number: such a variance ends at the maximum.
+        let var = at_most(self.var, LARGEST);
         Moments { mean: mean.clamp(-LARGEST, LARGEST), var: if var > 0.0 { var } else { 0.0 } }
     }
+}
+
+/// The smaller of the two; the limit for what is not a number. As a comparison, because `f32::min` is a call into a library
+/// on cores whose FPU lacks it.
+#[inline(always)]
+pub(crate) fn at_most(value: f32, limit: f32) -> f32 {
+    if value < limit { value } else { limit }
 }
 
 /// The quantity itself.

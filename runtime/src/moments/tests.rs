@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 mod accuracy;
 mod derivatives;
+mod fixed;
 mod limits;
 mod published;
 mod quadrature;

@@ -4,7 +4,7 @@ mod network;
 
 use network::Network;
 use quaver::checkpoint::{
-    CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise, WeightFormat, write,
+    CellKind, Contents, Layout, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise, WeightFormat, write,
 };
 use quaver::{Model, Output};
 use quaver_tests::golden::{Architecture, randomise};
@@ -23,8 +23,13 @@ struct Gap {
     aleatoric: f64,
 }
 
-fn gap(architecture: Architecture, layers: &[(CellKind, u16)], format: WeightFormat) -> Gap {
+fn gap(
+    architecture: Architecture,
+    layers: &[(CellKind, u16)],
+    (format, layout): (WeightFormat, Layout),
+) -> Gap {
     let mut contents = Contents::zeros(architecture.spec(layers, format));
+    contents.spec.layout = layout;
     let mut numbers = Numbers::new("reference");
     randomise(&mut contents, &mut numbers);
     let bytes = write(&contents).expect("a valid model");
@@ -74,7 +79,16 @@ impl Gap {
 
 fn both_formats(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
     for format in [WeightFormat::F32, WeightFormat::Int8] {
-        gap(architecture, layers, format).assert_within(tolerance, &format!("{what}, {format:?}"));
+        gap(architecture, layers, (format, Layout::Plain))
+            .assert_within(tolerance, &format!("{what}, {format:?}"));
+    }
+}
+
+/// The layouts that run in integers and carry variance.
+fn packed_layouts(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
+    for layout in [Layout::Small, Layout::Fast] {
+        gap(architecture, layers, (WeightFormat::Int8, layout))
+            .assert_within(tolerance, &format!("{what}, {layout:?}"));
     }
 }
 
@@ -147,4 +161,30 @@ fn layers_without_recurrence_agree() {
 fn a_wide_net_agrees_as_well() {
     let wide = Architecture { inputs: 19, outputs: 5, form: MomentForm::Paper, ..Architecture::default() };
     both_formats(wide, &[(CellKind::Lstm, 33)], ROUNDING, "wide LSTM");
+}
+
+/// Activations of ten to twelve bits, squares in seven, and moments by table.
+const INTEGER: f64 = 4e-3;
+
+#[test]
+fn integer_kernels_agree_with_integrals() {
+    let base = Architecture::default();
+    packed_layouts(base, &[(TANH, 9)], INTEGER, "tanh");
+    packed_layouts(base, &[(SIGMOID, 9)], INTEGER, "sigmoid");
+    packed_layouts(base, &[(CellKind::Lstm, 6)], INTEGER, "LSTM");
+    packed_layouts(base, &[(CellKind::Lstm, 5), (TANH, 12)], INTEGER, "stack");
+    let wide = Architecture { inputs: 19, outputs: 5, ..base };
+    packed_layouts(wide, &[(CellKind::Lstm, 33)], INTEGER, "wide LSTM");
+    let noise = [
+        UnitNoise::Multiplicative { var: 0.3 },
+        UnitNoise::Additive { var: 0.1 },
+        UnitNoise::Multiplicative { var: 0.2 },
+    ];
+    packed_layouts(Architecture { noise, ..base }, &[(TANH, 9)], INTEGER, "other noise");
+    let quiet = Architecture { noise: [UnitNoise::None; 3], ..base };
+    packed_layouts(quiet, &[(CellKind::Lstm, 6)], INTEGER, "no noise but the inputs'");
+    let plain = Architecture { mode: OutputMode::Plain, ..base };
+    packed_layouts(plain, &[(TANH, 9)], INTEGER, "plain output");
+    let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
+    packed_layouts(binary, &[(TANH, 9)], INTEGER, "Bernoulli output");
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::WeightFormat;
+use quaver::checkpoint::{Layout, WeightFormat};
 use serde::Serialize;
 
 use crate::config::Config;
@@ -23,6 +23,7 @@ use crate::fit::{RunFolder, RunState};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
+  quaver export runs/first --layout small -o model.qvr
   quaver export runs/first --calibrate -o model.qvr          error bars as wide as the validation errors
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
@@ -32,6 +33,9 @@ pub struct Arguments {
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
     weights: Weights,
+    /// In which order int8 weights are stored: fast if the integer kernels can run the net, else plain.
+    #[arg(long, value_enum)]
+    layout: Option<Order>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
     #[arg(long)]
     calibrate: bool,
@@ -50,6 +54,30 @@ pub(super) enum Weights {
     F32,
 }
 
+/// In which order weights are stored.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Order {
+    /// Row after row; runs in floating point.
+    Plain,
+    /// For integer kernels, a byte per weight.
+    Small,
+    /// For integer kernels, two bytes per weight.
+    Fast,
+    /// For integer kernels, means alone: for nets without noise and with a plain output.
+    Mean,
+}
+
+impl From<Order> for Layout {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Plain => Layout::Plain,
+            Order::Small => Layout::Small,
+            Order::Fast => Layout::Fast,
+            Order::Mean => Layout::Mean,
+        }
+    }
+}
+
 impl From<Weights> for WeightFormat {
     fn from(weights: Weights) -> Self {
         match weights {
@@ -63,11 +91,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
     let state = RunState::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
-    let format = arguments.weights.into();
+    let storage = Storage { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
     let exported = if arguments.calibrate {
-        calibrated_export(&state, format, &data.valid, &arguments.output)?
+        calibrated_export(&state, storage, &data.valid, &arguments.output)?
     } else {
-        export(&state, format, &data.valid, &arguments.output)?
+        export_as(&state, storage, &data.valid, &arguments.output)?
     };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&exported)?);
@@ -93,14 +121,31 @@ pub(super) struct Exported {
     constants: PathBuf,
 }
 
-/// Encodes a state, measures it on `sequences` through the runtime, and only then writes it.
+/// Encodes a state in the fastest layout that can hold it, measures it on `sequences` through the runtime, and only then
+/// writes it.
 pub(super) fn export(
     state: &RunState,
     format: WeightFormat,
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let (bytes, f32_bytes) = (encode(state, format, None)?, encode(state, WeightFormat::F32, None)?);
+    export_as(state, Storage { format, layout: None }, sequences, output)
+}
+
+/// How weights are stored: without a layout, in the fastest that can hold them.
+#[derive(Clone, Copy)]
+struct Storage {
+    format: WeightFormat,
+    layout: Option<Layout>,
+}
+
+impl Storage {
+    /// What a checkpoint is compared with.
+    const F32: Storage = Storage { format: WeightFormat::F32, layout: Some(Layout::Plain) };
+}
+
+fn export_as(state: &RunState, storage: Storage, sequences: &[Sequence], output: &Path) -> Result<Exported> {
+    let (bytes, f32_bytes) = (encode(state, storage, None)?, encode(state, Storage::F32, None)?);
     write(state, sequences, output, bytes, f32_bytes)
 }
 
@@ -108,30 +153,24 @@ pub(super) fn export(
 /// variances too.
 fn calibrated_export(
     state: &RunState,
-    format: WeightFormat,
+    storage: Storage,
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let factors = |format| -> Result<Vec<f32>> {
-        let forecasts = from_runtime(&encode(state, format, None)?, sequences)?;
+    let factors = |storage| -> Result<Vec<f32>> {
+        let forecasts = from_runtime(&encode(state, storage, None)?, sequences)?;
         Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
     };
-    let (own, of_f32) = (factors(format)?, factors(WeightFormat::F32)?);
-    let bytes = encode(state, format, Some(&own))?;
-    let f32_bytes = encode(state, WeightFormat::F32, Some(&of_f32))?;
+    let (own, of_f32) = (factors(storage)?, factors(Storage::F32)?);
+    let bytes = encode(state, storage, Some(&own))?;
+    let f32_bytes = encode(state, Storage::F32, Some(&of_f32))?;
     Ok(Exported { calibration: Some(own), ..write(state, sequences, output, bytes, f32_bytes)? })
 }
 
 /// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
-fn encode(state: &RunState, format: WeightFormat, factors: Option<&[f32]>) -> Result<Vec<u8>> {
-    let mut contents = contents(
-        &state.spec,
-        format,
-        &state.parameters,
-        &state.scaling,
-        &state.input_names,
-        &state.target_names,
-    );
+fn encode(state: &RunState, storage: Storage, factors: Option<&[f32]>) -> Result<Vec<u8>> {
+    let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
+    let mut contents = contents(spec, storage.format, parameters, scaling, input_names, target_names);
     if let Some(factors) = factors {
         ensure!(
             contents.calibration.len() == factors.len(),
@@ -139,7 +178,16 @@ fn encode(state: &RunState, format: WeightFormat, factors: Option<&[f32]>) -> Re
         );
         contents.calibration = factors.to_vec();
     }
-    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+    let mut write = |layout| {
+        contents.spec.layout = layout;
+        quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+    };
+    match storage.layout {
+        Some(layout) => write(layout),
+        None if storage.format == WeightFormat::F32 => write(Layout::Plain),
+        // What the integer kernels cannot run, floating point can.
+        None => write(Layout::Fast).or_else(|_| write(Layout::Plain)),
+    }
 }
 
 /// Measures a checkpoint and its twin in full precision, and writes the first.
@@ -161,12 +209,15 @@ fn write(
 
 fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
     let Exported { bytes, cost, constants, .. } = exported;
-    let spec_words = Model::load(bytes)?.spec().arena_words();
+    let model = Model::load(bytes)?;
+    let words = model.spec().arena_words();
+    let layout = format!("{:?}", model.spec().layout).to_lowercase();
     let mut text = format!(
-        "{}: {} bytes of flash, {} bytes of RAM per stream (Arena::<{spec_words}>)\n{}: constants for firmware\n",
+        "{}: {} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
+         {}: constants for firmware\n",
         arguments.output.display(),
         bytes.len(),
-        4 * spec_words,
+        4 * words,
         constants.display(),
     );
     text += &format!("validation NLL  {:.4} nats per step", cost.exported.nll);

@@ -1,5 +1,6 @@
 //! `quaver inspect`: what a checkpoint holds and what it needs.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
 use super::table;
+use crate::export::instructions;
 
 /// Show what a checkpoint holds and what it needs.
 #[derive(Debug, clap::Args)]
@@ -57,6 +59,7 @@ fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
         },
         "parameters": spec.parameters(),
         "multiply_accumulates": spec.multiply_accumulates(),
+        "instructions_per_step": instructions(spec).iter().map(|on| (on.core, on.instructions)).collect::<BTreeMap<_, _>>(),
         "flash_bytes": file_bytes,
         "ram_bytes": 4 * spec.arena_words(),
         "arena_words": spec.arena_words(),
@@ -112,6 +115,7 @@ fn render(model: &Model<'_>, description: &Value) -> String {
             "per step",
             format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
         ),
+        ("predicted", predicted(spec)),
         ("flash", format!("{} bytes beside the code", description["flash_bytes"])),
         ("RAM", format!("{} bytes per stream: Arena::<{}>", description["ram_bytes"], spec.arena_words())),
         ("CRC", text("crc")),
@@ -126,6 +130,17 @@ fn render(model: &Model<'_>, description: &Value) -> String {
     ];
     layers.extend(layer_rows(spec));
     format!("{facts}\n{}", table::render(&layers))
+}
+
+/// Instructions per step by core, within five percent of what an emulator counts.
+fn predicted(spec: &ModelSpec) -> String {
+    let on_core = |core: &crate::export::Instructions| format!("{} {}", core.core, core.instructions);
+    let cores = instructions(spec).iter().map(on_core).collect::<Vec<_>>().join(", ");
+    if cores.is_empty() {
+        "no instruction counts for the plain layout".into()
+    } else {
+        format!("{cores} instructions per step")
+    }
 }
 
 fn layer_rows(spec: &ModelSpec) -> Vec<Vec<String>> {

@@ -3,7 +3,10 @@
 mod constants;
 mod contents;
 mod cost;
+mod instruction_weights;
+mod instructions;
 
 pub use constants::rust_constants;
 pub use contents::contents;
 pub use cost::{Cost, cost};
+pub use instructions::{Instructions, instructions};

@@ -9,7 +9,7 @@ use core::panic::PanicInfo;
 
 use quaver::{Arena, Predictor};
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job};
-use quaver_qemu::meter::{Meter, PaintedStack};
+use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use semihosting::println;
 
@@ -29,13 +29,19 @@ fn main() -> ! {
         None => fail("the model was not loaded"),
     };
 
+    let mut counts = Counts::default();
     let stack = PaintedStack::paint();
-    let mut total = Some(0);
-    for row in job.rows::<CHOSEN_ROW>() {
-        let step = measure(&meter, || {
-            black_box(predictor.step(black_box(&row)));
-        });
-        total = total.zip(step).map(|(total, step)| total + step);
+    let varied = core::iter::repeat_with(|| job.rows::<CHOSEN_ROW>()).flatten().zip(factors());
+    for (mut row, factor) in varied.take(STEPS) {
+        if counts.total.is_some_and(|total| total > MOST_INSTRUCTIONS) {
+            break;
+        }
+        row.iter_mut().for_each(|value| *value *= factor);
+        counts.add(measure(&meter, || {
+            marked(|| {
+                black_box(predictor.step(black_box(&row)));
+            });
+        }));
     }
     let step_stack = stack.depth();
 
@@ -43,9 +49,54 @@ fn main() -> ! {
     line("arena_bytes", Some(4 * CHOSEN_ARENA));
     line("load_instructions", load_instructions);
     line("load_stack_bytes", load_stack);
-    line("step_instructions", total.map(|total| total / job.steps() as u64));
+    line("step_instructions", counts.mean());
+    line("step_instructions_least", counts.total.map(|_| counts.least));
+    line("step_instructions_most", counts.total.map(|_| counts.most));
     line("step_stack_bytes", step_stack);
     done()
+}
+
+/// Steps that are measured, unless they take too long: a core that emulates floating point needs millions for one.
+const STEPS: usize = 1000;
+const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
+
+/// Factors on rows, so that no two are alike: from small fractions of the usual size to far beyond it.
+fn factors() -> impl Iterator<Item = f32> {
+    let mut state = 1_u32;
+    core::iter::repeat_with(move || {
+        // Marsaglia 2003, "Xorshift RNGs": the triple 13, 17, 5.
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        f32::from_bits((120 + state % 12) << 23)
+    })
+}
+
+/// Instructions of many steps; no total if one could not be measured.
+struct Counts {
+    steps: u64,
+    total: Option<u64>,
+    least: u64,
+    most: u64,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts { steps: 0, total: Some(0), least: u64::MAX, most: 0 }
+    }
+}
+
+impl Counts {
+    fn mean(&self) -> Option<u64> {
+        self.total?.checked_div(self.steps)
+    }
+
+    fn add(&mut self, step: Option<u64>) {
+        self.steps += 1;
+        self.total = self.total.zip(step).map(|(total, step)| total + step);
+        let step = step.unwrap_or(0);
+        (self.least, self.most) = (self.least.min(step), self.most.max(step));
+    }
 }
 
 /// Runs `work` in any case; counts its instructions if there is a meter.

@@ -54,8 +54,11 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
         return [mean, last].into_iter().chain(ridge).collect();
     }
     let mut found = vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.forecast(s))];
-    let markov = Markov::fit(&data.train, &constant);
-    found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
+    // Chains of outputs that exclude each other would not add up to 1.
+    if likelihood == Likelihood::Bernoulli {
+        let markov = Markov::fit(&data.train, &constant);
+        found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
+    }
     found
 }
 

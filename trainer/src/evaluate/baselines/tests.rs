@@ -55,6 +55,16 @@ fn binary_persistence_counts_what_follows_what() {
     }
 }
 
+#[test]
+fn classes_cost_the_logarithm_of_their_frequency() {
+    let classes = next(2, &[1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0]);
+    let data = dataset(vec![classes.clone()], vec![classes], Target::Next);
+    let found = baselines(Likelihood::Categorical, &data, &[next(2, &[0.0, 1.0, 1.0, 0.0])]);
+    assert_eq!(found.len(), 1);
+    let expected = -(0.25_f64.ln() + 0.75_f64.ln()) / 2.0;
+    assert!((found[0].scores.nll - expected).abs() < 1e-6, "{}", found[0].scores.nll);
+}
+
 /// Four rows of one input and one target, and the ridge weights of one lag from the normal equations of two unknowns.
 fn by_hand(x: &[f64], y: &[f64], penalty: f64) -> (f64, f64) {
     let n = x.len() as f64;

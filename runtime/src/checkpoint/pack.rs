@@ -1,0 +1,164 @@
+//! Packing weights for the integer kernels (feature `std`): scales chosen so that no sum can leave its integer.
+
+use std::format;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
+
+use super::layout::{AffineShape, BLOCK};
+use super::packed::{PackedRow, Packing, RAW_VARIANCE_BITS};
+use super::spec::Layout;
+use super::write::{Affine, code, row_scale};
+use crate::moments::fixed::INPUT_BITS;
+
+/// Standardised inputs beyond this are cut off: eight standard deviations.
+const INPUT_REACH: i64 = 8;
+/// Sums of bytes times activations stay below this, because kernels return 256 times as much.
+const SUM_LIMIT: i64 = (1 << 23) - 1;
+/// Sums of squared bytes times variances stay below this.
+const SQUARE_SUM_LIMIT: i64 = (1 << 31) - 1;
+/// Largest byte of a square: signed, because the kernels' instructions are.
+const LARGEST_SQUARE: f64 = 127.0;
+
+/// The four sections of a packed affine map.
+#[derive(Default)]
+pub(super) struct PackedAffine {
+    pub(super) packing: Vec<u8>,
+    pub(super) rows: Vec<u8>,
+    pub(super) weight: Vec<u8>,
+    pub(super) square: Vec<u8>,
+}
+
+/// One row as bytes: weight = code × scale, squared weight = square × square scale.
+struct Row {
+    codes: Vec<i64>,
+    scale: f64,
+    squares: Vec<i64>,
+    square_scale: f64,
+}
+
+impl Row {
+    fn new(weights: &[f32], layout: Layout) -> Self {
+        let scale = row_scale(weights.iter().map(|weight| weight.abs()), 127.0);
+        let codes: Vec<i64> = weights.iter().map(|weight| code(*weight, scale, 127.0) as i64).collect();
+        let scale = f64::from(scale);
+        let largest = codes.iter().map(|code| code * code).max().unwrap_or(0) as f64;
+        // The small layout squares the codes themselves; the fast one stores the squares in a byte.
+        let per_square = if layout == Layout::Fast { (largest / LARGEST_SQUARE).max(1e-9) } else { 1.0 };
+        let squares = codes.iter().map(|code| ((code * code) as f64 / per_square).round() as i64).collect();
+        Row { codes, scale, squares, square_scale: scale * scale * per_square }
+    }
+}
+
+/// Packs one affine map. `first` says that its inputs are the model's own, which are not bounded by one.
+pub(super) fn pack(affine: &Affine, shape: AffineShape, first: bool) -> Result<PackedAffine, String> {
+    let rows: Vec<Row> =
+        affine.weight.chunks(shape.cols).map(|weights| Row::new(weights, shape.layout)).collect();
+    let packing = packing(&rows, shape, first);
+    if !packing.is_sound() {
+        return Err("the weights are too large for integer kernels; use the layout plain".into());
+    }
+    let bytes = |of: fn(&Row) -> &Vec<i64>| blocks(&rows.iter().map(of).collect::<Vec<_>>(), shape);
+    let mut packed = PackedAffine {
+        packing: packing.to_bytes().into(),
+        weight: bytes(|row| &row.codes),
+        ..PackedAffine::default()
+    };
+    if shape.layout == Layout::Fast && shape.propagates {
+        packed.square = bytes(|row| &row.squares);
+    }
+    for index in 0..shape.packed_rows() {
+        let row = match rows.get(index) {
+            Some(row) => fixed_row(row, affine.bias[index], &packing, shape, index)?,
+            None => PackedRow::default(),
+        };
+        packed.rows.extend(row.to_bytes());
+    }
+    Ok(packed)
+}
+
+/// The finest scales with which no row can overflow.
+fn packing(rows: &[Row], shape: AffineShape, first: bool) -> Packing {
+    let reach = if first { INPUT_REACH } else { 1 };
+    let largest_sum = |row: &Row| {
+        let (inputs, state) = row.codes.split_at(shape.inputs);
+        let sum = |codes: &[i64]| codes.iter().map(|code| code.abs()).sum::<i64>();
+        reach * sum(inputs) + sum(state)
+    };
+    let mean_sum = rows.iter().map(largest_sum).max().unwrap_or(0).max(1);
+    let unit = (SUM_LIMIT / mean_sum).min(32767 / reach);
+    let square_sum = rows.iter().map(|row| row.squares.iter().sum::<i64>()).max().unwrap_or(0).max(1);
+    let (limit, _) = square_sums(shape.layout);
+    let largest_scale = rows.iter().map(|row| row.square_scale).fold(1e-12, f64::max);
+    let room = f64::from(31 - square_sums(shape.layout).1) - largest_scale.log2();
+    Packing {
+        unit: unit as f32,
+        input_limit: (unit * reach) as i32,
+        variance_bits: (limit / square_sum).ilog2().min(14),
+        variance_exponent: (room.floor() as i64).clamp(0, 50) as u32,
+    }
+}
+
+/// Limit of a row's sum of squares, and by how many bits a row's scale is smaller than its square scale × 2^exponent.
+///
+/// Kernels return 256 times the sum of stored squares, and the sum itself where they square.
+fn square_sums(layout: Layout) -> (i64, u32) {
+    match layout {
+        Layout::Fast => (SUM_LIMIT, 32 - 8 - RAW_VARIANCE_BITS),
+        _ => (SQUARE_SUM_LIMIT, 32 - RAW_VARIANCE_BITS),
+    }
+}
+
+fn fixed_row(
+    row: &Row,
+    bias: f32,
+    packing: &Packing,
+    shape: AffineShape,
+    index: usize,
+) -> Result<PackedRow, String> {
+    let half = if shape.sigmoids.includes(index) { 0.5 } else { 1.0 };
+    let one = f64::from(1_u32 << INPUT_BITS);
+    // The kernel's 256 × sum, times this, divided by 2³², is the pre-activation.
+    let mean_scale = half * row.scale * one * 2f64.powi(24) / f64::from(packing.unit);
+    let bits = packing.variance_exponent + square_sums(shape.layout).1;
+    let var_scale = half * half * row.square_scale * 2f64.powi(bits as i32);
+    let var_scale = if shape.propagates { var_scale } else { 0.0 };
+    Ok(PackedRow {
+        // A product of 30 bits has room beside it.
+        bias: integer(half * f64::from(bias) * one, 29).ok_or_else(|| too_large(index, "bias"))?,
+        mean_scale: integer(mean_scale, 31).ok_or_else(|| too_large(index, "weight"))?,
+        var_scale: integer(var_scale, 31).ok_or_else(|| too_large(index, "squared weight"))?,
+    })
+}
+
+/// The nearest integer, if its magnitude has at most so many bits.
+fn integer(value: f64, bits: i32) -> Option<i32> {
+    let rounded = value.round();
+    (rounded.abs() < 2f64.powi(bits)).then_some(rounded as i32)
+}
+
+fn too_large(row: usize, what: &str) -> String {
+    format!("row {row}: {what} is too large for integer kernels; use the layout plain")
+}
+
+/// Bytes of four rows by four columns after each other; the order within a block is that of `kernels::packed`.
+fn blocks(rows: &[&Vec<i64>], shape: AffineShape) -> Vec<u8> {
+    let (inputs, padded_inputs) = (shape.inputs, shape.packed_inputs());
+    let mut grid = vec![vec![0_i64; shape.packed_cols()]; shape.packed_rows()];
+    for (place, row) in grid.iter_mut().zip(rows) {
+        place[..inputs].copy_from_slice(&row[..inputs]);
+        place[padded_inputs..padded_inputs + row.len() - inputs].copy_from_slice(&row[inputs..]);
+    }
+    let mut bytes = Vec::new();
+    for group in grid.chunks(BLOCK) {
+        for column in (0..shape.packed_cols()).step_by(2) {
+            for rows in group.chunks(2) {
+                for column in [column, column + 1] {
+                    let pair = 256 * rows[0][column] + rows[1][column];
+                    bytes.extend((pair as i16).to_le_bytes());
+                }
+            }
+        }
+    }
+    bytes
+}

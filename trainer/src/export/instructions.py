@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Fits instruction_weights.rs to instructions.json, what `cargo xtask bench --json` counted. Plain Python.
+
+Cases marked held_out are left for the test to judge by.
+
+    python3 instructions.py > instruction_weights.rs
+
+Least squares on relative errors, with no weight below zero: sizes of the bench are few, parts grow together, and no part
+of a step takes back instructions of another.
+"""
+import json, os
+
+CORES = ["M0", "M3", "M4F", "M33"]
+LAYOUTS = ["small", "fast", "mean"]
+
+
+def parts(case):
+    inputs, hidden, lstm = case["inputs"], case["hidden"], case["cell"] == "lstm"
+    up = lambda value, multiple: -(-value // multiple) * multiple
+    outputs = inputs if case.get("target") == "next" else 1
+    maps = [((4 if lstm else 1) * hidden, up(inputs, 2) + hidden), (outputs, hidden)]
+    # Units are filled in twice: for their own layer, and for the map above.
+    rows = [up(r, 4) // 4 for r, _ in maps]
+    cols = [up(c, 4) for _, c in maps]
+    blocks = sum(r * c // 4 for r, c in zip(rows, cols))
+    scored = outputs if case.get("target") == "next" else 0
+    return [1, blocks, sum(rows), hidden if lstm else 0, inputs, 2 * hidden, scored]
+
+
+def fit(cases):
+    """Weights that make the sum of squared relative errors smallest, one coordinate after the other."""
+    lines = [[part / case["instructions"] for part in parts(case)] for case in cases]
+    weights = [0.0] * len(lines[0])
+    misses = [1.0] * len(lines)
+    for _ in range(20_000):
+        for i in range(len(weights)):
+            size = sum(line[i] ** 2 for line in lines)
+            if size:
+                step = max(sum(line[i] * miss for line, miss in zip(lines, misses)) / size, -weights[i])
+                weights[i] += step
+                misses = [miss - step * line[i] for line, miss in zip(lines, misses)]
+    return weights
+
+
+folder = os.path.dirname(os.path.abspath(__file__))
+counted = [case for case in json.load(open(os.path.join(folder, "instructions.json"))) if case.get("instructions") and not case.get("held_out")]
+print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
+print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM cells, inputs, units filled in, channels scored.")
+print("pub(super) const PARTS: usize = 7;\n")
+print("/// Instructions per part, by core and layout.\n#[rustfmt::skip]")
+entries = []
+for core in CORES:
+    for layout in LAYOUTS:
+        cases = [case for case in counted if case["core"] == core and case["layout"] == layout]
+        if cases:
+            numbers = ", ".join(f"{weight:.3f}" for weight in fit(cases))
+            entries.append(f'    ("{core}", Layout::{layout.capitalize()}, [{numbers}]),')
+print(f"pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); {len(entries)}] = [")
+print("\n".join(entries))
+print("];")

@@ -1,0 +1,135 @@
+//! How many instructions a step takes on a microcontroller, predicted from the architecture.
+//!
+//! A step in a packed layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
+//! four rows by four columns, groups of four rows, LSTM cells, inputs, units to fill in, channels to score. The weight of each part is
+//! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
+//! together.
+
+use quaver::checkpoint::{CellKind, Layout, ModelSpec, Target};
+use serde::Serialize;
+
+use super::instruction_weights::{PARTS, WEIGHTS};
+
+/// Predicted instructions of one step on one core.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Instructions {
+    /// The core.
+    pub core: &'static str,
+    /// Instructions per step.
+    pub instructions: u64,
+}
+
+/// Predictions for Cortex-M0, M3, M4F and M33; none for plain layouts, whose cost on cores without a floating-point unit
+/// depends on the data.
+pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
+    let parts = parts(spec);
+    let predict =
+        |weights: &[f64; PARTS]| weights.iter().zip(parts).map(|(weight, part)| weight * part).sum::<f64>();
+    let of_layout = WEIGHTS.iter().filter(|(_, layout, _)| *layout == spec.layout);
+    of_layout
+        .map(|(core, _, weights)| Instructions {
+            core,
+            instructions: predict(weights).max(0.0).round() as u64,
+        })
+        .collect()
+}
+
+/// How often a step does each thing that has a cost.
+fn parts(spec: &ModelSpec) -> [f64; PARTS] {
+    let (mut blocks, mut groups, mut cells, mut filled) = (0, 0, 0, 0);
+    let mut map = |rows: usize, cols: usize| {
+        let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(4));
+        (blocks, groups) = (blocks + rows * cols / 4, groups + rows);
+    };
+    let mut inputs = usize::from(spec.inputs);
+    for layer in &spec.layers {
+        let units = usize::from(layer.units);
+        let state = if layer.cell.is_recurrent() { units } else { 0 };
+        map(layer.cell.gates() * units, inputs.next_multiple_of(2) + state);
+        cells += if layer.cell == CellKind::Lstm { units } else { 0 };
+        // For their own layer, and for the map above.
+        filled += state + units;
+        inputs = units;
+    }
+    map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
+    let scored = if spec.target == Target::Next { usize::from(spec.outputs) } else { 0 };
+    [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
+}
+
+/// Whether predictions exist for a layout.
+#[cfg(test)]
+fn is_predicted(layout: Layout) -> bool {
+    WEIGHTS.iter().any(|(_, of, _)| *of == layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quaver::checkpoint::{
+        LayerSpec, Likelihood, MomentForm, OutputMode, OutputSpec, Transfer, UnitNoise, WeightFormat,
+    };
+    use serde_json::Value;
+
+    /// What the command promises.
+    const TOLERANCE: f64 = 0.05;
+
+    fn spec(case: &Value) -> ModelSpec {
+        let number = |name: &str| case[name].as_u64().expect("a number") as u16;
+        let layer = LayerSpec {
+            cell: if case["cell"] == "lstm" { CellKind::Lstm } else { CellKind::Elman(Transfer::Tanh) },
+            units: number("hidden"),
+            input_noise: UnitNoise::None,
+            recurrent_noise: UnitNoise::None,
+            weight_variance: false,
+            variance_scale: 1.0,
+        };
+        let next = case["target"] == "next";
+        ModelSpec {
+            inputs: number("inputs"),
+            outputs: if next { number("inputs") } else { 1 },
+            target: if next { Target::Next } else { Target::Columns },
+            likelihood: Likelihood::Gaussian,
+            moment_form: MomentForm::Accurate,
+            weight_format: WeightFormat::Int8,
+            layout: match case["layout"].as_str() {
+                Some("small") => Layout::Small,
+                Some("fast") => Layout::Fast,
+                Some("mean") => Layout::Mean,
+                _ => Layout::Plain,
+            },
+            layers: [layer].into_iter().collect(),
+            output: OutputSpec {
+                mode: OutputMode::Plain,
+                noise: UnitNoise::None,
+                weight_variance: false,
+                variance_scale: 1.0,
+            },
+        }
+    }
+
+    #[test]
+    fn predictions_are_within_five_percent_of_what_was_counted() {
+        let counted: Vec<Value> =
+            serde_json::from_str(include_str!("instructions.json")).expect("a list of measurements");
+        let mut compared = 0;
+        for case in counted.iter().filter(|case| case["instructions"].is_u64()) {
+            let spec = spec(case);
+            let predictions = instructions(&spec);
+            let Some(prediction) = predictions.iter().find(|prediction| case["core"] == prediction.core)
+            else {
+                continue;
+            };
+            let counted = case["instructions"].as_f64().expect("a number");
+            let off = prediction.instructions as f64 / counted - 1.0;
+            assert!(off.abs() <= TOLERANCE, "{case}: predicted {}, off by {off:.3}", prediction.instructions);
+            compared += 1;
+        }
+        assert!(compared >= 40, "only {compared} measurements were compared");
+    }
+
+    #[test]
+    fn plain_layouts_are_not_predicted() {
+        assert!(!is_predicted(Layout::Plain));
+        assert!(is_predicted(Layout::Fast));
+    }
+}

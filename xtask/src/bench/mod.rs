@@ -1,0 +1,99 @@
+//! What a step costs on each core: instructions, flash, RAM, stack.
+
+mod case;
+mod print;
+mod reference;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::{Map, Value};
+
+use crate::image;
+use crate::machine::{MACHINES, Machine};
+use crate::shell::Shell;
+use case::Case;
+
+/// Figures of one model on one core by name; `null` is what the core cannot measure.
+type Figures = Map<String, Value>;
+
+/// One model on one core; without figures if it does not fit.
+struct Measured {
+    case: Case,
+    core: &'static str,
+    figures: Option<Figures>,
+}
+
+/// Measures every model on every core, or those whose names begin with `only`.
+pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
+    let mut code = BTreeMap::new();
+    let mut results = Vec::new();
+    for case in Case::all().into_iter().filter(|case| case.name().starts_with(only)) {
+        let mut built = BTreeMap::new();
+        for machine in &MACHINES {
+            let target = machine.target;
+            if !built.contains_key(target) {
+                built.insert(target, bench_image(&case, target)?);
+                code.entry(target).or_insert(code_bytes(&case, target)?);
+            }
+            let figures = built[target].as_ref().map(|image| measure(machine, image, code[target]));
+            results.push(Measured { case: case.clone(), core: machine.core, figures: figures.transpose()? });
+        }
+        if !as_json {
+            eprintln!("{} measured", case.name());
+        }
+    }
+    if as_json {
+        print::json(&results)
+    } else {
+        print::table(&results)
+    }
+    Ok(())
+}
+
+fn build(image: &str, case: &Case, target: &str) -> Shell {
+    image::build_command(image, target).variable("QUAVER_CASE", case.name())
+}
+
+/// Builds for one target; `None` if the model does not fit its machine.
+fn bench_image(case: &Case, target: &str) -> Result<Option<PathBuf>> {
+    let bench = build("bench", case, target);
+    if does_not_fit(&bench)? { Ok(None) } else { image::path_of(&bench).map(Some) }
+}
+
+/// Flash of an image that loads and steps and does nothing else, less its model: the same for every model.
+fn code_bytes(case: &Case, target: &str) -> Result<u64> {
+    let image = image::path_of(&build("step_only", case, target))?;
+    Ok(image::flash_bytes(&image)? - image::symbol_bytes(&image, "CHECKPOINT")?)
+}
+
+/// Whether the linker says that a memory is too small. Any other failure is one.
+fn does_not_fit(build: &Shell) -> Result<bool> {
+    let captured = build.capture()?;
+    if captured.stderr.contains("will not fit in region") {
+        return Ok(true);
+    }
+    if !captured.status.success() {
+        build.run()?;
+    }
+    Ok(false)
+}
+
+fn measure(machine: &Machine, image: &std::path::Path, code_bytes: u64) -> Result<Figures> {
+    let printed = machine.run_counting(image)?;
+    let figure = |line: &str| {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_string(), value.parse::<u64>().map_or(Value::Null, Value::from)))
+    };
+    let mut figures: Figures = printed.lines().filter_map(figure).collect();
+    let count = |name: &str| figures.get(name).and_then(Value::as_u64);
+    let model = count("model_bytes").context("the image told no model_bytes")?;
+    let ratio = count("step_instructions_most")
+        .zip(count("step_instructions_least"))
+        .map(|(most, least)| (1e4 * most as f64 / least as f64).round() / 1e4);
+    figures.insert("code_bytes".into(), code_bytes.into());
+    figures.insert("flash".into(), (code_bytes + model).into());
+    figures.insert("max_over_min".into(), ratio.map_or(Value::Null, Value::from));
+    Ok(figures)
+}
