@@ -1,6 +1,8 @@
-//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`.
+//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask
+//! bench-train`.
 
 mod bench;
+mod bench_train;
 mod image;
 mod install;
 mod machine;
@@ -11,6 +13,7 @@ mod test;
 
 use std::process::ExitCode;
 
+use bench_train::Beside;
 use clap::Parser;
 
 /// Chores of the Quaver workspace.
@@ -34,6 +37,18 @@ enum Chore {
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
     },
+    /// Time training steps of four networks on this machine, and show the memory they need
+    BenchTrain {
+        /// Time the same networks in PyTorch as well, installed for this run alone
+        #[arg(long)]
+        torch: bool,
+        /// Take PyTorch from this Python interpreter instead of installing it
+        #[arg(long, value_name = "PATH")]
+        python: Option<String>,
+        /// Print JSON instead of tables
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -48,6 +63,14 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
         Chore::Test => return test::run(),
         Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
         Chore::Bench { json, only } => install::ensure_qemu().and_then(|()| bench::run(json, &only))?,
+        Chore::BenchTrain { torch, python, json } => {
+            let beside = match python {
+                Some(python) => Beside::Python(python),
+                None if torch => Beside::Throwaway,
+                None => Beside::Nothing,
+            };
+            bench_train::run(beside, json)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,13 @@
 //! How unlikely observations are under the moments of the outputs, and the derivatives of that.
 
 use std::f64::consts::TAU;
+use std::marker::PhantomData;
 
 use quaver::checkpoint::MomentForm;
-use quaver::moments::{Jacobian, Moments, gradient};
+use quaver::moments::Moments;
+
+use crate::nn::squash::{PaperSigmoid, Sigmoid, Squash};
+use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// Observations, the outputs that should explain them, and where the derivatives go. All slices are of one length.
 #[derive(Debug)]
@@ -38,44 +42,49 @@ pub fn gaussian(terms: Terms<'_>) -> f64 {
 
 /// Sum of the cross entropies of targets of 0 or 1 with E[σ(a)], in nats.
 pub fn bernoulli(terms: Terms<'_>, form: MomentForm) -> f64 {
-    let mut probability = vec![0.0; terms.targets.len()];
-    let Terms { targets, mask, mean, var, by_mean, by_var } = terms;
     match form {
-        MomentForm::Accurate => {
-            explain(gradient::sigmoid, targets, [mean, var], [&mut probability, by_mean, by_var])
-        }
-        MomentForm::Paper => {
-            explain(gradient::paper_sigmoid, targets, [mean, var], [&mut probability, by_mean, by_var]);
-        }
+        MomentForm::Accurate => cross_entropy::<Sigmoid>(terms),
+        MomentForm::Paper => cross_entropy::<PaperSigmoid>(terms),
     }
-    for (by_mean, (by_var, mask)) in by_mean.iter_mut().zip(by_var.iter_mut().zip(mask)) {
-        *by_mean *= mask;
-        *by_var *= mask;
-    }
-    probability.iter().zip(mask).map(|(p, mask)| -f64::from(*mask) * f64::from(*p).ln()).sum()
+}
+
+fn cross_entropy<F: Squash>(terms: Terms<'_>) -> f64 {
+    let mut probability = vec![0.0; terms.targets.len()];
+    let mask = terms.mask;
+    vectorised::run(Explain { terms, probability: &mut probability, function: PhantomData::<F> });
+    let counted = |(p, mask): (&f32, &f32)| if *mask == 0.0 { 1.0 } else { f64::from(*p) };
+    // One logarithm for several probabilities: the product of eight f32 is far from the smallest f64.
+    let groups = probability.chunks(8).zip(mask.chunks(8));
+    groups.map(|(p, mask)| -p.iter().zip(mask).map(counted).product::<f64>().ln()).sum()
 }
 
 /// Probability of each target, and the derivatives of minus its logarithm.
 ///
 /// 1 − E[σ(a)] is E[σ(−a)], so that a target of 0 is one of 1 for the mirrored output: no probability is ever the
 /// difference of 1 and a number close to 1. A loop without branches, to be compiled to vector instructions.
-#[inline(always)]
-fn explain(
-    sigmoid: impl Fn(Moments) -> (Moments, Jacobian),
-    targets: &[f32],
-    [mean, var]: [&[f32]; 2],
-    derivatives: [&mut [f32]; 3],
-) {
-    let count = targets.len();
-    let (mean, var) = (&mean[..count], &var[..count]);
-    let [probability, by_mean, by_var] = derivatives.map(|plane| &mut plane[..count]);
-    for index in 0..count {
-        let sign = 2.0 * targets[index] - 1.0;
-        let (squashed, jacobian) = sigmoid(Moments { mean: sign * mean[index], var: var[index] });
-        let p = squashed.mean.max(f32::MIN_POSITIVE);
-        probability[index] = p;
-        by_mean[index] = -sign * jacobian.mean_by_mean / p;
-        by_var[index] = -jacobian.mean_by_var / p;
+struct Explain<'a, F> {
+    terms: Terms<'a>,
+    probability: &'a mut [f32],
+    function: PhantomData<F>,
+}
+
+impl<F: Squash> Kernel for Explain<'_, F> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let Terms { targets, mask, mean, var, by_mean, by_var } = self.terms;
+        let count = targets.len();
+        let [mask, mean, var] = [mask, mean, var].map(|plane| &plane[..count]);
+        let [probability, by_mean, by_var] =
+            [self.probability, by_mean, by_var].map(|plane| &mut plane[..count]);
+        for index in 0..count {
+            let sign = 2.0 * targets[index] - 1.0;
+            let (squashed, jacobian) =
+                F::differentiate(Moments { mean: sign * mean[index], var: var[index] });
+            let p = squashed.mean.max(f32::MIN_POSITIVE);
+            probability[index] = p;
+            by_mean[index] = -mask[index] * sign * jacobian.mean_by_mean / p;
+            by_var[index] = -mask[index] * jacobian.mean_by_var / p;
+        }
     }
 }
 

@@ -25,6 +25,20 @@ pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
 
     /// Gradients for the inputs, given the inputs, the value, the tape and the gradient for the value.
     fn backward(&self, inputs: [&[f32]; N], value: &[f32], tape: &Self::Tape, grad: &[f32]) -> [Vec<f32>; N];
+
+    /// The same for those inputs alone whose gradient is wanted; what is not may be left empty.
+    ///
+    /// Worth writing where a gradient is dear and not always wanted, as that for the data is not.
+    fn backward_for(
+        &self,
+        inputs: [&[f32]; N],
+        value: &[f32],
+        tape: &Self::Tape,
+        grad: &[f32],
+        _wanted: [bool; N],
+    ) -> [Vec<f32>; N] {
+        self.backward(inputs, value, tape, grad)
+    }
 }
 
 /// Values with their shape.
@@ -182,7 +196,8 @@ impl<F: HostFunction<N>, const N: usize> Backward<Flex, N> for HostStep<F> {
         let grad = contiguous(grads.consume::<Flex>(&ops.node));
         let saved = ops.state;
         let inputs = saved.inputs.each_ref().map(values);
-        let gradients = self.0.backward(inputs, values(&saved.value), &saved.tape, values(&grad));
+        let wanted = ops.parents.each_ref().map(Option::is_some);
+        let gradients = self.0.backward_for(inputs, values(&saved.value), &saved.tape, values(&grad), wanted);
         for ((parent, input), gradient) in ops.parents.into_iter().zip(&saved.inputs).zip(gradients) {
             if let Some(parent) = parent {
                 let data = TensorData::new(gradient, input.shape());

@@ -10,6 +10,7 @@ pub mod host_node;
 mod init;
 pub mod law;
 mod layer_function;
+pub(crate) mod linear;
 pub(crate) mod link;
 pub mod method;
 pub mod net;
@@ -19,7 +20,9 @@ pub mod parameters;
 pub mod product;
 pub mod random;
 pub mod recurrence;
+pub(crate) mod squash;
 pub mod tensors;
+pub(crate) mod vectorised;
 
 #[cfg(test)]
 mod net_tests;

@@ -6,6 +6,7 @@ use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 use super::host_node::{apply3, apply4};
 use super::law::{Law, Scale};
 use super::layer_function::{LayerFunction, Memoryless};
+use super::linear;
 use super::link::link;
 use super::noise::NoiseLaw;
 use super::parallel;
@@ -190,17 +191,14 @@ fn map(input: MomentTensors, noise: &Law, affine: &Affine, scale: &Scale) -> Mom
             Some(weight_var) => square + weight_var.clone(),
             None => square,
         };
-        var.matmul(square.transpose())
+        linear::product(var, square)
     });
-    let made = weight_var.map(|weight_var| (mean.clone() * mean.clone()).matmul(weight_var.transpose()));
+    let made = weight_var.map(|weight_var| linear::product(mean.clone() * mean.clone(), weight_var));
     let var = sum(carried, made).map(|var| match bias_var {
         Some(bias_var) => var + bias_var.unsqueeze(),
         None => var,
     });
-    MomentTensors {
-        mean: mean.matmul(weight.transpose()) + bias.unsqueeze(),
-        var: var.map(|var| scale.apply(var)),
-    }
+    MomentTensors { mean: linear::affine(mean, weight, bias), var: var.map(|var| scale.apply(var)) }
 }
 
 /// The sum of what is not zero.

@@ -3,6 +3,7 @@
 use super::cell::Cell;
 use super::transfer::{Slopes, SlopesMut, Sweep};
 use super::{Planes, PlanesMut};
+use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// An Elman cell with its transfer function.
 pub(super) struct Elman {
@@ -23,10 +24,26 @@ impl Cell for Elman {
         trace: &[f32],
         grad_state: Planes<'_>,
         _grad_memory: PlanesMut<'_>,
-        mut grad_pre: PlanesMut<'_>,
+        grad_pre: PlanesMut<'_>,
     ) {
-        let slopes = Slopes::quarters(trace);
-        for unit in 0..grad_state.mean.len() {
+        vectorised::run(Pull { slopes: Slopes::quarters(trace), grad_state, grad_pre });
+    }
+}
+
+/// From the gradient for the states to that for the pre-activations.
+struct Pull<'a> {
+    slopes: Slopes<'a>,
+    grad_state: Planes<'a>,
+    grad_pre: PlanesMut<'a>,
+}
+
+impl Kernel for Pull<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let count = self.grad_state.mean.len();
+        let (slopes, grad_state) = (self.slopes.first(count), self.grad_state.first(count));
+        let mut grad_pre = self.grad_pre.first(count);
+        for unit in 0..count {
             grad_pre.set(unit, slopes.pull(unit, grad_state.gradient(unit)));
         }
     }

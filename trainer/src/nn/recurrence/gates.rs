@@ -20,9 +20,25 @@ impl GateOrder {
         }
     }
 
+    /// Copies single numbers from unit by unit to gate by gate.
+    pub(super) fn gather_values(self, by_unit: &[f32], by_gate: &mut [f32]) {
+        let gates = self.0.len();
+        if gates == 1 {
+            return by_gate.copy_from_slice(by_unit);
+        }
+        for (place, values) in by_gate.chunks_exact_mut(by_unit.len() / gates).enumerate() {
+            for (value, unit) in values.iter_mut().zip(by_unit.chunks_exact(gates)) {
+                *value = unit[self.0[place]];
+            }
+        }
+    }
+
     /// Copies single numbers from gate by gate to unit by unit.
     pub(super) fn scatter(self, by_gate: &[f32], by_unit: &mut [f32]) {
         let gates = self.0.len();
+        if gates == 1 {
+            return by_unit.copy_from_slice(by_gate);
+        }
         let units = by_unit.len() / gates;
         for (place, values) in by_gate.chunks_exact(units).enumerate() {
             for (value, target) in values.iter().zip(by_unit[self.0[place]..].iter_mut().step_by(gates)) {
@@ -48,7 +64,7 @@ mod tests {
         order.scatter(&[5.0, 6.0, 7.0, 8.0], &mut scattered);
         assert_eq!(scattered, [7.0, 5.0, 8.0, 6.0]);
         let mut back = [0.0; 4];
-        order.gather(&scattered, &mut back, 1);
+        order.gather_values(&scattered, &mut back);
         assert_eq!(back, [5.0, 6.0, 7.0, 8.0]);
     }
 }

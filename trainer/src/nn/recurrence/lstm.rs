@@ -6,6 +6,7 @@ use quaver::moments::{Moments, product};
 use super::cell::Cell;
 use super::transfer::{Slopes, SlopesMut, Sweep};
 use super::{Planes, PlanesMut};
+use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// An LSTM with its two transfer functions.
 pub(super) struct Lstm {
@@ -39,13 +40,7 @@ impl Cell for Lstm {
     const TRACE: usize = GATE_PLANES + 6 + 2;
     const GATES: &'static [usize] = &[0, 1, 3, 2];
 
-    fn forward(
-        &self,
-        pre: Planes<'_>,
-        mut memory: PlanesMut<'_>,
-        mut state: PlanesMut<'_>,
-        trace: &mut [f32],
-    ) {
+    fn forward(&self, pre: Planes<'_>, mut memory: PlanesMut<'_>, state: PlanesMut<'_>, trace: &mut [f32]) {
         let units = memory.mean.len();
         let (gates, rest) = trace.split_at_mut(GATE_PLANES * units);
         let (squashed, before) = rest.split_at_mut(6 * units);
@@ -53,44 +48,97 @@ impl Cell for Lstm {
         before.mean.copy_from_slice(memory.mean);
         before.var.copy_from_slice(memory.var);
         let gates = self.squash_gates(pre, gates);
-        for unit in 0..units {
-            let gate = |gate: usize| gates.at(gate * units + unit);
-            let kept = product(gate(FORGET), before.as_planes().at(unit));
-            let added = product(gate(INPUT), gate(CELL_INPUT));
-            memory.put(unit, Moments { mean: kept.mean + added.mean, var: kept.var + added.var });
-        }
+        vectorised::run(Remember { gates, before: before.as_planes(), memory: memory.reborrow() });
         let (value, slopes) = squashed.split_at_mut(2 * units);
         let mut value = PlanesMut::halves(value);
         (self.tanh)(memory.as_planes(), value.reborrow(), SlopesMut::quarters(slopes));
-        for unit in 0..units {
-            state.put(unit, product(gates.at(OUTPUT * units + unit), value.as_planes().at(unit)));
-        }
+        vectorised::run(Emit { gate: gates.lane(OUTPUT, units), squashed: value.as_planes(), state });
     }
 
     fn backward(
         &self,
         trace: &[f32],
         grad_state: Planes<'_>,
-        mut grad_memory: PlanesMut<'_>,
-        mut grad_pre: PlanesMut<'_>,
+        grad_memory: PlanesMut<'_>,
+        grad_pre: PlanesMut<'_>,
     ) {
-        let units = grad_state.mean.len();
-        let trace = Trace::new(trace, units);
+        let trace = Trace::new(trace, grad_state.mean.len());
+        vectorised::run(Backpropagate { trace, grad_state, grad_memory, grad_pre });
+    }
+}
+
+/// c_t = f⊙c_{t−1} + i⊙g.
+struct Remember<'a> {
+    gates: Planes<'a>,
+    before: Planes<'a>,
+    memory: PlanesMut<'a>,
+}
+
+impl Kernel for Remember<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let units = self.before.mean.len();
+        let gate = |gate| self.gates.lane(gate, units).first(units);
+        let (input, forget, cell_input) = (gate(INPUT), gate(FORGET), gate(CELL_INPUT));
+        let (before, mut memory) = (self.before.first(units), self.memory.first(units));
         for unit in 0..units {
-            let gate = |gate: usize| trace.gates.at(gate * units + unit);
-            let (before, squashed) = (trace.before.at(unit), trace.squashed.at(unit));
+            let kept = product(forget.at(unit), before.at(unit));
+            let added = product(input.at(unit), cell_input.at(unit));
+            memory.put(unit, Moments { mean: kept.mean + added.mean, var: kept.var + added.var });
+        }
+    }
+}
+
+/// h_t = o⊙tanh(c_t).
+struct Emit<'a> {
+    gate: Planes<'a>,
+    squashed: Planes<'a>,
+    state: PlanesMut<'a>,
+}
+
+impl Kernel for Emit<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let units = self.gate.mean.len();
+        let (gate, squashed) = (self.gate.first(units), self.squashed.first(units));
+        let mut state = self.state.first(units);
+        for unit in 0..units {
+            state.put(unit, product(gate.at(unit), squashed.at(unit)));
+        }
+    }
+}
+
+/// All gradients of one step.
+struct Backpropagate<'a> {
+    trace: Trace<'a>,
+    grad_state: Planes<'a>,
+    grad_memory: PlanesMut<'a>,
+    grad_pre: PlanesMut<'a>,
+}
+
+impl Kernel for Backpropagate<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let units = self.grad_state.mean.len();
+        let [input, forget, output, cell_input] =
+            [INPUT, FORGET, OUTPUT, CELL_INPUT].map(|gate| self.trace.gate(gate, units));
+        let (before, squashed) = (self.trace.before.first(units), self.trace.squashed.first(units));
+        let squash_slopes = self.trace.squash_slopes.first(units);
+        let grad_state = self.grad_state.first(units);
+        let mut grad_memory = self.grad_memory.first(units);
+        let [mut grad_input, mut grad_forget, mut grad_output, mut grad_cell_input] =
+            self.grad_pre.quarters().map(|plane| plane.first(units));
+        for unit in 0..units {
+            let [i, f, o, g] = [input, forget, output, cell_input].map(|(gate, _)| gate.at(unit));
+            let (before, squashed) = (before.at(unit), squashed.at(unit));
             let grad_hidden = grad_state.gradient(unit);
-            let grad_squashed = grad_hidden.through_product(squashed, gate(OUTPUT));
-            let grad_cell =
-                grad_memory.as_planes().gradient(unit) + trace.squash_slopes.pull(unit, grad_squashed);
-            grad_memory.set(unit, grad_cell.through_product(before, gate(FORGET)));
-            let mut set = |gate: usize, grad| {
-                grad_pre.set(gate * units + unit, trace.gate_slopes.pull(gate * units + unit, grad));
-            };
-            set(INPUT, grad_cell.through_product(gate(INPUT), gate(CELL_INPUT)));
-            set(FORGET, grad_cell.through_product(gate(FORGET), before));
-            set(OUTPUT, grad_hidden.through_product(gate(OUTPUT), squashed));
-            set(CELL_INPUT, grad_cell.through_product(gate(CELL_INPUT), gate(INPUT)));
+            let grad_squashed = grad_hidden.through_product(squashed, o);
+            let grad_cell = grad_memory.as_planes().gradient(unit) + squash_slopes.pull(unit, grad_squashed);
+            grad_memory.set(unit, grad_cell.through_product(before, f));
+            grad_input.set(unit, input.1.pull(unit, grad_cell.through_product(i, g)));
+            grad_forget.set(unit, forget.1.pull(unit, grad_cell.through_product(f, before)));
+            grad_output.set(unit, output.1.pull(unit, grad_hidden.through_product(o, squashed)));
+            grad_cell_input.set(unit, cell_input.1.pull(unit, grad_cell.through_product(g, i)));
         }
     }
 }
@@ -123,5 +171,11 @@ impl<'a> Trace<'a> {
             squash_slopes: Slopes::quarters(squash_slopes),
             before: Planes::halves(before),
         }
+    }
+
+    /// Moments and derivatives of one gate.
+    #[inline(always)]
+    fn gate(&self, gate: usize, units: usize) -> (Planes<'a>, Slopes<'a>) {
+        (self.gates.lane(gate, units).first(units), self.gate_slopes.part(gate, units).first(units))
     }
 }

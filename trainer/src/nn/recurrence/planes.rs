@@ -39,6 +39,12 @@ impl<'a> Planes<'a> {
         Planes { mean: &self.mean[range.clone()], var: &self.var[range] }
     }
 
+    /// The first `count` units: in a loop over these, no access needs a check.
+    #[inline(always)]
+    pub(super) fn first(self, count: usize) -> Self {
+        Planes { mean: &self.mean[..count], var: &self.var[..count] }
+    }
+
     #[inline(always)]
     pub(super) fn at(self, unit: usize) -> Moments {
         Moments { mean: self.mean[unit], var: self.var[unit] }
@@ -57,6 +63,14 @@ impl<'a> PlanesMut<'a> {
         PlanesMut { mean, var }
     }
 
+    /// Four parts of one length.
+    pub(super) fn quarters(self) -> [Self; 4] {
+        let quarter = self.mean.len() / 4;
+        let (upper, lower) = self.split_at(2 * quarter);
+        let ((first, second), (third, fourth)) = (upper.split_at(quarter), lower.split_at(quarter));
+        [first, second, third, fourth]
+    }
+
     /// The first `count` units, and the rest.
     pub(super) fn split_at(self, count: usize) -> (Self, Self) {
         let (mean, var) = (self.mean.split_at_mut(count), self.var.split_at_mut(count));
@@ -67,6 +81,12 @@ impl<'a> PlanesMut<'a> {
     pub(super) fn lane(&mut self, lane: usize, units: usize) -> PlanesMut<'_> {
         let range = lane * units..(lane + 1) * units;
         PlanesMut { mean: &mut self.mean[range.clone()], var: &mut self.var[range] }
+    }
+
+    /// The first `count` units, as in [`Planes::first`].
+    #[inline(always)]
+    pub(super) fn first(self, count: usize) -> Self {
+        PlanesMut { mean: &mut self.mean[..count], var: &mut self.var[..count] }
     }
 
     pub(super) fn reborrow(&mut self) -> PlanesMut<'_> {

@@ -3,11 +3,15 @@
 //! The functions of the runtime are straight-line code. Called in a loop over planes, with nothing but slices around
 //! them, they compile to vector instructions; called unit by unit they would take several times as long.
 
+use std::marker::PhantomData;
+
 use quaver::checkpoint::{MomentForm, Transfer};
-use quaver::moments::{Jacobian, Moments, gradient};
+use quaver::moments::Moments;
 
 use super::cell::Gradient;
 use super::{Planes, PlanesMut};
+use crate::nn::squash::{PaperSigmoid, PaperTanh, Rectifier, Sigmoid, Squash, Tanh};
+use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// Applies a transfer function to every unit: moments, and the derivatives of the moments.
 pub(super) type Sweep = fn(Planes<'_>, PlanesMut<'_>, SlopesMut<'_>);
@@ -15,42 +19,43 @@ pub(super) type Sweep = fn(Planes<'_>, PlanesMut<'_>, SlopesMut<'_>);
 /// The sweep of a transfer function.
 pub(super) fn sweep(transfer: Transfer, form: MomentForm) -> Sweep {
     match (transfer, form) {
-        (Transfer::Tanh, MomentForm::Accurate) => {
-            |pre, value, slopes| each(gradient::tanh, pre, value, slopes)
-        }
-        (Transfer::Tanh, MomentForm::Paper) => {
-            |pre, value, slopes| each(gradient::paper_tanh, pre, value, slopes)
-        }
-        (Transfer::Sigmoid, MomentForm::Accurate) => {
-            |pre, value, slopes| each(gradient::sigmoid, pre, value, slopes)
-        }
-        (Transfer::Sigmoid, MomentForm::Paper) => {
-            |pre, value, slopes| each(gradient::paper_sigmoid, pre, value, slopes)
-        }
-        (Transfer::Rectifier, _) => |pre, value, slopes| each(gradient::rectifier, pre, value, slopes),
+        (Transfer::Tanh, MomentForm::Accurate) => each::<Tanh>,
+        (Transfer::Tanh, MomentForm::Paper) => each::<PaperTanh>,
+        (Transfer::Sigmoid, MomentForm::Accurate) => each::<Sigmoid>,
+        (Transfer::Sigmoid, MomentForm::Paper) => each::<PaperSigmoid>,
+        (Transfer::Rectifier, _) => each::<Rectifier>,
     }
 }
 
-#[inline(always)]
-fn each(
-    function: impl Fn(Moments) -> (Moments, Jacobian),
-    pre: Planes<'_>,
-    value: PlanesMut<'_>,
-    slopes: SlopesMut<'_>,
-) {
-    let count = pre.mean.len();
-    // Slices of one length that is known to be in range: no check is left inside the loop.
-    let (pre_mean, pre_var) = (&pre.mean[..count], &pre.var[..count]);
-    let (mean, var) = (&mut value.mean[..count], &mut value.var[..count]);
-    let [mean_by_mean, mean_by_var, var_by_mean, var_by_var] = slopes.0.map(|plane| &mut plane[..count]);
-    for unit in 0..count {
-        let (moments, jacobian) = function(Moments { mean: pre_mean[unit], var: pre_var[unit] });
-        mean[unit] = moments.mean;
-        var[unit] = moments.var;
-        mean_by_mean[unit] = jacobian.mean_by_mean;
-        mean_by_var[unit] = jacobian.mean_by_var;
-        var_by_mean[unit] = jacobian.var_by_mean;
-        var_by_var[unit] = jacobian.var_by_var;
+fn each<F: Squash>(pre: Planes<'_>, value: PlanesMut<'_>, slopes: SlopesMut<'_>) {
+    vectorised::run(Each { pre, value, slopes, function: PhantomData::<F> });
+}
+
+struct Each<'a, F> {
+    pre: Planes<'a>,
+    value: PlanesMut<'a>,
+    slopes: SlopesMut<'a>,
+    function: PhantomData<F>,
+}
+
+impl<F: Squash> Kernel for Each<'_, F> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let count = self.pre.mean.len();
+        // Slices of one length that is known to be in range: no check is left inside the loop.
+        let (pre_mean, pre_var) = (&self.pre.mean[..count], &self.pre.var[..count]);
+        let (mean, var) = (&mut self.value.mean[..count], &mut self.value.var[..count]);
+        let [mean_by_mean, mean_by_var, var_by_mean, var_by_var] =
+            self.slopes.0.map(|plane| &mut plane[..count]);
+        for unit in 0..count {
+            let (moments, jacobian) = F::differentiate(Moments { mean: pre_mean[unit], var: pre_var[unit] });
+            mean[unit] = moments.mean;
+            var[unit] = moments.var;
+            mean_by_mean[unit] = jacobian.mean_by_mean;
+            mean_by_var[unit] = jacobian.mean_by_var;
+            var_by_mean[unit] = jacobian.var_by_mean;
+            var_by_var[unit] = jacobian.var_by_var;
+        }
     }
 }
 
@@ -68,6 +73,17 @@ impl<'a> Slopes<'a> {
         let (upper, lower) = planes.split_at(planes.len() / 2);
         let (first, third) = (upper.split_at(upper.len() / 2), lower.split_at(lower.len() / 2));
         Slopes([first.0, first.1, third.0, third.1])
+    }
+
+    /// Units `part * units` to `(part + 1) * units` of each plane.
+    pub(super) fn part(&self, part: usize, units: usize) -> Slopes<'a> {
+        Slopes(self.0.map(|plane| &plane[part * units..(part + 1) * units]))
+    }
+
+    /// The first `count` units of each plane, as in [`Planes::first`].
+    #[inline(always)]
+    pub(super) fn first(self, count: usize) -> Slopes<'a> {
+        Slopes(self.0.map(|plane| &plane[..count]))
     }
 
     /// The gradient for the argument of unit `unit`, given that for its value.

@@ -121,7 +121,7 @@ impl<C: Cell> Unrolled<'_, C> {
     /// Pre-activations of all lanes, from unit by unit to gate by gate.
     fn gather(&self, by_unit: &[f32], by_gate: &mut [f32]) {
         for (by_unit, by_gate) in by_unit.chunks_exact(self.rows).zip(by_gate.chunks_exact_mut(self.rows)) {
-            Self::ORDER.gather(by_unit, by_gate, 1);
+            Self::ORDER.gather_values(by_unit, by_gate);
         }
     }
 

@@ -1,0 +1,39 @@
+//! Transfer functions with their derivatives, as types.
+
+use quaver::moments::{Jacobian, Moments, gradient};
+
+/// A transfer function on moments.
+///
+/// A type rather than a function pointer or a closure, so that loops over it are compiled for it alone (see
+/// [`super::vectorised`]).
+pub(crate) trait Squash {
+    /// Moments of the value, and their derivatives by those of the argument.
+    fn differentiate(argument: Moments) -> (Moments, Jacobian);
+}
+
+macro_rules! squash {
+    ($($(#[$doc:meta])* $name:ident = $function:path;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl Squash for $name {
+            #[inline(always)]
+            fn differentiate(argument: Moments) -> (Moments, Jacobian) {
+                $function(argument)
+            }
+        }
+    )*};
+}
+
+squash! {
+    /// max(0, a).
+    Rectifier = gradient::rectifier;
+    /// The logistic function.
+    Sigmoid = gradient::sigmoid;
+    /// The logistic function as published.
+    PaperSigmoid = gradient::paper_sigmoid;
+    /// The hyperbolic tangent.
+    Tanh = gradient::tanh;
+    /// The hyperbolic tangent as published.
+    PaperTanh = gradient::paper_tanh;
+}

@@ -1,0 +1,56 @@
+//! Loops compiled for the widest vectors that the processor at hand can compute with.
+//!
+//! A build for any x86-64 may only use vectors of four numbers. A [`Kernel`] is compiled several times, for 4, 8 and 16
+//! numbers, and the processor is asked which to take.
+
+use macerator::{AutoArch, Simd, VMulAdd, WithSimd};
+
+/// A loop with what it works on.
+///
+/// Only what is inlined into `run` is compiled for wider vectors: mark it and all it calls `#[inline(always)]`, and
+/// pass functions as types, because the compiler cannot be told to inline a closure.
+pub(crate) trait Kernel {
+    /// Does the work.
+    fn run<P: Processor>(self);
+}
+
+/// Runs a kernel with the best instructions that the processor has.
+pub(crate) fn run(kernel: impl Kernel) {
+    AutoArch::new().dispatch(Dispatched(kernel));
+}
+
+/// What a processor offers. Ordinary arithmetic has the same bits on all of them.
+pub(crate) trait Processor {
+    /// Numbers in one vector.
+    fn lanes() -> usize;
+
+    /// a·b + c: rounded once where there is an instruction for it, else twice.
+    fn multiply_add(a: f32, b: f32, c: f32) -> f32;
+}
+
+struct Dispatched<K>(K);
+
+impl<K: Kernel> WithSimd for Dispatched<K> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self) {
+        self.0.run::<Instructions<S>>();
+    }
+}
+
+/// An instruction set.
+struct Instructions<S>(std::marker::PhantomData<S>);
+
+impl<S: Simd> Processor for Instructions<S> {
+    #[inline(always)]
+    fn lanes() -> usize {
+        S::lanes32()
+    }
+
+    #[inline(always)]
+    fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
+        // The standard library's `mul_add` rounds once everywhere, but is a slow call without the instruction.
+        if <f32 as VMulAdd>::is_accelerated::<S>() { a.mul_add(b, c) } else { a * b + c }
+    }
+}
