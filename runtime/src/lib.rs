@@ -8,7 +8,7 @@
 //!
 //! static MODEL: &[u8] = quaver::include_checkpoint!("../examples/grip_force.qvr"); // stays in flash
 //!
-//! let mut arena = Arena::<164>::new(); // all the RAM it will ever use
+//! let mut arena = Arena::<124>::new(); // all the RAM it will ever use
 //! let mut predictor = Predictor::load(MODEL, &mut arena)?; // everything is checked here
 //!
 //! // Eight EMG channels; the third has come off. A step cannot fail.
@@ -36,8 +36,8 @@
 //! # static MODEL: &[u8] = quaver::include_checkpoint!("../examples/grip_force.qvr");
 //!
 //! let model = Model::load(MODEL)?;
-//! let mut arenas = [Arena::<164>::new(), Arena::new()];
-//! let [mut left, mut right] = arenas.each_mut().map(|arena| model.start(arena).expect("164 words"));
+//! let mut arenas = [Arena::<124>::new(), Arena::new()];
+//! let [mut left, mut right] = arenas.each_mut().map(|arena| model.start(arena).expect("124 words"));
 //! model.step(&mut left, &[10.0; 8]);
 //! model.step(&mut right, &[20.0; 8]);
 //!

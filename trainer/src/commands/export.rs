@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::config::Config;
 use crate::data::Sequence;
-use crate::evaluate::{from_runtime, variance_factors};
+use crate::evaluate::{from_runtime, scores, variance_factors};
 use crate::export::{Cost, contents, cost, rust_constants};
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -33,7 +33,8 @@ pub struct Arguments {
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
     weights: Weights,
-    /// In which order int8 weights are stored: fast if the integer kernels can run the net, else plain.
+    /// In which order int8 weights are stored. By default fast, or plain where the integer kernels cannot run the net or
+    /// would cost more than 0.02 nats per step.
     #[arg(long, value_enum)]
     layout: Option<Order>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
@@ -121,7 +122,7 @@ pub(super) struct Exported {
     constants: PathBuf,
 }
 
-/// Encodes a state in the fastest layout that can hold it, measures it on `sequences` through the runtime, and only then
+/// Encodes a state in the fastest layout that is good enough, measures it on `sequences` through the runtime, and only then
 /// writes it.
 pub(super) fn export(
     state: &RunState,
@@ -132,7 +133,11 @@ pub(super) fn export(
     export_as(state, Storage { format, layout: None }, sequences, output)
 }
 
-/// How weights are stored: without a layout, in the fastest that can hold them.
+/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on the
+/// validation data, the plain one is taken.
+const PRICE_OF_SPEED: f64 = 0.02;
+
+/// How weights are stored: without a layout, in the fastest that is good enough.
 #[derive(Clone, Copy)]
 struct Storage {
     format: WeightFormat,
@@ -140,12 +145,30 @@ struct Storage {
 }
 
 impl Storage {
-    /// What a checkpoint is compared with.
-    const F32: Storage = Storage { format: WeightFormat::F32, layout: Some(Layout::Plain) };
+    /// The layout to take, settled on `sequences` where nobody asked for one.
+    fn layout(self, state: &RunState, sequences: &[Sequence]) -> Result<Layout> {
+        if let Some(layout) = self.layout {
+            return Ok(layout);
+        }
+        if self.format == WeightFormat::F32 {
+            return Ok(Layout::Plain);
+        }
+        let nll = |layout| -> Result<f64> {
+            let bytes = encode(state, self.format, layout, None)?;
+            let forecasts = from_runtime(&bytes, sequences)?;
+            Ok(scores(state.spec.likelihood, &state.target_names, sequences, &forecasts).nll)
+        };
+        // What the integer kernels cannot run, floating point can.
+        let affordable = nll(Layout::Fast)
+            .is_ok_and(|fast| nll(Layout::Plain).is_ok_and(|plain| fast - plain <= PRICE_OF_SPEED));
+        Ok(if affordable { Layout::Fast } else { Layout::Plain })
+    }
 }
 
 fn export_as(state: &RunState, storage: Storage, sequences: &[Sequence], output: &Path) -> Result<Exported> {
-    let (bytes, f32_bytes) = (encode(state, storage, None)?, encode(state, Storage::F32, None)?);
+    let layout = storage.layout(state, sequences)?;
+    let bytes = encode(state, storage.format, layout, None)?;
+    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, None)?;
     write(state, sequences, output, bytes, f32_bytes)
 }
 
@@ -157,20 +180,26 @@ fn calibrated_export(
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let factors = |storage| -> Result<Vec<f32>> {
-        let forecasts = from_runtime(&encode(state, storage, None)?, sequences)?;
+    let layout = storage.layout(state, sequences)?;
+    let factors = |format, layout| -> Result<Vec<f32>> {
+        let forecasts = from_runtime(&encode(state, format, layout, None)?, sequences)?;
         Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
     };
-    let (own, of_f32) = (factors(storage)?, factors(Storage::F32)?);
-    let bytes = encode(state, storage, Some(&own))?;
-    let f32_bytes = encode(state, Storage::F32, Some(&of_f32))?;
+    let (own, of_f32) = (factors(storage.format, layout)?, factors(WeightFormat::F32, Layout::Plain)?);
+    let bytes = encode(state, storage.format, layout, Some(&own))?;
+    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, Some(&of_f32))?;
     Ok(Exported { calibration: Some(own), ..write(state, sequences, output, bytes, f32_bytes)? })
 }
 
 /// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
-fn encode(state: &RunState, storage: Storage, factors: Option<&[f32]>) -> Result<Vec<u8>> {
+fn encode(
+    state: &RunState,
+    format: WeightFormat,
+    layout: Layout,
+    factors: Option<&[f32]>,
+) -> Result<Vec<u8>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
-    let mut contents = contents(spec, storage.format, parameters, scaling, input_names, target_names);
+    let mut contents = contents(spec, format, parameters, scaling, input_names, target_names);
     if let Some(factors) = factors {
         ensure!(
             contents.calibration.len() == factors.len(),
@@ -178,16 +207,8 @@ fn encode(state: &RunState, storage: Storage, factors: Option<&[f32]>) -> Result
         );
         contents.calibration = factors.to_vec();
     }
-    let mut write = |layout| {
-        contents.spec.layout = layout;
-        quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
-    };
-    match storage.layout {
-        Some(layout) => write(layout),
-        None if storage.format == WeightFormat::F32 => write(Layout::Plain),
-        // What the integer kernels cannot run, floating point can.
-        None => write(Layout::Fast).or_else(|_| write(Layout::Plain)),
-    }
+    contents.spec.layout = layout;
+    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
 /// Measures a checkpoint and its twin in full precision, and writes the first.

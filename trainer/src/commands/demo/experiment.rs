@@ -20,7 +20,7 @@ use crate::fit::{self, EpochMetrics, RunFolder, RunState};
 const CONFIG: &str = include_str!("config.toml");
 
 /// Length of each part of the data, in seconds.
-const SECONDS: [(&str, f32); 3] = [("train", 420.0), ("valid", 90.0), ("test", 120.0)];
+const SECONDS: [(&str, f32); 3] = [("train", 900.0), ("valid", 180.0), ("test", 120.0)];
 
 /// Length of the stretch that the emulated core replays, in rows.
 const EMULATED_ROWS: usize = 500;
