@@ -15,8 +15,16 @@ const ROWS: usize = 16;
 ///
 /// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The model reads
 /// sensors and estimates one other quantity, with fast dropout on every connection; `mean` has neither noise nor variance.
-/// With a further word, `next`, it predicts its own next input instead: the most that a step can be asked.
+/// With a further word, `next`, it predicts its own next input instead: the most that a step can be asked. With `certain` it
+/// has neither noise nor variance, as `mean` always has.
 pub fn case(name: &str) -> Option<Case> {
+    let contents = contents(name)?;
+    let inputs = usize::from(contents.spec.inputs);
+    Some(Case { name: name.into(), model: write(&contents).ok()?, inputs, stream: noise(inputs, ROWS) })
+}
+
+/// What is in the model of [`case`].
+pub fn contents(name: &str) -> Option<Contents> {
     let mut words = name.split('-');
     let mut next = || words.next();
     let cell = match next()? {
@@ -34,23 +42,19 @@ pub fn case(name: &str) -> Option<Case> {
         "mean" => (WeightFormat::Int8, Layout::Mean),
         _ => return None,
     };
-    let (outputs, target) = match next() {
-        None => (1, Target::Columns),
-        Some("next") => (inputs, Target::Next),
+    let (outputs, target, certain) = match next() {
+        None => (1, Target::Columns, false),
+        Some("next") => (inputs, Target::Next, false),
+        Some("certain") => (1, Target::Columns, true),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
-    let certain = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::Plain, ..architecture };
-    let architecture = if layout == Layout::Mean { certain } else { architecture };
+    let without = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::Plain, ..architecture };
+    let architecture = if certain || layout == Layout::Mean { without } else { architecture };
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(name));
-    Some(Case {
-        name: name.into(),
-        model: write(&contents).ok()?,
-        inputs: inputs.into(),
-        stream: noise(inputs.into(), ROWS),
-    })
+    Some(contents)
 }
 
 /// Rows of noise, for a model whose own data are not at hand.

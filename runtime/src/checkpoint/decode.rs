@@ -207,7 +207,7 @@ mod tests {
             output: OutputSpec {
                 mode: [OutputMode::Propagating, OutputMode::Plain][index % 2],
                 noise: noises[index],
-                weight_variance: index % 2 == 0,
+                weight_variance: index.is_multiple_of(2),
                 variance_scale: 0.25,
             },
         };

@@ -4,6 +4,8 @@
 //! of it: [`spec`] for the header and `layout` for the payload. This module moves bytes and checks them; it
 //! does none of the network's arithmetic.
 
+#[cfg(feature = "std")]
+mod arrange;
 mod crc;
 mod decode;
 mod error;
@@ -23,11 +25,13 @@ mod write;
 
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
+#[cfg(all(feature = "std", feature = "plain", target_arch = "x86_64"))]
+pub(crate) use layout::LANES;
 pub(crate) use layout::Vector;
 #[cfg(feature = "packed")]
 pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
 #[cfg(feature = "plain")]
-pub(crate) use plain::{AffineView, Row, WeightRow};
+pub(crate) use plain::{AffineView, Group, Weights};
 pub use read::Checkpoint;
 pub(crate) use read::Cursor;
 pub use spec::{
