@@ -1,16 +1,13 @@
 //! Reading a checkpoint where it lies: everything is checked once, nothing is copied.
 
-use crc::{CRC_32_ISO_HDLC, Crc, NoTable};
 use serde::{Deserialize, Serialize};
 
-use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
+use super::frame::{Frame, Kind};
+use super::layout::{AffineShape, Section, Vector, aligned};
 use super::packed::PackedView;
 use super::spec::{ModelSpec, WeightFormat};
 use super::validate;
-use super::{Error, F32s, MAGIC, Part, VERSION};
-
-/// Bitwise, because a table of 1 KB of flash for one pass at start-up is a poor bargain.
-pub(crate) const CRC: Crc<u32, NoTable> = Crc::<u32, NoTable>::new(&CRC_32_ISO_HDLC);
+use super::{Error, F32s, Part};
 
 /// The part of a checkpoint that postcard encodes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -33,21 +30,8 @@ pub struct Checkpoint<'m> {
 impl<'m> Checkpoint<'m> {
     /// Checks every length, every number and the checksum.
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
-        let (preamble, rest) = Preamble::read(bytes)?;
-        let crc = check_crc(bytes)?;
-        let (header_bytes, rest) = take(rest, preamble.header_bytes.into(), "header")?;
-        let padding = aligned(preamble.header_bytes.into()) - u64::from(preamble.header_bytes);
-        let (padding_bytes, rest) = take(rest, padding, "header padding")?;
-        validate::zeros(padding_bytes, Part::Preamble, "header padding")?;
-        let (payload, _) = take(rest, preamble.payload_bytes.into(), "payload")?;
-
-        let (header, unread) =
-            postcard::take_from_bytes::<Header<'m>>(header_bytes).map_err(|_| Error::Header)?;
-        if !unread.is_empty() {
-            let found = header_bytes.len() as u64;
-            return Err(Error::Length { field: "header", expected: found - unread.len() as u64, found });
-        }
-        let checkpoint = Checkpoint { header, payload, crc };
+        let frame = Frame::read(bytes, Kind::Predictor)?;
+        let checkpoint = Checkpoint { header: frame.decode()?, payload: frame.payload, crc: frame.crc };
         validate::spec(checkpoint.spec())?;
         validate::names(checkpoint.header.input_names, checkpoint.spec().inputs, "input_names")?;
         validate::names(checkpoint.header.output_names, checkpoint.spec().outputs, "output_names")?;
@@ -104,47 +88,6 @@ impl<'m> Checkpoint<'m> {
     pub(crate) fn cursor(&self) -> Cursor<'m> {
         Cursor { rest: self.payload }
     }
-}
-
-struct Preamble {
-    header_bytes: u32,
-    payload_bytes: u32,
-}
-
-impl Preamble {
-    fn read(bytes: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let short = Error::Length { field: "preamble", expected: PREAMBLE as u64, found: bytes.len() as u64 };
-        let (preamble, rest) = bytes.split_first_chunk::<PREAMBLE>().ok_or(short)?;
-        let [m0, m1, m2, m3, v0, v1, r0, r1, h0, h1, h2, h3, p0, p1, p2, p3] = *preamble;
-        if [m0, m1, m2, m3] != MAGIC {
-            return Err(Error::Magic);
-        }
-        let found = u16::from_le_bytes([v0, v1]);
-        if found != VERSION {
-            return Err(Error::Version { found });
-        }
-        validate::zeros(&[r0, r1], Part::Preamble, "reserved")?;
-        let header_bytes = u32::from_le_bytes([h0, h1, h2, h3]);
-        let payload_bytes = u32::from_le_bytes([p0, p1, p2, p3]);
-        let expected = PREAMBLE as u64 + aligned(header_bytes.into()) + u64::from(payload_bytes) + 4;
-        if expected != bytes.len() as u64 {
-            return Err(Error::Length { field: "file", expected, found: bytes.len() as u64 });
-        }
-        Ok((Preamble { header_bytes, payload_bytes }, rest))
-    }
-}
-
-fn check_crc(bytes: &[u8]) -> Result<u32, Error> {
-    let short = Error::Length { field: "file", expected: 4, found: bytes.len() as u64 };
-    let (content, stored) = bytes.split_last_chunk::<4>().ok_or(short)?;
-    let stored = u32::from_le_bytes(*stored);
-    let computed = CRC.checksum(content);
-    if stored == computed { Ok(stored) } else { Err(Error::Crc { stored, computed }) }
-}
-
-fn take<'m>(bytes: &'m [u8], count: u64, field: &'static str) -> Result<(&'m [u8], &'m [u8]), Error> {
-    let short = Error::Length { field, expected: count, found: bytes.len() as u64 };
-    usize::try_from(count).ok().and_then(|count| bytes.split_at_checked(count)).ok_or(short)
 }
 
 /// Walks the payload section by section.
