@@ -9,6 +9,7 @@ mod floats;
 mod frame;
 mod latent;
 mod layout;
+mod memory;
 #[cfg(feature = "std")]
 mod pack;
 mod packed;

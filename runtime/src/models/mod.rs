@@ -1,15 +1,20 @@
 //! What a user holds: models with their streams.
 
+mod forward;
 mod input;
 mod likelihood;
+mod model;
 mod network;
+mod outputs;
 mod packed;
 mod packed_state;
 mod prediction;
 mod predictor;
 mod state;
 mod surprise;
+mod words;
 
+pub use model::Model;
 pub use prediction::{Output, Prediction, Surprise};
-pub use predictor::{Model, Predictor};
+pub use predictor::Predictor;
 pub use state::State;
