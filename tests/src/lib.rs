@@ -3,6 +3,7 @@
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
+//! - [`latent`]: latent models of every kind.
 //! - [`bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`fingerprint`]: sixty-four bits that stand for everything a stream of predictions said.
 
@@ -10,6 +11,7 @@ pub mod bench;
 pub mod fingerprint;
 pub mod gait;
 pub mod golden;
+pub mod latent;
 pub mod numbers;
 
 /// A model and the rows it is to see.
