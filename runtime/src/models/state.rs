@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 
 use super::outputs::Outputs;
 use super::packed_state;
-use super::words::Words;
+use super::words::{Words, copy};
 use crate::Error;
 use crate::cells::UNIT_LIMIT;
 use crate::checkpoint::ModelSpec;
@@ -68,7 +68,7 @@ pub(super) fn save_recurrent(spec: &ModelSpec, recurrent: &[f32], numbers: &mut 
     if spec.layout.is_packed() {
         packed_state::save(spec, recurrent, numbers);
     } else {
-        numbers.iter_mut().zip(recurrent).for_each(|(word, value)| *word = *value);
+        copy(numbers, recurrent);
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn restore_recurrent(spec: &ModelSpec, recurrent: &mut [f32], numbers
     if spec.layout.is_packed() {
         packed_state::restore(spec, recurrent, numbers);
     } else {
-        recurrent.iter_mut().zip(numbers).for_each(|(place, value)| *place = *value);
+        copy(recurrent, numbers);
     }
 }
 
