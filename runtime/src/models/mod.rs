@@ -2,6 +2,7 @@
 
 mod forward;
 mod input;
+mod latent;
 mod likelihood;
 mod model;
 #[cfg(feature = "plain")]
@@ -17,6 +18,7 @@ mod state;
 mod surprise;
 mod words;
 
+pub use latent::{Denoiser, Fan, Feedback, LatentModel, Sampler};
 pub use model::Model;
 pub use prediction::{Output, Prediction, Surprise};
 pub use predictor::Predictor;

@@ -1,10 +1,13 @@
 //! The last prediction of a stream and how the sample after it compares, in the caller's memory.
 
+use rand_core::Rng;
+
 use super::input::{RawRow, Reading};
 use super::prediction::{Output, Prediction, Surprise, outputs};
 use super::surprise::score;
-use super::words::Words;
+use super::words::{Words, copy};
 use crate::checkpoint::Likelihood;
+use crate::random::{normal, uniform};
 
 /// Means and the two parts of variances, one list each.
 pub(super) type Places<'p> = [&'p mut [f32]; 3];
@@ -52,6 +55,30 @@ impl<'a> Outputs<'a> {
         self.forget_surprise();
     }
 
+    /// Takes over what another stream of the same model said.
+    pub(super) fn copy_from(&mut self, other: &Outputs<'_>) {
+        let lists = [&*other.mean, other.epistemic, other.aleatoric];
+        self.places().into_iter().zip(lists).for_each(|(places, values)| copy(places, values));
+        copy(self.z, other.z);
+        self.nll = other.nll;
+    }
+
+    /// Replaces the means by a draw from the distribution that the outputs stand for.
+    pub(super) fn draw(&mut self, likelihood: Likelihood, rng: &mut (impl Rng + ?Sized)) {
+        match likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+                let parts = self.epistemic.iter().zip(&*self.aleatoric);
+                for (value, (epistemic, aleatoric)) in self.mean.iter_mut().zip(parts) {
+                    *value += Output::of(*value, *epistemic, *aleatoric).deviation() * normal(rng);
+                }
+            }
+            Likelihood::Bernoulli => {
+                self.mean.iter_mut().for_each(|p| *p = if uniform(rng) < *p { 1.0 } else { 0.0 });
+            }
+            Likelihood::Categorical => draw_class(self.mean, uniform(rng)),
+        }
+    }
+
     /// Scores a row against the prediction made before it.
     #[inline(never)] // its stack is free again for what comes after
     pub(super) fn judge(&mut self, likelihood: Likelihood, row: RawRow<'_>) {
@@ -76,5 +103,36 @@ impl<'a> Outputs<'a> {
     pub(super) fn prediction(&self) -> Prediction<'_> {
         let surprise = self.nll.map(|nll| Surprise { nll, z: self.z });
         Prediction::new(self.mean, self.epistemic, self.aleatoric, surprise)
+    }
+}
+
+/// Puts a 1 in place of the class whose share of [0, 1) holds `point`, and 0 in place of the others.
+fn draw_class(probabilities: &mut [f32], point: f32) {
+    let (mut left, mut found, last) = (point, false, probabilities.len().saturating_sub(1));
+    for (class, p) in probabilities.iter_mut().enumerate() {
+        // Rounding may leave a rest beyond the last share.
+        let here = !found && (left < *p || class == last);
+        left -= *p;
+        found |= here;
+        *p = if here { 1.0 } else { 0.0 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_is_drawn_on_its_share_of_the_unit_interval() {
+        let class = |point: f32| {
+            let mut p = [0.25, 0.0, 0.5, 0.25];
+            draw_class(&mut p, point);
+            p
+        };
+        assert_eq!(class(0.0), [1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(class(0.25), [0.0, 0.0, 1.0, 0.0], "a class of probability 0 is never drawn");
+        assert_eq!(class(0.7499), [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(class(0.75), [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(class(1.0), [0.0, 0.0, 0.0, 1.0], "a rest of rounding goes to the last");
     }
 }

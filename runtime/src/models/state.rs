@@ -6,7 +6,7 @@ use core::ops::RangeInclusive;
 use super::outputs::Outputs;
 #[cfg(feature = "packed")]
 use super::packed_state;
-use super::words::Words;
+use super::words::{Words, copy};
 use crate::Error;
 use crate::cells::UNIT_LIMIT;
 use crate::checkpoint::ModelSpec;
@@ -69,7 +69,7 @@ pub(super) fn save_recurrent(spec: &ModelSpec, recurrent: &[f32], numbers: &mut 
     match spec.layout.runs_packed() {
         #[cfg(feature = "packed")]
         true => packed_state::save(spec, recurrent, numbers),
-        _ => numbers.iter_mut().zip(recurrent).for_each(|(word, value)| *word = *value),
+        _ => copy(numbers, recurrent),
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn restore_recurrent(spec: &ModelSpec, recurrent: &mut [f32], numbers
     match spec.layout.runs_packed() {
         #[cfg(feature = "packed")]
         true => packed_state::restore(spec, recurrent, numbers),
-        _ => recurrent.iter_mut().zip(numbers).for_each(|(place, value)| *place = *value),
+        _ => copy(recurrent, numbers),
     }
 }
 

@@ -15,3 +15,8 @@ impl<'a> Words<'a> {
         Some(taken)
     }
 }
+
+/// Copies as many words as both lists have; unlike `copy_from_slice` it has nothing to panic about.
+pub(super) fn copy(places: &mut [f32], values: &[f32]) {
+    places.iter_mut().zip(values).for_each(|(place, value)| *place = *value);
+}
