@@ -4,12 +4,17 @@
 //! of it: [`spec`] for the header and `layout` for the payload. This module moves bytes and checks them; it
 //! does none of the network's arithmetic.
 
+mod crc;
+mod decode;
 mod error;
 mod floats;
 mod layout;
 #[cfg(feature = "std")]
 mod pack;
+#[cfg_attr(not(feature = "packed"), allow(dead_code))] // only its checks are needed then
 mod packed;
+#[cfg(feature = "plain")]
+mod plain;
 mod read;
 pub mod spec;
 mod validate;
@@ -19,9 +24,12 @@ mod write;
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
 pub(crate) use layout::Vector;
+#[cfg(feature = "packed")]
 pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
+#[cfg(feature = "plain")]
+pub(crate) use plain::{AffineView, Row, WeightRow};
 pub use read::Checkpoint;
-pub(crate) use read::{AffineView, Cursor, Row, WeightRow};
+pub(crate) use read::Cursor;
 pub use spec::{
     CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
     OutputSpec, Target, Transfer, UnitNoise, WeightFormat,

@@ -7,9 +7,9 @@ use std::vec::Vec;
 
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
 use super::pack::{PackedAffine, pack};
-use super::read::{CRC, Header};
+use super::read::Header;
 use super::spec::{ModelSpec, WeightFormat};
-use super::{Checkpoint, MAGIC, VERSION};
+use super::{Checkpoint, MAGIC, VERSION, crc};
 
 /// Everything a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,9 +78,9 @@ pub fn write(contents: &Contents) -> Result<Vec<u8>, String> {
     bytes.extend(length(header.len(), "header")?);
     bytes.extend(length(payload.len(), "payload")?);
     extend_padded(&mut bytes, &header);
-    debug_assert_eq!(payload.len() as u64, spec.payload_bytes());
+    debug_assert_eq!(payload.len(), spec.payload_bytes());
     bytes.extend(&payload);
-    bytes.extend(CRC.checksum(&bytes).to_le_bytes());
+    bytes.extend(crc::checksum(&bytes).to_le_bytes());
     Checkpoint::read(&bytes).map_err(|error| format!("{error}"))?;
     Ok(bytes)
 }
@@ -97,8 +97,11 @@ fn encode_header(contents: &Contents) -> Result<Vec<u8>, String> {
         }
     }
     let (input_names, output_names) = (contents.input_names.join("\n"), contents.output_names.join("\n"));
-    let header =
-        Header { spec: contents.spec.clone(), input_names: &input_names, output_names: &output_names };
+    let header = Header {
+        spec: contents.spec.clone(),
+        input_names: input_names.as_bytes(),
+        output_names: output_names.as_bytes(),
+    };
     postcard::to_stdvec(&header).map_err(|error| format!("header: {error}"))
 }
 
@@ -123,7 +126,7 @@ fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
 
 fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
     bytes.extend(section);
-    let padding = aligned(section.len() as u64) as usize - section.len();
+    let padding = aligned(section.len()) - section.len();
     bytes.extend(core::iter::repeat_n(0, padding));
 }
 
@@ -145,8 +148,8 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
     Ok(())
 }
 
-fn expect_len(found: usize, expected: u64, what: &str) -> Result<(), String> {
-    if found as u64 == expected {
+fn expect_len(found: usize, expected: usize, what: &str) -> Result<(), String> {
+    if found == expected {
         return Ok(());
     }
     Err(format!("{what}: {expected} values expected, {found} given"))
@@ -159,8 +162,8 @@ fn extend_affine(
     part: &str,
     first: bool,
 ) -> Result<(), String> {
-    let (rows, weights) = (shape.rows as u64, shape.rows as u64 * shape.cols as u64);
-    let variances = u64::from(shape.weight_variance);
+    let (rows, weights) = (shape.rows, shape.rows * shape.cols);
+    let variances = usize::from(shape.weight_variance);
     expect_len(affine.bias.len(), rows, &format!("{part}: bias"))?;
     expect_len(affine.weight.len(), weights, &format!("{part}: weight"))?;
     expect_len(affine.bias_var.len(), rows * variances, &format!("{part}: bias_var"))?;
@@ -185,7 +188,7 @@ fn extend_affine(
             Section::DeviationScale => &encoded.deviation_scale,
             Section::WeightVar => &encoded.weight_var,
         };
-        debug_assert_eq!(bytes.len() as u64, shape.bytes(section));
+        debug_assert_eq!(bytes.len(), shape.bytes(section));
         extend_padded(payload, bytes);
     }
     Ok(())
@@ -250,7 +253,7 @@ impl Contents {
             }
         };
         let outputs = usize::from(spec.outputs);
-        let ones = |vector: Vector| vec![1.0; vector.count(&spec) as usize];
+        let ones = |vector: Vector| vec![1.0; vector.count(&spec)];
         let (noise_var, calibration) = (ones(Vector::NoiseVar), ones(Vector::Calibration));
         Contents {
             input_names: Vec::new(),

@@ -2,8 +2,11 @@
 
 mod input;
 mod likelihood;
+#[cfg(feature = "plain")]
 mod network;
+#[cfg(feature = "packed")]
 mod packed;
+#[cfg(feature = "packed")]
 mod packed_state;
 mod prediction;
 mod predictor;

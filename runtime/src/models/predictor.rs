@@ -1,10 +1,10 @@
 //! Online prediction with mean and variance.
 
-use core::iter::repeat;
-
 use super::input::{RawRow, Reading};
-use super::likelihood::{categorical, noise_of};
-use super::network::{self, bernoulli_output, gaussian_output};
+use super::likelihood::{bernoulli_output, categorical, gaussian_output, noise_of};
+#[cfg(feature = "plain")]
+use super::network;
+#[cfg(feature = "packed")]
 use super::packed;
 use super::prediction::{Output, Prediction, outputs};
 use super::state::State;
@@ -125,6 +125,7 @@ impl<'m> Model<'m> {
     }
 
     /// Scores a row against the prediction made before it.
+    #[inline(never)] // its stack is free again for what comes after
     fn judge(&self, state: &mut State<'_>, row: RawRow<'_>) {
         let likelihood = self.spec().likelihood;
         let predicted = outputs(state.mean, state.epistemic, state.aleatoric);
@@ -139,39 +140,71 @@ impl<'m> Model<'m> {
         state.nll = total;
     }
 
-    /// Moments of an input channel of a sample, given what was predicted for it.
+    /// Moments of an input channel of a sample, given what was predicted of all: means, epistemic and aleatoric variances.
     ///
     /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
-    fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: Option<Output>) -> Moments {
+    fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: &[&[f32]; 3]) -> Moments {
         let Some(row) = row else { return Moments::default() };
-        // Outputs are predictions of the inputs only if the model predicts those.
-        let predicted = predicted.filter(|_| self.spec().target == Target::Next);
-        let stand_in = || predicted.and_then(|output| Reading::new(output.mean, output.variance));
+        let stand_in = || {
+            let [mean, epistemic, aleatoric] = predicted.map(|part| part.get(channel));
+            let output = Output::of(*mean?, *epistemic?, *aleatoric?);
+            // Outputs are predictions of the inputs only if the model predicts those.
+            let next = self.spec().target == Target::Next;
+            if next { Reading::new(output.mean, output.variance) } else { None }
+        };
         self.standardised(channel, row.reading(channel).or_else(stand_in))
     }
 
-    /// Brings the stream one sample forward. One function for every kind of model, and not one per caller: it is large.
-    #[inline(never)]
+    /// Brings the stream one sample forward.
+    #[inline(never)] // one for all callers, not one each: it is large
     fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
-        let spec = self.spec();
         let mut weights = self.weights;
-        let predicted = outputs(state.mean, state.epistemic, state.aleatoric).map(Some);
-        let channels = predicted.chain(repeat(None)).take(spec.inputs.into()).enumerate();
-        let inputs = channels.map(|(channel, output)| self.input(row, channel, output));
-        let below = if spec.layout.is_packed() {
-            packed::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
-        } else {
-            network::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
-        };
+        let State { recurrent, mean, epistemic, aleatoric, scratch, .. } = state;
+        let predicted = [&**mean, &**epistemic, &**aleatoric];
+        let below = self.recur(&mut weights, scratch, recurrent, &predicted, row);
+        self.predict(weights, scratch, below, [mean, epistemic, aleatoric]);
+        if self.spec().likelihood == Likelihood::Categorical {
+            categorical(state.mean, state.epistemic, state.aleatoric);
+        }
+    }
 
+    /// Brings every layer forward and `weights` behind them, and returns the units of the last.
+    fn recur<'r>(
+        &self,
+        weights: &mut Cursor<'m>,
+        scratch: &mut [f32],
+        recurrent: &'r mut [f32],
+        predicted: &[&[f32]; 3],
+        row: Option<RawRow<'_>>,
+    ) -> &'r [f32] {
+        let spec = self.spec();
+        let inputs = (0..usize::from(spec.inputs)).map(|channel| self.input(row, channel, predicted));
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => packed::recur(spec, weights, scratch, recurrent, inputs),
+            #[cfg(feature = "plain")]
+            false => network::recur(spec, weights, scratch, recurrent, inputs),
+            #[cfg(not(all(feature = "packed", feature = "plain")))]
+            _ => &[],
+        }
+    }
+
+    /// Writes mean, epistemic and aleatoric variance of every output, from the units of the last layer. `weights` begin
+    /// with the output map.
+    #[inline(never)]
+    fn predict(
+        &self,
+        mut weights: Cursor<'m>,
+        scratch: &mut [f32],
+        below: &[f32],
+        mut parts: [&mut [f32]; 3],
+    ) {
+        let spec = self.spec();
         let mut after_output = weights;
         after_output.skip(spec.output_shape());
         let noise_var = after_output.vector(Vector::NoiseVar, spec);
         let calibration = after_output.vector(Vector::Calibration, spec);
-        let units = self.output_mean.iter().zip(self.output_std.iter());
-        let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
-        let places = state.mean.iter_mut().zip(state.epistemic.iter_mut().zip(state.aleatoric.iter_mut()));
-        let mut channels = places.zip(units.zip(noises));
+        let mut channel = 0;
         let mut held = None;
         let each = |y: Moments| {
             let (y, noise) = match (spec.likelihood, held.take()) {
@@ -181,28 +214,31 @@ impl<'m> Model<'m> {
                     return;
                 }
                 (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(y)),
-                _ => (y, 0.0),
+                _ => (y, noise_var.at(channel)),
             };
-            if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
-                channels.next()
-            {
-                let output = match spec.likelihood {
-                    Likelihood::Gaussian => gaussian_output(y, raw_mean, raw_std, noise_var, calibration),
-                    Likelihood::Bernoulli => bernoulli_output(y),
-                    Likelihood::Heteroscedastic => gaussian_output(y, raw_mean, raw_std, noise, calibration),
-                    // Logits for now: probabilities need all of them.
-                    Likelihood::Categorical => Output::of(y.mean, y.var, 0.0),
-                };
-                (*mean, *epistemic, *aleatoric) = (output.mean, output.epistemic, output.aleatoric);
+            let (raw_mean, raw_std) = (self.output_mean.at(channel), self.output_std.at(channel));
+            let output = match spec.likelihood {
+                Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+                    gaussian_output(y, raw_mean, raw_std, noise, calibration.at(channel))
+                }
+                Likelihood::Bernoulli => bernoulli_output(y),
+                // Logits for now: probabilities need all of them.
+                Likelihood::Categorical => Output::of(y.mean, y.var, 0.0),
+            };
+            for (places, part) in parts.iter_mut().zip([output.mean, output.epistemic, output.aleatoric]) {
+                if let Some(place) = places.get_mut(channel) {
+                    *place = part;
+                }
             }
+            channel += 1;
         };
-        if spec.layout.is_packed() {
-            packed::output_step(spec, &mut weights, state.scratch, below, each);
-        } else {
-            network::output_step(spec, &mut weights, state.scratch, below, each);
-        }
-        if spec.likelihood == Likelihood::Categorical {
-            categorical(state.mean, state.epistemic, state.aleatoric);
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => packed::output_step(spec, &mut weights, scratch, below, each),
+            #[cfg(feature = "plain")]
+            false => network::output_step(spec, &mut weights, scratch, below, each),
+            #[cfg(not(all(feature = "packed", feature = "plain")))]
+            _ => {}
         }
     }
 

@@ -3,6 +3,7 @@
 use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
+#[cfg(feature = "packed")]
 use super::packed_state;
 use crate::Error;
 use crate::cells::UNIT_LIMIT;
@@ -61,10 +62,10 @@ impl<'a> State<'a> {
     /// Copies the state into `words`.
     pub(super) fn save(&self, spec: &ModelSpec, words: &mut [f32]) -> Result<(), Error> {
         let (recurrent, prediction) = divide_saved(spec, words.len(), words)?;
-        if spec.layout.is_packed() {
-            packed_state::save(spec, self.recurrent, recurrent);
-        } else {
-            recurrent.iter_mut().zip(&*self.recurrent).for_each(|(word, value)| *word = *value);
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => packed_state::save(spec, self.recurrent, recurrent),
+            _ => recurrent.iter_mut().zip(&*self.recurrent).for_each(|(word, value)| *word = *value),
         }
         prediction.iter_mut().zip(self.prediction()).for_each(|(word, value)| *word = value);
         Ok(())
@@ -82,10 +83,10 @@ impl<'a> State<'a> {
             return Err(Error::StateValue { word });
         }
         let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).ok_or(lengths)?;
-        if spec.layout.is_packed() {
-            packed_state::restore(spec, self.recurrent, recurrent);
-        } else {
-            self.recurrent.iter_mut().zip(recurrent).for_each(|(place, value)| *place = *value);
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => packed_state::restore(spec, self.recurrent, recurrent),
+            _ => self.recurrent.iter_mut().zip(recurrent).for_each(|(place, value)| *place = *value),
         }
         let places = [&mut *self.mean, &mut *self.epistemic, &mut *self.aleatoric];
         places.into_iter().flatten().zip(prediction).for_each(|(place, value)| *place = *value);

@@ -90,12 +90,21 @@ impl Config {
     /// no quotes. Relative paths, of overrides as well, start at the folder of the config file; they are
     /// absolute in the result.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Config> {
+        Config::load_with_data(path, overrides, None)
+    }
+
+    /// The same with relative paths that start at another folder, if one is given.
+    pub fn load_with_data(path: &Path, overrides: &[String], data_dir: Option<&Path>) -> Result<Config> {
         let file = path.display().to_string();
         let text =
             std::fs::read_to_string(path).with_context(|| format!("{file}: cannot read this config"))?;
         let mut config = Config::parse(&file, &text, overrides)?;
-        let path = std::path::absolute(path).with_context(|| format!("{file}: cannot tell where this is"))?;
-        config.data.anchor(path.parent().unwrap_or(Path::new("/")));
+        let beside = path.parent().unwrap_or(Path::new("/"));
+        // An empty path stands for the working directory, which only `.` says.
+        let start = data_dir.unwrap_or(if beside == Path::new("") { Path::new(".") } else { beside });
+        let start = std::path::absolute(start)
+            .with_context(|| format!("{}: cannot tell where this is", start.display()))?;
+        config.data.anchor(&start);
         Ok(config)
     }
 
@@ -162,6 +171,9 @@ impl Config {
         within("seed", self.seed, 0..=i64::MAX as u64)?;
         if self.data.train.is_empty() {
             return Err(fault("data.train", "must name at least one file"));
+        }
+        if self.data.valid_seed.is_some() && !self.data.valid.is_empty() {
+            return Err(fault("data.valid_seed", "and `data.valid` exclude each other; remove one of them"));
         }
         if let Some(fraction) = self.data.valid_fraction {
             if !self.data.valid.is_empty() {

@@ -1,12 +1,12 @@
 //! One trial: its values, its config and its run.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use toml::Value;
 
-use super::draw;
+use super::{Plan, draw};
 use crate::config::Config;
 use crate::files;
 use crate::fit::{Best, EpochMetrics, RunFolder, Trained};
@@ -34,17 +34,17 @@ pub struct Standing {
 }
 
 impl Trial {
-    /// Draws trial `index` of the search that a config file describes.
+    /// Draws trial `index` of a search; `base` is the plan's config.
     ///
     /// # Errors
     /// When the values drawn do not make a config; the message names them.
-    pub fn new(file: &Path, overrides: &[String], base: &Config, index: usize, out: &Path) -> Result<Self> {
+    pub fn new(plan: &Plan, base: &Config, index: usize) -> Result<Self> {
         let values = draw::values(&base.search, base.seed, index);
-        let mut overrides = overrides.to_vec();
+        let mut overrides = plan.overrides.clone();
         overrides.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
-        let config = Config::load(file, &overrides)
+        let config = Config::load_with_data(&plan.config, &overrides, plan.data_dir.as_deref())
             .with_context(|| format!("trial {index} of the search ({})", listed(&values)))?;
-        Ok(Trial { index, values, config, path: out.join("trials").join(format!("{index:04}")) })
+        Ok(Trial { index, values, config, path: plan.out.join("trials").join(format!("{index:04}")) })
     }
 
     /// Its run.

@@ -6,7 +6,7 @@ mod text;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
-use crate::fit::RunState;
+use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentModel, LatentNets};
 use crate::report;
 use latent::LatentEvaluation;
@@ -29,7 +29,7 @@ use latent::LatentEvaluation;
 /// importance sampling, and what it predicts one step ahead if both of its nets read forwards.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  quaver eval runs/first --data config.toml
+  quaver eval runs/first                                    on the test data of its own config
   quaver eval runs/first --data config.toml --plot first.html
   quaver eval runs/storn --data config.toml --draws 500         a latent model, more closely
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
@@ -38,9 +38,12 @@ pub struct Arguments {
     /// A run folder (the net as trained) or a checkpoint (through the runtime).
     #[arg(value_name = "RUN|MODEL.qvr")]
     subject: PathBuf,
-    /// The config whose [data] section names the files.
+    /// The config whose [data] section names the files; a run folder's own unless given.
     #[arg(long, value_name = "CONFIG.toml")]
-    data: PathBuf,
+    data: Option<PathBuf>,
+    /// Where relative paths of data start, instead of the config's folder.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     /// Which part of the data.
     #[arg(long, value_enum, default_value_t = Split::Test)]
     split: Split,
@@ -59,6 +62,20 @@ pub struct Arguments {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+}
+
+impl Arguments {
+    /// The config that names the data.
+    fn config(&self) -> Result<PathBuf> {
+        match &self.data {
+            Some(config) => Ok(config.clone()),
+            None if self.subject.is_dir() => Ok(RunFolder::new(&self.subject).config()),
+            None => bail!(
+                "{}: a checkpoint does not know its data; name a config with --data",
+                self.subject.display()
+            ),
+        }
+    }
 }
 
 /// A part of the data.
@@ -107,13 +124,14 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let subject = Subject::load(&arguments.subject)?;
-    let data = Config::load(&arguments.data, &[])?.load_data()?;
+    let config = arguments.config()?;
+    let data = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?.load_data()?;
     subject.check_data(&data)?;
     let sequences = arguments.split.of(&data);
     ensure!(
         !sequences.is_empty(),
         "{}: there is no test data; add data.test, or choose --split valid",
-        arguments.data.display()
+        config.display()
     );
     if let Subject::Latent(state) = &subject {
         judge_latent(arguments, state, &data, sequences)?;
