@@ -4,7 +4,7 @@ use core::iter::repeat;
 
 use super::input::{RawRow, Reading};
 use super::likelihood::{categorical, noise_of};
-use super::network::{self, bernoulli_output, gaussian_output};
+use super::network::{self, bernoulli_output, from_last, gaussian_output};
 use super::packed;
 use super::prediction::{Output, Prediction, outputs};
 use super::state::State;
@@ -71,7 +71,7 @@ impl<'m> Model<'m> {
         state.recurrent.fill(0.0);
         state.forget_surprise();
         match self.spec().target {
-            Target::Next => self.advance(state, None),
+            Target::Next | Target::Change => self.advance(state, None),
             Target::Columns => self.prior(state),
         }
     }
@@ -89,7 +89,7 @@ impl<'m> Model<'m> {
     /// squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
-        if self.spec().target == Target::Next {
+        if self.spec().target.is_next() {
             self.judge(state, row);
         }
         self.advance(state, Some(row));
@@ -145,7 +145,7 @@ impl<'m> Model<'m> {
     fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: Option<Output>) -> Moments {
         let Some(row) = row else { return Moments::default() };
         // Outputs are predictions of the inputs only if the model predicts those.
-        let predicted = predicted.filter(|_| self.spec().target == Target::Next);
+        let predicted = predicted.filter(|_| self.spec().target.is_next());
         let stand_in = || predicted.and_then(|output| Reading::new(output.mean, output.variance));
         self.standardised(channel, row.reading(channel).or_else(stand_in))
     }
@@ -171,7 +171,7 @@ impl<'m> Model<'m> {
         let units = self.output_mean.iter().zip(self.output_std.iter());
         let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
         let places = state.mean.iter_mut().zip(state.epistemic.iter_mut().zip(state.aleatoric.iter_mut()));
-        let mut channels = places.zip(units.zip(noises));
+        let mut channels = places.zip(units.zip(noises)).enumerate();
         let mut held = None;
         let each = |y: Moments| {
             let (y, noise) = match (spec.likelihood, held.take()) {
@@ -183,9 +183,18 @@ impl<'m> Model<'m> {
                 (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(y)),
                 _ => (y, 0.0),
             };
-            if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
-                channels.next()
+            if let Some((
+                channel,
+                ((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration))),
+            )) = channels.next()
             {
+                let y = if spec.target == Target::Change {
+                    // The prediction made before is still in its place.
+                    let predicted = Output::of(*mean, *epistemic, *aleatoric);
+                    from_last(self.input(row, channel, Some(predicted)), y)
+                } else {
+                    y
+                };
                 let output = match spec.likelihood {
                     Likelihood::Gaussian => gaussian_output(y, raw_mean, raw_std, noise_var, calibration),
                     Likelihood::Bernoulli => bernoulli_output(y),

@@ -27,7 +27,9 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, UnitNoise, WeightFormat};
+use quaver::checkpoint::{
+    Layout, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise, WeightFormat,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe};
@@ -127,7 +129,7 @@ impl Config {
         Ok(ModelSpec {
             inputs: width("inputs", inputs)?,
             outputs: width("outputs", outputs)?,
-            target: self.data.target(),
+            target: if self.model.residual { Target::Change } else { self.data.target() },
             likelihood: self.model.likelihood,
             moment_form: self.model.moments,
             weight_format: WeightFormat::F32,
@@ -183,6 +185,10 @@ impl Config {
             }
         }
         self.model.check()?;
+        if self.model.residual && !self.data.target().is_next() {
+            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
+            return Err(fault("model.residual", problem));
+        }
         self.noise.check()?;
         self.weights.check()?;
         self.check_variance()?;

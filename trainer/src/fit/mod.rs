@@ -5,6 +5,7 @@
 
 mod carry;
 mod divergence;
+mod first_noise;
 pub mod folder;
 mod heads;
 pub mod likelihood;

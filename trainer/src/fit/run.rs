@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use super::carry::Carried;
+use super::first_noise::set_first_noise;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::{Optimiser, clip};
@@ -71,7 +72,9 @@ pub fn train(
 /// The state before the first epoch.
 fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
     let spec = config.model_spec(data.input_names.len(), data.target_names.len())?;
-    let parameters = config.init.draw_for(&spec, config.method(), config.seed);
+    let scaling = Scaling::fit(&data.train);
+    let mut parameters = config.init.draw_for(&spec, config.method(), config.seed);
+    set_first_noise(&spec, &data.train, &scaling, &mut parameters);
     Ok(RunState {
         spec,
         optimiser: Optimiser::new(&config.training, &parameters),
@@ -79,7 +82,7 @@ fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
         epoch: 0,
         rate_cuts: 0,
         best: None,
-        scaling: Scaling::fit(&data.train),
+        scaling,
         input_names: data.input_names.clone(),
         target_names: data.target_names.clone(),
     })
