@@ -98,7 +98,7 @@ impl Sequence {
     pub fn input(&self, t: usize) -> Option<&[f32]> {
         match self.target {
             Target::Columns => Some(self.inputs.row(t)),
-            Target::Next => t.checked_sub(1).map(|before| self.inputs.row(before)),
+            Target::Next | Target::Change => t.checked_sub(1).map(|before| self.inputs.row(before)),
         }
     }
 
@@ -107,7 +107,7 @@ impl Sequence {
         let inputs = self.inputs.slice(range.clone());
         match self.target {
             Target::Columns => Sequence::columns(inputs, self.targets.slice(range)),
-            Target::Next => Sequence::next(inputs),
+            Target::Next | Target::Change => Sequence::next(inputs),
         }
     }
 }

@@ -96,5 +96,6 @@ pub(super) fn pass(
     places: Places<'_>,
 ) {
     let after_layers = network.recur(recurrent, scratch, inputs);
-    network.emit(after_layers, recurrent, scratch, places);
+    // Neither network predicts changes, so the row does not matter.
+    network.emit(after_layers, recurrent, scratch, None, places);
 }

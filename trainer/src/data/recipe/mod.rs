@@ -159,7 +159,7 @@ impl Recipe {
         let all: Vec<usize> = (0..table.names.len()).collect();
         let (inputs, targets) = all.split_at(choice.inputs.len());
         let part = |rows: Rows| match self.target() {
-            Target::Next => Sequence::next(rows),
+            Target::Next | Target::Change => Sequence::next(rows),
             Target::Columns => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
         };
         table.sequences.into_iter().map(part).collect()
