@@ -26,9 +26,9 @@ pub enum Error {
         /// What was measured.
         field: &'static str,
         /// Bytes implied.
-        expected: u64,
+        expected: usize,
         /// Bytes found.
-        found: u64,
+        found: usize,
     },
     /// The checksum does not match: the file was damaged or cut.
     Crc {
@@ -47,6 +47,11 @@ pub enum Error {
         field: &'static str,
         /// What would be allowed.
         allowed: &'static str,
+    },
+    /// The model is of a kind that was left out of this program.
+    NotBuiltIn {
+        /// The cargo feature of this crate that brings it in.
+        feature: &'static str,
     },
     /// A value of one of a latent model's networks is outside its allowed range.
     InvalidIn {
@@ -141,6 +146,12 @@ impl fmt::Display for Error {
             ),
             Error::Header => f.write_str("the header cannot be decoded"),
             Error::Invalid { part, field, allowed } => write!(f, "{part}: {field} must be {allowed}"),
+            Error::NotBuiltIn { feature } => {
+                write!(
+                    f,
+                    "the model's layout is not built into this program: turn on the feature `{feature}` of quaver"
+                )
+            }
             Error::InvalidIn { network, part, field, allowed } => {
                 write!(f, "{network}, {part}: {field} must be {allowed}")
             }

@@ -8,7 +8,7 @@ use super::spec::{CellKind, Layout, ModelSpec};
 impl ModelSpec {
     /// Words of RAM per unit: for h, and for all it remembers.
     fn unit_words(&self, cell: CellKind) -> (usize, usize) {
-        match (self.layout.is_packed(), cell) {
+        match (self.layout.runs_packed(), cell) {
             (false, cell) => (2, 2 * cell.states()),
             // Both moments of h share a word; those of c have one each.
             (true, CellKind::Elman(_) | CellKind::Dense(_)) => (1, 1),

@@ -4,6 +4,8 @@
 //! of it: [`spec`] for the header and `layout` for the payload. A latent model is two such checkpoints in one
 //! ([`LatentCheckpoint`]). This module moves bytes and checks them; it does none of the network's arithmetic.
 
+mod crc;
+mod decode;
 mod error;
 mod floats;
 mod frame;
@@ -12,7 +14,10 @@ mod layout;
 mod memory;
 #[cfg(feature = "std")]
 mod pack;
+#[cfg_attr(not(feature = "packed"), allow(dead_code))] // only its checks are needed then
 mod packed;
+#[cfg(feature = "plain")]
+mod plain;
 mod read;
 pub mod spec;
 mod validate;
@@ -26,9 +31,12 @@ pub use frame::Kind;
 pub use latent::write_latent;
 pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prior};
 pub(crate) use layout::Vector;
+#[cfg(feature = "packed")]
 pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
+#[cfg(feature = "plain")]
+pub(crate) use plain::{AffineView, Row, WeightRow};
 pub use read::Checkpoint;
-pub(crate) use read::{AffineView, Cursor, Row, WeightRow};
+pub(crate) use read::Cursor;
 pub use spec::{
     CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
     OutputSpec, Target, Transfer, UnitNoise, WeightFormat,

@@ -1,11 +1,11 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
-use core::iter::repeat;
-
-use super::likelihood::{categorical, noise_of};
+use super::likelihood::{bernoulli_output, categorical, gaussian_output, noise_of};
 use super::model::Model;
-use super::network::{self, bernoulli_output, gaussian_output};
+#[cfg(feature = "plain")]
+use super::network;
 use super::outputs::Places;
+#[cfg(feature = "packed")]
 use super::packed;
 use super::prediction::Output;
 use crate::checkpoint::{Cursor, Likelihood, Vector};
@@ -20,11 +20,14 @@ impl<'m> Model<'m> {
         inputs: impl Iterator<Item = Moments>,
     ) -> Cursor<'m> {
         let (spec, mut weights) = (self.spec(), self.weights);
-        if spec.layout.is_packed() {
-            packed::recur(spec, &mut weights, scratch, recurrent, inputs);
-        } else {
-            network::recur(spec, &mut weights, scratch, recurrent, inputs);
-        }
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => packed::recur(spec, &mut weights, scratch, recurrent, inputs),
+            #[cfg(feature = "plain")]
+            false => network::recur(spec, &mut weights, scratch, recurrent, inputs),
+            #[cfg(not(all(feature = "packed", feature = "plain")))]
+            _ => &[],
+        };
         weights
     }
 
@@ -35,7 +38,7 @@ impl<'m> Model<'m> {
         mut weights: Cursor<'m>,
         recurrent: &[f32],
         scratch: &mut [f32],
-        [mean, epistemic, aleatoric]: Places<'_>,
+        mut places: Places<'_>,
     ) {
         let spec = self.spec();
         let below = recurrent.get(spec.last_units()).unwrap_or_default();
@@ -43,10 +46,7 @@ impl<'m> Model<'m> {
         after_output.skip(spec.output_shape());
         let noise_var = after_output.vector(Vector::NoiseVar, spec);
         let calibration = after_output.vector(Vector::Calibration, spec);
-        let units = self.output_mean.iter().zip(self.output_std.iter());
-        let noises = noise_var.iter().chain(repeat(0.0)).zip(calibration.iter().chain(repeat(1.0)));
-        let places = mean.iter_mut().zip(epistemic.iter_mut().zip(aleatoric.iter_mut()));
-        let mut channels = places.zip(units.zip(noises));
+        let mut channel = 0;
         let mut held = None;
         let each = |y: Moments| {
             let (y, noise) = match (spec.likelihood, held.take()) {
@@ -56,27 +56,34 @@ impl<'m> Model<'m> {
                     return;
                 }
                 (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(y)),
-                _ => (y, 0.0),
+                _ => (y, noise_var.at(channel)),
             };
-            if let Some(((mean, (epistemic, aleatoric)), ((raw_mean, raw_std), (noise_var, calibration)))) =
-                channels.next()
-            {
-                let output = match spec.likelihood {
-                    Likelihood::Gaussian => gaussian_output(y, raw_mean, raw_std, noise_var, calibration),
-                    Likelihood::Bernoulli => bernoulli_output(y),
-                    Likelihood::Heteroscedastic => gaussian_output(y, raw_mean, raw_std, noise, calibration),
-                    // Logits for now: probabilities need all of them.
-                    Likelihood::Categorical => Output::of(y.mean, y.var, 0.0),
-                };
-                (*mean, *epistemic, *aleatoric) = (output.mean, output.epistemic, output.aleatoric);
+            let (raw_mean, raw_std) = (self.output_mean.at(channel), self.output_std.at(channel));
+            let output = match spec.likelihood {
+                Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+                    gaussian_output(y, raw_mean, raw_std, noise, calibration.at(channel))
+                }
+                Likelihood::Bernoulli => bernoulli_output(y),
+                // Logits for now: probabilities need all of them.
+                Likelihood::Categorical => Output::of(y.mean, y.var, 0.0),
+            };
+            for (places, part) in places.iter_mut().zip([output.mean, output.epistemic, output.aleatoric]) {
+                if let Some(place) = places.get_mut(channel) {
+                    *place = part;
+                }
             }
+            channel += 1;
         };
-        if spec.layout.is_packed() {
-            packed::output_step(spec, &mut weights, scratch, below, each);
-        } else {
-            network::output_step(spec, &mut weights, scratch, below, each);
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => packed::output_step(spec, &mut weights, scratch, below, each),
+            #[cfg(feature = "plain")]
+            false => network::output_step(spec, &mut weights, scratch, below, each),
+            #[cfg(not(all(feature = "packed", feature = "plain")))]
+            _ => {}
         }
         if spec.likelihood == Likelihood::Categorical {
+            let [mean, epistemic, aleatoric] = places;
             categorical(mean, epistemic, aleatoric);
         }
     }

@@ -5,9 +5,12 @@ mod input;
 mod latent;
 mod likelihood;
 mod model;
+#[cfg(feature = "plain")]
 mod network;
 mod outputs;
+#[cfg(feature = "packed")]
 mod packed;
+#[cfg(feature = "packed")]
 mod packed_state;
 mod prediction;
 mod predictor;

@@ -4,6 +4,7 @@ use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
 use super::outputs::Outputs;
+#[cfg(feature = "packed")]
 use super::packed_state;
 use super::words::{Words, copy};
 use crate::Error;
@@ -65,19 +66,19 @@ impl<'a> State<'a> {
 
 /// Writes the state of a network's layers as numbers.
 pub(super) fn save_recurrent(spec: &ModelSpec, recurrent: &[f32], numbers: &mut [f32]) {
-    if spec.layout.is_packed() {
-        packed_state::save(spec, recurrent, numbers);
-    } else {
-        copy(numbers, recurrent);
+    match spec.layout.runs_packed() {
+        #[cfg(feature = "packed")]
+        true => packed_state::save(spec, recurrent, numbers),
+        _ => copy(numbers, recurrent),
     }
 }
 
 /// Reads what [`save_recurrent`] wrote.
 pub(super) fn restore_recurrent(spec: &ModelSpec, recurrent: &mut [f32], numbers: &[f32]) {
-    if spec.layout.is_packed() {
-        packed_state::restore(spec, recurrent, numbers);
-    } else {
-        copy(recurrent, numbers);
+    match spec.layout.runs_packed() {
+        #[cfg(feature = "packed")]
+        true => packed_state::restore(spec, recurrent, numbers),
+        _ => copy(recurrent, numbers),
     }
 }
 

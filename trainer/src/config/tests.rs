@@ -1,5 +1,5 @@
 use super::*;
-use crate::data::{Columns, Cut, Source, Targets};
+use crate::data::{Columns, Cut, Picked, Source, Targets};
 use crate::nn::{Posterior, WeightNoise};
 use quaver::checkpoint::{CellKind, MomentForm, OutputMode, Target, Transfer, UnitNoise};
 
@@ -95,10 +95,11 @@ fn defaults() {
 #[test]
 fn every_key() {
     let config = parse(LONG, &[]).unwrap();
-    let cut = |text: &str| Some(text.parse::<Cut>().unwrap());
-    assert_eq!(config.data.train[1].sequences, cut("2"));
-    assert_eq!(config.data.train[1].rows, cut("..80%"));
-    assert_eq!(config.data.valid[0].rows, cut("80%.."));
+    let cut = |text: &str| text.parse::<Cut>().unwrap();
+    let stretch = |text: &str| Some(Picked::Stretch(cut(text)));
+    assert_eq!(config.data.train[1].sequences, Some(cut("2")));
+    assert_eq!(config.data.train[1].rows, stretch("..80%"));
+    assert_eq!(config.data.valid[0].rows, stretch("80%.."));
     assert_eq!(config.data.fraction_set_aside(), None);
     assert_eq!(config.data.targets, Targets::Next);
     assert_eq!(config.init.sparse, 8);

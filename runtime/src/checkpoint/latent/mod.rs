@@ -6,6 +6,7 @@ mod validate;
 #[cfg(feature = "std")]
 mod write;
 
+pub(super) use read::Header;
 pub use read::LatentCheckpoint;
 pub use spec::{Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
 #[cfg(feature = "std")]

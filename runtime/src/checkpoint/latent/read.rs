@@ -1,18 +1,21 @@
 //! Reading the checkpoint of a latent model where it lies.
 
-use serde::{Deserialize, Serialize};
+#[cfg(feature = "std")]
+use serde::Serialize;
 
-use super::super::frame::{Frame, Kind, take};
+use super::super::frame::{Frame, Kind};
 use super::super::layout::aligned;
-use super::super::{Checkpoint, Error, Part, validate::zeros};
+use super::super::read::Cursor;
+use super::super::{Checkpoint, Error, Part, decode, validate::zeros};
 use super::{LatentSpec, validate};
 
 /// The part of a latent model's checkpoint that postcard encodes.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Header {
-    pub(super) spec: LatentSpec,
-    pub(super) recognition_bytes: u32,
-    pub(super) generating_bytes: u32,
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "std", derive(Serialize))]
+pub(crate) struct Header {
+    pub(crate) spec: LatentSpec,
+    pub(crate) recognition_bytes: u32,
+    pub(crate) generating_bytes: u32,
 }
 
 /// A checked checkpoint of a latent model, borrowing its weights from the bytes it was read from.
@@ -39,16 +42,20 @@ impl<'m> LatentCheckpoint<'m> {
     /// # Errors
     /// Names the network and the field at fault; see [`Error`].
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
-        let frame = Frame::read(bytes, Kind::Latent)?;
-        let header: Header = frame.decode()?;
-        let (recognition, rest) = network(frame.payload, header.recognition_bytes, Part::Recognition)?;
-        let (generating, rest) = network(rest, header.generating_bytes, Part::Generating)?;
-        if !rest.is_empty() {
-            let found = frame.payload.len() as u64;
-            return Err(Error::Length { field: "payload", expected: found - rest.len() as u64, found });
+        let Frame { header, payload, crc } = Frame::read(bytes, Kind::Latent)?;
+        let header = decode::all(header, decode::latent_header)?;
+        let (recognition_bytes, generating_bytes) =
+            (header.recognition_bytes as usize, header.generating_bytes as usize);
+        let (expected, found) =
+            (aligned(recognition_bytes).saturating_add(aligned(generating_bytes)), payload.len());
+        if expected != found {
+            return Err(Error::Length { field: "payload", expected, found });
         }
+        let mut cursor = Cursor::new(payload);
+        let recognition = network(&mut cursor, recognition_bytes, Part::Recognition)?;
+        let generating = network(&mut cursor, generating_bytes, Part::Generating)?;
         validate::networks(&header.spec, &recognition, &generating)?;
-        Ok(LatentCheckpoint { spec: header.spec, recognition, generating, crc: frame.crc })
+        Ok(LatentCheckpoint { spec: header.spec, recognition, generating, crc })
     }
 
     /// What the networks are to each other.
@@ -72,10 +79,9 @@ impl<'m> LatentCheckpoint<'m> {
     }
 }
 
-/// The complete checkpoint of a network in the first `bytes` of the payload, and what follows its padding.
-fn network(payload: &[u8], bytes: u32, part: Part) -> Result<(Checkpoint<'_>, &[u8]), Error> {
-    let (network, rest) = take(payload, bytes.into(), "payload")?;
-    let (padding, rest) = take(rest, aligned(bytes.into()) - u64::from(bytes), "payload")?;
+/// The complete checkpoint of a network in the next `bytes` of the payload.
+fn network<'m>(cursor: &mut Cursor<'m>, bytes: usize, part: Part) -> Result<Checkpoint<'m>, Error> {
+    let (network, padding) = cursor.padded(bytes);
     zeros(padding, part, "padding")?;
-    Ok((Checkpoint::read(network).map_err(|error| validate::inside(part, error))?, rest))
+    Checkpoint::read(network).map_err(|error| validate::inside(part, error))
 }

@@ -5,6 +5,7 @@ use crate::checkpoint::Prior;
 use crate::models::Model;
 use crate::models::input::RawRow;
 use crate::models::outputs::{Outputs, Places};
+#[cfg(feature = "packed")]
 use crate::models::packed_state;
 use crate::models::words::{Words, copy};
 use crate::moments::{Moments, at_most};
@@ -125,15 +126,19 @@ impl<'a> Fed<'a> {
         let spec = recognition.spec();
         let units = recurrent.get(spec.last_units()).unwrap_or_default();
         let (means, vars) = self.others();
-        if spec.layout.is_packed() {
-            for ((mean, var), word) in means.iter_mut().zip(vars).zip(units) {
-                let unit = packed_state::unit(*word);
-                (*mean, *var) = (unit.mean, unit.var);
+        match spec.layout.runs_packed() {
+            #[cfg(feature = "packed")]
+            true => {
+                for ((mean, var), word) in means.iter_mut().zip(vars).zip(units) {
+                    let unit = packed_state::unit(*word);
+                    (*mean, *var) = (unit.mean, unit.var);
+                }
             }
-        } else {
-            let (unit_means, unit_vars) = units.split_at_checked(units.len() / 2).unwrap_or_default();
-            copy(means, unit_means);
-            copy(vars, unit_vars);
+            _ => {
+                let (unit_means, unit_vars) = units.split_at_checked(units.len() / 2).unwrap_or_default();
+                copy(means, unit_means);
+                copy(vars, unit_vars);
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod cut;
+mod picked;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use super::table::{Table, listed};
 use columns::Choice;
 pub use columns::{Columns, Targets};
 pub use cut::Cut;
+pub use picked::{Picked, RowList};
 use source::Reading;
 pub use source::Source;
 
@@ -39,8 +41,9 @@ const DEFAULT_VALID_FRACTION: f64 = 0.2;
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// What to learn from: a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths
-    /// are relative to the config file; `sequences` and `rows` are stretches such as `"2"`, `"0..2502"` or
-    /// `"..80%"`, see [`Cut`].
+    /// are relative to the config file, or to the folder given by `--data-dir`; `sequences` and `rows` are
+    /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`Cut`]; `rows` may be a list in a file instead,
+    /// see [`Picked`].
     #[serde(deserialize_with = "source::one_or_many")]
     pub train: Vec<Source>,
     /// What to stop early on, in the same form. Instead of it, `valid_fraction` may be given.
@@ -51,6 +54,10 @@ pub struct Recipe {
     /// sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_fraction: Option<f64>,
+    /// Draws the sequences set aside at random, by this seed, instead of taking the last; for samples whose order
+    /// means nothing. Needs ten training sequences or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_seed: Option<u64>,
     /// What to judge the result by, in the same form; may be left out.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<Source>,
@@ -108,7 +115,7 @@ impl Recipe {
         let test = self.split("test", &self.test, &mut choice)?;
         let mut validation = "from files of its own".to_string();
         if let Some(fraction) = self.fraction_set_aside() {
-            (train, valid, validation) = split_off(train, fraction)?;
+            (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
         }
         let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
         let dataset = Dataset {
