@@ -79,7 +79,10 @@ pub mod checkpoint;
 mod kernels;
 mod models;
 pub mod moments;
+mod random;
 
 pub use arena::Arena;
 pub use checkpoint::Error;
-pub use models::{Model, Output, Prediction, Predictor, State, Surprise};
+pub use models::{
+    Denoiser, Fan, Feedback, LatentModel, Model, Output, Prediction, Predictor, Sampler, State, Surprise,
+};
