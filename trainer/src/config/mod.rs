@@ -31,7 +31,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Recipe};
+use crate::data::{Dataset, Recipe, Targets};
 use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
@@ -190,6 +190,7 @@ impl Config {
                 ));
             }
         }
+        self.check_added_noise()?;
         self.model.check()?;
         if self.model.residual && !self.data.target().is_next() {
             let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
@@ -202,6 +203,18 @@ impl Config {
         self.training.check()?;
         self.check_latent()?;
         self.search.check(self.training.epochs)
+    }
+
+    /// Checks that noise to be added is well defined, and there where it is needed.
+    fn check_added_noise(&self) -> Result<(), Fault> {
+        match &self.data.noise {
+            None if self.data.targets == Targets::Clean => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise`";
+                Err(fault("data.targets", problem))
+            }
+            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that methods which live on variance get some.
