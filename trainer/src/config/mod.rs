@@ -38,7 +38,7 @@ use document::{Document, Override};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Optimiser, Schedule, Training};
+pub use training::{Init, Keep, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
 /// Everything an experiment is told.

@@ -13,7 +13,7 @@ use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{Context, RunningMean, evaluate, slope_in};
-use crate::config::{Config, Training};
+use crate::config::{Config, Keep, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
 use crate::nn::random::{Purpose, stream};
@@ -194,7 +194,10 @@ impl Run<'_> {
         let largest = next.parameters.largest();
         self.check_finite("the largest parameter", largest.into(), next.epoch)?;
         let valid_nll = self.validate(&next)?;
-        let best = self.state.best.is_none_or(|best| valid_nll < best.valid_nll);
+        let best = match self.config.training.keep {
+            Keep::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
+            Keep::Last => true,
+        };
         if best {
             next.best = Some(Best { epoch: next.epoch, valid_nll });
         }
@@ -217,13 +220,13 @@ impl Run<'_> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
-        let observations = observations(self.data);
+        let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
         let batches = self.batches(next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&next.spec, &batch));
-            let context = Context { observations: Some(observations), start: start.as_deref() };
+            let context = Context { divergence_share: Some(divergence_share), start: start.as_deref() };
             let Some(mut slope) = slope_in(&next.spec, &next.parameters, &batch, context) else { continue };
             carried = Carried::after(&batch, std::mem::take(&mut slope.states));
             let norm = clip(&mut slope.gradients, limit);
