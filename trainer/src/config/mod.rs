@@ -40,7 +40,7 @@ pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Optimiser, Schedule, Training};
+pub use training::{Init, Keep, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
 /// Everything an experiment is told.
