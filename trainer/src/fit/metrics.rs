@@ -2,8 +2,7 @@
 //!
 //! Both files hold what a second run with the same seed would write again, hence no times of the clock.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -55,8 +54,8 @@ impl MetricFiles {
     /// # Errors
     /// When a file cannot be written; the message names it.
     pub fn append(&self, metrics: &EpochMetrics) -> Result<()> {
-        append(&self.csv, &csv_line(metrics))?;
-        append(&self.json_lines, &json_line(metrics)?)
+        files::append(&self.csv, &csv_line(metrics))?;
+        files::append(&self.json_lines, &json_line(metrics)?)
     }
 
     /// Drops what was written after epoch `last`: an interrupted run may have got further than its last state.
@@ -98,14 +97,6 @@ fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     files::replace(path, kept.as_bytes())
 }
 
-fn append(path: &Path, line: &str) -> Result<()> {
-    OpenOptions::new()
-        .append(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(line.as_bytes()))
-        .with_context(|| format!("cannot add to the metrics `{}`", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,7 +135,7 @@ mod tests {
         files.append(&metrics(2)).unwrap();
         let two_epochs = contents(folder.path());
         files.append(&metrics(3)).unwrap();
-        append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
+        files::append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
         files.truncate(2).unwrap();
         assert_eq!(contents(folder.path()), two_epochs);
         files.truncate(0).unwrap();

@@ -45,7 +45,7 @@ pub enum Stop {
 /// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
 ///
 /// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted.
+/// that was never interrupted. A run that was stopped before it had written its first state begins again.
 ///
 /// # Errors
 /// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
@@ -60,7 +60,10 @@ pub fn train(
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out);
     let fresh = fresh_state(config, data)?;
-    let state = if resume {
+    if resume {
+        folder.check_config(config)?;
+    }
+    let state = if resume && folder.last_state().exists() {
         reopen(config, &folder, &metrics, &fresh)?
     } else {
         begin(config, &folder, &metrics, fresh)?
@@ -102,7 +105,6 @@ fn begin(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: RunS
 
 /// Opens a run to go on with.
 fn reopen(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: &RunState) -> Result<RunState> {
-    folder.check_config(config)?;
     let state = RunState::load(&folder.last_state())?;
     ensure!(
         state.spec == fresh.spec
@@ -208,7 +210,15 @@ impl Run<'_> {
             clipped: tally.clipped.value().unwrap_or(0.0),
             best,
         };
-        self.save(next, &metrics)?;
+        let done = self.state.epoch;
+        self.save(next, &metrics).with_context(|| {
+            format!(
+                "epoch {} is lost, but the run in `{}` is whole up to epoch {done}: remedy what follows and go on with \
+                 --resume",
+                metrics.epoch,
+                self.folder.path().display()
+            )
+        })?;
         Ok(metrics)
     }
 
