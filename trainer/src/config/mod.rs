@@ -181,8 +181,9 @@ impl Config {
 
     /// Checks that methods which live on variance get some.
     fn check_variance(&self) -> Result<(), Fault> {
-        let noises = [self.noise.input(), self.noise.recurrent(), self.noise.output()];
-        let silent = noises.iter().all(|noise| *noise == UnitNoise::None);
+        let mut layers = self.model.layer_specs(&self.noise, &self.weights);
+        let silent = layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
+            && self.noise.output() == UnitNoise::None;
         if self.model.implicit_variance && silent && !self.weights.has_variance() {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
