@@ -192,7 +192,7 @@ fn calibrated_export(
 }
 
 /// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
-fn encode(
+pub(super) fn encode(
     state: &RunState,
     format: WeightFormat,
     layout: Layout,
