@@ -3,7 +3,6 @@
 use std::io::{BufRead, Write};
 
 use anyhow::Result;
-use quaver::checkpoint::Target;
 use quaver::{Model, Output, Prediction, State};
 
 use super::csv_rows::{cell, quoted, select};
@@ -133,7 +132,7 @@ impl RowModel for RunningPredictor<'_, '_, '_> {
     }
 
     fn judges(&self) -> bool {
-        self.model.spec().target == Target::Next
+        self.model.spec().target.is_next()
     }
 
     fn reset(&mut self) {

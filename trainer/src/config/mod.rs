@@ -28,7 +28,7 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe, Targets};
@@ -40,7 +40,7 @@ pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Optimiser, Schedule, Training};
+pub use training::{Init, Keep, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
 /// Everything an experiment is told.
@@ -134,7 +134,8 @@ impl Config {
             Ok(count as u16)
         };
         let (inputs, outputs) = (width("inputs", inputs)?, width("outputs", outputs)?);
-        Ok(self.model.spec(inputs, outputs, self.data.target(), &self.noise, &self.weights))
+        let target = if self.model.residual { Target::Change } else { self.data.target() };
+        Ok(self.model.spec(inputs, outputs, target, &self.noise, &self.weights))
     }
 
     /// How the model is trained, beyond its architecture.
@@ -191,6 +192,10 @@ impl Config {
         }
         self.check_added_noise()?;
         self.model.check()?;
+        if self.model.residual && !self.data.target().is_next() {
+            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
+            return Err(fault("model.residual", problem));
+        }
         self.noise.check()?;
         self.weights.check()?;
         self.check_variance()?;

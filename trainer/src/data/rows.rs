@@ -91,7 +91,7 @@ impl Sequence {
     pub fn with_noisy_inputs(&self, noisy: Rows) -> Self {
         assert_eq!(noisy.len(), self.len(), "noise neither adds nor removes rows");
         let noisy = match self.target {
-            Target::Next => Sequence::next(noisy),
+            Target::Next | Target::Change => Sequence::next(noisy),
             Target::Columns => Sequence { inputs: Arc::new(noisy), ..self.clone() },
         };
         Sequence { truth: Some(Arc::clone(&self.inputs)), ..noisy }
@@ -115,7 +115,7 @@ impl Sequence {
     pub fn input(&self, t: usize) -> Option<&[f32]> {
         match self.target {
             Target::Columns => Some(self.inputs.row(t)),
-            Target::Next => t.checked_sub(1).map(|before| self.inputs.row(before)),
+            Target::Next | Target::Change => t.checked_sub(1).map(|before| self.inputs.row(before)),
         }
     }
 
@@ -125,7 +125,7 @@ impl Sequence {
         let truth = self.truth.as_ref().map(|truth| Arc::new(truth.slice(range.clone())));
         let slice = match self.target {
             Target::Columns => Sequence::columns(inputs, self.targets.slice(range)),
-            Target::Next => Sequence::next(inputs),
+            Target::Next | Target::Change => Sequence::next(inputs),
         };
         Sequence { truth, ..slice }
     }
