@@ -3,6 +3,7 @@
 mod demo;
 mod eval;
 mod export;
+mod export_latent;
 mod inspect;
 mod progress;
 mod run;
