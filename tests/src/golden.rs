@@ -111,6 +111,7 @@ struct Recipe {
 fn recipes() -> Vec<Recipe> {
     let base = Architecture::default();
     let next = Architecture { outputs: 3, target: Target::Next, ..base };
+    let change = Architecture { target: Target::Change, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
     let paper = Architecture { form: MomentForm::Paper, ..base };
@@ -157,6 +158,9 @@ fn recipes() -> Vec<Recipe> {
         recipe("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
         recipe("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
         recipe("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
+        recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
+        recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
+        recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         recipe("hostile-rows", &[(CellKind::Elman(Transfer::Rectifier), 7)], next, Rows::Hostile),
     ]
 }

@@ -1,6 +1,7 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
-use super::likelihood::{bernoulli_output, categorical, gaussian_output, noise_of};
+use super::input::RawRow;
+use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
 use super::model::Model;
 #[cfg(feature = "plain")]
 use super::network;
@@ -8,7 +9,7 @@ use super::outputs::Places;
 #[cfg(feature = "packed")]
 use super::packed;
 use super::prediction::Output;
-use crate::checkpoint::{Cursor, Likelihood, Vector};
+use crate::checkpoint::{Cursor, Likelihood, Target, Vector};
 use crate::moments::Moments;
 
 impl<'m> Model<'m> {
@@ -31,13 +32,14 @@ impl<'m> Model<'m> {
         weights
     }
 
-    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward.
+    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward from `row`.
     #[inline(never)] // a step is short of stack, not of calls
     pub(super) fn emit(
         &self,
         mut weights: Cursor<'m>,
         recurrent: &[f32],
         scratch: &mut [f32],
+        row: Option<RawRow<'_>>,
         mut places: Places<'_>,
     ) {
         let spec = self.spec();
@@ -57,6 +59,13 @@ impl<'m> Model<'m> {
                 }
                 (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(y)),
                 _ => (y, noise_var.at(channel)),
+            };
+            let y = match spec.target {
+                // The prediction that was made for the row is still in its place.
+                Target::Change => {
+                    from_last(self.input(row, channel, places.each_ref().map(|list| &**list)), y)
+                }
+                Target::Next | Target::Columns => y,
             };
             let (raw_mean, raw_std) = (self.output_mean.at(channel), self.output_std.at(channel));
             let output = match spec.likelihood {

@@ -1,7 +1,7 @@
 //! A loaded network and what it does to a stream.
 
 use super::input::{RawRow, Reading};
-use super::outputs::Outputs;
+use super::outputs::stand_in;
 use super::prediction::Prediction;
 use super::state::State;
 use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
@@ -70,7 +70,7 @@ impl<'m> Model<'m> {
         state.recurrent.fill(0.0);
         state.outputs.forget_surprise();
         match self.spec().target {
-            Target::Next => self.advance(state, None),
+            Target::Next | Target::Change => self.advance(state, None),
             Target::Columns => self.prior(state),
         }
     }
@@ -88,7 +88,7 @@ impl<'m> Model<'m> {
     /// squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
-        if self.spec().target == Target::Next {
+        if self.spec().target.is_next() {
             state.outputs.judge(self.spec().likelihood, row);
         }
         self.advance(state, Some(row));
@@ -126,13 +126,11 @@ impl<'m> Model<'m> {
     /// Moments of an input channel of a sample, given what was predicted for it.
     ///
     /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
-    fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: &Outputs<'_>) -> Moments {
+    pub(super) fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         let Some(row) = row else { return Moments::default() };
         // Outputs are predictions of the inputs only if the model predicts those.
-        let stand_in = || match self.spec().target {
-            Target::Next => predicted.stand_in(channel),
-            Target::Columns => None,
-        };
+        let next = self.spec().target.is_next();
+        let stand_in = || if next { stand_in(predicted, channel) } else { None };
         self.standardised(channel, row.reading(channel).or_else(stand_in))
     }
 
@@ -141,9 +139,10 @@ impl<'m> Model<'m> {
     fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
         let State { recurrent, outputs, scratch } = state;
         let channels = 0..usize::from(self.spec().inputs);
-        let inputs = channels.map(|channel| self.input(row, channel, outputs));
+        let predicted = [&*outputs.mean, &*outputs.epistemic, &*outputs.aleatoric];
+        let inputs = channels.map(|channel| self.input(row, channel, predicted));
         let after_layers = self.recur(recurrent, scratch, inputs);
-        self.emit(after_layers, recurrent, scratch, outputs.places());
+        self.emit(after_layers, recurrent, scratch, row, outputs.places());
     }
 
     /// What is known of the outputs before the first sample: their distribution in the training data.

@@ -25,6 +25,14 @@ pub(super) struct Outputs<'a> {
     nll: Option<f32>,
 }
 
+/// Channel `channel` of a prediction as if it had been observed, mean and variance.
+pub(super) fn stand_in(parts: [&[f32]; 3], channel: usize) -> Option<Reading> {
+    let [Some(mean), Some(epistemic), Some(aleatoric)] = parts.map(|list| list.get(channel).copied()) else {
+        return None;
+    };
+    Reading::new(mean, Output::of(mean, epistemic, aleatoric).variance)
+}
+
 impl<'a> Outputs<'a> {
     pub(super) fn divide(words: &mut Words<'a>, count: u16) -> Option<Self> {
         let mut list = || words.take(count.into());
@@ -33,9 +41,7 @@ impl<'a> Outputs<'a> {
 
     /// What stands in for channel `channel` of a sample when it is missing: its prediction, mean and variance.
     pub(super) fn stand_in(&self, channel: usize) -> Option<Reading> {
-        let parts = [&*self.mean, &*self.epistemic, &*self.aleatoric].map(|list| list.get(channel).copied());
-        let [Some(mean), Some(epistemic), Some(aleatoric)] = parts else { return None };
-        Reading::new(mean, Output::of(mean, epistemic, aleatoric).variance)
+        stand_in([self.mean, self.epistemic, self.aleatoric], channel)
     }
 
     /// Where a network writes its outputs.

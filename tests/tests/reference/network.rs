@@ -4,7 +4,7 @@
 //! but the description of the model.
 
 use quaver::checkpoint::{
-    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise,
+    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise,
 };
 
 /// Mean and variance.
@@ -151,6 +151,7 @@ impl Network {
     /// One step from standardised inputs; per output (mean, epistemic variance, aleatoric variance) in raw units.
     pub(crate) fn step(&mut self, input: Vec<Pair>) -> Vec<(f64, f64, f64)> {
         let spec = self.contents.spec.clone();
+        let last = input.clone();
         let mut below = input;
         for (layer, state) in spec.layers.iter().zip(&mut self.layers) {
             let fed = below.iter().map(|unit| noisy(layer.input_noise, *unit));
@@ -167,7 +168,7 @@ impl Network {
             state.h.iter_mut().for_each(|(_, var)| *var *= scale);
             below = state.h.clone();
         }
-        self.outputs(&below)
+        self.outputs(&below, &last)
     }
 
     /// The units of the last layer.
@@ -175,14 +176,19 @@ impl Network {
         &self.layers.last().expect("a net has layers").h
     }
 
-    fn outputs(&self, below: &[Pair]) -> Vec<(f64, f64, f64)> {
+    fn outputs(&self, below: &[Pair], last: &[Pair]) -> Vec<(f64, f64, f64)> {
         let spec = &self.contents.spec;
         let plain = spec.output.mode == OutputMode::Plain;
         let fed =
             below.iter().map(|unit| if plain { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
         let a = self.output.apply(&fed.collect::<Vec<_>>());
         let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
-        let a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
+        let mut a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
+        if spec.target == Target::Change {
+            for (change, last) in a.iter_mut().step_by(spec.likelihood.rows()).zip(last) {
+                *change = (change.0 + last.0, change.1 + last.1);
+            }
+        }
         let noise = |index: usize| f64::from(self.contents.noise_var[index]);
         let binary = |a: &Pair| {
             let (mean, var) = sigmoid(spec.moment_form, *a);

@@ -28,10 +28,10 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Recipe};
+use crate::data::{Dataset, Recipe, Targets};
 use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
@@ -134,7 +134,8 @@ impl Config {
             Ok(count as u16)
         };
         let (inputs, outputs) = (width("inputs", inputs)?, width("outputs", outputs)?);
-        Ok(self.model.spec(inputs, outputs, self.data.target(), &self.noise, &self.weights))
+        let target = if self.model.residual { Target::Change } else { self.data.target() };
+        Ok(self.model.spec(inputs, outputs, target, &self.noise, &self.weights))
     }
 
     /// How the model is trained, beyond its architecture.
@@ -189,7 +190,12 @@ impl Config {
                 ));
             }
         }
+        self.check_added_noise()?;
         self.model.check()?;
+        if self.model.residual && !self.data.target().is_next() {
+            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
+            return Err(fault("model.residual", problem));
+        }
         self.noise.check()?;
         self.weights.check()?;
         self.check_variance()?;
@@ -197,6 +203,18 @@ impl Config {
         self.training.check()?;
         self.check_latent()?;
         self.search.check(self.training.epochs)
+    }
+
+    /// Checks that noise to be added is well defined, and there where it is needed.
+    fn check_added_noise(&self) -> Result<(), Fault> {
+        match &self.data.noise {
+            None if self.data.targets == Targets::Clean => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise`";
+                Err(fault("data.targets", problem))
+            }
+            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that methods which live on variance get some.

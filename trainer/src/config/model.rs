@@ -24,6 +24,9 @@ pub struct Model {
     /// only.
     #[serde(with = "OutputName")]
     pub output: OutputMode,
+    /// Whether the outputs are what the next row differs by from the last one, which is added to them: a net then starts
+    /// from persistence; false unless given. For `data.targets = "next"` and a normal likelihood.
+    pub residual: bool,
     /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance,
     /// `"heteroscedastic"` with a variance that the network predicts, `"bernoulli"` for targets of 0 and 1, or
     /// `"categorical"` if exactly one of them is 1.
@@ -93,6 +96,7 @@ impl Default for Model {
             cell: Cell::Lstm,
             layers: vec![32],
             output: OutputMode::Propagating,
+            residual: false,
             likelihood: Likelihood::Gaussian,
             moments: MomentForm::Accurate,
             implicit_variance: false,
@@ -105,6 +109,11 @@ impl Default for Model {
 impl Model {
     pub(super) fn check(&self) -> Result<(), Fault> {
         self.check_at("model")?;
+        let normal = matches!(self.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+        if self.residual && !normal {
+            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not sums";
+            return Err(fault("model.residual", problem));
+        }
         share("model.variance_scale_min", self.variance_scale_min.into())?;
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
             return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));

@@ -136,6 +136,18 @@ fn the_model_described() {
 }
 
 #[test]
+fn residual_models_predict_changes_of_their_own_inputs() {
+    let parse = |overrides: &[&str]| parse(SHORT, overrides);
+    let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
+    assert_eq!(config.model_spec(3, 3).unwrap().target, Target::Change);
+    let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
+    let columns = error(&["model.residual=true"]);
+    assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");
+    let binary = error(&["model.residual=true", "data.targets=next", "model.likelihood=bernoulli"]);
+    assert!(binary.contains("`model.residual` needs `model.likelihood"), "{binary}");
+}
+
+#[test]
 fn methods_described() {
     let method = parse(LONG, &[]).unwrap().method();
     assert_eq!((method.scale_min, method.learned_keep), (Some(0.2), true));

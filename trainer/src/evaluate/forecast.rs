@@ -100,13 +100,13 @@ pub fn from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Vec<Forecast
             let row = sequence.inputs.row(step);
             // A model of its own inputs has predicted a row before it sees it.
             let prediction = match model.spec().target {
-                Target::Next => model.prediction(&state),
+                Target::Next | Target::Change => model.prediction(&state),
                 Target::Columns => model.step(&mut state, row),
             };
             for (index, output) in prediction.iter().enumerate() {
                 forecast.set(step, index, output.mean, output.epistemic, output.aleatoric);
             }
-            if model.spec().target == Target::Next {
+            if model.spec().target.is_next() {
                 model.step(&mut state, row);
             }
         }

@@ -7,10 +7,11 @@ use quaver::checkpoint::ModelSpec;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::first_noise::set_first_noise;
 use super::step::{Context, Slope, evaluate, slope_in};
 use crate::config::Config;
-use crate::data::Dataset;
 use crate::data::batch::{Batch, Batches};
+use crate::data::{Dataset, Scaling};
 use crate::nn::Parameters;
 
 /// An architecture whose parameters a run adjusts: a predictor, or the two nets of a latent model.
@@ -28,7 +29,7 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     fn design(config: &Config, data: &Dataset) -> Result<Self>;
 
     /// Where training begins.
-    fn draw(&self, config: &Config) -> Parameters;
+    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
 
     /// Whether these are its parameters.
     fn fits(&self, parameters: &Parameters) -> bool;
@@ -84,8 +85,10 @@ impl Architecture for ModelSpec {
         config.model_spec(data.input_names.len(), data.target_names.len())
     }
 
-    fn draw(&self, config: &Config) -> Parameters {
-        config.init.draw_for(self, config.method(), config.seed)
+    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters = config.init.draw_for(self, config.method(), config.seed);
+        set_first_noise(self, &data.train, scaling, &mut parameters);
+        parameters
     }
 
     fn fits(&self, parameters: &Parameters) -> bool {

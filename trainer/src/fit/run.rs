@@ -88,7 +88,8 @@ fn train_as<A: Architecture>(
 /// The state before the first epoch.
 fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
     let spec = A::design(config, data)?;
-    let parameters = spec.draw(config);
+    let scaling = Scaling::fit(&data.train);
+    let parameters = spec.draw(config, data, &scaling);
     Ok(RunState {
         spec,
         optimiser: Optimiser::new(&config.training, &parameters),
@@ -96,7 +97,7 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
         epoch: 0,
         rate_cuts: 0,
         best: None,
-        scaling: Scaling::fit(&data.train),
+        scaling,
         input_names: data.input_names.clone(),
         target_names: data.target_names.clone(),
     })

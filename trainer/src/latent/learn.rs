@@ -8,7 +8,7 @@ use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
 use crate::config::Config;
-use crate::data::Dataset;
+use crate::data::{Dataset, Scaling};
 use crate::data::batch::{Batch, Batches};
 use crate::fit::{Architecture, Judgement, Lesson, Slope};
 use crate::nn::Parameters;
@@ -27,7 +27,7 @@ impl Architecture for LatentNets {
         LatentNets::new(config, latent, data.target_names.len())
     }
 
-    fn draw(&self, config: &Config) -> Parameters {
+    fn draw(&self, config: &Config, _data: &Dataset, _scaling: &Scaling) -> Parameters {
         LatentNets::draw(self, &config.init, config.seed)
     }
 

@@ -1,7 +1,7 @@
 //! Initial values of a network's parameters.
 
 use nalgebra::DMatrix;
-use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
+use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, Target, UnitNoise};
 use rand_core::Rng;
 
 use super::method::Method;
@@ -33,7 +33,8 @@ impl Init {
             fill_bias(next(), layer.cell);
         }
         let units = layer_inputs(spec, spec.layers.len());
-        let output_std = 1.0 / (units as f64).sqrt();
+        // A net for changes begins with none.
+        let output_std = if spec.target == Target::Change { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
         weight.fill_with(|| (output_std * normal(&mut rng)) as f32);
         bias.fill(self.output_bias);
@@ -165,6 +166,15 @@ mod tests {
             assert_eq!(row.iter().filter(|value| **value != 0.0).count(), 7);
         }
         assert!((spectral_radius(&recurrent) - 1.1).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_net_for_changes_begins_with_none() {
+        let mut spec = test_spec(3, 3, &[(CellKind::Lstm, 5)]);
+        spec.target = Target::Change;
+        let parameters = Init::default().draw(&spec, 1);
+        assert!(parameters.get("output.weight").unwrap().values.iter().all(|weight| *weight == 0.0));
+        assert!(parameters.get("layer0.weight").unwrap().values.iter().all(|weight| *weight != 0.0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The whole network on a batch: noise, affine maps, recurrences, outputs.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
+use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode, Target};
 
 use super::host_node::{apply3, apply4};
 use super::law::{Law, Scale};
@@ -82,7 +82,11 @@ pub fn forward_from(
 ) -> Pass {
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
-    forward_moments(spec, parameters, input, Course { lanes: batch.rows, threads, start })
+    let pass = forward_moments(spec, parameters, input, Course { lanes: batch.rows, threads, start });
+    match spec.target {
+        Target::Change => Pass { output: added(pass.output, spec, batch), ..pass },
+        Target::Next | Target::Columns => pass,
+    }
 }
 
 /// How moments go through a network.
@@ -224,6 +228,22 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     };
     let certain = var.iter().all(|var| *var == 0.0);
     MomentTensors { mean: tensor(mean), var: (!certain).then(|| tensor(var)) }
+}
+
+/// The outputs of a net for changes, on top of the inputs that change.
+fn added(output: MomentTensors, spec: &ModelSpec, batch: &Batch) -> MomentTensors {
+    let (dims, device) = (output.mean.dims(), output.mean.device());
+    // The mean is the first of an output's rows; what else a likelihood wants stays as it is.
+    let rows = spec.likelihood.rows();
+    let spread = |values: &[f32]| -> Tensor<2> {
+        let row = |value: &f32| std::iter::once(*value).chain(std::iter::repeat_n(0.0, rows - 1));
+        Tensor::from_data(TensorData::new(values.iter().flat_map(row).collect(), dims), &device)
+    };
+    let uncertain = batch.inputs_var.iter().any(|var| *var != 0.0);
+    MomentTensors {
+        mean: output.mean + spread(&batch.inputs_mean),
+        var: sum(output.var, uncertain.then(|| spread(&batch.inputs_var))),
+    }
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).
