@@ -5,6 +5,7 @@ mod demo;
 mod denoise;
 mod eval;
 mod export;
+mod export_latent;
 mod impute;
 mod inspect;
 mod pictures;

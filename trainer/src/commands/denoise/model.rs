@@ -84,7 +84,7 @@ fn with_predictor<T>(
     let Channels { input_names, output_names, .. } = predictor.channels();
     if model.spec().target != Target::Columns || input_names != output_names {
         let what = match model.spec().target {
-            Target::Next => "its own next row".to_string(),
+            Target::Next | Target::Change => "its own next row".to_string(),
             Target::Columns => output_names.join(", "),
         };
         bail!(
