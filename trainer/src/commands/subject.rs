@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use quaver::Model;
-use quaver::checkpoint::{Family, Kind, ModelSpec};
+use quaver::checkpoint::{Family, Kind, ModelSpec, Target};
 
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Forecast, from_network, from_runtime, latent_from_runtime};
@@ -107,7 +107,7 @@ impl Subject {
         Ok(())
     }
 
-    /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent models that read
+    /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
     /// forwards and predictors of clean inputs.
     pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
         let means = |forecasts: Vec<Forecast>| forecasts.into_iter().map(|forecast| forecast.mean).collect();
@@ -116,7 +116,7 @@ impl Subject {
             Subject::Latent(state) if state.spec.is_causal() => {
                 Ok(Some(means(LatentModel::new(state).reconstruct(sequences, Feed::Moments))))
             }
-            Subject::Latent(_) => Ok(None),
+            Subject::Latent(_) | Subject::LatentCheckpoint(_) => Ok(None),
             _ if self.spec().target == Target::Columns && inputs == outputs => {
                 Ok(Some(means(self.forecast(sequences)?)))
             }

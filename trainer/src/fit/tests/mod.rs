@@ -414,7 +414,7 @@ fn the_divergence_can_be_given_less_weight() {
         let overrides =
             ["weights.posterior=ropd", "training.epochs=3", "training.learning_rate=0.05", weight.as_str()];
         run(&config("tanh", &overrides), &out, false).unwrap();
-        let state = RunState::load(&RunFolder::new(&out).last_state()).unwrap();
+        let state: RunState = RunState::load(&RunFolder::new(&out).last_state()).unwrap();
         state.parameters.get("layer0.weight_log_var").unwrap().values.iter().sum::<f32>()
     };
     // The divergence is what holds variances up.
