@@ -9,4 +9,4 @@ mod instructions;
 pub use constants::rust_constants;
 pub use contents::contents;
 pub use cost::{Cost, cost};
-pub use instructions::{Instructions, instructions};
+pub use instructions::{Instructions, generating_passes, instructions, latent_instructions};
