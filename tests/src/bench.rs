@@ -7,6 +7,7 @@ use quaver::checkpoint::{
 use crate::Case;
 use crate::golden::{Architecture, randomise};
 use crate::numbers::Numbers;
+use crate::replay::Task;
 
 /// Rows in a benchmark's stream: enough to average over what depends on the data.
 const ROWS: usize = 16;
@@ -20,7 +21,8 @@ const ROWS: usize = 16;
 pub fn case(name: &str) -> Option<Case> {
     let contents = contents(name)?;
     let inputs = usize::from(contents.spec.inputs);
-    Some(Case { name: name.into(), model: write(&contents).ok()?, inputs, stream: noise(inputs, ROWS) })
+    let (model, stream) = (write(&contents).ok()?, noise(inputs, ROWS));
+    Some(Case { name: name.into(), model, inputs, stream, task: Task::Follow })
 }
 
 /// What is in the model of [`case`].

@@ -1,5 +1,5 @@
 //! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask bench-host`,
-//! `cargo xtask bench-train`.
+//! `cargo xtask bench-train`, `cargo xtask results`.
 
 mod bench;
 mod bench_train;
@@ -7,6 +7,7 @@ mod image;
 mod install;
 mod machine;
 mod qemu;
+mod results;
 mod shell;
 mod table;
 mod test;
@@ -56,6 +57,9 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Repeat the benchmarks behind docs/results.md on public data
+    #[command(after_help = "Example: cargo xtask results uci-energy --data ~/data --only 0,1")]
+    Results(results::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +89,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             };
             bench_train::run(beside, json)?;
         }
+        Chore::Results(arguments) => results::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,7 @@ pub(crate) use packed::{
 pub(crate) use plain::wide;
 #[cfg(feature = "plain")]
 pub(crate) use plain::{Layer, Units, elman_step, lstm_step, sigmoid};
-#[cfg(all(test, feature = "plain"))]
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
 pub(crate) use plain::{portable_elman, portable_lstm};
 
 /// Largest magnitude of a unit's mean, and root of its largest variance.

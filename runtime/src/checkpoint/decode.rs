@@ -7,18 +7,48 @@
 
 use heapless::Vec;
 
+use super::Error;
+use super::latent::{self, Family, Forecast, LatentSpec, Prior};
 use super::read::Header;
 use super::spec::{
     CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode, OutputSpec,
     Target, Transfer, UnitNoise, WeightFormat,
 };
 
-/// Reads a header and says how many bytes were left over; `None` if it makes no sense.
+/// Reads a header that must be used up to its last byte.
+pub(super) fn all<'m, T>(
+    bytes: &'m [u8],
+    read: impl FnOnce(&'m [u8]) -> Option<(T, usize)>,
+) -> Result<T, Error> {
+    let (header, left) = read(bytes).ok_or(Error::Header)?;
+    if left == 0 {
+        return Ok(header);
+    }
+    let found = bytes.len();
+    Err(Error::Length { field: "header", expected: found.saturating_sub(left), found })
+}
+
+/// Reads the header of one network and says how many bytes were left over; `None` if it makes no sense.
 pub(super) fn header(bytes: &[u8]) -> Option<(Header<'_>, usize)> {
     let mut decoder = Decoder { rest: bytes, sound: true };
     let header = Header { spec: decoder.spec(), input_names: decoder.text(), output_names: decoder.text() };
     decoder.sound.then_some((header, decoder.rest.len()))
 }
+
+/// The same for a latent model's.
+pub(super) fn latent_header(bytes: &[u8]) -> Option<(latent::Header, usize)> {
+    let mut decoder = Decoder { rest: bytes, sound: true };
+    let header = latent::Header {
+        spec: decoder.latent_spec(),
+        recognition_bytes: decoder.integer(LONG),
+        generating_bytes: decoder.integer(LONG),
+    };
+    decoder.sound.then_some((header, decoder.rest.len()))
+}
+
+/// Bytes that an integer of 16 bits may take, and one of 32.
+const SHORT: u32 = 3;
+const LONG: u32 = 5;
 
 /// What is left to read. Once something makes no sense it gives zeros and remembers that they mean nothing: one question
 /// at the end takes the place of one at every field.
@@ -47,13 +77,16 @@ impl<'m> Decoder<'m> {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
-    /// An integer of at most 21 bits, more than any number in a header has.
+    /// An integer in at most `bytes` bytes.
     #[inline(never)]
-    fn integer(&mut self) -> u32 {
+    fn integer(&mut self, bytes: u32) -> u32 {
         let mut value = 0;
-        for shift in [0, 7, 14] {
+        for shift in (0..bytes).map(|index| 7 * index) {
             let byte = self.byte();
-            value |= u32::from(byte & 0x7F) << shift;
+            let group = u32::from(byte & 0x7F);
+            // Nothing may be lost at the top.
+            self.sound &= (group << shift) >> shift == group;
+            value |= group << shift;
             if byte < 0x80 {
                 return value;
             }
@@ -63,7 +96,7 @@ impl<'m> Decoder<'m> {
     }
 
     fn size(&mut self) -> u16 {
-        let size = u16::try_from(self.integer()).ok();
+        let size = u16::try_from(self.integer(SHORT)).ok();
         self.known(size, 0)
     }
 
@@ -83,7 +116,7 @@ impl<'m> Decoder<'m> {
     }
 
     fn text(&mut self) -> &'m [u8] {
-        let length = self.integer() as usize;
+        let length = self.integer(SHORT) as usize;
         self.bytes(length)
     }
 
@@ -91,7 +124,7 @@ impl<'m> Decoder<'m> {
         ModelSpec {
             inputs: self.size(),
             outputs: self.size(),
-            target: self.one_of([Target::Next, Target::Columns]),
+            target: self.one_of([Target::Next, Target::Columns, Target::Change]),
             likelihood: self.one_of([
                 Likelihood::Gaussian,
                 Likelihood::Bernoulli,
@@ -111,9 +144,25 @@ impl<'m> Decoder<'m> {
         }
     }
 
+    fn latent_spec(&mut self) -> LatentSpec {
+        LatentSpec {
+            family: self.one_of([Family::Storn, Family::Vosp]),
+            prior: self.one_of([Prior::White, Prior::Wiener]),
+            latents: self.size(),
+            forecast: match self.byte() {
+                0 => Forecast::Moments,
+                1 => Forecast::PosteriorMean,
+                kind => {
+                    self.sound &= kind == 2;
+                    Forecast::Draws { count: self.size() }
+                }
+            },
+        }
+    }
+
     fn layers(&mut self) -> Vec<LayerSpec, MAX_LAYERS> {
         let mut layers = Vec::new();
-        for _ in 0..self.integer() {
+        for _ in 0..self.integer(SHORT) {
             let layer = self.layer();
             self.sound &= layers.push(layer).is_ok();
             // A list that is too long must not be read to its end.
@@ -198,7 +247,7 @@ mod tests {
         let spec = |index: usize| ModelSpec {
             inputs: 4096,
             outputs: 3,
-            target: [Target::Next, Target::Columns][index % 2],
+            target: [Target::Next, Target::Columns, Target::Change][index % 3],
             likelihood: likelihoods[index],
             moment_form: [MomentForm::Accurate, MomentForm::Paper][index % 2],
             weight_format: [WeightFormat::F32, WeightFormat::Int8][index % 2],
@@ -250,6 +299,30 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_header_of_a_latent_model_is_read_as_a_derived_reader_does() {
+        let forecasts = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 300 }];
+        for (forecast, family) in forecasts.into_iter().zip([Family::Storn, Family::Vosp, Family::Vosp]) {
+            let prior = if family == Family::Storn { Prior::White } else { Prior::Wiener };
+            let spec = LatentSpec { family, prior, latents: 400, forecast };
+            let bytes = postcard::to_stdvec(&(spec, 3_000_000_000_u32, 70_u32)).expect("it can be encoded");
+            for (place, value) in
+                (0..bytes.len()).flat_map(|place| (0..=255).map(move |value| (place, value)))
+            {
+                let mut damaged = bytes.clone();
+                damaged[place] = value;
+                let derived = postcard::take_from_bytes::<(LatentSpec, u32, u32)>(&damaged).ok();
+                let read = |header: &latent::Header| {
+                    (header.spec, header.recognition_bytes, header.generating_bytes)
+                };
+                let by_hand = latent_header(&damaged).map(|(header, left)| (read(&header), left));
+                assert_eq!(by_hand, derived.map(|(header, rest)| (header, rest.len())), "{place} {value}");
+            }
+            (0..bytes.len())
+                .for_each(|length| assert!(latent_header(&bytes[..length]).is_none(), "{length}"));
         }
     }
 

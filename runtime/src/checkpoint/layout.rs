@@ -308,44 +308,7 @@ impl ModelSpec {
         self.shapes().map(|shape| shape.rows as u64 * shape.cols as u64).sum()
     }
 
-    fn shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
+    pub(super) fn shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
         self.layer_shapes().chain(core::iter::once(self.output_shape()))
-    }
-
-    /// Words of RAM for the recurrent state: what a stream remembers between samples.
-    pub fn recurrent_words(&self) -> usize {
-        let per_unit = |cell: CellKind| match (self.layout.runs_packed(), cell) {
-            (false, cell) => 2 * cell.states(),
-            // Both moments of h share a word; those of c have one each.
-            (true, CellKind::Elman(_) | CellKind::Dense(_)) => 1,
-            (true, CellKind::Lstm) => 3,
-        };
-        self.layers.iter().map(|layer| per_unit(layer.cell) * usize::from(layer.units)).sum()
-    }
-
-    /// Numbers in a saved stream: its recurrent state, mean and variance each, and its last prediction.
-    pub fn saved_words(&self) -> usize {
-        self.saved_state_words() + 3 * usize::from(self.outputs)
-    }
-
-    /// Numbers in a saved recurrent state.
-    pub(crate) fn saved_state_words(&self) -> usize {
-        self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
-    }
-
-    /// Words of scratch: the noisy input of the widest affine map, as means and variances.
-    pub(crate) fn scratch_words(&self) -> usize {
-        let words = |shape: AffineShape| match self.layout {
-            Layout::Plain => 2 * shape.cols,
-            // Two means to a word; a variance has a word of its own until all are known.
-            Layout::Small | Layout::Fast => shape.packed_cols() / 2 + shape.packed_cols(),
-            Layout::Mean => shape.packed_cols() / 2,
-        };
-        self.shapes().map(words).max().unwrap_or(0)
-    }
-
-    /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
-    pub fn arena_words(&self) -> usize {
-        self.recurrent_words() + 4 * usize::from(self.outputs) + self.scratch_words()
     }
 }

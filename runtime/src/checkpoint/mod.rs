@@ -1,8 +1,8 @@
 //! Checkpoint files: what a model is, read without copying, written with the feature `std`.
 //!
 //! The byte layout is written down in `SPEC.md` beside this module. Reader and writer share one definition
-//! of it: [`spec`] for the header and `layout` for the payload. This module moves bytes and checks them; it
-//! does none of the network's arithmetic.
+//! of it: [`spec`] for the header and `layout` for the payload. A latent model is two such checkpoints in one
+//! ([`LatentCheckpoint`]). This module moves bytes and checks them; it does none of the network's arithmetic.
 
 #[cfg(feature = "std")]
 mod arrange;
@@ -10,7 +10,10 @@ mod crc;
 mod decode;
 mod error;
 mod floats;
+mod frame;
+mod latent;
 mod layout;
+mod memory;
 #[cfg(feature = "std")]
 mod pack;
 #[cfg_attr(not(feature = "packed"), allow(dead_code))] // only its checks are needed then
@@ -25,6 +28,10 @@ mod write;
 
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
+pub use frame::Kind;
+#[cfg(feature = "std")]
+pub use latent::write_latent;
+pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prior};
 #[cfg(all(feature = "std", feature = "plain", target_arch = "x86_64"))]
 pub(crate) use layout::LANES;
 pub(crate) use layout::Vector;
@@ -40,9 +47,6 @@ pub use spec::{
 };
 #[cfg(feature = "std")]
 pub use write::{Affine, Contents, Scaler, write};
-
-/// First bytes of every checkpoint.
-pub const MAGIC: [u8; 4] = *b"QVER";
 
 /// The format version this crate reads and writes.
 pub const VERSION: u16 = 1;

@@ -3,10 +3,11 @@
 #[cfg(feature = "std")]
 use serde::Serialize;
 
-use super::layout::{AffineShape, PREAMBLE, Vector, aligned};
+use super::frame::{Frame, Kind};
+use super::layout::{AffineShape, Vector, aligned};
 use super::spec::ModelSpec;
-use super::{Error, F32s, MAGIC, Part, VERSION};
-use super::{crc, decode, validate};
+use super::{Error, F32s, Part};
+use super::{decode, validate};
 
 /// The part of a checkpoint that postcard encodes.
 #[derive(Clone, Debug)]
@@ -30,20 +31,8 @@ pub struct Checkpoint<'m> {
 impl<'m> Checkpoint<'m> {
     /// Checks every length, every number and the checksum.
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
-        let Preamble { header_bytes, payload_bytes } = Preamble::read(bytes)?;
-        let crc = check_crc(bytes)?;
-        // The preamble has compared the sum of all parts with the file: none of them can be short.
-        let mut cursor = Cursor { rest: bytes.get(PREAMBLE..).unwrap_or_default() };
-        let (header, padding) = cursor.padded(header_bytes);
-        validate::zeros(padding, Part::Preamble, "header padding")?;
-        let payload = cursor.rest.get(..payload_bytes).unwrap_or_default();
-
-        let (header, left) = decode::header(header).ok_or(Error::Header)?;
-        if left != 0 {
-            let expected = header_bytes - left;
-            return Err(Error::Length { field: "header", expected, found: header_bytes });
-        }
-        let checkpoint = Checkpoint { header, payload, crc };
+        let Frame { header, payload, crc } = Frame::read(bytes, Kind::Predictor)?;
+        let checkpoint = Checkpoint { header: decode::all(header, decode::header)?, payload, crc };
         checkpoint.check_contents()?;
         Ok(checkpoint)
     }
@@ -103,50 +92,13 @@ impl<'m> Checkpoint<'m> {
 
     /// The payload from its start.
     pub(crate) fn cursor(&self) -> Cursor<'m> {
-        Cursor { rest: self.payload }
+        Cursor::new(self.payload)
     }
 }
 
 /// Read as text where names are asked for, and not before: most boards never do.
 fn names(lines: &[u8]) -> impl Iterator<Item = &str> {
     core::str::from_utf8(lines).unwrap_or_default().lines()
-}
-
-struct Preamble {
-    header_bytes: usize,
-    payload_bytes: usize,
-}
-
-impl Preamble {
-    fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let found = bytes.len();
-        let short = Error::Length { field: "preamble", expected: PREAMBLE, found };
-        let preamble = bytes.first_chunk::<PREAMBLE>().ok_or(short)?;
-        let [m0, m1, m2, m3, v0, v1, r0, r1, h0, h1, h2, h3, p0, p1, p2, p3] = *preamble;
-        if [m0, m1, m2, m3] != MAGIC {
-            return Err(Error::Magic);
-        }
-        let version = u16::from_le_bytes([v0, v1]);
-        if version != VERSION {
-            return Err(Error::Version { found: version });
-        }
-        validate::zeros(&[r0, r1], Part::Preamble, "reserved")?;
-        let header_bytes = u32::from_le_bytes([h0, h1, h2, h3]) as usize;
-        let payload_bytes = u32::from_le_bytes([p0, p1, p2, p3]) as usize;
-        let expected = aligned(header_bytes).saturating_add(payload_bytes).saturating_add(PREAMBLE + 4);
-        if expected != found {
-            return Err(Error::Length { field: "file", expected, found });
-        }
-        Ok(Preamble { header_bytes, payload_bytes })
-    }
-}
-
-fn check_crc(bytes: &[u8]) -> Result<u32, Error> {
-    let short = Error::Length { field: "file", expected: 4, found: bytes.len() };
-    let (content, stored) = bytes.split_last_chunk::<4>().ok_or(short)?;
-    let stored = u32::from_le_bytes(*stored);
-    let computed = crc::checksum(content);
-    if stored == computed { Ok(stored) } else { Err(Error::Crc { stored, computed }) }
 }
 
 /// Walks the payload section by section.
@@ -159,6 +111,15 @@ pub(crate) struct Cursor<'m> {
 }
 
 impl<'m> Cursor<'m> {
+    pub(super) fn new(bytes: &'m [u8]) -> Self {
+        Cursor { rest: bytes }
+    }
+
+    /// What is left.
+    pub(super) fn rest(&self) -> &'m [u8] {
+        self.rest
+    }
+
     /// The next section without its padding, and the padding.
     #[cfg_attr(not(feature = "std"), inline(never))] // small on a board, fast on a host
     pub(crate) fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {

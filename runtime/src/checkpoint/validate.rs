@@ -43,8 +43,11 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     let width = |value: u16, field, part| check((1..=MAX_WIDTH).contains(&value), part, field, "1 to 4096");
     width(spec.inputs, "inputs", Part::Spec)?;
     width(spec.outputs, "outputs", Part::Spec)?;
-    let as_many = spec.target != Target::Next || spec.inputs == spec.outputs;
+    let as_many = !spec.target.is_next() || spec.inputs == spec.outputs;
     check(as_many, Part::Spec, "outputs", "as many as inputs when the target is the next input")?;
+    let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+    let allowed = "normal when the target is a change";
+    check(spec.target != Target::Change || normal, Part::Spec, "likelihood", allowed)?;
     check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
     built_in(spec.layout)?;
     if spec.layout.runs_packed() {

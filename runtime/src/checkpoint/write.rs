@@ -6,11 +6,12 @@ use std::vec;
 use std::vec::Vec;
 
 use super::arrange::{EncodedWeights, GroupOrder};
+use super::frame::Kind;
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
 use super::pack::{PackedAffine, pack};
 use super::read::Header;
 use super::spec::{ModelSpec, WeightFormat};
-use super::{Checkpoint, MAGIC, VERSION, crc};
+use super::{Checkpoint, VERSION, crc};
 
 /// Everything a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,20 +70,25 @@ pub struct Affine {
 /// # Errors
 /// Says which list has the wrong length or which field holds a value that a checkpoint may not hold.
 pub fn write(contents: &Contents) -> Result<Vec<u8>, String> {
-    let spec = &contents.spec;
     let header = encode_header(contents)?;
     let payload = encode_payload(contents)?;
+    debug_assert_eq!(payload.len(), contents.spec.payload_bytes());
+    let bytes = framed(Kind::Predictor, &header, &payload)?;
+    Checkpoint::read(&bytes).map_err(|error| format!("{error}"))?;
+    Ok(bytes)
+}
+
+/// Puts preamble, padding and checksum around a header and a payload.
+pub(super) fn framed(kind: Kind, header: &[u8], payload: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(PREAMBLE + header.len() + payload.len() + 20);
-    bytes.extend(MAGIC);
+    bytes.extend(kind.magic());
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0, 0]);
     bytes.extend(length(header.len(), "header")?);
     bytes.extend(length(payload.len(), "payload")?);
-    extend_padded(&mut bytes, &header);
-    debug_assert_eq!(payload.len(), spec.payload_bytes());
-    bytes.extend(&payload);
+    extend_padded(&mut bytes, header);
+    bytes.extend(payload);
     bytes.extend(crc::checksum(&bytes).to_le_bytes());
-    Checkpoint::read(&bytes).map_err(|error| format!("{error}"))?;
     Ok(bytes)
 }
 
@@ -125,7 +131,7 @@ fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
     Ok(payload)
 }
 
-fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
+pub(super) fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
     bytes.extend(section);
     let padding = aligned(section.len()) - section.len();
     bytes.extend(core::iter::repeat_n(0, padding));

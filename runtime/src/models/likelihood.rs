@@ -15,6 +15,12 @@ pub(super) fn noise_of(log: Moments) -> f32 {
     libm::expf((log.mean + 0.5 * log.var).clamp(-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT))
 }
 
+/// The next row from the last one and the change that is predicted, both in standardised units. What was not known of the
+/// last row is not known of the next: where a channel stays missing, its variance grows from step to step.
+pub(super) fn from_last(last: Moments, change: Moments) -> Moments {
+    Moments { mean: last.mean + change.mean, var: last.var + change.var }
+}
+
 /// Raw moments of a normal output: V[y] is carried through the net, σ̂² is the noise that remains (the predictive density is
 /// N(z | E[y], V[y] + σ̂²); Bayer 2015, thesis, 2.6.2.2).
 pub(super) fn gaussian_output(

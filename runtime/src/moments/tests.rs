@@ -10,6 +10,7 @@ mod fixed;
 mod limits;
 mod published;
 mod quadrature;
+mod wide;
 
 type Function = fn(Moments) -> Moments;
 type Gradient = fn(Moments) -> (Moments, Jacobian);

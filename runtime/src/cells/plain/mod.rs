@@ -12,10 +12,10 @@ mod transfer;
 pub(crate) mod wide;
 
 pub(crate) use elman::elman_step;
-#[cfg(test)]
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
 pub(crate) use elman::portable_elman;
 pub(crate) use lstm::lstm_step;
-#[cfg(test)]
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
 pub(crate) use lstm::portable_lstm;
 pub(crate) use transfer::sigmoid;
 
