@@ -2,13 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quaver_tests::golden;
+use quaver_tests::{Case, golden, golden_latent};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
+fn every_case() -> Vec<Case> {
+    golden::cases().into_iter().chain(golden_latent::cases()).collect()
+}
+
 #[test]
 fn the_host_arrives_at_the_golden_fingerprints() {
-    let computed: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let computed: Vec<String> = every_case().iter().map(golden::replay).collect();
     let expected: Vec<&str> = GOLDEN.lines().filter(|line| !line.starts_with('#')).collect();
     let differing: Vec<_> = computed.iter().filter(|line| !expected.contains(&line.as_str())).collect();
     assert!(
@@ -21,7 +25,7 @@ fn the_host_arrives_at_the_golden_fingerprints() {
 
 #[test]
 fn every_case_has_its_own_name_and_every_model_its_own_answer() {
-    let lines: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let lines: Vec<String> = every_case().iter().map(golden::replay).collect();
     let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names.len(), lines.len());
     // A model without variance says the same in every integer layout, but no other model does.

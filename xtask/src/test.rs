@@ -83,11 +83,16 @@ fn documentation() -> Result<String> {
 }
 
 fn features() -> Result<String> {
-    let combinations = ["", "std", "defmt", "std,defmt"];
+    let combinations = ["plain", "packed", "plain,packed", "plain,defmt", "packed,defmt", "std", "std,defmt"];
     for features in combinations {
         Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
             .argument(features)
             .words("-- -D warnings")
+            .run()?;
+    }
+    for kind in image::KINDS {
+        Shell::cargo("test --quiet --release -p quaver --lib checkpoint --no-default-features --features")
+            .argument(kind)
             .run()?;
     }
     Ok(format!("{} combinations", combinations.len()))
@@ -126,6 +131,9 @@ fn firmware() -> Result<String> {
 fn no_panic() -> Result<String> {
     for target in targets() {
         image::build("step_only", target)?;
+        for kind in image::KINDS {
+            image::path_of(&image::build_command_with("step_only", target, kind))?;
+        }
     }
     let control = image::build_command("step_only", DEFAULT_TARGET).words("--features panic-control");
     let captured = control.capture()?;

@@ -204,6 +204,11 @@ impl Layout {
     pub const fn is_packed(self) -> bool {
         !matches!(self, Layout::Plain)
     }
+
+    /// [`is_packed`](Self::is_packed) of a model that was loaded: known to the compiler where only one kind is built in.
+    pub(crate) const fn runs_packed(self) -> bool {
+        cfg!(feature = "packed") && (!cfg!(feature = "plain") || self.is_packed())
+    }
 }
 
 impl CellKind {

@@ -18,6 +18,7 @@
 
 mod check;
 mod document;
+mod latent;
 mod model;
 mod noise;
 mod search;
@@ -27,9 +28,7 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{
-    Layout, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise, WeightFormat,
-};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe};
@@ -37,6 +36,7 @@ use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
 
+pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
@@ -61,6 +61,13 @@ pub struct Config {
     /// What is known of the weights.
     #[serde(default)]
     pub weights: Weights,
+    /// Latent sequences: with this section, the model is not a predictor but two nets, of which `[model]` is the one that
+    /// generates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latent: Option<Latent>,
+    /// The recognition net of a latent model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recognition: Option<Recognition>,
     /// Where training begins.
     #[serde(default)]
     pub init: Init,
@@ -126,17 +133,9 @@ impl Config {
             );
             Ok(count as u16)
         };
-        Ok(ModelSpec {
-            inputs: width("inputs", inputs)?,
-            outputs: width("outputs", outputs)?,
-            target: if self.model.residual { Target::Change } else { self.data.target() },
-            likelihood: self.model.likelihood,
-            moment_form: self.model.moments,
-            weight_format: WeightFormat::F32,
-            layout: Layout::Plain,
-            layers: self.model.layer_specs(&self.noise, &self.weights).collect(),
-            output: self.model.output_spec(&self.noise, &self.weights),
-        })
+        let (inputs, outputs) = (width("inputs", inputs)?, width("outputs", outputs)?);
+        let target = if self.model.residual { Target::Change } else { self.data.target() };
+        Ok(self.model.spec(inputs, outputs, target, &self.noise, &self.weights))
     }
 
     /// How the model is trained, beyond its architecture.
@@ -148,6 +147,13 @@ impl Config {
             learned_keep: self.noise.learn_keep,
             implicit_variance: self.model.implicit_variance,
         }
+    }
+
+    /// Epochs since the validation loss has last got better, after `done` epochs of which `best` was the best. While the
+    /// divergence of a latent model does not count in full, its bound may well get worse: that is not held against it.
+    pub fn stale_epochs(&self, done: usize, best: usize) -> usize {
+        let warm_up = self.latent.as_ref().map_or(0, |latent| latent.warm_up.ceil() as usize);
+        done.saturating_sub(best.max(warm_up))
     }
 
     /// Reads the data, and checks that they suit the model.
@@ -185,23 +191,36 @@ impl Config {
             }
         }
         self.model.check()?;
-        if self.model.residual && !self.data.target().is_next() {
-            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
-            return Err(fault("model.residual", problem));
-        }
+        self.check_residual()?;
         self.noise.check()?;
         self.weights.check()?;
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
         self.training.check()?;
+        self.check_latent()?;
         self.search.check(self.training.epochs)
+    }
+
+    /// Checks that there is a last row for changes to be added to, and that sums of the two make sense.
+    fn check_residual(&self) -> Result<(), Fault> {
+        let normal = matches!(self.model.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+        let problem = match self.data.target() {
+            _ if !self.model.residual => return Ok(()),
+            Target::Columns => {
+                "needs `data.targets = \"next\"`: other columns have no last value to start from"
+            }
+            _ if !normal => {
+                "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities do not add up"
+            }
+            _ if self.latent.is_some() => "does not go with `[latent]`",
+            Target::Next | Target::Change => return Ok(()),
+        };
+        Err(fault("model.residual", problem))
     }
 
     /// Checks that methods which live on variance get some.
     fn check_variance(&self) -> Result<(), Fault> {
-        let noises = [self.noise.input(), self.noise.recurrent(), self.noise.output()];
-        let silent = noises.iter().all(|noise| *noise == UnitNoise::None);
-        if self.model.implicit_variance && silent && !self.weights.has_variance() {
+        if self.model.implicit_variance && self.noise.is_silent() && !self.weights.has_variance() {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
             return Err(fault("model.implicit_variance", problem));

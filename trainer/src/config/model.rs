@@ -1,8 +1,8 @@
 //! The section `[model]`: what is trained.
 
 use quaver::checkpoint::{
-    CellKind, LayerSpec, Likelihood, MAX_LAYERS, MAX_WIDTH, MomentForm, OutputMode, OutputSpec, Transfer,
-    UnitNoise,
+    CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, Transfer, UnitNoise, WeightFormat,
 };
 use serde::{Deserialize, Serialize};
 
@@ -108,20 +108,7 @@ impl Default for Model {
 
 impl Model {
     pub(super) fn check(&self) -> Result<(), Fault> {
-        let key = "model.layers";
-        if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
-            let found = self.layers.len();
-            return Err(fault(
-                key,
-                format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
-            ));
-        }
-        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))?;
-        let normal = matches!(self.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
-        if self.residual && !normal {
-            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not sums";
-            return Err(fault("model.residual", problem));
-        }
+        self.check_at("model")?;
         share("model.variance_scale_min", self.variance_scale_min.into())?;
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
             return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
@@ -133,8 +120,43 @@ impl Model {
         Ok(())
     }
 
+    /// Checks the layers, which section `section` lists.
+    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
+        let key = &format!("{section}.layers");
+        if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
+            let found = self.layers.len();
+            return Err(fault(
+                key,
+                format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
+            ));
+        }
+        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))
+    }
+
+    /// The whole architecture, with weights of 32 bits.
+    pub(super) fn spec(
+        &self,
+        inputs: u16,
+        outputs: u16,
+        target: Target,
+        noise: &Noise,
+        weights: &Weights,
+    ) -> ModelSpec {
+        ModelSpec {
+            inputs,
+            outputs,
+            target,
+            likelihood: self.likelihood,
+            moment_form: self.moments,
+            weight_format: WeightFormat::F32,
+            layout: Layout::Plain,
+            layers: self.layer_specs(noise, weights).collect(),
+            output: self.output_spec(noise, weights),
+        }
+    }
+
     /// The layers of the model with their noise.
-    pub(super) fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
+    fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
         let cell = CellKind::from(self.cell);
         let weight_variance = weights.has_variance();
         let layer = move |(index, &units): (usize, &u16)| LayerSpec {
@@ -149,7 +171,7 @@ impl Model {
     }
 
     /// The output layer of the model with its noise.
-    pub(super) fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
+    fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
         OutputSpec {
             mode: self.output,
             noise: noise.output(),

@@ -9,7 +9,7 @@ use toml::Value;
 use super::{Plan, draw};
 use crate::config::Config;
 use crate::files;
-use crate::fit::{Best, EpochMetrics, RunFolder, RunState};
+use crate::fit::{Best, EpochMetrics, RunFolder, Trained};
 
 /// A trial of a search.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl Trial {
         if !self.has_begun() {
             return Ok(Standing::default());
         }
-        let saved = RunState::load(&run.last_state())?.epoch.min(epochs);
+        let saved = Trained::load(&run.last_state())?.epochs().min(epochs);
         let path = run.path().join("metrics.jsonl");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let metrics = text.lines().map_while(|line| serde_json::from_str::<EpochMetrics>(line).ok());
@@ -95,7 +95,8 @@ impl Trial {
     /// Whether there is nothing left to train up to `epochs`.
     pub(super) fn is_done(&self, epochs: usize) -> Result<bool> {
         let standing = self.standing(epochs)?;
-        let stale = standing.epochs - standing.best.map_or(0, |best| best.epoch);
+        let best = standing.best.map_or(0, |best| best.epoch);
+        let stale = self.config.stale_epochs(standing.epochs, best);
         let patience = self.config.training.patience;
         Ok(standing.epochs >= epochs || (patience > 0 && stale >= patience))
     }

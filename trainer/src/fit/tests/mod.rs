@@ -310,7 +310,7 @@ fn small_nets_learn_what_needs_memory() {
         let best = summary.best.unwrap();
         // Not knowing the inputs at all costs ½ ln 2πe = 1.42 nats; a third of that leaves a deviation of 0.35 at most.
         assert!(best.valid_nll < 0.4, "{cell}: {best:?}");
-        let state = RunState::load(&place.path().join("best.state")).unwrap();
+        let state: RunState = RunState::load(&place.path().join("best.state")).unwrap();
         assert_eq!((state.epoch, state.best), (best.epoch, Some(best)));
         assert_eq!(state.target_names, ["sum"]);
     }
@@ -400,7 +400,7 @@ fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
     let overrides = ["training.learning_rate=1e30", "training.clip_norm=0"];
     let error = run(&config("rectifier", &overrides), place.path(), false).unwrap_err().to_string();
     assert!(error.contains("in epoch 1, so training has stopped"), "{error}");
-    let state = RunState::load(&place.path().join("last.state")).unwrap();
+    let state: RunState = RunState::load(&place.path().join("last.state")).unwrap();
     assert_eq!(state.epoch, 0);
     assert!(state.parameters.tensors.iter().flat_map(|tensor| &tensor.values).all(|value| value.is_finite()));
 }
