@@ -17,6 +17,7 @@ pub(crate) fn uniform(rng: &mut (impl Rng + ?Sized)) -> f32 {
 
 /// The normal deviate that stands for `bits`, one of 2³² equally likely ones: ±Φ⁻¹((n + ½)/2³²), the sign being the
 /// uppermost bit and n the others. Within ±6.34, and symmetric.
+#[inline(never)]
 pub(crate) fn normal_of(bits: u32) -> f32 {
     let n = bits & (u32::MAX >> 1);
     // n is rounded to 24 bits where it is large, and exact where the tail needs it.

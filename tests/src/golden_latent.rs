@@ -67,13 +67,20 @@ pub fn cases() -> Vec<Case> {
         let stored = move |storage| small_cases(&recipe, storage);
         STORAGES.into_iter().flat_map(stored).collect::<Vec<_>>()
     });
-    let by_hand = leg::examples().into_iter().map(|(file, networks)| {
+    small.chain(by_hand()).collect()
+}
+
+/// The models made by hand.
+///
+/// # Panics
+/// If one of them is not valid.
+pub fn by_hand() -> [Case; 2] {
+    leg::examples().map(|(file, networks)| {
         let name = format!("leg-{}", file.trim_end_matches(".qvr"));
         let model = networks.write().unwrap_or_else(|error| panic!("{name}: {error}"));
         let stream = rows(Rows::Gaps, leg::JOINTS, &mut Numbers::new("leg"));
         Case { name, model, inputs: leg::JOINTS, stream, task: Task::Follow }
-    });
-    small.chain(by_hand).collect()
+    })
 }
 
 /// None if the model cannot be stored in this way: integer kernels do not know everything.

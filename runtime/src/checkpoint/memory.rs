@@ -17,6 +17,7 @@ impl ModelSpec {
     }
 
     /// Words of RAM for the recurrent state: what a stream remembers between samples.
+    #[inline(never)] // once in flash, not once per caller
     pub fn recurrent_words(&self) -> usize {
         self.layers.iter().map(|layer| self.unit_words(layer.cell).1 * usize::from(layer.units)).sum()
     }
@@ -37,6 +38,7 @@ impl ModelSpec {
     }
 
     /// Numbers in a saved recurrent state.
+    #[inline(never)]
     pub(crate) fn saved_state_words(&self) -> usize {
         self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
     }

@@ -32,8 +32,7 @@ impl<'m> Model<'m> {
         weights
     }
 
-    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward. `row` is the
-    /// sample they have read, which the outputs of a model of changes are added to.
+    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward from `row`.
     #[inline(never)] // a step is short of stack, not of calls
     pub(super) fn emit(
         &self,
@@ -61,12 +60,12 @@ impl<'m> Model<'m> {
                 (Likelihood::Heteroscedastic, Some(mean)) => (mean, noise_of(y)),
                 _ => (y, noise_var.at(channel)),
             };
-            let y = if spec.target == Target::Change {
-                // The last prediction is still in its place.
-                let predicted = places.each_ref().map(|list| &**list);
-                from_last(self.input(row, channel, predicted), y)
-            } else {
-                y
+            let y = match spec.target {
+                // The prediction that was made for the row is still in its place.
+                Target::Change => {
+                    from_last(self.input(row, channel, places.each_ref().map(|list| &**list)), y)
+                }
+                Target::Next | Target::Columns => y,
             };
             let (raw_mean, raw_std) = (self.output_mean.at(channel), self.output_std.at(channel));
             let output = match spec.likelihood {

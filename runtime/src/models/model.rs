@@ -129,11 +129,9 @@ impl<'m> Model<'m> {
     pub(super) fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         let Some(row) = row else { return Moments::default() };
         // Outputs are predictions of the inputs only if the model predicts those.
-        let prediction = || match self.spec().target {
-            Target::Next | Target::Change => stand_in(predicted, channel),
-            Target::Columns => None,
-        };
-        self.standardised(channel, row.reading(channel).or_else(prediction))
+        let next = self.spec().target.is_next();
+        let stand_in = || if next { stand_in(predicted, channel) } else { None };
+        self.standardised(channel, row.reading(channel).or_else(stand_in))
     }
 
     /// Brings the stream one sample forward. One function for every caller, because it is large.
@@ -141,7 +139,8 @@ impl<'m> Model<'m> {
     fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
         let State { recurrent, outputs, scratch } = state;
         let channels = 0..usize::from(self.spec().inputs);
-        let inputs = channels.map(|channel| self.input(row, channel, outputs.lists()));
+        let predicted = [&*outputs.mean, &*outputs.epistemic, &*outputs.aleatoric];
+        let inputs = channels.map(|channel| self.input(row, channel, predicted));
         let after_layers = self.recur(recurrent, scratch, inputs);
         self.emit(after_layers, recurrent, scratch, row, outputs.places());
     }

@@ -25,6 +25,14 @@ pub(super) struct Outputs<'a> {
     nll: Option<f32>,
 }
 
+/// Channel `channel` of a prediction as if it had been observed, mean and variance.
+pub(super) fn stand_in(parts: [&[f32]; 3], channel: usize) -> Option<Reading> {
+    let [Some(mean), Some(epistemic), Some(aleatoric)] = parts.map(|list| list.get(channel).copied()) else {
+        return None;
+    };
+    Reading::new(mean, Output::of(mean, epistemic, aleatoric).variance)
+}
+
 impl<'a> Outputs<'a> {
     pub(super) fn divide(words: &mut Words<'a>, count: u16) -> Option<Self> {
         let mut list = || words.take(count.into());
@@ -33,12 +41,7 @@ impl<'a> Outputs<'a> {
 
     /// What stands in for channel `channel` of a sample when it is missing: its prediction, mean and variance.
     pub(super) fn stand_in(&self, channel: usize) -> Option<Reading> {
-        stand_in(self.lists(), channel)
-    }
-
-    /// Means and the two parts of variances.
-    pub(super) fn lists(&self) -> [&[f32]; 3] {
-        [self.mean, self.epistemic, self.aleatoric]
+        stand_in([self.mean, self.epistemic, self.aleatoric], channel)
     }
 
     /// Where a network writes its outputs.
@@ -107,13 +110,6 @@ impl<'a> Outputs<'a> {
         let surprise = self.nll.map(|nll| Surprise { nll, z: self.z });
         Prediction::new(self.mean, self.epistemic, self.aleatoric, surprise)
     }
-}
-
-/// What stands in for a missing channel, from means and the two parts of variances of its prediction.
-pub(super) fn stand_in(predicted: [&[f32]; 3], channel: usize) -> Option<Reading> {
-    let parts = predicted.map(|list| list.get(channel).copied());
-    let [Some(mean), Some(epistemic), Some(aleatoric)] = parts else { return None };
-    Reading::new(mean, Output::of(mean, epistemic, aleatoric).variance)
 }
 
 /// Puts a 1 in place of the class whose share of [0, 1) holds `point`, and 0 in place of the others.

@@ -17,6 +17,7 @@ impl<'a> Words<'a> {
 }
 
 /// Copies as many words as both lists have; unlike `copy_from_slice` it has nothing to panic about.
+#[inline(never)] // once in flash, not once per caller
 pub(super) fn copy(places: &mut [f32], values: &[f32]) {
     places.iter_mut().zip(values).for_each(|(place, value)| *place = *value);
 }

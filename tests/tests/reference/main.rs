@@ -1,5 +1,6 @@
 //! The runtime against a slow f64 network that integrates its moments, for every kind of model.
 
+mod latent;
 mod network;
 
 use network::Network;

@@ -11,6 +11,7 @@ use quaver::checkpoint::{
 pub(crate) type Pair = (f64, f64);
 
 /// One affine map as rows of (weight, weight variance), with bias and bias variance.
+#[derive(Clone)]
 struct Map {
     rows: Vec<(Vec<Pair>, Pair)>,
 }
@@ -117,6 +118,7 @@ fn product((e1, v1): Pair, (e2, v2): Pair) -> Pair {
     (e1 * e2, v1 * v2 + v1 * e2 * e2 + v2 * e1 * e1)
 }
 
+#[derive(Clone)]
 struct Layer {
     map: Map,
     h: Vec<Pair>,
@@ -124,6 +126,7 @@ struct Layer {
 }
 
 /// A model with the state of one stream.
+#[derive(Clone)]
 pub(crate) struct Network {
     contents: Contents,
     layers: Vec<Layer>,
@@ -166,6 +169,11 @@ impl Network {
             below = state.h.clone();
         }
         self.outputs(&below, &last)
+    }
+
+    /// The units of the last layer.
+    pub(crate) fn last(&self) -> &[Pair] {
+        &self.layers.last().expect("a net has layers").h
     }
 
     fn outputs(&self, below: &[Pair], last: &[Pair]) -> Vec<(f64, f64, f64)> {

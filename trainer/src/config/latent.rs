@@ -152,6 +152,10 @@ impl Config {
             let problem = "must be \"next\" with `[latent]`: such a model explains the rows it reads";
             return Err(fault("data.targets", problem));
         }
+        if self.model.residual {
+            let problem = "does not go with `[latent]`: what its nets say are rows, not changes";
+            return Err(fault("model.residual", problem));
+        }
         if latent.family == Family::Vosp && !dense {
             let problem = "must be \"dense-tanh\", \"dense-sigmoid\" or \"dense-rectifier\" for a VOSP, whose generating net \
                            has no memory of its own; its recognition net has one, see `recognition.cell`";

@@ -31,7 +31,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Recipe};
+use crate::data::{Dataset, Recipe, Targets};
 use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
@@ -40,7 +40,7 @@ pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Optimiser, Schedule, Training};
+pub use training::{Init, Keep, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
 /// Everything an experiment is told.
@@ -190,8 +190,12 @@ impl Config {
                 ));
             }
         }
+        self.check_added_noise()?;
         self.model.check()?;
-        self.check_residual()?;
+        if self.model.residual && !self.data.target().is_next() {
+            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
+            return Err(fault("model.residual", problem));
+        }
         self.noise.check()?;
         self.weights.check()?;
         self.check_variance()?;
@@ -201,21 +205,16 @@ impl Config {
         self.search.check(self.training.epochs)
     }
 
-    /// Checks that there is a last row for changes to be added to, and that sums of the two make sense.
-    fn check_residual(&self) -> Result<(), Fault> {
-        let normal = matches!(self.model.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
-        let problem = match self.data.target() {
-            _ if !self.model.residual => return Ok(()),
-            Target::Columns => {
-                "needs `data.targets = \"next\"`: other columns have no last value to start from"
+    /// Checks that noise to be added is well defined, and there where it is needed.
+    fn check_added_noise(&self) -> Result<(), Fault> {
+        match &self.data.noise {
+            None if self.data.targets == Targets::Clean => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise`";
+                Err(fault("data.targets", problem))
             }
-            _ if !normal => {
-                "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities do not add up"
-            }
-            _ if self.latent.is_some() => "does not go with `[latent]`",
-            Target::Next | Target::Change => return Ok(()),
-        };
-        Err(fault("model.residual", problem))
+            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that methods which live on variance get some.

@@ -109,6 +109,11 @@ impl Default for Model {
 impl Model {
     pub(super) fn check(&self) -> Result<(), Fault> {
         self.check_at("model")?;
+        let normal = matches!(self.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+        if self.residual && !normal {
+            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not sums";
+            return Err(fault("model.residual", problem));
+        }
         share("model.variance_scale_min", self.variance_scale_min.into())?;
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
             return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));

@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use super::*;
 use crate::data::{Columns, Cut, Picked, Source, Targets};
 use crate::nn::{Posterior, WeightNoise};
@@ -50,6 +52,7 @@ input_std = 0.1
 spectral_radius = 1.1
 sparse = 8
 output_bias = -0.8
+bias_std = 0.5
 weight_deviation = 0.2
 
 [training]
@@ -67,6 +70,7 @@ padding = "before"
 carry_state = false
 epochs = 3
 patience = 0
+keep = "last"
 clip_norm = 225
 max_minutes = 1.5
 "#;
@@ -299,10 +303,12 @@ fn every_number_has_a_range() {
         ("init", "spectral_radius", "inf"),
         ("init", "sparse", "33"),
         ("init", "output_bias", "nan"),
+        ("init", "bias_std", "-1"),
         ("init", "weight_deviation", "0"),
         ("model", "variance_scale_min", "1"),
         ("noise", "input_var", "0.1"),
         ("noise", "output_var", "-1"),
+        ("weights", "divergence_weight", "-1"),
         ("weights", "noise_std", "-1"),
         ("weights", "keep", "0"),
         ("training", "momentum", "1"),
@@ -351,17 +357,17 @@ fn a_bernoulli_likelihood_needs_targets_of_0_and_1() {
 }
 
 #[test]
-fn the_examples_are_valid() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            Config::load(&path, &[]).unwrap();
-            count += 1;
-        }
+fn the_examples_and_the_benchmarks_are_valid() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (folder, least) in [("examples", 11), ("../benchmarks", 8)] {
+        let files = std::fs::read_dir(crate_folder.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let is_config = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("results.toml")
+        };
+        let configs: Vec<PathBuf> = files.filter(is_config).collect();
+        assert!(configs.len() >= least, "{folder}");
+        configs.iter().for_each(|path| drop(Config::load(path, &[]).unwrap()));
     }
-    assert!(count >= 11);
 }
 
 #[test]

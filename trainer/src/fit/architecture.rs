@@ -28,7 +28,7 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// When the data do not suit it.
     fn design(config: &Config, data: &Dataset) -> Result<Self>;
 
-    /// Where training begins, on data of this scaling.
+    /// Where training begins.
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
 
     /// Whether these are its parameters.

@@ -15,7 +15,7 @@ use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{Context, RunningMean};
-use crate::config::{Config, Training};
+use crate::config::{Config, Keep, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
 use crate::latent::LatentNets;
@@ -224,7 +224,10 @@ impl<A: Architecture> Run<'_, A> {
         let largest = next.parameters.largest();
         self.check_finite("the largest parameter", largest.into(), next.epoch)?;
         let Judgement { nll: valid_nll, kl: valid_kl } = self.validate(&mut next)?;
-        let best = self.state.best.is_none_or(|best| valid_nll < best.valid_nll);
+        let best = match self.config.training.keep {
+            Keep::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
+            Keep::Last => true,
+        };
         if best {
             next.best = Some(Best { epoch: next.epoch, valid_nll });
         }
@@ -248,14 +251,14 @@ impl<A: Architecture> Run<'_, A> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
-        let observations = observations(self.data);
+        let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
         let units = next.spec.carried_units();
         let batches = self.batches(next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
-            let context = Context { observations: Some(observations), start: start.as_deref() };
+            let context = Context { divergence_share: Some(divergence_share), start: start.as_deref() };
             // A step counts with what it completes: a warm-up does not begin at zero.
             let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
             let lesson = Lesson { config: self.config, context, epoch: next.epoch, batch: index, epochs };

@@ -82,7 +82,11 @@ pub fn forward_from(
 ) -> Pass {
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
-    forward_moments(spec, parameters, input, Course { lanes: batch.rows, threads, start })
+    let pass = forward_moments(spec, parameters, input, Course { lanes: batch.rows, threads, start });
+    match spec.target {
+        Target::Change => Pass { output: added(pass.output, spec, batch), ..pass },
+        Target::Next | Target::Columns => pass,
+    }
 }
 
 /// How moments go through a network.
@@ -105,7 +109,7 @@ pub fn forward_moments(
     course: Course<'_>,
 ) -> Pass {
     let Course { lanes, threads, start } = course;
-    let mut signal = input.clone();
+    let mut signal = input;
     let mut states = Vec::new();
     for (index, (layer, tensors)) in spec.layers.iter().zip(&parameters.layers).enumerate() {
         let start = start.map(|states| states[index].clone());
@@ -115,24 +119,7 @@ pub fn forward_moments(
             LayerStep { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
         states.extend(state.filter(|_| carries));
     }
-    let output = output_map(spec, parameters, signal.clone());
-    let output = if spec.target == Target::Change { from_last(spec, input, output) } else { output };
-    Pass { output, hidden: signal, states }
-}
-
-/// The next row, from the last one and the change that a net puts out.
-fn from_last(spec: &ModelSpec, last: MomentTensors, change: MomentTensors) -> MomentTensors {
-    // The mean is the first of an output's rows; what else a likelihood wants of the net stays as it is.
-    let spread = |values: Tensor<2>| -> Tensor<2> {
-        let dims = change.mean.dims();
-        let values: Tensor<3> = values.unsqueeze_dim(2);
-        let others = vec![values.zeros_like(); spec.likelihood.rows() - 1];
-        Tensor::cat([vec![values], others].concat(), 2).reshape(dims)
-    };
-    MomentTensors {
-        mean: spread(last.mean) + change.mean.clone(),
-        var: sum(last.var.map(spread), change.var.clone()),
-    }
+    Pass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
 }
 
 /// The output map on the states of the last layer.
@@ -241,6 +228,22 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     };
     let certain = var.iter().all(|var| *var == 0.0);
     MomentTensors { mean: tensor(mean), var: (!certain).then(|| tensor(var)) }
+}
+
+/// The outputs of a net for changes, on top of the inputs that change.
+fn added(output: MomentTensors, spec: &ModelSpec, batch: &Batch) -> MomentTensors {
+    let (dims, device) = (output.mean.dims(), output.mean.device());
+    // The mean is the first of an output's rows; what else a likelihood wants stays as it is.
+    let rows = spec.likelihood.rows();
+    let spread = |values: &[f32]| -> Tensor<2> {
+        let row = |value: &f32| std::iter::once(*value).chain(std::iter::repeat_n(0.0, rows - 1));
+        Tensor::from_data(TensorData::new(values.iter().flat_map(row).collect(), dims), &device)
+    };
+    let uncertain = batch.inputs_var.iter().any(|var| *var != 0.0);
+    MomentTensors {
+        mean: output.mean + spread(&batch.inputs_mean),
+        var: sum(output.var, uncertain.then(|| spread(&batch.inputs_var))),
+    }
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).

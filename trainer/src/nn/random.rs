@@ -13,6 +13,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         Purpose::Shuffle { epoch } => 1 + epoch,
         // Far beyond the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
+        Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
         Purpose::Draws { epoch, batch } => (1 << 62) + (epoch << 31) + batch,
     };
     // The odd factor spreads the index over all bits; the generator's own seeding mixes the sum further.
@@ -33,6 +34,13 @@ pub enum Purpose {
     Part {
         /// Which of them.
         index: u64,
+    },
+    /// Noise that is put on clean recordings.
+    AddedNoise {
+        /// The split: train, valid or test.
+        split: u64,
+        /// The sequence within it, counted from 0.
+        sequence: u64,
     },
     /// Latent variables.
     Draws {

@@ -44,3 +44,28 @@ impl<'a> Average<'a> {
         outputs.places().into_iter().zip(lists).for_each(|(places, values)| copy(places, values));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_are_the_moments_of_the_mixture() {
+        let draws = [(1.0, 0.5, 0.25), (4.0, 0.25, 0.5), (-2.0, 2.0, 0.125)];
+        let mut words = [f32::NAN; 4 + 3];
+        let mut words = Words::new(&mut words);
+        let mut outputs = Outputs::divide(&mut words, 1).expect("four words");
+        let mut average = Average::divide(&mut words, 1).expect("three words");
+        for (draw, (mean, epistemic, aleatoric)) in draws.into_iter().enumerate() {
+            outputs.restore(&[mean, epistemic, aleatoric]);
+            average.add(draw as u16, &outputs);
+        }
+        average.finish(&mut outputs);
+        let of = |f: fn((f32, f32, f32)) -> f32| draws.into_iter().map(f).sum::<f32>() / 3.0;
+        let (mean, square) = (of(|draw| draw.0), of(|draw| draw.0 * draw.0));
+        let expected = [mean, of(|draw| draw.1) + square - mean * mean, of(|draw| draw.2)];
+        for (found, expected) in outputs.saved().zip(expected) {
+            assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+        }
+    }
+}

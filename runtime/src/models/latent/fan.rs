@@ -154,9 +154,14 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
 
     /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and it takes no memory to sort them in.
     fn ranked(&self, channel: usize, rank: usize) -> Option<f32> {
-        let below = |limit: f32| self.values(channel).filter(|value| *value < limit).count();
-        let up_to = |limit: f32| self.values(channel).filter(|value| *value <= limit).count();
-        self.values(channel).find(|value| below(*value) <= rank && rank < up_to(*value))
+        self.values(channel).find(|value| {
+            let (mut below, mut equal) = (0, 0);
+            for other in self.values(channel) {
+                below += usize::from(other < *value);
+                equal += usize::from(other == *value);
+            }
+            (below..below + equal).contains(&rank)
+        })
     }
 
     /// Words of one future, never 0.

@@ -112,6 +112,7 @@ impl<'a> Fed<'a> {
     }
 
     /// Takes in the row that the generating network reads next, in units of its training data.
+    #[inline(never)]
     pub(super) fn take_row(&mut self, generating: &Model<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
         let (means, vars) = self.others();
         for (channel, (mean, var)) in means.iter_mut().zip(vars).enumerate() {
@@ -122,6 +123,7 @@ impl<'a> Fed<'a> {
     }
 
     /// Takes in the units of the recognition network's last layer.
+    #[inline(never)]
     pub(super) fn take_units(&mut self, recognition: &Model<'_>, recurrent: &[f32]) {
         let spec = recognition.spec();
         let units = recurrent.get(spec.last_units()).unwrap_or_default();

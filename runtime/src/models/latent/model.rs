@@ -31,6 +31,7 @@ impl<'m> LatentModel<'m> {
     ///
     /// # Errors
     /// Names the network and the field at fault; see [`Error`].
+    #[inline(never)]
     pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
         let checkpoint = LatentCheckpoint::read(bytes)?;
         Ok(LatentModel {
@@ -67,6 +68,7 @@ impl<'m> LatentModel<'m> {
     }
 
     /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
+    #[inline(never)]
     pub fn arena_words(&self) -> usize {
         let (recognition, generating) = (self.recognition.spec(), self.generating.spec());
         let remembered = match self.spec.family {
@@ -83,6 +85,7 @@ impl<'m> LatentModel<'m> {
     }
 
     /// Words of a saved stream: what it remembers of the past, and for a denoiser its last estimate.
+    #[inline(never)]
     pub fn saved_words(&self) -> usize {
         let (recognition, generating) = (self.recognition.spec(), self.generating.spec());
         recognition.saved_state_words()
@@ -93,6 +96,7 @@ impl<'m> LatentModel<'m> {
     }
 
     /// Words of RAM for each future of a [`Fan`](crate::Fan).
+    #[inline(never)]
     pub fn future_words(&self) -> usize {
         self.generating.spec().recurrent_words() + self.channels()
     }
@@ -103,6 +107,7 @@ impl<'m> LatentModel<'m> {
     }
 
     /// Words of scratch: the networks take turns.
+    #[inline(never)]
     pub(super) fn scratch_words(&self) -> usize {
         self.recognition.spec().scratch_words().max(self.generating.spec().scratch_words())
     }
@@ -121,6 +126,7 @@ impl<'m> LatentModel<'m> {
     }
 
     /// Divides a caller's memory and forgets everything in it.
+    #[inline(never)]
     pub(super) fn start<'a>(&self, words: &'a mut [f32]) -> Result<LatentState<'a>, Error> {
         let mut state = LatentState::divide(self, words)?;
         self.reset(&mut state);

@@ -1,4 +1,6 @@
 //! The steps that denoiser, sampler and fan are made of.
+//!
+//! None is inlined, so that each exists once in flash whoever calls it.
 
 use super::inputs::{Inputs, Latents};
 use super::model::LatentModel;
@@ -11,6 +13,7 @@ use crate::models::words::copy;
 
 impl LatentModel<'_> {
     /// Forgets everything seen. What is then predicted is the first row.
+    #[inline(never)]
     pub(super) fn reset(&self, state: &mut LatentState<'_>) {
         state.recognition.fill(0.0);
         state.generating.fill(0.0);
@@ -32,6 +35,7 @@ impl LatentModel<'_> {
     }
 
     /// Makes the outputs what is expected of the next row, p(x_{t+1} | x_{1:t}), with z_{t+1} as the prior has it.
+    #[inline(never)]
     pub(super) fn expect_next(&self, state: &mut LatentState<'_>) {
         if !state.expected {
             state.fed.expect(self.spec().prior);
@@ -41,6 +45,7 @@ impl LatentModel<'_> {
     }
 
     /// q(z_t | x_{1:t}) from the row x_t; where that has gaps, what was expected stands in.
+    #[inline(never)]
     pub(super) fn recognise(&self, state: &mut LatentState<'_>, row: RawRow<'_>) {
         let LatentState { recognition, fed, outputs, scratch, .. } = state;
         let inputs = Inputs::row(self.recognition(), row, Some(outputs));
@@ -49,6 +54,7 @@ impl LatentModel<'_> {
     }
 
     /// What the generating network says of a row, z having the moments that are fed for it.
+    #[inline(never)]
     pub(super) fn estimate(&self, state: &mut LatentState<'_>) {
         match self.spec().forecast {
             Forecast::Moments => self.estimate_with(state, Latents::Moments),
@@ -76,6 +82,7 @@ impl LatentModel<'_> {
     }
 
     /// Brings the generating network's memory forward with what is known of z_t.
+    #[inline(never)]
     pub(super) fn remember(&self, state: &mut LatentState<'_>) {
         let latents = match self.spec().forecast {
             Forecast::Moments => Latents::Moments,
@@ -88,6 +95,7 @@ impl LatentModel<'_> {
 }
 
 /// One network's whole step: layers, then outputs.
+#[inline(never)]
 pub(super) fn pass(
     network: &Model<'_>,
     recurrent: &mut [f32],
@@ -96,5 +104,6 @@ pub(super) fn pass(
     places: Places<'_>,
 ) {
     let after_layers = network.recur(recurrent, scratch, inputs);
+    // Neither network predicts changes, so the row does not matter.
     network.emit(after_layers, recurrent, scratch, None, places);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Target, Transfer, UnitNoise};
 
-use super::{Context, RunState, Silent, Slope, Stop, Summary, evaluate, slope, slope_in, train};
+use super::{Context, RunFolder, RunState, Silent, Slope, Stop, Summary, evaluate, slope, slope_in, train};
 use crate::config::{Config, Init};
 use crate::data::batch::Batch;
 use crate::data::{Dataset, Rows, Sequence};
@@ -92,7 +92,7 @@ fn is_binary(likelihood: Likelihood) -> bool {
 
 /// Loss and penalty of a batch that is one of many.
 fn objective(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Slope {
-    let context = Context { observations: Some(50), start: None };
+    let context = Context { divergence_share: Some(1.0 / 50.0), start: None };
     slope_in(spec, parameters, batch, context).unwrap()
 }
 
@@ -392,6 +392,33 @@ fn training_stops_when_validation_gets_no_better() {
     let summary = run(&config("tanh", &overrides), place.path(), false).unwrap();
     assert_eq!(summary.stop, Stop::Patience);
     assert!(summary.epochs < 50, "{summary:?}");
+}
+
+#[test]
+fn the_last_state_may_be_kept_instead_of_the_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let overrides =
+        ["training.keep=last", "training.epochs=4", "training.patience=1", "training.learning_rate=1"];
+    let summary = run(&config("tanh", &overrides), folder.path(), false).unwrap();
+    assert_eq!((summary.epochs, summary.best.map(|best| best.epoch)), (4, Some(4)));
+    let state = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(state("best.state"), state("last.state"));
+}
+
+#[test]
+fn the_divergence_can_be_given_less_weight() {
+    let folder = tempfile::tempdir().unwrap();
+    let doubt = |weight: &str| {
+        let out = folder.path().join(weight);
+        let weight = format!("weights.divergence_weight={weight}");
+        let overrides =
+            ["weights.posterior=ropd", "training.epochs=3", "training.learning_rate=0.05", weight.as_str()];
+        run(&config("tanh", &overrides), &out, false).unwrap();
+        let state = RunState::load(&RunFolder::new(&out).last_state()).unwrap();
+        state.parameters.get("layer0.weight_log_var").unwrap().values.iter().sum::<f32>()
+    };
+    // The divergence is what holds variances up.
+    assert!(doubt("0.01") < doubt("1"));
 }
 
 #[test]
