@@ -56,7 +56,13 @@
 //!
 //! # Features
 //!
-//! - `std`: writing checkpoints.
+//! A model runs in floating point or in integers, as its layout says ([`checkpoint::Layout`]). Both are there by default; a
+//! board that knows its model leaves out the other half with `default-features = false` and saves flash. A model whose
+//! half is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
+//!
+//! - `plain` (default): the layout `plain`, in floating point.
+//! - `packed` (default): the layouts `fast`, `small` and `mean`, in integers.
+//! - `std`: writing checkpoints. Brings both of the above.
 //! - `defmt`: `defmt::Format` for errors and predictions.
 #![no_std]
 #![warn(missing_docs)]
@@ -64,13 +70,19 @@
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+#[cfg(not(any(feature = "plain", feature = "packed")))]
+compile_error!("quaver without the features `plain` and `packed` can run no model: turn on one of them");
+
 mod arena;
 mod cells;
 pub mod checkpoint;
 mod kernels;
 mod models;
 pub mod moments;
+mod random;
 
 pub use arena::Arena;
 pub use checkpoint::Error;
-pub use models::{Model, Output, Prediction, Predictor, State, Surprise};
+pub use models::{
+    Denoiser, Fan, Feedback, LatentModel, Model, Output, Prediction, Predictor, Sampler, State, Surprise,
+};

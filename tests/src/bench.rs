@@ -7,6 +7,7 @@ use quaver::checkpoint::{
 use crate::Case;
 use crate::golden::{Architecture, randomise};
 use crate::numbers::Numbers;
+use crate::replay::Task;
 
 /// Rows in a benchmark's stream: enough to average over what depends on the data.
 const ROWS: usize = 16;
@@ -50,6 +51,7 @@ pub fn case(name: &str) -> Option<Case> {
         model: write(&contents).ok()?,
         inputs: inputs.into(),
         stream: noise(inputs.into(), ROWS),
+        task: Task::Follow,
     })
 }
 

@@ -3,14 +3,13 @@
 //!
 //! `tests/golden/streams.txt` holds the fingerprint of each. The host and every emulated core must arrive at it.
 
-use quaver::Model;
 use quaver::checkpoint::{
     CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target,
     Transfer, UnitNoise, WeightFormat, write,
 };
 
-use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
+use crate::replay::{self, Task};
 use crate::{Case, gait};
 
 const ELMAN: CellKind = CellKind::Elman(Transfer::Tanh);
@@ -93,7 +92,7 @@ impl Architecture {
 
 /// What a stream of rows contains beside ordinary values.
 #[derive(Clone, Copy, Debug)]
-enum Rows {
+pub(crate) enum Rows {
     Plain,
     /// Single values and long stretches are missing.
     Gaps,
@@ -115,6 +114,7 @@ struct Recipe {
 fn recipes() -> Vec<Recipe> {
     let base = Architecture::default();
     let next = Architecture { outputs: 3, target: Target::Next, ..base };
+    let change = Architecture { target: Target::Change, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
     let paper = Architecture { form: MomentForm::Paper, ..base };
@@ -196,6 +196,9 @@ fn recipes() -> Vec<Recipe> {
             Architecture { form: MomentForm::Paper, ..binary },
             Rows::Plain,
         ),
+        recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
+        recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
+        recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         recipe("hostile-rows", &[(CellKind::Elman(Transfer::Rectifier), 7)], next, Rows::Hostile),
     ]
 }
@@ -210,7 +213,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Ways to store weights, by name.
-const STORAGES: [(&str, WeightFormat, Layout); 5] = [
+pub(crate) const STORAGES: [(&str, WeightFormat, Layout); 5] = [
     ("f32", WeightFormat::F32, Layout::Plain),
     ("int8", WeightFormat::Int8, Layout::Plain),
     ("small", WeightFormat::Int8, Layout::Small),
@@ -232,7 +235,7 @@ fn small_case(recipe: &Recipe, (suffix, format, layout): (&str, WeightFormat, La
         Err(_) if layout.is_packed() => return None,
         Err(error) => panic!("golden case {name}: {error}"),
     };
-    Some(Case { name, model, inputs, stream: rows(recipe.rows, inputs, &mut numbers) })
+    Some(Case { name, model, inputs, stream: rows(recipe.rows, inputs, &mut numbers), task: Task::Follow })
 }
 
 /// Gives every number of a model a value of the size that training would give it.
@@ -254,7 +257,8 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     numbers.fill(&mut contents.calibration, 0.7, 1.5);
 }
 
-fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
+/// A stream of rows.
+pub(crate) fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
     const HOSTILE: [f32; 6] =
         [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1e20, f32::MIN_POSITIVE / 8.0, -0.0];
     let mut hostile = HOSTILE.iter().cycle().copied();
@@ -280,13 +284,11 @@ fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
 /// If the model does not load.
 pub fn replay(case: &Case) -> String {
     let complain = |error| -> ! { panic!("golden case {}: {error}", case.name) };
-    let model = Model::load(&case.model).unwrap_or_else(|error| complain(error));
-    let mut words = vec![0.0; model.spec().arena_words()];
-    let mut state = model.start_in(&mut words).unwrap_or_else(|error| complain(error));
-    let mut fingerprint = Fingerprint::default();
-    for row in case.stream.chunks(case.inputs) {
-        fingerprint.add(&model.step(&mut state, row));
-    }
+    let words = replay::words(&case.model).unwrap_or_else(|error| complain(error));
+    let [mut arena, mut futures] = words.map(|words| vec![0.0; words]);
+    let rows = case.stream.chunks(case.inputs);
+    let fingerprint = replay::replay(&case.model, case.task, rows, &mut arena, &mut futures)
+        .unwrap_or_else(|error| complain(error));
     let steps = case.stream.len() / case.inputs;
     format!("{} steps={steps} hash={:016X}", case.name, fingerprint.value())
 }

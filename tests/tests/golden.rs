@@ -7,13 +7,17 @@ use quaver::checkpoint::{
     CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
     WeightFormat,
 };
-use quaver_tests::golden;
+use quaver_tests::{Case, golden, golden_latent};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
+fn every_case() -> Vec<Case> {
+    golden::cases().into_iter().chain(golden_latent::cases()).collect()
+}
+
 #[test]
 fn the_host_arrives_at_the_golden_fingerprints() {
-    let computed: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let computed: Vec<String> = every_case().iter().map(golden::replay).collect();
     let expected: Vec<&str> = GOLDEN.lines().filter(|line| !line.starts_with('#')).collect();
     let differing: Vec<_> = computed.iter().filter(|line| !expected.contains(&line.as_str())).collect();
     assert!(
@@ -26,7 +30,7 @@ fn the_host_arrives_at_the_golden_fingerprints() {
 
 #[test]
 fn every_case_has_its_own_name_and_every_model_its_own_answer() {
-    let lines: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let lines: Vec<String> = every_case().iter().map(golden::replay).collect();
     let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names.len(), lines.len());
     // A model without variance says the same in every integer layout, but no other model does.
@@ -42,6 +46,7 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     let target = match spec.target {
         Target::Next => "next",
         Target::Columns => "columns",
+        Target::Change => "change",
     };
     let likelihood = match spec.likelihood {
         Likelihood::Gaussian => "gaussian",
@@ -117,7 +122,7 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
     let others =
         ["accurate", "paper", "f32", "int8", "small", "fast", "mean", "propagating", "plain", "scaled"];
     let named = cells.into_iter().chain(dense).chain(others).map(String::from);
-    let wanted = named.chain(uncertain).chain(likelihoods).chain(noises);
+    let wanted = named.chain(uncertain).chain(likelihoods).chain(["gaussian change".into()]).chain(noises);
     let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();
     assert!(missing.is_empty(), "no golden case has {missing:?}");
 }

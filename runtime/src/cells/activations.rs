@@ -2,11 +2,10 @@
 
 use core::cell::Cell;
 
+use super::with_noise;
 use crate::checkpoint::{Packing, RAW_VARIANCE_BITS, UnitNoise};
 use crate::moments::Moments;
 use crate::moments::fixed::VAR_BITS;
-
-use super::noise::with_noise;
 
 /// Mean in the lower half with 15 fractional bits, variance in the upper with 16: one unit of a packed layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +59,7 @@ impl<'s> Activations<'s> {
     }
 
     /// Writes the model's input from the first column on.
+    #[inline(never)] // its stack is free again for the step
     pub(crate) fn fill_input(&mut self, noise: UnitNoise, inputs: impl Iterator<Item = Moments>) {
         let mut vars = self.vars.iter_mut();
         let limit = self.packing.input_limit;

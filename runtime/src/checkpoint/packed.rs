@@ -91,6 +91,13 @@ impl PackedRow {
     }
 }
 
+impl<'m> Cursor<'m> {
+    /// The next affine map, in a packed layout.
+    pub(crate) fn packed(&mut self, shape: AffineShape) -> PackedView<'m> {
+        PackedView::read(self, shape)
+    }
+}
+
 /// One packed affine map, its bytes still in the checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedView<'m> {

@@ -3,7 +3,9 @@
 use crate::cells::{
     Activations, PackedInput, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,
 };
-use crate::checkpoint::{CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, PackedView, UnitNoise};
+use crate::checkpoint::{
+    CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, PackedGroup, PackedView, UnitNoise,
+};
 use crate::moments::Moments;
 use crate::moments::fixed::{INPUT_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
 
@@ -63,18 +65,25 @@ pub(super) fn output_step(
     let noise = if shape.propagates { spec.output.noise } else { UnitNoise::None };
     activations.fill_units(0, noise, below);
     let input = activations.finish();
-    let certain = |mean| PreActivation { mean, spread: Spread { mantissa: 0, shift: 0 } };
-    let rows = map.groups().flat_map(|group| {
-        if shape.propagates { group_moments(group, input) } else { group_means(group, input).map(certain) }
-    });
-    for a in rows.take(shape.rows) {
-        each(match spec.likelihood {
-            Likelihood::Bernoulli => probability(a),
-            Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
-                pre_activation(a, spec.output.variance_scale)
-            }
-        });
+    let mut left = shape.rows;
+    for group in map.groups() {
+        let rows = output_rows(group, input, shape.propagates);
+        for a in rows.into_iter().take(left) {
+            each(match spec.likelihood {
+                Likelihood::Bernoulli => probability(a),
+                Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                    pre_activation(a, spec.output.variance_scale)
+                }
+            });
+        }
+        left = left.saturating_sub(rows.len());
     }
+}
+
+#[inline(never)]
+fn output_rows(group: PackedGroup<'_>, input: PackedInput<'_>, propagates: bool) -> [PreActivation; 4] {
+    let certain = |mean| PreActivation { mean, spread: Spread { mantissa: 0, shift: 0 } };
+    if propagates { group_moments(group, input) } else { group_means(group, input).map(certain) }
 }
 
 /// The pre-activation as it is, in floating point.
@@ -86,6 +95,7 @@ fn pre_activation(a: PreActivation, variance_scale: f32) -> Moments {
 }
 
 /// The probability, which the pre-activation was halved for.
+#[inline(never)]
 fn probability(a: PreActivation) -> Moments {
     let y = tanh(a.mean, a.spread);
     Moments { mean: sigmoid_mean(y.mean) as f32 * power(15), var: y.var as f32 * power(22) }

@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 mod accuracy;
 mod derivatives;
+#[cfg(feature = "packed")]
 mod fixed;
 mod limits;
 mod published;

@@ -5,7 +5,6 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use quaver::checkpoint::Target;
 use quaver::{Model, Prediction};
 use tempfile::NamedTempFile;
 
@@ -128,7 +127,7 @@ fn header(model: &Model<'_>) -> String {
             ["mean", "sd", "epistemic", "aleatoric"].map(|part| quoted(&format!("{name}.{part}")))
         })
         .collect();
-    if model.spec().target == Target::Next {
+    if model.spec().target.is_next() {
         columns.push("surprise".into());
         columns.extend(names.iter().map(|name| quoted(&format!("{name}.z"))));
     }
@@ -143,7 +142,7 @@ fn quoted(text: &str) -> String {
 fn line(model: &Model<'_>, prediction: &Prediction<'_>) -> String {
     let outputs = prediction.iter().flat_map(|o| [o.mean, o.deviation(), o.epistemic, o.aleatoric]);
     let mut cells: Vec<String> = outputs.map(|value| value.to_string()).collect();
-    if model.spec().target == Target::Next {
+    if model.spec().target.is_next() {
         let surprise = prediction.surprise();
         cells.push(surprise.map_or(String::new(), |surprise| surprise.nll.to_string()));
         let z = surprise.map(|surprise| surprise.z).unwrap_or_default();

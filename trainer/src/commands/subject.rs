@@ -1,4 +1,4 @@
-//! What an evaluation is of: a run folder, or a checkpoint.
+//! What an evaluation is of: a run folder, of a predictor or of a latent model, or a checkpoint.
 
 use std::fs;
 use std::path::Path;
@@ -9,12 +9,15 @@ use quaver::checkpoint::ModelSpec;
 
 use crate::data::{Dataset, Sequence};
 use crate::evaluate::{Forecast, from_network, from_runtime};
-use crate::fit::{RunFolder, RunState};
+use crate::fit::{RunFolder, RunState, Trained};
+use crate::latent::{Feed, LatentModel, LatentNets};
 
 /// A trained model in either of its forms.
 pub(super) enum Subject {
     /// The best state of a run: the net as it was trained.
     Run(Box<RunState>),
+    /// The same of a latent model.
+    Latent(Box<RunState<LatentNets>>),
     /// A checkpoint: the runtime.
     Checkpoint(Box<StoredModel>),
 }
@@ -31,7 +34,10 @@ impl Subject {
     /// A folder is a run, a file is a checkpoint.
     pub(super) fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
-            return Ok(Subject::Run(Box::new(RunState::load(&RunFolder::new(path).best_state())?)));
+            return Ok(match Trained::load(&RunFolder::new(path).best_state())? {
+                Trained::Predictor(state) => Subject::Run(state),
+                Trained::Latent(state) => Subject::Latent(state),
+            });
         }
         let shown = path.display();
         let bytes = fs::read(path)
@@ -43,9 +49,11 @@ impl Subject {
         Ok(Subject::Checkpoint(Box::new(StoredModel { bytes, spec, input_names, output_names })))
     }
 
+    /// The net that says what targets may be.
     pub(super) fn spec(&self) -> &ModelSpec {
         match self {
             Subject::Run(state) => &state.spec,
+            Subject::Latent(state) => &state.spec.generating.spec,
             Subject::Checkpoint(model) => &model.spec,
         }
     }
@@ -53,7 +61,7 @@ impl Subject {
     /// Whether this is the net or the runtime, in words.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Subject::Run(_) => "trained net, f32",
+            Subject::Run(_) | Subject::Latent(_) => "trained net, f32",
             Subject::Checkpoint(_) => "runtime",
         }
     }
@@ -61,6 +69,7 @@ impl Subject {
     fn names(&self) -> (&[String], &[String]) {
         match self {
             Subject::Run(state) => (&state.input_names, &state.target_names),
+            Subject::Latent(state) => (&state.input_names, &state.target_names),
             Subject::Checkpoint(model) => (&model.input_names, &model.output_names),
         }
     }
@@ -81,10 +90,18 @@ impl Subject {
         Ok(())
     }
 
+    /// One prediction per row. A latent model makes them with its latent variables as moments.
     pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
         match self {
             Subject::Run(state) => {
                 Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
+            }
+            Subject::Latent(state) => {
+                ensure!(
+                    state.spec.is_causal(),
+                    "a net of this model reads the whole sequence, so it predicts no next row"
+                );
+                Ok(LatentModel::new(state).predict(sequences, Feed::Moments, 0))
             }
             Subject::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
         }

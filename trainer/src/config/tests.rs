@@ -2,8 +2,10 @@
 
 mod errors;
 
+use std::path::PathBuf;
+
 use super::*;
-use crate::data::{Columns, Cut, Source, Targets};
+use crate::data::{Columns, Cut, Picked, Source, Targets};
 use crate::nn::{Posterior, WeightNoise};
 use quaver::checkpoint::{CellKind, MomentForm, OutputMode, Target, Transfer, UnitNoise};
 
@@ -54,6 +56,7 @@ input_std = 0.1
 spectral_radius = 1.1
 sparse = 8
 output_bias = -0.8
+bias_std = 0.5
 weight_deviation = 0.2
 
 [training]
@@ -71,6 +74,7 @@ padding = "before"
 carry_state = false
 epochs = 3
 patience = 0
+keep = "last"
 clip_norm = 225
 max_minutes = 1.5
 "#;
@@ -99,10 +103,11 @@ fn defaults() {
 #[test]
 fn every_key() {
     let config = parse(LONG, &[]).unwrap();
-    let cut = |text: &str| Some(text.parse::<Cut>().unwrap());
-    assert_eq!(config.data.train[1].sequences, cut("2"));
-    assert_eq!(config.data.train[1].rows, cut("..80%"));
-    assert_eq!(config.data.valid[0].rows, cut("80%.."));
+    let cut = |text: &str| text.parse::<Cut>().unwrap();
+    let stretch = |text: &str| Some(Picked::Stretch(cut(text)));
+    assert_eq!(config.data.train[1].sequences, Some(cut("2")));
+    assert_eq!(config.data.train[1].rows, stretch("..80%"));
+    assert_eq!(config.data.valid[0].rows, stretch("80%.."));
     assert_eq!(config.data.fraction_set_aside(), None);
     assert_eq!(config.data.targets, Targets::Next);
     assert_eq!(config.init.sparse, 8);
@@ -136,6 +141,18 @@ fn the_model_described() {
     assert_eq!((spec.target, spec.layers[0].cell), (Target::Columns, CellKind::Lstm));
     let error = plain.model_spec(5000, 1).unwrap_err().to_string();
     assert_eq!(error, "5000 inputs; a model takes 1 to 4096");
+}
+
+#[test]
+fn residual_models_predict_changes_of_their_own_inputs() {
+    let parse = |overrides: &[&str]| parse(SHORT, overrides);
+    let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
+    assert_eq!(config.model_spec(3, 3).unwrap().target, Target::Change);
+    let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
+    let columns = error(&["model.residual=true"]);
+    assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");
+    let binary = error(&["model.residual=true", "data.targets=next", "model.likelihood=bernoulli"]);
+    assert!(binary.contains("`model.residual` needs `model.likelihood"), "{binary}");
 }
 
 #[test]
@@ -204,17 +221,17 @@ fn a_bernoulli_likelihood_needs_targets_of_0_and_1() {
 }
 
 #[test]
-fn the_examples_are_valid() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            Config::load(&path, &[]).unwrap();
-            count += 1;
-        }
+fn the_examples_and_the_benchmarks_are_valid() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (folder, least) in [("examples", 11), ("../benchmarks", 8)] {
+        let files = std::fs::read_dir(crate_folder.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let is_config = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("results.toml")
+        };
+        let configs: Vec<PathBuf> = files.filter(is_config).collect();
+        assert!(configs.len() >= least, "{folder}");
+        configs.iter().for_each(|path| drop(Config::load(path, &[]).unwrap()));
     }
-    assert!(count >= 11);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod baselines;
 mod calibration;
 mod forecast;
+mod latent;
 mod recalibrate;
 mod scores;
 mod tally;
@@ -11,7 +12,9 @@ mod value;
 
 pub use baselines::{Baseline, baselines};
 pub use calibration::CalibrationPoint;
+pub(crate) use forecast::enter;
 pub use forecast::{Forecast, from_network, from_runtime};
+pub use latent::{LatentScores, Nats, OneStep, latent_scores};
 pub use recalibrate::variance_factors;
 pub use scores::{OutputScores, Scores, scores, standardised_residuals};
 pub use value::central_probability;

@@ -5,7 +5,7 @@
 //! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
 //! together.
 
-use quaver::checkpoint::{CellKind, ModelSpec, Target};
+use quaver::checkpoint::{CellKind, ModelSpec};
 use serde::Serialize;
 
 use super::instruction_weights::{PARTS, WEIGHTS};
@@ -52,7 +52,7 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
         inputs = units;
     }
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
-    let scored = if spec.target == Target::Next { usize::from(spec.outputs) } else { 0 };
+    let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
     [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
 }
 
@@ -60,7 +60,8 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
 mod tests {
     use super::*;
     use quaver::checkpoint::{
-        LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Transfer, UnitNoise, WeightFormat,
+        LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Target, Transfer, UnitNoise,
+        WeightFormat,
     };
     use serde_json::Value;
 

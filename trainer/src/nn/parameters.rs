@@ -140,13 +140,49 @@ impl Parameters {
 
     /// Whether these are the numbers of such a network: every name and shape in its place.
     pub fn fits(&self, spec: &ModelSpec) -> bool {
-        let expected = Parameters::shaped(spec, self.method).tensors;
-        self.tensors.len() == expected.len()
-            && self.tensors.iter().zip(&expected).all(|(tensor, expected)| {
+        self.looks_like(&Parameters::shaped(spec, self.method))
+    }
+
+    /// Whether these are the numbers of such layers, without an output map.
+    pub fn fits_layers(&self, spec: &ModelSpec) -> bool {
+        self.looks_like(&Parameters::shaped(spec, self.method).without_output())
+    }
+
+    /// Whether every name and shape is in the place that it has in `expected`.
+    pub(crate) fn looks_like(&self, expected: &Parameters) -> bool {
+        self.tensors.len() == expected.tensors.len()
+            && self.tensors.iter().zip(&expected.tensors).all(|(tensor, expected)| {
                 tensor.name == expected.name
                     && tensor.shape == expected.shape
                     && tensor.values.len() == expected.values.len()
             })
+    }
+
+    /// The same without what belongs to the output map.
+    pub fn without_output(mut self) -> Self {
+        self.tensors.retain(|tensor| !tensor.name.starts_with("output."));
+        self
+    }
+
+    /// Several networks' parameters as one list, each name behind the prefix of its network. The method of the whole is the
+    /// default; what each network's is must be known elsewhere.
+    pub fn joined(parts: impl IntoIterator<Item = (&'static str, Parameters)>) -> Self {
+        let prefixed = |(prefix, part): (&str, Parameters)| -> Vec<Named> {
+            let rename = |named: Named| Named { name: format!("{prefix}{}", named.name), ..named };
+            part.tensors.into_iter().map(rename).collect()
+        };
+        let tensors = parts.into_iter().flat_map(prefixed).collect();
+        Parameters { method: Method::default(), tensors }
+    }
+
+    /// Those of [`Parameters::joined`] that stand behind a prefix and before the next one.
+    pub fn part(&self, prefix: &str, method: Method) -> Self {
+        let own = |named: &Named| {
+            let name = named.name.strip_prefix(prefix)?;
+            let whole = name.split('.').count() == 2;
+            whole.then(|| Named { name: name.to_string(), ..named.clone() })
+        };
+        Parameters { method, tensors: self.tensors.iter().filter_map(own).collect() }
     }
 
     /// The largest magnitude; not a number if any parameter is none.
@@ -273,6 +309,17 @@ mod tests {
         let UnitNoise::Dropout { keep } = resolved.layers[0].input_noise else { panic!("{resolved:?}") };
         assert!((keep - 0.75).abs() < 1e-6);
         assert_eq!(parameters.noise_var(&spec), [IMPLICIT_NOISE]);
+    }
+
+    #[test]
+    fn networks_are_joined_and_parted() {
+        let spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
+        let (one, other) = (Parameters::zeros(&spec), Parameters::zeros(&spec).without_output());
+        let both = Parameters::joined([("a.", one.clone()), ("a.backward.", other.clone())]);
+        assert_eq!(both.tensors.len(), one.tensors.len() + 2);
+        assert_eq!(both.part("a.", Method::default()), one);
+        assert_eq!(both.part("a.backward.", Method::default()), other);
+        assert!(other.fits_layers(&spec) && !other.fits(&spec) && !one.fits_layers(&spec));
     }
 
     #[test]

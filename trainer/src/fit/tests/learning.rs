@@ -23,7 +23,7 @@ fn small_nets_learn_what_needs_memory() {
         let best = summary.best.unwrap();
         // A third of what ignorance costs leaves a deviation of 0.35 at most.
         assert!(best.valid_nll < 0.4, "{cell}: {best:?}");
-        let state = RunState::load(&place.path().join("best.state")).unwrap();
+        let state: RunState = RunState::load(&place.path().join("best.state")).unwrap();
         assert_eq!((state.epoch, state.best), (best.epoch, Some(best)));
         assert_eq!(state.target_names, ["target0"]);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{config, dataset, delayed_sum, lawful, run};
 use crate::data::Dataset;
-use crate::fit::{RunState, Silent, Stop, train};
+use crate::fit::{RunFolder, RunState, Silent, Stop, train};
 
 /// The files of a run in the order in which an epoch writes them.
 const WRITTEN: [&str; 4] = ["metrics.csv", "metrics.jsonl", "best.state", "last.state"];
@@ -109,12 +109,39 @@ fn training_stops_when_validation_gets_no_better() {
 }
 
 #[test]
+fn the_last_state_may_be_kept_instead_of_the_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let overrides =
+        ["training.keep=last", "training.epochs=4", "training.patience=1", "training.learning_rate=1"];
+    let summary = run(&config("tanh", &overrides), folder.path(), false).unwrap();
+    assert_eq!((summary.epochs, summary.best.map(|best| best.epoch)), (4, Some(4)));
+    let state = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(state("best.state"), state("last.state"));
+}
+
+#[test]
+fn the_divergence_can_be_given_less_weight() {
+    let folder = tempfile::tempdir().unwrap();
+    let doubt = |weight: &str| {
+        let out = folder.path().join(weight);
+        let weight = format!("weights.divergence_weight={weight}");
+        let overrides =
+            ["weights.posterior=ropd", "training.epochs=3", "training.learning_rate=0.05", weight.as_str()];
+        run(&config("tanh", &overrides), &out, false).unwrap();
+        let state: RunState = RunState::load(&RunFolder::new(&out).last_state()).unwrap();
+        state.parameters.get("layer0.weight_log_var").unwrap().values.iter().sum::<f32>()
+    };
+    // The divergence is what holds variances up.
+    assert!(doubt("0.01") < doubt("1"));
+}
+
+#[test]
 fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
     let place = tempfile::tempdir().unwrap();
     let overrides = ["training.learning_rate=1e30", "training.clip_norm=0"];
     let error = run(&config("rectifier", &overrides), place.path(), false).unwrap_err().to_string();
     assert!(error.contains("in epoch 1, so training has stopped"), "{error}");
-    let state = RunState::load(&place.path().join("last.state")).unwrap();
+    let state: RunState = RunState::load(&place.path().join("last.state")).unwrap();
     assert_eq!(state.epoch, 0);
     assert!(state.parameters.tensors.iter().flat_map(|tensor| &tensor.values).all(|value| value.is_finite()));
 }
