@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use quaver::Model;
-use quaver::checkpoint::{Family, Kind, ModelSpec};
+use quaver::checkpoint::{Family, Kind, ModelSpec, Target};
 
-use crate::data::{Dataset, Sequence};
+use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Forecast, from_network, from_runtime, latent_from_runtime};
 use crate::fit::{RunFolder, RunState, Trained};
 use crate::latent::{Feed, LatentModel, LatentNets};
@@ -105,6 +105,23 @@ impl Subject {
             );
         }
         Ok(())
+    }
+
+    /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
+    /// forwards and predictors of clean inputs.
+    pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
+        let means = |forecasts: Vec<Forecast>| forecasts.into_iter().map(|forecast| forecast.mean).collect();
+        let (inputs, outputs) = self.names();
+        match self {
+            Subject::Latent(state) if state.spec.is_causal() => {
+                Ok(Some(means(LatentModel::new(state).reconstruct(sequences, Feed::Moments))))
+            }
+            Subject::Latent(_) | Subject::LatentCheckpoint(_) => Ok(None),
+            _ if self.spec().target == Target::Columns && inputs == outputs => {
+                Ok(Some(means(self.forecast(sequences)?)))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// One prediction per row. A latent model makes them with its latent variables as moments.

@@ -28,7 +28,7 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe, Targets};
@@ -40,7 +40,7 @@ pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Optimiser, Schedule, Training};
+pub use training::{Init, Keep, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
 /// Everything an experiment is told.
@@ -219,7 +219,10 @@ impl Config {
 
     /// Checks that methods which live on variance get some.
     fn check_variance(&self) -> Result<(), Fault> {
-        if self.model.implicit_variance && self.noise.is_silent() && !self.weights.has_variance() {
+        let mut layers = self.model.layer_specs(&self.noise, &self.weights);
+        let silent = layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
+            && self.noise.output() == UnitNoise::None;
+        if self.model.implicit_variance && silent && !self.weights.has_variance() {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
             return Err(fault("model.implicit_variance", problem));

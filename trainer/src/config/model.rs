@@ -161,7 +161,7 @@ impl Model {
     }
 
     /// The layers of the model with their noise.
-    fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
+    pub(super) fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
         let cell = CellKind::from(self.cell);
         let weight_variance = weights.has_variance();
         let layer = move |(index, &units): (usize, &u16)| LayerSpec {

@@ -15,7 +15,7 @@ use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{Context, RunningMean};
-use crate::config::{Config, Training};
+use crate::config::{Config, Keep, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
 use crate::latent::LatentNets;
@@ -48,7 +48,7 @@ pub enum Stop {
 /// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
 ///
 /// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted.
+/// that was never interrupted. A run that was stopped before it had written its first state begins again.
 ///
 /// # Errors
 /// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
@@ -77,7 +77,10 @@ fn train_as<A: Architecture>(
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out, config.latent.is_some());
     let fresh = fresh_state::<A>(config, data)?;
-    let state = if resume {
+    if resume {
+        folder.check_config(config)?;
+    }
+    let state = if resume && folder.last_state().exists() {
         reopen(config, &folder, &metrics, &fresh)?
     } else {
         begin(config, &folder, &metrics, fresh)?
@@ -130,7 +133,6 @@ fn reopen<A: Architecture>(
     metrics: &MetricFiles,
     fresh: &RunState<A>,
 ) -> Result<RunState<A>> {
-    folder.check_config(config)?;
     let state = RunState::<A>::load(&folder.last_state())?;
     ensure!(
         state.spec == fresh.spec
@@ -224,7 +226,10 @@ impl<A: Architecture> Run<'_, A> {
         let largest = next.parameters.largest();
         self.check_finite("the largest parameter", largest.into(), next.epoch)?;
         let Judgement { nll: valid_nll, kl: valid_kl } = self.validate(&mut next)?;
-        let best = self.state.best.is_none_or(|best| valid_nll < best.valid_nll);
+        let best = match self.config.training.keep {
+            Keep::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
+            Keep::Last => true,
+        };
         if best {
             next.best = Some(Best { epoch: next.epoch, valid_nll });
         }
@@ -239,7 +244,15 @@ impl<A: Architecture> Run<'_, A> {
             best,
             valid_kl,
         };
-        self.save(next, &metrics)?;
+        let done = self.state.epoch;
+        self.save(next, &metrics).with_context(|| {
+            format!(
+                "epoch {} is lost, but the run in `{}` is whole up to epoch {done}: remedy what follows and go on with \
+                 --resume",
+                metrics.epoch,
+                self.folder.path().display()
+            )
+        })?;
         Ok(metrics)
     }
 
@@ -248,14 +261,14 @@ impl<A: Architecture> Run<'_, A> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
-        let observations = observations(self.data);
+        let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
         let units = next.spec.carried_units();
         let batches = self.batches(next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
-            let context = Context { observations: Some(observations), start: start.as_deref() };
+            let context = Context { divergence_share: Some(divergence_share), start: start.as_deref() };
             // A step counts with what it completes: a warm-up does not begin at zero.
             let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
             let lesson = Lesson { config: self.config, context, epoch: next.epoch, batch: index, epochs };
