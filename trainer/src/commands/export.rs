@@ -50,6 +50,13 @@ pub struct Arguments {
     pub(super) json: bool,
 }
 
+impl Arguments {
+    /// A run's best model in int8, in the layout that suits it.
+    pub(super) fn int8(run: PathBuf, output: PathBuf) -> Self {
+        Arguments { run, weights: Weights::Int8, layout: None, calibrate: false, output, json: false }
+    }
+}
+
 /// How weights are stored.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum Weights {

@@ -20,6 +20,7 @@ use crate::evaluate::{
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentModel, LatentNets};
 use crate::report;
+pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
 
 /// Score a run or a checkpoint on data, beside simple forecasts of the same rows.

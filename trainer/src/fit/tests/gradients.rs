@@ -1,6 +1,8 @@
 //! Gradients of the objective for every combination of cell, noise, likelihood and method.
 
-use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, MomentForm, OutputMode, Transfer, UnitNoise};
+use quaver::checkpoint::{
+    CellKind, Likelihood, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+};
 use rand_core::Rng;
 
 use super::reference::{Recorded, Reference, fitted, printed};
@@ -79,6 +81,10 @@ impl Case {
         let method = Method { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
         let init = Init { weight_deviation: 0.5, ..Init::default() };
         let parameters = init.draw_for(&spec, method, rng.next_u64());
+        // Not before, because a net for changes begins without any.
+        if !is_binary(likelihood) && rng.next_u32().is_multiple_of(3) {
+            spec.target = Target::Change;
+        }
         Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)) }
     }
 
@@ -88,9 +94,9 @@ impl Case {
     }
 
     fn name(&self) -> String {
-        let ModelSpec { layers, output, likelihood, moment_form, .. } = &self.spec;
+        let ModelSpec { layers, output, likelihood, moment_form, target, .. } = &self.spec;
         format!(
-            "{:?}, {:?}, {likelihood:?}, {moment_form:?}, {:?} output, {:?}",
+            "{:?}, {:?}, {likelihood:?} {target:?}, {moment_form:?}, {:?} output, {:?}",
             layers[0].cell, layers[0].input_noise, output.mode, self.parameters.method
         )
     }
