@@ -9,6 +9,7 @@ use quaver::Model;
 use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
+use super::say::{say, say_json};
 use super::table;
 use crate::export::instructions;
 
@@ -31,12 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let description = describe(&model, bytes.len());
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&description)?);
-    } else {
-        print!("{}", render(&model, &description));
-    }
-    Ok(())
+    if arguments.json { say_json(&description) } else { say(&render(&model, &description)) }
 }
 
 fn describe(model: &Model<'_>, file_bytes: usize) -> Value {

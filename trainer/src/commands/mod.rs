@@ -6,6 +6,7 @@ mod export;
 mod inspect;
 mod progress;
 mod run;
+mod say;
 mod search;
 mod subject;
 mod table;

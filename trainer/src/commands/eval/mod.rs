@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::say::{say, say_json};
 use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
@@ -142,12 +143,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         };
     }
     let found = judge(arguments, &subject, &data, sequences)?;
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
-    } else {
-        print!("{}", text::render(&found));
-    }
-    Ok(())
+    if arguments.json { say_json(&found) } else { say(&text::render(&found)) }
 }
 
 /// Scores predictions, and draws them if that is wanted.
@@ -192,10 +188,5 @@ fn judge_latent(
         scores,
         baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
     };
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
-    } else {
-        print!("{}", latent::render(&found));
-    }
-    Ok(())
+    if arguments.json { say_json(&found) } else { say(&latent::render(&found)) }
 }
