@@ -180,6 +180,9 @@ fn recipes() -> Vec<Recipe> {
         recipe("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
         recipe("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
         recipe("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
+        recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
+        recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
+        recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         recipe("dense-tanh", &[(CellKind::Dense(Transfer::Tanh), 7)], base, Rows::Plain),
         recipe("dense-sigmoid", &[(CellKind::Dense(Transfer::Sigmoid), 7)], base, Rows::Plain),
         recipe("dense-rectifier", &[(DENSE, 7)], base, Rows::Gaps),
@@ -194,9 +197,6 @@ fn recipes() -> Vec<Recipe> {
             Architecture { form: MomentForm::Paper, ..binary },
             Rows::Plain,
         ),
-        recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
-        recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
-        recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         recipe("hostile-rows", &[(CellKind::Elman(Transfer::Rectifier), 7)], next, Rows::Hostile),
     ]
 }

@@ -119,8 +119,19 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
     let noises = ["no noise", "dropout", "multiplicative noise", "additive noise"]
         .into_iter()
         .flat_map(|noise| ["inputs", "states", "the output"].map(|place| format!("{noise} on {place}")));
-    let others =
-        ["accurate", "paper", "f32", "int8", "small", "fast", "mean", "propagating", "plain", "scaled"];
+    let others = [
+        "accurate",
+        "paper",
+        "f32",
+        "int8",
+        "small",
+        "fast",
+        "mean",
+        "propagating",
+        "plain",
+        "scaled",
+        "gaussian change",
+    ];
     let named = cells.into_iter().chain(dense).chain(others).map(String::from);
     let wanted = named.chain(uncertain).chain(likelihoods).chain(["gaussian change".into()]).chain(noises);
     let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();

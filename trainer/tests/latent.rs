@@ -51,6 +51,40 @@ fn from_rows_to_a_likelihood() {
 }
 
 #[test]
+fn a_model_goes_to_a_device() {
+    let place = Place::new();
+    place.write("storn.toml", STORN);
+    succeeds(&["train", &place.at("storn.toml"), "--out", &place.at("run")]);
+    for weights in ["f32", "int8"] {
+        let said = place.export(weights, "model.qvr");
+        assert!(said.contains("bytes of flash") && said.contains("against f32"), "{said}");
+        let constants = fs::read_to_string(place.path("model.rs")).expect("constants beside the model");
+        assert!(
+            constants.contains("FUTURE_WORDS") && constants.contains(r#"CHANNELS: [&str; 2] = ["a", "b"];"#),
+            "{constants}"
+        );
+    }
+    let evaluated = |subject: &str| {
+        json(&succeeds(&[
+            "eval",
+            &place.at(subject),
+            "--data",
+            &place.at("storn.toml"),
+            "--json",
+            "--draws",
+            "1",
+        ]))
+    };
+    let (runtime, net) = (evaluated("model.qvr"), evaluated("run"));
+    // One of the three ways to feed latent variables is the checkpoint's.
+    let costs = (0..3)
+        .map(|way| (runtime["nll"].as_f64().unwrap() - net["one_step"][way]["nll"].as_f64().unwrap()).abs());
+    assert!(costs.fold(f64::INFINITY, f64::min) < 0.2, "{}", runtime["nll"]);
+    let output = place.at("other.qvr");
+    fails(&["export", &place.at("run"), "--calibrate", "-o", &output], &["--calibrate is for predictors"]);
+}
+
+#[test]
 fn a_resumed_run_ends_with_the_same_bits() {
     let place = Place::new();
     place.write("storn.toml", STORN);

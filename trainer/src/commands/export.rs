@@ -8,19 +8,21 @@ use quaver::Model;
 use quaver::checkpoint::{Layout, WeightFormat};
 use serde::Serialize;
 
+use super::export_latent;
 use super::say::{say, say_json};
 use crate::config::Config;
 use crate::data::Sequence;
 use crate::evaluate::{from_runtime, variance_factors};
 use crate::export::{Cost, Storage, cost, encode, rust_constants};
 use crate::files;
-use crate::fit::{RunFolder, RunState};
+use crate::fit::{RunFolder, RunState, Trained};
 
 /// Write a run's best model as a checkpoint, and say what that costs.
 ///
 /// The checkpoint is run through the runtime on the validation data, beside the same net in f32, before anything is
 /// written. Beside MODEL.qvr a Rust file of the same name holds the constants that firmware needs. With --calibrate, the
-/// predicted variance of each output is scaled by the factor that suits the validation data best.
+/// predicted variance of each output is scaled by the factor that suits the validation data best. A latent model is written if
+/// its nets read forwards: a STORN for a sampler, a VOSP for a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
@@ -33,20 +35,20 @@ pub struct Arguments {
     run: PathBuf,
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
-    weights: Weights,
+    pub(super) weights: Weights,
     /// In which order int8 weights are stored. By default fast, or plain where the integer kernels cannot run the net or
     /// would cost more than 0.02 nats per step.
     #[arg(long, value_enum)]
-    layout: Option<Order>,
+    pub(super) layout: Option<Order>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
     #[arg(long)]
-    calibrate: bool,
+    pub(super) calibrate: bool,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
-    output: PathBuf,
+    pub(super) output: PathBuf,
     /// Print one JSON object.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// How weights are stored.
@@ -58,7 +60,7 @@ pub(super) enum Weights {
 
 /// In which order weights are stored.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum Order {
+pub(super) enum Order {
     /// Row after row; runs in floating point.
     Plain,
     /// For integer kernels, a byte per weight.
@@ -91,8 +93,12 @@ impl From<Weights> for WeightFormat {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
-    let state = RunState::load(&folder.best_state())?;
+    let trained = Trained::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
+    let state = match trained {
+        Trained::Predictor(state) => state,
+        Trained::Latent(state) => return export_latent::run(arguments, &state, &data.valid),
+    };
     let storage = Storage { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
     let exported = if arguments.calibrate {
         calibrated_export(&state, storage, &data.valid, &arguments.output)?

@@ -10,7 +10,7 @@ use crate::fit::RunState;
 
 /// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on the
 /// validation data, the plain one is taken.
-const PRICE_OF_SPEED: f64 = 0.02;
+pub(crate) const PRICE_OF_SPEED: f64 = 0.02;
 
 /// How weights are stored: without a layout, in the fastest that is good enough.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@
 //! are trained together on a [`bound`] on the negative log-likelihood, KL(q ‖ p(z)) − E_q[ln p(x | z)]
 //! ([`divergence`] has the first term); [`importance`] sampling gets closer to the likelihood itself. What a trained
 //! model is good for are methods of [`LatentModel`]: guesses and reconstructions ([`model`]), predictions ([`predict`]),
-//! samples ([`sample`]) and gaps filled in ([`impute`]).
+//! samples ([`sample`]) and gaps filled in ([`impute`]); [`row_by_row`] denoises a stream.
 
 pub mod bound;
 pub mod divergence;
@@ -17,6 +17,7 @@ pub mod nets;
 mod noise_search;
 pub mod posterior;
 pub mod predict;
+pub mod row_by_row;
 pub mod sample;
 mod stream;
 pub mod tensors;
@@ -30,4 +31,5 @@ pub use impute::Imputation;
 pub use learn::BoundEstimate;
 pub use model::{Feed, Guess, LatentModel};
 pub use nets::{Family, LatentNets, Net, Prior};
+pub use row_by_row::{CleanRow, RowByRow};
 pub use sample::{Feedback, Wish};

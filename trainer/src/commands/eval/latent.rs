@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::text::comparison_row;
 use crate::commands::table;
-use crate::evaluate::{Baseline, LatentScores, Nats};
+use crate::evaluate::{Baseline, Denoising, LatentScores, Nats};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -16,6 +16,9 @@ pub(super) struct LatentEvaluation {
     pub(super) scores: LatentScores,
     /// Of simple forecasts, on the same rows.
     pub(super) baselines: Vec<Baseline>,
+    /// Noise taken off rows whose truth is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) denoising: Vec<Denoising>,
 }
 
 pub(super) const CONVENTION: &str = "nats per time step, summed over channels and averaged over time steps, the first of \

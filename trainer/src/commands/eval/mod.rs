@@ -1,5 +1,6 @@
 //! `quaver eval`: scores of a run or a checkpoint on data, beside those of forecasts that need no net.
 
+mod denoising;
 mod latent;
 mod page;
 mod text;
@@ -14,7 +15,9 @@ use super::say::{say, say_json};
 use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
-use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
+use crate::evaluate::{
+    Baseline, Denoising, Scores, baselines, latent_scores, scores, standardised_residuals,
+};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentModel, LatentNets};
 use crate::report;
@@ -27,7 +30,8 @@ use latent::LatentEvaluation;
 /// fitted on the training data of the config: the training mean, persistence, and ridge regression on the last rows; for
 /// binary targets the frequency of each output, alone and given its last value. JSON has every score of every output, and
 /// calibration curves. Of a latent model, the bound on the NLL is printed with its two parts, the NLL of whole sequences by
-/// importance sampling, and what it predicts one step ahead if both of its nets read forwards.
+/// importance sampling, and what it predicts one step ahead if both of its nets read forwards. Where noise was put on the inputs
+/// (data.noise), the ratio of signal to noise is printed of what the model makes of them, beside filters tuned on training data.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver eval runs/first                                    on the test data of its own config
@@ -118,6 +122,9 @@ struct Evaluation {
     scores: Scores,
     /// Of simple forecasts, on the same rows.
     baselines: Vec<Baseline>,
+    /// Noise taken off the inputs, where their truth is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    denoising: Vec<Denoising>,
 }
 
 const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training deviation), \
@@ -135,7 +142,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         config.display()
     );
     if let Subject::Latent(state) = &subject {
-        judge_latent(arguments, state, &data, sequences)?;
+        judge_latent(arguments, &subject, state, &data, sequences)?;
         return if arguments.plot.is_some() {
             judge(arguments, &subject, &data, sequences).map(|_| ())
         } else {
@@ -143,7 +150,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         };
     }
     let found = judge(arguments, &subject, &data, sequences)?;
-    if arguments.json { say_json(&found) } else { say(&text::render(&found)) }
+    if arguments.json {
+        say_json(&found)
+    } else {
+        say(&(text::render(&found) + &denoising::render(&found.denoising)))
+    }
 }
 
 /// Scores predictions, and draws them if that is wanted.
@@ -161,6 +172,7 @@ fn judge(
         kind: subject.kind(),
         scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
+        denoising: denoising::judge(subject, data, sequences)?,
     };
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.subject.display(), arguments.split.name());
@@ -173,6 +185,7 @@ fn judge(
 /// Scores a latent model and prints what was found.
 fn judge_latent(
     arguments: &Arguments,
+    subject: &Subject,
     state: &RunState<LatentNets>,
     data: &Dataset,
     sequences: &[Sequence],
@@ -187,6 +200,11 @@ fn judge_latent(
         convention: latent::CONVENTION,
         scores,
         baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
+        denoising: denoising::judge(subject, data, sequences)?,
     };
-    if arguments.json { say_json(&found) } else { say(&latent::render(&found)) }
+    if arguments.json {
+        say_json(&found)
+    } else {
+        say(&(latent::render(&found) + &denoising::render(&found.denoising)))
+    }
 }

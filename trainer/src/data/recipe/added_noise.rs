@@ -44,7 +44,7 @@ impl AddedNoise {
 
     /// Puts noise on the inputs of all splits, the first of which is the training split. Every sequence has its own stream
     /// of random numbers, whatever else is read.
-    pub(super) fn add(&self, splits: [&mut Vec<Sequence>; 3]) {
+    pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) {
         let Some(first) = splits[0].first() else { return };
         let train = splits[0].iter().map(|sequence| sequence.inputs.as_ref());
         let deviations = Scaler::fit(first.inputs.channels, train).std;

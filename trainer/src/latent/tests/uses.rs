@@ -9,7 +9,7 @@ use crate::fit::RunState;
 use crate::fit::optimiser::{Adam, Optimiser};
 use crate::latent::model::fed;
 use crate::latent::stream::Stream;
-use crate::latent::{Feed, Feedback, LatentModel, Wish};
+use crate::latent::{Feed, Feedback, LatentModel, RowByRow, Wish};
 use crate::nn::net::moments;
 
 const STORN: &str = "latent = { family = \"storn\", latents = 2 }\n[model]\ncell = \"lstm\"\nlayers = [4, 3]\n\
@@ -72,6 +72,45 @@ fn row_by_row_is_the_same_as_all_at_once() {
             }
         }
     }
+}
+
+#[test]
+fn a_stream_is_denoised_as_a_whole_sequence_is() {
+    for lines in [STORN, VOSP] {
+        let (model, sequences) = model(lines);
+        let expected = model.reconstruct(&sequences, Feed::Moments);
+        let predicted = model.predict(&sequences, Feed::Moments, 1);
+        let mut stream = RowByRow::new(&model);
+        // The first sequence has a gap, which a stream fills with what it expects and a batch with the training mean.
+        for index in [1, 2] {
+            stream.reset();
+            for (step, row) in sequences[index].targets.iter().enumerate() {
+                let found = stream.step(row);
+                let means: Vec<f32> = found.outputs.iter().map(|output| output.mean).collect();
+                assert_close(&means, expected[index].mean.row(step));
+                let z =
+                    (row[1] - predicted[index].mean.row(step)[1]) / predicted[index].variance(step, 1).sqrt();
+                assert_close(&found.z[1..], &[z]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_expected_and_not_judged() {
+    let (model, sequences) = model(VOSP);
+    let expected = model.predict(&sequences, Feed::Moments, 1);
+    let mut stream = RowByRow::new(&model);
+    let whole = stream.step(sequences[1].targets.row(0));
+    stream.reset();
+    let half = stream.step(&[f32::NAN, sequences[1].targets.row(0)[1]]);
+    assert!(half.z[0].is_nan() && half.surprise < whole.surprise && half.outputs[0].mean.is_finite());
+    stream.reset();
+    let nothing = stream.step(&[f32::NAN, f32::NAN]);
+    assert_eq!(nothing.surprise, None);
+    // All that a row without values says is what was expected of it, seen once through both nets.
+    let distance = (nothing.outputs[0].mean - expected[1].mean.row(0)[0]).abs();
+    assert!(distance < expected[1].variance(0, 0).sqrt(), "{distance}");
 }
 
 #[test]
