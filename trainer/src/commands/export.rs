@@ -9,6 +9,7 @@ use quaver::checkpoint::{Layout, WeightFormat};
 use serde::Serialize;
 
 use super::export_latent;
+use super::say::{say, say_json};
 use crate::config::Config;
 use crate::data::Sequence;
 use crate::evaluate::{from_runtime, variance_factors};
@@ -111,12 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         export_as(&state, storage, &data.valid, &arguments.output)?
     };
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&exported)?);
-    } else {
-        print!("{}", render(arguments, &exported)?);
-    }
-    Ok(())
+    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)?) }
 }
 
 /// A checkpoint that has been measured and written.

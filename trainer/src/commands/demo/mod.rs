@@ -14,6 +14,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
+use super::say::say;
 use emulate::Emulation;
 use experiment::Experiment;
 
@@ -92,15 +93,15 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
     let report = out.join("report.html");
     page::write(&report, &experiment, &emulation)?;
 
-    for (label, value) in five_numbers(&experiment, &emulation) {
-        println!("{label:<34} {value}");
-    }
-    println!("\nreport: {}", report.display());
-    println!(
-        "took {:.0} s, {:.0} s of it training",
+    let numbers =
+        five_numbers(&experiment, &emulation).map(|(label, value)| format!("{label:<34} {value}\n"));
+    say(&format!(
+        "{}\nreport: {}\ntook {:.0} s, {:.0} s of it training\n",
+        numbers.concat(),
+        report.display(),
         begun.elapsed().as_secs_f64(),
         experiment.training_seconds
-    );
+    ))?;
     emulation.check()
 }
 

@@ -11,6 +11,7 @@ use anyhow::{Result, ensure};
 
 use super::csv_rows::{Pipes, read_whole};
 use super::row_model::follow;
+use super::say::say_json;
 use super::table;
 use crate::data::Rows;
 use crate::data::csv::RowStart;
@@ -81,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             report::write(path, &page::page(&title, names, &record, truth.as_deref(), verdict.as_ref()))?;
         }
         match verdict {
-            Some(verdict) if arguments.json => println!("{}", serde_json::to_string_pretty(&verdict)?),
+            Some(verdict) if arguments.json => say_json(&verdict)?,
             // Rows may be on standard output.
             Some(verdict) => eprint!("{}", render(&verdict)),
             None => {}

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::say::{say, say_json};
 use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
@@ -151,11 +152,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
     let found = judge(arguments, &subject, &data, sequences)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
+        say_json(&found)
     } else {
-        print!("{}{}", text::render(&found), denoising::render(&found.denoising));
+        say(&(text::render(&found) + &denoising::render(&found.denoising)))
     }
-    Ok(())
 }
 
 /// Scores predictions, and draws them if that is wanted.
@@ -204,9 +204,8 @@ fn judge_latent(
         denoising: denoising::judge(subject, data, sequences)?,
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
+        say_json(&found)
     } else {
-        print!("{}{}", latent::render(&found), denoising::render(&found.denoising));
+        say(&(latent::render(&found) + &denoising::render(&found.denoising)))
     }
-    Ok(())
 }

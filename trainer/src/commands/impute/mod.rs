@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
+use super::say::say_json;
 use super::table;
 use crate::data::{Rows, csv};
 use crate::evaluate::{GapScores, gap_scores, interpolated};
@@ -87,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         report::write(path, &page::page(&title, &filled, truth.as_deref()))?;
     }
     match verdict {
-        Some(verdict) if arguments.json => println!("{}", serde_json::to_string_pretty(&verdict)?),
+        Some(verdict) if arguments.json => say_json(&verdict)?,
         // Rows may be on standard output.
         Some(verdict) => eprint!("{}", render(&verdict)),
         None => {}
