@@ -119,7 +119,7 @@ fn tuning_needs_the_truth_and_estimates_are_in_raw_units() {
     let path: Vec<f32> = (0..400).map(|t| 1000.0 + 50.0 * (t as f32 * 0.05).sin()).collect();
     let sequence = observed(path, 20.0, &mut rng);
     assert!(Bank::<OneEuro>::tune(&[Sequence { truth: None, ..sequence.clone() }]).is_none());
-    let bank: Bank<OneEuro> = Bank::tune(&[sequence.clone()]).unwrap();
+    let bank: Bank<OneEuro> = Bank::tune(std::slice::from_ref(&sequence)).unwrap();
     let error = |estimate: &Rows| -> f32 {
         let truth = sequence.truth.as_ref().unwrap();
         estimate.values.iter().zip(&truth.values).map(|(e, t)| (e - t).powi(2)).sum()
