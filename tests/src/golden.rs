@@ -14,6 +14,7 @@ use crate::{Case, gait};
 
 const ELMAN: CellKind = CellKind::Elman(Transfer::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
+const DENSE: CellKind = CellKind::Dense(Transfer::Rectifier);
 
 /// Rows in each stream.
 const ROWS: usize = 40;
@@ -97,6 +98,8 @@ pub(crate) enum Rows {
     Gaps,
     /// Zeros and ones.
     Binary,
+    /// A single one among zeros.
+    OneHot,
     /// Infinities, huge and subnormal values.
     Hostile,
 }
@@ -125,10 +128,22 @@ fn recipes() -> Vec<Recipe> {
         variance_scale: 1.25,
         ..base
     };
+    let elsewhere = Architecture {
+        noise: [
+            UnitNoise::Additive { var: 0.1 },
+            UnitNoise::Multiplicative { var: 0.3 },
+            UnitNoise::Additive { var: 0.02 },
+        ],
+        ..base
+    };
     let plain = Architecture { mode: OutputMode::Plain, ..base };
     let means = Architecture { mode: OutputMode::Plain, ..certain };
     let binary_means = Architecture { likelihood: Likelihood::Bernoulli, ..means };
     let binary_next = Architecture { likelihood: Likelihood::Bernoulli, ..next };
+    let scattered = |of: Architecture| Architecture { likelihood: Likelihood::Heteroscedastic, ..of };
+    let classes = |of: Architecture| Architecture { likelihood: Likelihood::Categorical, ..of };
+    // Fast adaptive weight noise: no noise on units, distributions for weights.
+    let fawn = Architecture { noise: [UnitNoise::None; 3], ..varied };
     let recipe = |name, layers, architecture, rows| Recipe { name, layers, architecture, rows };
     vec![
         recipe("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
@@ -144,12 +159,19 @@ fn recipes() -> Vec<Recipe> {
             Architecture { variance_scale: 1.0, ..noisy },
             Rows::Plain,
         ),
+        recipe("noise-elsewhere", &[(ELMAN, 6)], elsewhere, Rows::Plain),
         recipe("weight-variance-elman", &[(ELMAN, 7)], varied, Rows::Plain),
         recipe("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
         recipe("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
         recipe("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
         recipe("means-lstm", &[(LSTM, 5), (LSTM, 6)], means, Rows::Plain),
         recipe("means-bernoulli", &[(LSTM, 5)], binary_means, Rows::Plain),
+        recipe(
+            "means-dense",
+            &[(CellKind::Dense(Transfer::Tanh), 7), (LSTM, 5)],
+            classes(means),
+            Rows::Plain,
+        ),
         recipe("bernoulli", &[(LSTM, 5)], binary, Rows::Plain),
         recipe("bernoulli-next", &[(ELMAN, 7)], binary_next, Rows::Binary),
         recipe("paper-elman-tanh", &[(ELMAN, 7)], paper, Rows::Plain),
@@ -158,6 +180,20 @@ fn recipes() -> Vec<Recipe> {
         recipe("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
         recipe("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
         recipe("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
+        recipe("dense-tanh", &[(CellKind::Dense(Transfer::Tanh), 7)], base, Rows::Plain),
+        recipe("dense-sigmoid", &[(CellKind::Dense(Transfer::Sigmoid), 7)], base, Rows::Plain),
+        recipe("dense-rectifier", &[(DENSE, 7)], base, Rows::Gaps),
+        recipe("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Plain),
+        recipe("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Plain),
+        recipe("heteroscedastic-next", &[(ELMAN, 6)], scattered(next), Rows::Gaps),
+        recipe("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Plain),
+        recipe("categorical-next", &[(ELMAN, 6)], classes(next), Rows::OneHot),
+        recipe(
+            "paper-bernoulli",
+            &[(ELMAN, 6)],
+            Architecture { form: MomentForm::Paper, ..binary },
+            Rows::Plain,
+        ),
         recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
         recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
         recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
@@ -234,6 +270,7 @@ pub(crate) fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32>
             Rows::Hostile if exception => hostile.next().unwrap_or(ordinary),
             Rows::Gaps | Rows::Hostile => ordinary,
             Rows::Binary => f32::from(u8::from(ordinary > 0.8)),
+            Rows::OneHot => f32::from(u8::from(index % inputs == (index / inputs * 7 / 3) % inputs)),
         }
     };
     (0..inputs * ROWS).map(value).collect()

@@ -4,14 +4,15 @@ use quaver::checkpoint::{
     CellKind, Contents, Forecast, Kind, LatentCheckpoint, Layout, Likelihood, ModelSpec, OutputMode, Prior,
     Target, Transfer, UnitNoise, WeightFormat, write,
 };
-use quaver::{Error, Model};
+use quaver::{Denoiser, Error, Feedback, LatentModel, Model, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
+use quaver_tests::numbers::Numbers;
 
 fn networks(architecture: LatentArchitecture) -> Networks {
     architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Plain)
 }
 
-fn both() -> [LatentArchitecture; 2] {
+fn both() -> [LatentArchitecture<'static>; 2] {
     [LatentArchitecture::storn(), LatentArchitecture::vosp()]
 }
 
@@ -134,4 +135,60 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
         ..LatentArchitecture::vosp()
     };
     refused(certain, |n| n.generating.spec.layout = Layout::Mean, &["latent model", "forecast", "variance"]);
+}
+
+/// With all checksums mended, the reader's other checks are on their own: an error, or a model that runs.
+#[test]
+fn every_changed_byte_with_valid_checksums_gives_an_error_or_a_model_that_runs() {
+    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+        let inner: Vec<usize> =
+            (16..bytes.len()).step_by(16).filter(|start| bytes[*start..].starts_with(b"QVER")).collect();
+        let [recognition, generating] = inner[..] else { panic!("two networks expected at {inner:?}") };
+        let ends = [recognition, generating].map(|start| {
+            let word =
+                |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
+            start + 16 + word(start + 8).next_multiple_of(16) + word(start + 12) + 4
+        });
+        for place in 0..bytes.len() {
+            for value in [0x00, 0x02, 0x7f, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[place] = value;
+                mend(&mut changed[recognition..ends[0]]);
+                mend(&mut changed[generating..ends[1]]);
+                mend(&mut changed);
+                run_if_it_loads(&changed);
+            }
+        }
+    }
+}
+
+fn mend(bytes: &mut [u8]) {
+    let (content, crc) = bytes.split_last_chunk_mut::<4>().expect("a checksum");
+    *crc = crc32(content).to_le_bytes();
+}
+
+/// CRC-32 bit by bit, independent of what the product uses.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
+    })
+}
+
+fn run_if_it_loads(bytes: &[u8]) {
+    let Ok(model) = LatentModel::load(bytes) else { return };
+    let mut words = vec![f32::NAN; model.arena_words()];
+    let row = [1.0, f32::NAN, -3.0];
+    let check = |prediction: Prediction<'_>| {
+        for output in prediction.iter() {
+            assert!(output.mean.is_finite() && output.variance.is_finite() && output.variance >= 0.0);
+        }
+    };
+    if let Ok(mut denoiser) = Denoiser::load_in(bytes, &mut words) {
+        (0..2).for_each(|_| check(denoiser.step(&row)));
+    }
+    if let Ok(mut sampler) = Sampler::load_in(bytes, &mut words) {
+        let mut chance = Numbers::new("corruption");
+        (0..2).for_each(|_| check(sampler.observe(&row)));
+        assert!(sampler.sample(&mut chance, Feedback::Draw).iter().all(|value| value.is_finite()));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
 use quaver::checkpoint::{Layout, WeightFormat};
@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::export_latent;
 use crate::config::Config;
 use crate::data::Sequence;
-use crate::evaluate::{from_runtime, scores, variance_factors};
-use crate::export::{Cost, contents, cost, rust_constants};
+use crate::evaluate::{from_runtime, variance_factors};
+use crate::export::{Cost, Storage, cost, encode, rust_constants};
 use crate::files;
 use crate::fit::{RunFolder, RunState, Trained};
 
@@ -146,40 +146,8 @@ pub(super) fn export(
     export_as(state, Storage { format, layout: None }, sequences, output)
 }
 
-/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on the
-/// validation data, the plain one is taken.
-pub(super) const PRICE_OF_SPEED: f64 = 0.02;
-
-/// How weights are stored: without a layout, in the fastest that is good enough.
-#[derive(Clone, Copy)]
-struct Storage {
-    format: WeightFormat,
-    layout: Option<Layout>,
-}
-
-impl Storage {
-    /// The layout to take, settled on `sequences` where nobody asked for one.
-    fn layout(self, state: &RunState, sequences: &[Sequence]) -> Result<Layout> {
-        if let Some(layout) = self.layout {
-            return Ok(layout);
-        }
-        if self.format == WeightFormat::F32 {
-            return Ok(Layout::Plain);
-        }
-        let nll = |layout| -> Result<f64> {
-            let bytes = encode(state, self.format, layout, None)?;
-            let forecasts = from_runtime(&bytes, sequences)?;
-            Ok(scores(state.spec.likelihood, &state.target_names, sequences, &forecasts).nll)
-        };
-        // What the integer kernels cannot run, floating point can.
-        let affordable = nll(Layout::Fast)
-            .is_ok_and(|fast| nll(Layout::Plain).is_ok_and(|plain| fast - plain <= PRICE_OF_SPEED));
-        Ok(if affordable { Layout::Fast } else { Layout::Plain })
-    }
-}
-
 fn export_as(state: &RunState, storage: Storage, sequences: &[Sequence], output: &Path) -> Result<Exported> {
-    let layout = storage.layout(state, sequences)?;
+    let layout = storage.layout(state, sequences);
     let bytes = encode(state, storage.format, layout, None)?;
     let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, None)?;
     write(state, sequences, output, bytes, f32_bytes)
@@ -193,7 +161,7 @@ fn calibrated_export(
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let layout = storage.layout(state, sequences)?;
+    let layout = storage.layout(state, sequences);
     let factors = |format, layout| -> Result<Vec<f32>> {
         let forecasts = from_runtime(&encode(state, format, layout, None)?, sequences)?;
         Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
@@ -202,26 +170,6 @@ fn calibrated_export(
     let bytes = encode(state, storage.format, layout, Some(&own))?;
     let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, Some(&of_f32))?;
     Ok(Exported { calibration: Some(own), ..write(state, sequences, output, bytes, f32_bytes)? })
-}
-
-/// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
-pub(super) fn encode(
-    state: &RunState,
-    format: WeightFormat,
-    layout: Layout,
-    factors: Option<&[f32]>,
-) -> Result<Vec<u8>> {
-    let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
-    let mut contents = contents(spec, format, parameters, scaling, input_names, target_names);
-    if let Some(factors) = factors {
-        ensure!(
-            contents.calibration.len() == factors.len(),
-            "--calibrate scales the variance of normal outputs, and this model has none; leave it out"
-        );
-        contents.calibration = factors.to_vec();
-    }
-    contents.spec.layout = layout;
-    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
 /// Measures a checkpoint and its twin in full precision, and writes the first.

@@ -7,10 +7,12 @@ use quaver::LatentModel;
 use quaver::checkpoint::{Forecast, Layout, WeightFormat};
 use serde::Serialize;
 
-use super::export::{Arguments, PRICE_OF_SPEED};
+use super::export::Arguments;
 use crate::data::Sequence;
 use crate::evaluate::latent_from_runtime;
-use crate::export::{LatentCost, LatentStorage, encode_latent, latent_constants, latent_cost};
+use crate::export::{
+    LatentCost, LatentStorage, PRICE_OF_SPEED, encode_latent, latent_constants, latent_cost,
+};
 use crate::files;
 use crate::fit::RunState;
 use crate::latent::LatentNets;

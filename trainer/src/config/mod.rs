@@ -219,7 +219,8 @@ impl Config {
 
     /// Checks that methods which live on variance get some.
     fn check_variance(&self) -> Result<(), Fault> {
-        if self.model.implicit_variance && self.noise.is_silent() && !self.weights.has_variance() {
+        let silent = self.model.is_silent(&self.noise) && !self.weights.has_variance();
+        if self.model.implicit_variance && silent {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
             return Err(fault("model.implicit_variance", problem));

@@ -1,7 +1,7 @@
 //! A trained latent model in the form of a checkpoint, and what that costs.
 
-use anyhow::{Result, anyhow, bail};
-use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, WeightFormat, write_latent};
+use anyhow::{Result, anyhow, bail, ensure};
+use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, Target, WeightFormat, write_latent};
 use serde::Serialize;
 
 use super::contents::contents;
@@ -28,6 +28,10 @@ pub struct LatentStorage {
 /// If the runtime cannot run it row by row, or cannot store it in this way.
 pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorage) -> Result<Vec<u8>> {
     let nets = &state.spec;
+    ensure!(
+        nets.generating.spec.target == Target::Columns,
+        "on a device, a latent model says rows and not changes; train one without model.residual to export it"
+    );
     let family = match nets.family {
         Family::Storn if nets.is_causal() => checkpoint::Family::Storn,
         Family::Vosp => checkpoint::Family::Vosp,
@@ -237,6 +241,10 @@ mod tests {
                 encode_latent(&state(lines, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
             assert!(error.contains("reads the whole sequence"), "{error}");
         }
+        let residual = STORN.replace("[noise]", "residual = true\n[noise]");
+        let error =
+            encode_latent(&state(&residual, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
+        assert!(error.contains("rows and not changes"), "{error}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ const MOST: f64 = 1.0;
 
 /// Lets a net for changes begin with the variance of the changes in training, which is what its first predictions are off
 /// by. It would otherwise begin at 1, the variance of the targets themselves, and spend its first epochs on nothing else.
-pub(super) fn set_first_noise(
+pub(crate) fn set_first_noise(
     spec: &ModelSpec,
     train: &[Sequence],
     scaling: &Scaling,

@@ -2,8 +2,7 @@
 //!
 //! Both files hold what a second run with the same seed would write again, hence no times of the clock.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -60,8 +59,8 @@ impl MetricFiles {
     /// # Errors
     /// When a file cannot be written; the message names it.
     pub fn append(&self, metrics: &EpochMetrics) -> Result<()> {
-        append(&self.csv, &csv_line(metrics))?;
-        append(&self.json_lines, &json_line(metrics)?)
+        files::append(&self.csv, &csv_line(metrics))?;
+        files::append(&self.json_lines, &json_line(metrics)?)
     }
 
     /// Drops what was written after epoch `last`: an interrupted run may have got further than its last state.
@@ -103,14 +102,6 @@ fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
         .with_context(|| format!("cannot read the metrics `{}` of the run to continue", path.display()))?;
     let kept: String = text.lines().take_while(|line| wanted(line)).map(|line| format!("{line}\n")).collect();
     files::replace(path, kept.as_bytes())
-}
-
-fn append(path: &Path, line: &str) -> Result<()> {
-    OpenOptions::new()
-        .append(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(line.as_bytes()))
-        .with_context(|| format!("cannot add to the metrics `{}`", path.display()))
 }
 
 #[cfg(test)]
@@ -171,7 +162,7 @@ mod tests {
         files.append(&metrics(2)).unwrap();
         let two_epochs = contents(folder.path());
         files.append(&metrics(3)).unwrap();
-        append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
+        files::append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
         files.truncate(2).unwrap();
         assert_eq!(contents(folder.path()), two_epochs);
         files.truncate(0).unwrap();

@@ -6,7 +6,7 @@
 pub mod architecture;
 mod carry;
 mod divergence;
-mod first_noise;
+pub(crate) mod first_noise;
 pub mod folder;
 mod heads;
 pub mod likelihood;

@@ -48,7 +48,7 @@ pub enum Stop {
 /// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
 ///
 /// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted.
+/// that was never interrupted. A run that was stopped before it had written its first state begins again.
 ///
 /// # Errors
 /// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
@@ -77,7 +77,10 @@ fn train_as<A: Architecture>(
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out, config.latent.is_some());
     let fresh = fresh_state::<A>(config, data)?;
-    let state = if resume {
+    if resume {
+        folder.check_config(config)?;
+    }
+    let state = if resume && folder.last_state().exists() {
         reopen(config, &folder, &metrics, &fresh)?
     } else {
         begin(config, &folder, &metrics, fresh)?
@@ -130,7 +133,6 @@ fn reopen<A: Architecture>(
     metrics: &MetricFiles,
     fresh: &RunState<A>,
 ) -> Result<RunState<A>> {
-    folder.check_config(config)?;
     let state = RunState::<A>::load(&folder.last_state())?;
     ensure!(
         state.spec == fresh.spec
@@ -242,7 +244,15 @@ impl<A: Architecture> Run<'_, A> {
             best,
             valid_kl,
         };
-        self.save(next, &metrics)?;
+        let done = self.state.epoch;
+        self.save(next, &metrics).with_context(|| {
+            format!(
+                "epoch {} is lost, but the run in `{}` is whole up to epoch {done}: remedy what follows and go on with \
+                 --resume",
+                metrics.epoch,
+                self.folder.path().display()
+            )
+        })?;
         Ok(metrics)
     }
 

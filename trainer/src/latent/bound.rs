@@ -10,7 +10,7 @@ use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
 use crate::fit::loss::{Loss, Purpose, loss};
 use crate::nn::both_ways::Lengths;
-use crate::nn::net::{MomentTensors, moments};
+use crate::nn::net::{MomentTensors, moments, on_top};
 use crate::nn::parallel;
 use crate::nn::random::normals;
 
@@ -73,11 +73,9 @@ pub(super) fn generate(
     latent: MomentTensors,
 ) -> MomentTensors {
     let device = latent.mean.device();
+    let last = moments(&batch.inputs_mean, &batch.inputs_var, nets.channels(), &device);
     let input = match nets.family {
-        Family::Storn => {
-            let before = moments(&batch.inputs_mean, &batch.inputs_var, nets.channels(), &device);
-            side_by_side(before, latent)
-        }
+        Family::Storn => side_by_side(last.clone(), latent),
         Family::Vosp => {
             let lanes = hidden.mean.dims()[0] / batch.steps;
             let before =
@@ -89,7 +87,8 @@ pub(super) fn generate(
     };
     let lengths = lengths(batch);
     let net = &nets.generating.spec;
-    tensors.generating.forward(net, input, &Lengths(&lengths), parallel::default_threads()).output
+    let pass = tensors.generating.forward(net, input, &Lengths(&lengths), parallel::default_threads());
+    on_top(pass.output, net, &last)
 }
 
 /// Columns of one, then of the other.

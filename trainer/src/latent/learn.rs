@@ -10,6 +10,7 @@ use super::tensors::LatentTensors;
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
+use crate::fit::first_noise::set_first_noise;
 use crate::fit::{Architecture, Judgement, Lesson, Slope};
 use crate::nn::Parameters;
 use crate::nn::random::{Purpose, stream};
@@ -27,8 +28,12 @@ impl Architecture for LatentNets {
         LatentNets::new(config, latent, data.target_names.len())
     }
 
-    fn draw(&self, config: &Config, _data: &Dataset, _scaling: &Scaling) -> Parameters {
-        LatentNets::draw(self, &config.init, config.seed)
+    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters = LatentNets::draw(self, &config.init, config.seed);
+        let mut generating = parameters.part("generating.", self.generating.method);
+        set_first_noise(&self.generating.spec, &data.train, scaling, &mut generating);
+        parameters.put_part("generating.", generating);
+        parameters
     }
 
     fn fits(&self, parameters: &Parameters) -> bool {

@@ -7,7 +7,7 @@ use super::bound::side_by_side;
 use super::model::{Feed, LatentModel, fed};
 use super::nets::{Family, Prior};
 use super::posterior::{PosteriorTensors, of_output};
-use crate::nn::net::{Course, MomentTensors, Pass, forward_moments};
+use crate::nn::net::{Course, MomentTensors, Pass, forward_moments, on_top};
 use crate::nn::parallel;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
@@ -94,8 +94,9 @@ impl<'a> Stream<'a> {
         let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, times);
         let past = MomentTensors { mean: repeat(&self.past.mean), var: self.past.var.as_ref().map(repeat) };
         let start: Vec<LayerState> = self.generating.iter().map(|state| repeated(state, times)).collect();
-        let tensors = &self.model.tensors.generating.ahead;
-        step(&self.model.nets.generating.spec, tensors, side_by_side(past, latent), &start, lanes)
+        let (net, tensors) = (&self.model.nets.generating.spec, &self.model.tensors.generating.ahead);
+        let pass = step(net, tensors, side_by_side(past.clone(), latent), &start, lanes);
+        Pass { output: on_top(pass.output, net, &past), ..pass }
     }
 }
 

@@ -82,11 +82,9 @@ pub fn forward_from(
 ) -> Pass {
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
-    let pass = forward_moments(spec, parameters, input, Course { lanes: batch.rows, threads, start });
-    match spec.target {
-        Target::Change => Pass { output: added(pass.output, spec, batch), ..pass },
-        Target::Next | Target::Columns => pass,
-    }
+    let course = Course { lanes: batch.rows, threads, start };
+    let pass = forward_moments(spec, parameters, input.clone(), course);
+    Pass { output: on_top(pass.output, spec, &input), ..pass }
 }
 
 /// How moments go through a network.
@@ -230,20 +228,21 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     MomentTensors { mean: tensor(mean), var: (!certain).then(|| tensor(var)) }
 }
 
-/// The outputs of a net for changes, on top of the inputs that change.
-fn added(output: MomentTensors, spec: &ModelSpec, batch: &Batch) -> MomentTensors {
-    let (dims, device) = (output.mean.dims(), output.mean.device());
+/// The outputs of a net on top of the rows that change by them, if its outputs are changes.
+pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
+    if spec.target != Target::Change {
+        return output;
+    }
     // The mean is the first of an output's rows; what else a likelihood wants stays as it is.
     let rows = spec.likelihood.rows();
-    let spread = |values: &[f32]| -> Tensor<2> {
-        let row = |value: &f32| std::iter::once(*value).chain(std::iter::repeat_n(0.0, rows - 1));
-        Tensor::from_data(TensorData::new(values.iter().flat_map(row).collect(), dims), &device)
+    let spread = |values: &Tensor<2>| -> Tensor<2> {
+        let [count, channels] = values.dims();
+        let mut parts = vec![values.clone().reshape([count, channels, 1])];
+        parts.extend((1..rows).map(|_| parts[0].zeros_like()).collect::<Vec<_>>());
+        Tensor::cat(parts, 2).reshape([count, channels * rows])
     };
-    let uncertain = batch.inputs_var.iter().any(|var| *var != 0.0);
-    MomentTensors {
-        mean: output.mean + spread(&batch.inputs_mean),
-        var: sum(output.var, uncertain.then(|| spread(&batch.inputs_var))),
-    }
+    let var = sum(output.var, last.var.as_ref().map(spread));
+    MomentTensors { mean: output.mean + spread(&last.mean), var }
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail, ensure};
 use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
 use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
-use crate::commands::export::encode;
 use crate::commands::row_model::{Answer, Channels, RowModel, RunningPredictor};
+use crate::export::encode;
 use crate::fit::{RunFolder, RunState, Trained};
 use crate::latent::{LatentModel, LatentNets, RowByRow};
 

@@ -76,11 +76,13 @@ fn of_every_family_agree_with_finite_differences() {
         format!("latent = {{ family = \"vosp\", latents = 2, prior = \"wiener\" }}\n{dense}"),
         format!("latent = {{ family = \"vrae\", latents = 2, prior = \"wiener\" }}\n{small}"),
         format!("latent = {{ family = \"storn\", latents = 2, noise = \"fixed\" }}\n{small}"),
+        format!("latent = {{ family = \"storn\", latents = 2 }}\n{small}residual = true\n"),
     ];
     for (index, case) in cases.iter().enumerate() {
         for likelihood in ["gaussian", "bernoulli", "heteroscedastic"] {
             let searched = case.contains("fixed");
-            if searched && likelihood != "gaussian" {
+            let normal_only = searched || case.contains("residual");
+            if (searched && likelihood != "gaussian") || (normal_only && likelihood == "bernoulli") {
                 continue;
             }
             let noise = "noise={ recurrent_keep = 0.9, output_keep = 0.8 }";

@@ -48,7 +48,8 @@ fn assert_close(found: &[f32], expected: &[f32]) {
 
 #[test]
 fn row_by_row_is_the_same_as_all_at_once() {
-    for lines in [STORN, VOSP] {
+    let residual = STORN.replace("[noise]", "residual = true\nlikelihood = \"heteroscedastic\"\n[noise]");
+    for lines in [STORN, VOSP, &residual] {
         let (model, sequences) = model(lines);
         let (guesses, expected) = (model.posterior(&sequences), model.reconstruct(&sequences, Feed::Moments));
         for (index, sequence) in sequences.iter().enumerate() {
@@ -71,6 +72,19 @@ fn row_by_row_is_the_same_as_all_at_once() {
                 stream.pass(row, latent, Feed::Moments);
             }
         }
+    }
+}
+
+#[test]
+fn a_net_for_changes_begins_with_persistence() {
+    let lines = STORN.replace("[noise]", "residual = true\n[noise]");
+    let (model, sequences) = model(&lines);
+    let rows = &sequences[2].targets;
+    let forecast = &model.predict(&sequences, Feed::Moments, 1)[2];
+    for step in 1..rows.len() {
+        // The bias of the outputs is 0.1, standardised.
+        let biased = |c: usize| rows.row(step - 1)[c] + 0.1 * model.scaling.targets.std[c];
+        assert_close(forecast.mean.row(step), &[biased(0), biased(1)]);
     }
 }
 

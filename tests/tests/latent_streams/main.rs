@@ -1,112 +1,13 @@
 //! Properties of streams of latent models: what they say depends on what they saw and drew, and on nothing else.
 
+mod fan;
+mod stream;
+
 use proptest::prelude::*;
-use quaver::checkpoint::Family;
 use quaver::{Denoiser, Error, Fan, Feedback, LatentModel, Prediction, Sampler};
-use quaver_tests::Case;
-use quaver_tests::fingerprint::words;
-use quaver_tests::golden_latent::cases;
 use quaver_tests::numbers::Numbers;
-use quaver_tests::replay::Task;
 
-type Bits = Vec<u32>;
-
-fn bits(prediction: &Prediction<'_>) -> Bits {
-    words(prediction).map(f32::to_bits).collect()
-}
-
-/// Either kind of stream, so that what holds for both is tested once.
-enum Stream<'m, 'a> {
-    Denoiser(Denoiser<'m, 'a>),
-    Sampler(Sampler<'m, 'a>),
-}
-
-impl<'m, 'a> Stream<'m, 'a> {
-    fn load(case: &'m Case, words: &'a mut [f32]) -> Result<Self, Error> {
-        Ok(match LatentModel::load(&case.model)?.spec().family {
-            Family::Storn => Stream::Sampler(Sampler::load_in(&case.model, words)?),
-            Family::Vosp => Stream::Denoiser(Denoiser::load_in(&case.model, words)?),
-        })
-    }
-
-    fn model(&self) -> &LatentModel<'m> {
-        match self {
-            Stream::Denoiser(denoiser) => denoiser.model(),
-            Stream::Sampler(sampler) => sampler.model(),
-        }
-    }
-
-    fn step_uncertain(&mut self, row: &[f32], vars: &[f32]) -> Prediction<'_> {
-        match self {
-            Stream::Denoiser(denoiser) => denoiser.step_uncertain(row, vars),
-            Stream::Sampler(sampler) => sampler.observe_uncertain(row, vars),
-        }
-    }
-
-    fn step(&mut self, row: &[f32]) -> Prediction<'_> {
-        self.step_uncertain(row, &[])
-    }
-
-    fn prediction(&mut self) -> Prediction<'_> {
-        match self {
-            Stream::Denoiser(denoiser) => denoiser.prediction(),
-            Stream::Sampler(sampler) => sampler.prediction(),
-        }
-    }
-
-    fn reset(&mut self) {
-        match self {
-            Stream::Denoiser(denoiser) => denoiser.reset(),
-            Stream::Sampler(sampler) => sampler.reset(),
-        }
-    }
-
-    fn save(&self, words: &mut [f32]) -> Result<(), Error> {
-        match self {
-            Stream::Denoiser(denoiser) => denoiser.save(words),
-            Stream::Sampler(sampler) => sampler.save(words),
-        }
-    }
-
-    fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
-        match self {
-            Stream::Denoiser(denoiser) => denoiser.restore(words),
-            Stream::Sampler(sampler) => sampler.restore(words),
-        }
-    }
-}
-
-/// One case per model.
-fn models() -> Vec<Case> {
-    cases()
-        .into_iter()
-        .filter(|case| case.task == Task::Follow || case.name.contains("sampler-means"))
-        .collect()
-}
-
-fn samplers() -> Vec<Case> {
-    let storn = |case: &Case| {
-        LatentModel::load(&case.model).expect("golden models load").spec().family == Family::Storn
-    };
-    models().into_iter().filter(storn).collect()
-}
-
-fn arena(case: &Case) -> Vec<f32> {
-    let words = LatentModel::load(&case.model).expect("golden models load").arena_words();
-    vec![f32::NAN; words] // what the memory held before must not matter
-}
-
-fn with_stream<T>(case: &Case, each: impl FnOnce(&mut Stream<'_, '_>) -> T) -> T {
-    each(&mut Stream::load(case, &mut arena(case)).expect("golden models load"))
-}
-
-fn with_sampler<T>(case: &Case, each: impl FnOnce(&mut Sampler<'_, '_>) -> T) -> T {
-    each(&mut Sampler::load_in(&case.model, &mut arena(case)).expect("golden models load"))
-}
-
-fn whole_run(case: &Case) -> Vec<Bits> {
-    with_stream(case, |stream| case.stream.chunks(case.inputs).map(|row| bits(&stream.step(row))).collect())
-}
+use stream::{Stream, arena, bits, models, samplers, whole_run, with_sampler, with_stream};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
@@ -216,82 +117,6 @@ fn assert_sane(prediction: &Prediction<'_>, name: &str) {
     }
     if let Some(surprise) = prediction.surprise() {
         assert!(surprise.nll.is_finite(), "{name}: {surprise:?}");
-    }
-}
-
-#[test]
-fn a_look_ahead_changes_nothing() {
-    for case in samplers() {
-        let expected = whole_run(&case);
-        with_sampler(&case, |sampler| {
-            let mut futures = vec![f32::NAN; 4 * sampler.model().future_words()];
-            let mut chance = Numbers::new("look ahead");
-            for (row, expected) in case.stream.chunks(case.inputs).zip(&expected) {
-                assert_eq!(bits(&sampler.observe(row)), *expected, "{}", case.name);
-                let mut fan = Fan::<4>::new_in(sampler, &mut futures).expect("enough words");
-                fan.advance(&mut chance, Feedback::Draw);
-                fan.advance(&mut chance, Feedback::Mean);
-                assert_eq!(bits(&sampler.prediction()), *expected, "{}, after a fan", case.name);
-            }
-        });
-    }
-}
-
-/// The fan and the sampler go the same way, given the same draws.
-#[test]
-fn a_fan_of_one_is_the_sampler() {
-    for case in samplers() {
-        with_sampler(&case, |sampler| {
-            case.stream.chunks(case.inputs).for_each(|row| _ = sampler.observe(row));
-            let mut futures = vec![f32::NAN; sampler.model().future_words()];
-            let (mut chance, channels) = (Numbers::new("one future"), sampler.model().channels());
-            let mut fan = Fan::<1>::new_in(sampler, &mut futures).expect("enough words");
-            let futures: Vec<Vec<f32>> = (0..5)
-                .map(|_| {
-                    fan.advance(&mut chance, Feedback::Draw);
-                    (0..channels).flat_map(|channel| fan.values(channel)).collect()
-                })
-                .collect();
-            assert_eq!(fan.std(0), Some(0.0));
-            let mut chance = Numbers::new("one future");
-            for future in futures {
-                assert_eq!(sampler.sample(&mut chance, Feedback::Draw), future, "{}", case.name);
-            }
-        });
-    }
-}
-
-#[test]
-fn quantiles_are_those_of_the_sorted_futures() {
-    const K: usize = 257;
-    for case in samplers() {
-        with_sampler(&case, |sampler| {
-            let mut futures = vec![f32::NAN; K * sampler.model().future_words()];
-            let mut fan = Fan::<K>::new_in(sampler, &mut futures).expect("enough words");
-            assert_eq!(
-                (fan.mean(0), fan.quantile(0, 0.5), fan.horizon()),
-                (None, None, 0),
-                "nothing drawn yet"
-            );
-            let mut chance = Numbers::new("quantiles");
-            (0..3).for_each(|_| fan.advance(&mut chance, Feedback::Draw));
-            for channel in 0..3 {
-                let mut sorted: Vec<f32> = fan.values(channel).collect();
-                assert_eq!(sorted.len(), K);
-                sorted.sort_by(f32::total_cmp);
-                for q in [0.0, 0.001, 0.1, 0.25, 0.5, 0.77, 0.999, 1.0] {
-                    let place = q * (K - 1) as f32;
-                    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-                    let expected = low + (high - low) * place.fract();
-                    assert_eq!(fan.quantile(channel, q), Some(expected), "{}, q = {q}", case.name);
-                }
-            }
-            assert_eq!(
-                (fan.mean(3), fan.std(3), fan.quantile(3, 0.5)),
-                (None, None, None),
-                "no such channel"
-            );
-        });
     }
 }
 
