@@ -38,10 +38,11 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     let full = |forecast| {
         encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Plain, forecast })
     };
-    let forecast = best_forecast(sequences, full)?;
+    let some = beginning(sequences);
+    let forecast = best_forecast(some, full)?;
     let storage = LatentStorage {
         format: arguments.weights.into(),
-        layout: layout(arguments, state, sequences, forecast)?,
+        layout: layout(arguments, state, some, forecast)?,
         forecast,
     };
     let bytes = encode_latent(state, storage)?;
@@ -53,6 +54,19 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
         print!("{}", render(arguments, &exported));
     }
     Ok(())
+}
+
+/// Rows that choices are made on: each is streamed several times, and draws are slow.
+const ROWS: usize = 1000;
+
+/// As many of the first sequences as it takes to have so many rows.
+fn beginning(sequences: &[Sequence]) -> &[Sequence] {
+    let mut rows = 0;
+    let enough = sequences.iter().position(|sequence| {
+        rows += sequence.len();
+        rows >= ROWS
+    });
+    &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
 }
 
 /// The forecast whose surprise on `sequences` is least.
