@@ -2,14 +2,15 @@
 //!
 //! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after row, NaN
 //! for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark such as
-//! `lstm-16-64-int8`. With none of them the image holds the gait model.
+//! `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use quaver::Model;
+use quaver::checkpoint::{Family, Kind};
+use quaver::{LatentModel, Model};
 use quaver_tests::replay::{self, Task};
 use quaver_tests::{Case, bench, gait, golden, golden_latent};
 
@@ -21,7 +22,9 @@ fn main() {
     link(&out);
     let golden: Vec<Case> = golden::cases().into_iter().chain(golden_latent::cases()).collect();
     let mut embedded = Embedded { out, source: String::new(), constants: BTreeMap::new() };
-    embedded.group("CHOSEN", &[chosen_case()]);
+    let chosen = chosen_case();
+    embedded.line(chosen_stream(&chosen));
+    embedded.group("CHOSEN", &[chosen]);
     embedded.group("GOLDEN", &golden);
     embedded.group("LATENT", &golden_latent::by_hand());
     let Embedded { out, source, .. } = embedded;
@@ -73,7 +76,7 @@ fn chosen_case() -> Case {
 }
 
 fn built_in(name: &str) -> Case {
-    let golden = || golden::cases().into_iter().find(|case| case.name == name);
+    let golden = || golden::cases().into_iter().chain(golden_latent::cases()).find(|case| case.name == name);
     bench::case(name).or_else(golden).unwrap_or_else(|| {
         panic!(
             "QUAVER_CASE: there is no {name:?}; take a name from tests/golden/streams.txt, or lstm-16-64-int8"
@@ -83,8 +86,11 @@ fn built_in(name: &str) -> Case {
 
 fn case_from_file(path: &str) -> Case {
     let bytes = read(path);
-    let model = Model::load(&bytes).unwrap_or_else(|error| panic!("QUAVER_MODEL {path}: {error}"));
-    let inputs = usize::from(model.spec().inputs);
+    let inputs = match Kind::of(&bytes) {
+        Some(Kind::Latent) => LatentModel::load(&bytes).map(|model| model.channels()),
+        _ => Model::load(&bytes).map(|model| model.spec().inputs.into()),
+    };
+    let inputs = inputs.unwrap_or_else(|error| panic!("QUAVER_MODEL {path}: {error}"));
     let name = Path::new(path).file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
     Case { name, inputs, stream: bench::noise(inputs, NOISE_ROWS), model: bytes, task: Task::Follow }
 }
@@ -97,6 +103,24 @@ fn numbers(path: &str, inputs: usize) -> Vec<f32> {
         bytes.len()
     );
     bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
+}
+
+/// The type that runs the chosen model, and how it takes in a row.
+fn chosen_stream(case: &Case) -> String {
+    let family = LatentModel::load(&case.model).map(|model| model.spec().family);
+    let (stream, step) = match family {
+        Ok(Family::Vosp) => ("Denoiser", "step"),
+        Ok(Family::Storn) => ("Sampler", "observe"),
+        Err(_) => ("Predictor", "step"),
+    };
+    format!(
+        "/// What runs [`CHOSEN`].\n\
+         pub type Chosen<'m, 'a> = quaver::{stream}<'m, 'a>;\n\
+         /// Shows a row to [`CHOSEN`].\n\
+         pub fn step<'s>(stream: &'s mut Chosen<'_, '_>, row: &[f32]) -> quaver::Prediction<'s> {{\n    \
+             stream.{step}(row)\n\
+         }}"
+    )
 }
 
 /// Writes the files that cases are made of, each once, and the source that includes them.

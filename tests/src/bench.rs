@@ -1,11 +1,12 @@
 //! Models of typical sizes, to count what a step costs.
 
 use quaver::checkpoint::{
-    CellKind, Contents, Layout, OutputMode, Target, Transfer, UnitNoise, WeightFormat, write,
+    CellKind, Contents, LatentSpec, Layout, OutputMode, Target, Transfer, UnitNoise, WeightFormat, write,
 };
 
 use crate::Case;
-use crate::golden::{Architecture, randomise};
+use crate::golden::{Architecture, STORAGES, randomise};
+use crate::latent::LatentArchitecture;
 use crate::numbers::Numbers;
 use crate::replay::Task;
 
@@ -16,8 +17,23 @@ const ROWS: usize = 16;
 ///
 /// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The model reads
 /// sensors and estimates one other quantity, with fast dropout on every connection; `mean` has neither noise nor variance.
-/// With a further word, `next`, it predicts its own next input instead: the most that a step can be asked.
+/// With a further word, `next`, it predicts its own next input instead: the most that a step can be asked. With `certain` it
+/// has neither noise nor variance, as `mean` always has.
+///
+/// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that generates, or `storn`, a
+/// sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and it has half as many latents as channels.
 pub fn case(name: &str) -> Option<Case> {
+    if let Some(case) = latent_case(name) {
+        return Some(case);
+    }
+    let contents = contents(name)?;
+    let inputs = usize::from(contents.spec.inputs);
+    let (model, stream) = (write(&contents).ok()?, noise(inputs, ROWS));
+    Some(Case { name: name.into(), model, inputs, stream, task: Task::Follow })
+}
+
+/// What is in the model of [`case`], if it is not a latent one.
+pub fn contents(name: &str) -> Option<Contents> {
     let mut words = name.split('-');
     let mut next = || words.next();
     let cell = match next()? {
@@ -35,24 +51,42 @@ pub fn case(name: &str) -> Option<Case> {
         "mean" => (WeightFormat::Int8, Layout::Mean),
         _ => return None,
     };
-    let (outputs, target) = match next() {
-        None => (1, Target::Columns),
-        Some("next") => (inputs, Target::Next),
+    let (outputs, target, certain) = match next() {
+        None => (1, Target::Columns, false),
+        Some("next") => (inputs, Target::Next, false),
+        Some("certain") => (1, Target::Columns, true),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
-    let certain = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::Plain, ..architecture };
-    let architecture = if layout == Layout::Mean { certain } else { architecture };
+    let without = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::Plain, ..architecture };
+    let architecture = if certain || layout == Layout::Mean { without } else { architecture };
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(name));
-    Some(Case {
-        name: name.into(),
-        model: write(&contents).ok()?,
-        inputs: inputs.into(),
-        stream: noise(inputs.into(), ROWS),
-        task: Task::Follow,
-    })
+    Some(contents)
+}
+
+/// A latent model by its name.
+fn latent_case(name: &str) -> Option<Case> {
+    let words: Vec<&str> = name.split('-').collect();
+    let [family, channels, units, storage] = words[..] else { return None };
+    let (channels, units): (u16, u16) = (channels.parse().ok()?, units.parse().ok()?);
+    let (_, format, layout) = STORAGES.into_iter().find(|(suffix, ..)| *suffix == storage)?;
+    let (architecture, cell) = match family {
+        "vosp" => (LatentArchitecture::vosp(), CellKind::Dense(Transfer::Tanh)),
+        "storn" => (LatentArchitecture::storn(), CellKind::Lstm),
+        _ => return None,
+    };
+    let architecture = LatentArchitecture {
+        spec: LatentSpec { latents: channels.div_ceil(2), ..architecture.spec },
+        channels,
+        recognition: &[(CellKind::Lstm, units)],
+        generating: &[(cell, units)],
+        ..architecture
+    };
+    let inputs = usize::from(channels);
+    let model = architecture.networks(name, format, layout).write().ok()?;
+    Some(Case { name: name.into(), model, inputs, stream: noise(inputs, ROWS), task: Task::Follow })
 }
 
 /// Rows of noise, for a model whose own data are not at hand.

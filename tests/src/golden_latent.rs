@@ -13,7 +13,7 @@ use crate::replay::Task;
 
 struct Recipe {
     name: &'static str,
-    architecture: LatentArchitecture,
+    architecture: LatentArchitecture<'static>,
     tasks: &'static [Task],
     rows: Rows,
 }
@@ -23,7 +23,7 @@ const ALL: &[Task] = &[Task::Follow, Task::Sample, Task::Fan];
 
 fn recipes() -> Vec<Recipe> {
     let (storn, vosp) = (LatentArchitecture::storn(), LatentArchitecture::vosp());
-    let with = |architecture: LatentArchitecture, forecast| LatentArchitecture {
+    let with = |architecture: LatentArchitecture<'static>, forecast| LatentArchitecture {
         spec: LatentSpec { forecast, ..architecture.spec },
         ..architecture
     };

@@ -10,7 +10,7 @@ use crate::numbers::Numbers;
 
 /// The choices that make one latent model.
 #[derive(Clone, Copy, Debug)]
-pub struct LatentArchitecture {
+pub struct LatentArchitecture<'l> {
     /// Family, prior, number of latents and forecast.
     pub spec: LatentSpec,
     /// Channels per row.
@@ -20,9 +20,9 @@ pub struct LatentArchitecture {
     /// How latents and outputs of the recognition network relate.
     pub recognition_likelihood: Likelihood,
     /// Layers of the recognition network.
-    pub recognition: &'static [(CellKind, u16)],
+    pub recognition: &'l [(CellKind, u16)],
     /// Layers of the generating network.
-    pub generating: &'static [(CellKind, u16)],
+    pub generating: &'l [(CellKind, u16)],
     /// Noise on input, recurrent and output connections of both networks.
     pub noise: [UnitNoise; 3],
     /// Whether the outputs of both networks carry variance.
@@ -40,7 +40,7 @@ pub struct Networks {
     pub generating: Contents,
 }
 
-impl LatentArchitecture {
+impl LatentArchitecture<'_> {
     /// A recurrent generating network that reads the last row: three channels, two latents.
     pub fn storn() -> Self {
         LatentArchitecture {

@@ -133,7 +133,7 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
         "gaussian change",
     ];
     let named = cells.into_iter().chain(dense).chain(others).map(String::from);
-    let wanted = named.chain(uncertain).chain(likelihoods).chain(noises);
+    let wanted = named.chain(uncertain).chain(likelihoods).chain(["gaussian change".into()]).chain(noises);
     let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();
     assert!(missing.is_empty(), "no golden case has {missing:?}");
 }

@@ -12,7 +12,7 @@ fn networks(architecture: LatentArchitecture) -> Networks {
     architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Plain)
 }
 
-fn both() -> [LatentArchitecture; 2] {
+fn both() -> [LatentArchitecture<'static>; 2] {
     [LatentArchitecture::storn(), LatentArchitecture::vosp()]
 }
 

@@ -141,6 +141,33 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     assert_same(&place, "whole", "third");
 }
 
+/// Looks into a model that comes with the runtime.
+fn inspect() -> Command {
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/examples/grip_force.qvr");
+    let mut command = quaver();
+    command.arg("inspect").arg(model).arg("--json").stderr(Stdio::piped());
+    command
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_does_not_fit_on_the_disk_is_an_error() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device that is always full");
+    let output = inspect().stdout(full).output().expect("the binary starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.starts_with("error: cannot write the result to standard output: No space"), "{errors}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = inspect().stdout(writer).output().expect("the binary starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+}
+
 #[test]
 fn a_loss_that_is_no_number_is_explained_and_the_last_state_kept() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask
-//! bench-train`, `cargo xtask results`.
+//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask bench-host`,
+//! `cargo xtask bench-train`, `cargo xtask results`.
 
 mod bench;
 mod bench_train;
@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use bench_train::Beside;
 use clap::Parser;
+use shell::Shell;
 
 /// Chores of the Quaver workspace.
 #[derive(Parser)]
@@ -37,6 +38,12 @@ enum Chore {
         /// Measure only models whose names begin so, for example lstm-16-64
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
+    },
+    /// Time a step on this machine and count its instructions, beside the same network by nalgebra and by Burn
+    BenchHost {
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
     },
     /// Time training steps of four networks on this machine, and show the memory they need
     BenchTrain {
@@ -67,6 +74,13 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
         Chore::Test => return test::run(),
         Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
         Chore::Bench { json, only } => install::ensure_qemu().and_then(|()| bench::run(json, &only))?,
+        Chore::BenchHost { json } => {
+            // As part of the workspace, for which Burn is built already.
+            let program =
+                image::path_of(&Shell::cargo("build --quiet --release --workspace --bin quaver-bench"))?;
+            let bench = Shell::new(program.display().to_string());
+            print!("{}", if json { bench.argument("--json") } else { bench }.run()?);
+        }
         Chore::BenchTrain { torch, python, json } => {
             let beside = match python {
                 Some(python) => Beside::Python(python),

@@ -19,8 +19,12 @@ pub(crate) use packed::cell_step;
 pub(crate) use packed::{
     CELL_LIMIT, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,
 };
+#[cfg(all(feature = "std", feature = "plain", target_arch = "x86_64"))]
+pub(crate) use plain::wide;
 #[cfg(feature = "plain")]
-pub(crate) use plain::{Units, elman_step, lstm_step, sigmoid};
+pub(crate) use plain::{Layer, Units, elman_step, lstm_step, sigmoid};
+#[cfg(all(test, feature = "std", target_arch = "x86_64"))]
+pub(crate) use plain::{portable_elman, portable_lstm};
 
 /// Largest magnitude of a unit's mean, and root of its largest variance.
 ///

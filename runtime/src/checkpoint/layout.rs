@@ -82,13 +82,13 @@ pub(crate) enum Section {
     Packing,
     /// Packed layouts only: bias and scales of each row as integers.
     Rows,
-    /// Row after row, f32 or signed bytes; or blocks of signed bytes.
+    /// Groups of units, each column after column, f32 or signed bytes; or blocks of signed bytes.
     Weight,
     /// Layout `Fast` only: blocks of squared weights.
     Square,
     /// One f32 per row, int8 with weight variances only: standard deviation = code × scale.
     DeviationScale,
-    /// Row after row, with weight variances only: f32 variances, or unsigned bytes of standard deviation.
+    /// As `Weight`, with weight variances only: f32 variances, or unsigned bytes of standard deviation.
     WeightVar,
 }
 
@@ -127,6 +127,8 @@ impl Section {
 pub(crate) struct AffineShape {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
+    /// Rows of one unit.
+    pub(crate) gates: usize,
     /// Columns that belong to the layer's input; the rest are its own last state.
     pub(crate) inputs: usize,
     pub(crate) format: WeightFormat,
@@ -156,6 +158,20 @@ impl Sigmoids {
             Sigmoids::All => true,
             Sigmoids::Gates => index % 4 != 2,
         }
+    }
+}
+
+/// Units of the largest group in the plain layout: one AVX-512 register, two of AVX2, four of NEON.
+#[cfg(feature = "plain")]
+pub(crate) const LANES: usize = 16;
+
+/// Units of the next group in the plain layout, given how many are left: sixteen, four or one.
+#[cfg(feature = "plain")]
+pub(crate) const fn group_lanes(units_left: usize) -> usize {
+    match units_left {
+        LANES.. => LANES,
+        4.. => 4,
+        _ => 1,
     }
 }
 
@@ -239,6 +255,7 @@ impl ModelSpec {
         let (inputs, units) = (self.layer_inputs(index), usize::from(layer.units));
         AffineShape {
             rows: units * layer.cell.gates(),
+            gates: layer.cell.gates(),
             cols: inputs + if layer.cell.is_recurrent() { units } else { 0 },
             inputs,
             format: self.weight_format,
@@ -258,6 +275,7 @@ impl ModelSpec {
     pub(crate) fn output_shape(&self) -> AffineShape {
         AffineShape {
             rows: usize::from(self.outputs) * self.likelihood.rows(),
+            gates: 1,
             cols: self.layer_inputs(self.layers.len()),
             inputs: 0,
             format: self.weight_format,

@@ -4,6 +4,8 @@
 //! of it: [`spec`] for the header and `layout` for the payload. A latent model is two such checkpoints in one
 //! ([`LatentCheckpoint`]). This module moves bytes and checks them; it does none of the network's arithmetic.
 
+#[cfg(feature = "std")]
+mod arrange;
 mod crc;
 mod decode;
 mod error;
@@ -30,11 +32,13 @@ pub use frame::Kind;
 #[cfg(feature = "std")]
 pub use latent::write_latent;
 pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prior};
+#[cfg(all(feature = "std", feature = "plain", target_arch = "x86_64"))]
+pub(crate) use layout::LANES;
 pub(crate) use layout::Vector;
 #[cfg(feature = "packed")]
 pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
 #[cfg(feature = "plain")]
-pub(crate) use plain::{AffineView, Row, WeightRow};
+pub(crate) use plain::{AffineView, Group, Weights};
 pub use read::Checkpoint;
 pub(crate) use read::Cursor;
 pub use spec::{

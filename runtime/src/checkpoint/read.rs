@@ -121,7 +121,7 @@ impl<'m> Cursor<'m> {
     }
 
     /// The next section without its padding, and the padding.
-    #[inline(never)]
+    #[cfg_attr(not(feature = "std"), inline(never))] // small on a board, fast on a host
     pub(crate) fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {
         // Beyond the end everything is empty: `Checkpoint::read` has compared the total with the payload.
         let cut = |slice: &'m [u8], count| slice.split_at_checked(count).unwrap_or((&[], &[]));

@@ -5,6 +5,7 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
+use super::arrange::{EncodedWeights, GroupOrder};
 use super::frame::Kind;
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
 use super::pack::{PackedAffine, pack};
@@ -136,7 +137,7 @@ pub(super) fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
     bytes.extend(core::iter::repeat_n(0, padding));
 }
 
-fn le_bytes(values: &[f32]) -> Vec<u8> {
+pub(super) fn le_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
@@ -180,14 +181,15 @@ fn extend_affine(
         [packing, rows, weight, square].iter().for_each(|section| extend_padded(payload, section));
         return Ok(());
     }
+    let order = GroupOrder::new(shape);
     let encoded = match shape.format {
-        WeightFormat::F32 => EncodedWeights::f32(affine),
-        WeightFormat::Int8 => EncodedWeights::int8(affine, shape.cols),
+        WeightFormat::F32 => EncodedWeights::f32(affine, order),
+        WeightFormat::Int8 => EncodedWeights::int8(affine, order),
     };
     for section in Section::ALL {
         let bytes = match section {
-            Section::Bias => &le_bytes(&affine.bias),
-            Section::BiasVar => &le_bytes(&affine.bias_var),
+            Section::Bias => &le_bytes(&order.rows(&affine.bias)),
+            Section::BiasVar => &le_bytes(&order.rows(&affine.bias_var)),
             Section::WeightScale => &encoded.weight_scale,
             Section::Packing | Section::Rows | Section::Square => continue,
             Section::Weight => &encoded.weight,
@@ -198,43 +200,6 @@ fn extend_affine(
         extend_padded(payload, bytes);
     }
     Ok(())
-}
-
-/// The four sections that depend on the weight format.
-#[derive(Default)]
-struct EncodedWeights {
-    weight_scale: Vec<u8>,
-    weight: Vec<u8>,
-    deviation_scale: Vec<u8>,
-    weight_var: Vec<u8>,
-}
-
-impl EncodedWeights {
-    fn f32(affine: &Affine) -> Self {
-        EncodedWeights {
-            weight: le_bytes(&affine.weight),
-            weight_var: le_bytes(&affine.weight_var),
-            ..Self::default()
-        }
-    }
-
-    /// Symmetric bytes with one scale per row. Variances are stored as standard deviations, whose smaller range
-    /// suits eight bits better.
-    fn int8(affine: &Affine, cols: usize) -> Self {
-        let mut encoded = Self::default();
-        for row in affine.weight.chunks(cols) {
-            let scale = row_scale(row.iter().map(|weight| weight.abs()), 127.0);
-            encoded.weight_scale.extend(scale.to_le_bytes());
-            encoded.weight.extend(row.iter().map(|weight| code(*weight, scale, 127.0) as i8 as u8));
-        }
-        for row in affine.weight_var.chunks(cols) {
-            let deviations = row.iter().map(|var| libm::sqrtf(var.max(0.0)));
-            let scale = row_scale(deviations.clone(), 255.0);
-            encoded.deviation_scale.extend(scale.to_le_bytes());
-            encoded.weight_var.extend(deviations.map(|deviation| code(deviation, scale, 255.0) as u8));
-        }
-        encoded
-    }
 }
 
 pub(super) fn row_scale(magnitudes: impl Iterator<Item = f32>, largest_code: f32) -> f32 {

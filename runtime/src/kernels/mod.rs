@@ -4,7 +4,7 @@
 //!
 //! V[a_j] = Σ_i ( ṽ_i μ_ij² + (m̃_i² + ṽ_i) τ_ij ) + τ_bj  (eq. 18, with a weight variance τ)
 //!
-//! Cells see [`rows`] and [`mean_rows`] alone; how a row is summed is a kernel's own affair. An accelerated kernel
+//! How a row is summed is a kernel's own affair. An accelerated kernel
 //! replaces a portable one file by file and must give the same bits.
 
 #[cfg(feature = "packed")]
@@ -15,6 +15,9 @@ mod packed;
 mod plain;
 #[cfg(feature = "plain")]
 mod portable;
+#[cfg(feature = "plain")]
+#[cfg_attr(not(all(feature = "std", target_arch = "x86_64")), path = "no_vectors.rs")]
+pub(crate) mod vectors;
 #[cfg(feature = "packed")]
 mod words;
 
@@ -38,4 +41,4 @@ pub(crate) use core_kernels::{TanhRows, cell_step, dot};
 #[cfg(feature = "packed")]
 pub(crate) use packed::dot_squared;
 #[cfg(feature = "plain")]
-pub(crate) use plain::{NoisyInput, mean_rows, rows};
+pub(crate) use plain::{NoisyInput, means, moments};

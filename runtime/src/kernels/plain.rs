@@ -1,7 +1,7 @@
-//! Rows of an affine map in the plain layout.
+//! Rows of an affine map in the plain layout, a few at a time.
 
-use super::portable;
-use crate::checkpoint::{AffineView, Row, WeightRow};
+use super::portable::{sums, weight_variance};
+use crate::checkpoint::{Group, Weights};
 use crate::moments::Moments;
 
 /// The input of an affine map after its noise: means and variances side by side.
@@ -11,42 +11,58 @@ pub(crate) struct NoisyInput<'a> {
     pub(crate) var: &'a [f32],
 }
 
-/// Moments of each row's pre-activation, in order of rows.
-pub(crate) fn rows<'m, 'a: 'm>(
-    affine: AffineView<'m>,
-    input: NoisyInput<'a>,
-) -> impl Iterator<Item = Moments> + 'm {
-    affine.iter().map(move |row| row_moments(row, input))
+/// Moments of the pre-activations of `ROWS` rows of a group, from row `first` on.
+#[inline(never)] // two copies serve every cell
+pub(crate) fn moments<const ROWS: usize>(
+    group: &Group<'_>,
+    first: usize,
+    input: NoisyInput<'_>,
+) -> [Moments; ROWS] {
+    let mean = means::<ROWS>(group, first, input.mean);
+    let var = variances::<ROWS>(group, first, input);
+    core::array::from_fn(|row| Moments { mean: mean[row], var: var[row] })
 }
 
-/// Means of each row's pre-activation alone, in order of rows.
-pub(crate) fn mean_rows<'m, 'a: 'm>(
-    affine: AffineView<'m>,
-    mean: &'a [f32],
-) -> impl Iterator<Item = f32> + 'm {
-    affine.iter().map(move |row| row_mean(row, mean))
-}
-
-fn row_moments(row: Row<'_>, input: NoisyInput<'_>) -> Moments {
-    let (mean, var) = match row.weights {
-        WeightRow::F32 { mean, var } => {
-            let sums = portable::sums_f32(mean.words(), input);
-            (sums.mean, sums.var + portable::weight_variance_f32(var.words(), input))
+/// Means of the pre-activations of `ROWS` rows of a group, from row `first` on.
+#[inline(never)]
+pub(crate) fn means<const ROWS: usize>(group: &Group<'_>, first: usize, mean: &[f32]) -> [f32; ROWS] {
+    let at = (group.rows, first);
+    let sums: [f32; ROWS] = match group.weights {
+        Weights::F32 { mean: weights, .. } => {
+            sums(weights.words(), at, mean, |weight, x| f32::from_le_bytes(weight) * x)
         }
-        WeightRow::Int8 { codes, scale, deviations, deviation_scale } => {
-            let sums = portable::sums_int8(codes, input);
-            let from_weights = portable::weight_variance_int8(deviations, input);
-            let from_units = sums.var * (scale * scale);
-            (sums.mean * scale, from_units + from_weights * (deviation_scale * deviation_scale))
+        Weights::Int8 { codes, scale, .. } => {
+            let sums: [f32; ROWS] = sums(codes, at, mean, |code, x| f32::from(code as i8) * x);
+            core::array::from_fn(|row| sums[row] * scale.at(first + row))
         }
     };
-    Moments { mean: mean + row.bias, var: var + row.bias_var }
+    core::array::from_fn(|row| sums[row] + group.bias.at(first + row))
 }
 
-fn row_mean(row: Row<'_>, mean: &[f32]) -> f32 {
-    let sum = match row.weights {
-        WeightRow::F32 { mean: weights, .. } => portable::mean_f32(weights.words(), mean),
-        WeightRow::Int8 { codes, scale, .. } => portable::mean_int8(codes, mean) * scale,
+#[inline(never)]
+fn variances<const ROWS: usize>(group: &Group<'_>, first: usize, input: NoisyInput<'_>) -> [f32; ROWS] {
+    let at = (group.rows, first);
+    let var: [f32; ROWS] = match group.weights {
+        Weights::F32 { mean, var } => {
+            let from_units: [f32; ROWS] = sums(mean.words(), at, input.var, |weight, v| {
+                let weight = f32::from_le_bytes(weight);
+                weight * weight * v
+            });
+            let from_weights: [f32; ROWS] = weight_variance(var.words(), at, input, f32::from_le_bytes);
+            core::array::from_fn(|row| from_units[row] + from_weights[row])
+        }
+        Weights::Int8 { codes, scale, deviations, deviation_scale } => {
+            let from_units: [f32; ROWS] = sums(codes, at, input.var, |code, v| {
+                let code = f32::from(code as i8);
+                code * code * v
+            });
+            let from_weights: [f32; ROWS] =
+                weight_variance(deviations, at, input, |code| f32::from(code) * f32::from(code));
+            core::array::from_fn(|row| {
+                let (scale, deviation) = (scale.at(first + row), deviation_scale.at(first + row));
+                from_units[row] * (scale * scale) + from_weights[row] * (deviation * deviation)
+            })
+        }
     };
-    sum + row.bias
+    core::array::from_fn(|row| var[row] + group.bias_var.at(first + row))
 }

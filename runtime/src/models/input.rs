@@ -27,7 +27,8 @@ impl Reading {
         let value = (self.value - mean) / std;
         Moments {
             mean: value.clamp(-UNIT_LIMIT, UNIT_LIMIT),
-            var: at_most(self.var / std / std, UNIT_LIMIT * UNIT_LIMIT),
+            // Most readings are certain, and divisions are slow.
+            var: if self.var > 0.0 { at_most(self.var / std / std, UNIT_LIMIT * UNIT_LIMIT) } else { 0.0 },
         }
     }
 }

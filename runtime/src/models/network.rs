@@ -4,9 +4,9 @@
 //! and their variances within 10¹² (checked when loading), so a pre-activation stays below 10¹⁶ and its variance
 //! below 10³⁵ even with the strongest noise and the widest layer.
 
-use crate::cells::{Units, elman_step, lstm_step, sigmoid, with_noise};
+use crate::cells::{Layer, Units, elman_step, lstm_step, sigmoid, with_noise};
 use crate::checkpoint::{
-    AffineView, CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
+    AffineView, CellKind, Cursor, Group, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
 };
 use crate::kernels::{self, NoisyInput};
 use crate::moments::Moments;
@@ -26,15 +26,21 @@ impl<'s> Scratch<'s> {
     /// Writes the model's input for the first layer.
     fn fill_input(&mut self, spec: &ModelSpec, input: impl Iterator<Item = Moments>) {
         let noise = spec.layers.first().map_or(UnitNoise::None, |layer| layer.input_noise);
-        self.fill(0, noise, input);
+        fill((self.mean, self.var), input.map(|unit| with_noise(noise, unit)));
     }
 
-    /// Writes units after noise from place `start` on.
-    fn fill(&mut self, start: usize, noise: UnitNoise, units: impl Iterator<Item = Moments>) {
-        let places = self.mean.iter_mut().zip(self.var.iter_mut()).skip(start);
-        for ((mean, var), unit) in places.zip(units) {
-            let noisy = with_noise(noise, unit);
-            (*mean, *var) = (noisy.mean, noisy.var);
+    /// Writes the units of a layer after noise from place `start` on.
+    #[inline(never)]
+    fn fill_units(&mut self, start: usize, noise: UnitNoise, units: &[f32]) {
+        let (means, vars) = units.split_at_checked(units.len() / 2).unwrap_or_default();
+        let places = self.mean.get_mut(start..).zip(self.var.get_mut(start..)).unwrap_or_default();
+        let units = means.iter().zip(vars).map(|(mean, var)| Moments { mean: *mean, var: *var });
+        // A loop for each kind of noise, so that none of them asks which it is.
+        match noise {
+            UnitNoise::None => fill(places, units),
+            UnitNoise::Dropout { .. } => fill(places, units.map(|unit| with_noise(noise, unit))),
+            UnitNoise::Multiplicative { .. } => fill(places, units.map(|unit| with_noise(noise, unit))),
+            UnitNoise::Additive { .. } => fill(places, units.map(|unit| with_noise(noise, unit))),
         }
     }
 
@@ -47,10 +53,11 @@ impl<'s> Scratch<'s> {
     }
 }
 
-/// The units stored in a block of words: first all means, then all variances.
-fn units(words: &[f32]) -> impl Iterator<Item = Moments> + '_ {
-    let (means, vars) = words.split_at_checked(words.len() / 2).unwrap_or_default();
-    means.iter().zip(vars).map(|(mean, var)| Moments { mean: *mean, var: *var })
+/// Writes moments to their places.
+fn fill((means, vars): (&mut [f32], &mut [f32]), units: impl Iterator<Item = Moments>) {
+    for ((mean, var), unit) in means.iter_mut().zip(vars).zip(units) {
+        (*mean, *var) = (unit.mean, unit.var);
+    }
 }
 
 /// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
@@ -68,7 +75,7 @@ pub(super) fn recur<'r>(
     let mut below: &[f32] = &[];
     for (index, (layer, shape)) in spec.layers.iter().zip(spec.layer_shapes()).enumerate() {
         if index > 0 {
-            scratch.fill(0, layer.input_noise, units(below));
+            scratch.fill_units(0, layer.input_noise, below);
         }
         let block = 2 * usize::from(layer.units);
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(block).unwrap_or_default();
@@ -90,15 +97,14 @@ fn layer_step(
 ) {
     if layer.cell.is_recurrent() {
         let inputs = affine.cols().saturating_sub(layer.units.into());
-        scratch.fill(inputs, layer.recurrent_noise, units(h));
+        scratch.fill_units(inputs, layer.recurrent_noise, h);
     }
     let input = scratch.input(affine.cols());
+    let step = Layer { form: spec.moment_form, variance_scale: layer.variance_scale, affine, input };
     let mut h = Units::new(h);
     match layer.cell {
-        CellKind::Elman(function) | CellKind::Dense(function) => {
-            elman_step(layer, function, spec.moment_form, affine, input, &mut h)
-        }
-        CellKind::Lstm => lstm_step(layer, spec.moment_form, affine, input, &mut h, &mut Units::new(c)),
+        CellKind::Elman(function) | CellKind::Dense(function) => elman_step(&step, function, &mut h),
+        CellKind::Lstm => lstm_step(&step, &mut h, &mut Units::new(c)),
     }
 }
 
@@ -119,18 +125,31 @@ pub(super) fn output_step(
         Likelihood::Bernoulli => each(sigmoid(spec.moment_form, a)),
         Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => each(a),
     };
-    match mode {
-        OutputMode::Propagating => {
-            scratch.fill(0, noise, units(below));
-            for a in kernels::rows(affine, scratch.input(affine.cols())) {
-                each(Moments { var: variance_scale * a.var, ..a });
-            }
+    let propagates = mode == OutputMode::Propagating;
+    scratch.fill_units(0, if propagates { noise } else { UnitNoise::None }, below);
+    let input = scratch.input(affine.cols());
+    let mut each = |a: Moments| each(Moments { var: variance_scale * a.var, ..a });
+    for group in affine.groups_from(0) {
+        match group.lanes {
+            1 => output_rows::<1>(&group, propagates, input, &mut each),
+            _ => output_rows::<4>(&group, propagates, input, &mut each),
         }
-        OutputMode::Plain => {
-            scratch.fill(0, UnitNoise::None, units(below));
-            for mean in kernels::mean_rows(affine, scratch.input(affine.cols()).mean) {
-                each(Moments { mean, var: 0.0 });
-            }
-        }
+    }
+}
+
+/// Shows `each` the moments of a group's outputs, `ROWS` at a time.
+fn output_rows<const ROWS: usize>(
+    group: &Group<'_>,
+    propagates: bool,
+    input: NoisyInput<'_>,
+    each: &mut impl FnMut(Moments),
+) {
+    for first in (0..group.lanes).step_by(ROWS) {
+        let rows = if propagates {
+            kernels::moments::<ROWS>(group, first, input)
+        } else {
+            kernels::means::<ROWS>(group, first, input.mean).map(|mean| Moments { mean, var: 0.0 })
+        };
+        rows.into_iter().for_each(&mut *each);
     }
 }

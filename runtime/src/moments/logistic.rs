@@ -18,6 +18,8 @@
 //! on a Cortex-M4F (QEMU), 7 000 on a core without floating-point unit, 12 500 on a Cortex-M0.
 
 use super::Moments;
+#[cfg(feature = "plain")]
+use super::elementary::exp2;
 use super::scalar::Scalar;
 use core::f32::consts::{LOG2_E, PI};
 
@@ -27,7 +29,12 @@ const Z_SCALE: f32 = 8.0;
 /// Moments of σ(a) = 1/(1 + e^−a) for a ~ N(m, v).
 #[inline]
 pub fn sigmoid(a: Moments) -> Moments {
-    let a = a.sane();
+    sigmoid_of_sane(a.sane())
+}
+
+/// [`sigmoid`] of moments that are known to make sense.
+#[inline(always)]
+pub(crate) fn sigmoid_of_sane(a: Moments) -> Moments {
     let (mean, var) = sigmoid_of(a.mean, a.var);
     Moments { mean, var }
 }
@@ -35,9 +42,38 @@ pub fn sigmoid(a: Moments) -> Moments {
 /// Moments of tanh(a) for a ~ N(m, v).
 #[inline]
 pub fn tanh(a: Moments) -> Moments {
-    let a = a.sane();
+    tanh_of_sane(a.sane())
+}
+
+/// [`tanh`] of moments that are known to make sense.
+#[inline(always)]
+pub(crate) fn tanh_of_sane(a: Moments) -> Moments {
     let (mean, var) = tanh_of(a.mean, a.var);
     Moments { mean, var }
+}
+
+/// σ of a number that is certain: the bits of [`sigmoid`] without variance.
+#[cfg(feature = "plain")]
+#[inline(always)]
+pub(crate) fn certain_sigmoid(mean: f32) -> f32 {
+    let miss = certain_miss(mean.abs());
+    if mean < 0.0 { miss } else { 1.0 - miss }
+}
+
+/// tanh of a number that is certain: the bits of [`tanh`] without variance.
+#[cfg(feature = "plain")]
+#[inline(always)]
+pub(crate) fn certain_tanh(mean: f32) -> f32 {
+    let size = 1.0 - 2.0 * certain_miss(2.0 * mean.abs());
+    if mean < 0.0 { -size } else { size }
+}
+
+/// 1 − σ(a) for an a that is not negative: `of_magnitude` with ρ = 1, where both corrections vanish.
+#[cfg(feature = "plain")]
+#[inline(always)]
+fn certain_miss(magnitude: f32) -> f32 {
+    let odds = exp2(-(magnitude * LOG2_E).at_most(126.0));
+    odds * (1.0 / (odds + 1.0))
 }
 
 /// [`sigmoid`] in any scalar; the inputs are sane.

@@ -38,6 +38,8 @@ mod rectifier;
 mod scalar;
 
 pub use gradient::Jacobian;
+#[cfg(feature = "plain")]
+pub(crate) use logistic::{certain_sigmoid, certain_tanh, sigmoid_of_sane, tanh_of_sane};
 pub use logistic::{sigmoid, tanh};
 pub use rectifier::rectifier;
 
@@ -84,12 +86,16 @@ pub fn identity(a: Moments) -> Moments {
 /// (Bayer 2015, thesis, eqs. 14 and 15). Exact for any distribution of either.
 #[inline]
 pub fn product(a: Moments, b: Moments) -> Moments {
-    let (a, b) = (a.sane(), b.sane());
+    product_of_sane(a.sane(), b.sane()).sane()
+}
+
+/// [`product`] of moments that are known to make sense, and to have one that does.
+#[inline(always)]
+pub(crate) fn product_of_sane(a: Moments, b: Moments) -> Moments {
     Moments {
         mean: a.mean * b.mean,
         var: a.var * b.var + a.var * (b.mean * b.mean) + b.var * (a.mean * a.mean),
     }
-    .sane()
 }
 
 #[cfg(test)]

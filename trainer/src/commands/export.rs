@@ -9,6 +9,7 @@ use quaver::checkpoint::{Layout, WeightFormat};
 use serde::Serialize;
 
 use super::export_latent;
+use super::say::{say, say_json};
 use crate::config::Config;
 use crate::data::Sequence;
 use crate::evaluate::{from_runtime, variance_factors};
@@ -48,6 +49,13 @@ pub struct Arguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+impl Arguments {
+    /// A run's best model in int8, in the layout that suits it.
+    pub(super) fn int8(run: PathBuf, output: PathBuf) -> Self {
+        Arguments { run, weights: Weights::Int8, layout: None, calibrate: false, output, json: false }
+    }
 }
 
 /// How weights are stored.
@@ -104,12 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         export_as(&state, storage, &data.valid, &arguments.output)?
     };
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&exported)?);
-    } else {
-        print!("{}", render(arguments, &exported)?);
-    }
-    Ok(())
+    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)?) }
 }
 
 /// A checkpoint that has been measured and written.

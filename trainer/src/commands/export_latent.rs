@@ -8,6 +8,7 @@ use quaver::checkpoint::{Forecast, Layout, WeightFormat};
 use serde::Serialize;
 
 use super::export::Arguments;
+use super::say::{say, say_json};
 use crate::data::Sequence;
 use crate::evaluate::latent_from_runtime;
 use crate::export::{
@@ -48,12 +49,7 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     let bytes = encode_latent(state, storage)?;
     let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
     let exported = write(&arguments.output, &bytes, cost, storage)?;
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&exported)?);
-    } else {
-        print!("{}", render(arguments, &exported));
-    }
-    Ok(())
+    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)) }
 }
 
 /// Rows that choices are made on: each is streamed several times, and draws are slow.

@@ -13,6 +13,7 @@ mod progress;
 mod row_model;
 mod run;
 mod sample;
+mod say;
 mod search;
 mod subject;
 mod table;

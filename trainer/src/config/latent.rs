@@ -195,7 +195,7 @@ impl Config {
                            all that its generating net knows of it";
             return Err(fault("recognition.cell", problem));
         }
-        if latent.variance == Variance::Carried && self.recognition_noise().is_silent() {
+        if latent.variance == Variance::Carried && model.is_silent(&self.recognition_noise()) {
             let problem = "\"carried\" needs a source of variance in the recognition net, such as \
                            `recognition.noise.recurrent_keep = 0.9` and `recognition.noise.output_keep = 0.9`";
             return Err(fault("latent.variance", problem));

@@ -28,7 +28,7 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Recipe, Targets};
@@ -219,10 +219,8 @@ impl Config {
 
     /// Checks that methods which live on variance get some.
     fn check_variance(&self) -> Result<(), Fault> {
-        let mut layers = self.model.layer_specs(&self.noise, &self.weights);
-        let silent = layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
-            && self.noise.output() == UnitNoise::None;
-        if self.model.implicit_variance && silent && !self.weights.has_variance() {
+        let silent = self.model.is_silent(&self.noise) && !self.weights.has_variance();
+        if self.model.implicit_variance && silent {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
             return Err(fault("model.implicit_variance", problem));

@@ -160,8 +160,16 @@ impl Model {
         }
     }
 
+    /// Whether none of its connections has noise that variance could come from.
+    pub(super) fn is_silent(&self, noise: &Noise) -> bool {
+        let certain = Weights::default();
+        let mut layers = self.layer_specs(noise, &certain);
+        layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
+            && noise.output() == UnitNoise::None
+    }
+
     /// The layers of the model with their noise.
-    pub(super) fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
+    fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
         let cell = CellKind::from(self.cell);
         let weight_variance = weights.has_variance();
         let layer = move |(index, &units): (usize, &u16)| LayerSpec {

@@ -102,11 +102,6 @@ impl Noise {
         self.keeps().iter().any(|(_, keep)| *keep < 1.0)
     }
 
-    /// Whether no variance comes from it.
-    pub(super) fn is_silent(&self) -> bool {
-        [self.input(), self.recurrent(), self.output()].iter().all(|noise| *noise == UnitNoise::None)
-    }
-
     fn keeps(&self) -> [(&'static str, f32); 4] {
         [
             ("input_keep", self.input_keep),

@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn errors_are_those_of_the_mean() {
-        // Deviation 2 by n − 1, divided by √4.
+        // The squares add up to 16: √(16 / 3 / 4).
         assert_eq!(mean_and_error(&[1.0, 1.0, 5.0, 5.0], 2), "3.00 ± 1.15");
         assert_eq!(mean_and_error(&[1.25], 1), "1.2");
     }

@@ -4,42 +4,94 @@
 //! quantities taken as independent (Bayer 2015, thesis, eqs. 14 and 15).
 
 use super::transfer::{sigmoid, tanh};
-use super::{Units, limited};
-use crate::checkpoint::{AffineView, LayerSpec, MomentForm};
-use crate::kernels::{self, NoisyInput};
-use crate::moments::{Moments, product};
+use super::{Layer, Units, all_zero, limited, limited_mean};
+use crate::checkpoint::{Group, MomentForm};
+use crate::kernels::{self, vectors};
+use crate::moments::{Moments, certain_sigmoid, certain_tanh, product_of_sane};
 
-/// Pre-activations of one unit, in the order in which a checkpoint stores their rows.
-struct Gates {
-    input: Moments,
-    forget: Moments,
-    candidate: Moments,
-    output: Moments,
+/// Gates of a unit in the order of a checkpoint's rows: input, forget, candidate, output.
+const GATES: [usize; 4] = [0, 1, 2, 3];
+
+/// Overwrites units `h` and cells `c` with their next state.
+pub(crate) fn lstm_step(layer: &Layer<'_>, h: &mut Units<'_>, c: &mut Units<'_>) {
+    let certain = layer.is_certain() && all_zero(c.var);
+    let done = vectors::lstm(layer, certain, h, c);
+    portable_lstm(layer, certain, done, h, c);
 }
 
-/// Overwrites units `h` and cells `c` with their next state. `input` is [x_t, h_{t−1}] after noise.
-pub(crate) fn lstm_step(
-    layer: &LayerSpec,
-    form: MomentForm,
-    affine: AffineView<'_>,
-    input: NoisyInput<'_>,
+/// Brings the units from `first` on forward: the definition of what vectors do.
+pub(crate) fn portable_lstm(
+    layer: &Layer<'_>,
+    certain: bool,
+    first: usize,
     h: &mut Units<'_>,
     c: &mut Units<'_>,
 ) {
-    let mut rows = kernels::rows(affine, input);
-    let mut row = || rows.next().unwrap_or_default();
-    for ((h_mean, h_var), (c_mean, c_var)) in h.iter_mut().zip(c.iter_mut()) {
-        let gates = Gates { input: row(), forget: row(), candidate: row(), output: row() };
-        let (unit, cell) = unit_step(form, gates, Moments { mean: *c_mean, var: *c_var });
-        (*h_mean, *h_var) = (unit.mean, layer.variance_scale * unit.var);
-        (*c_mean, *c_var) = (cell.mean, cell.var);
+    for group in layer.affine.groups_from(first) {
+        match (certain, group.lanes) {
+            (true, 1) => certain_group::<1>(layer, &group, h, c),
+            (true, _) => certain_group::<4>(layer, &group, h, c),
+            (false, 1) => noisy_group::<1>(layer, &group, h, c),
+            (false, _) => noisy_group::<4>(layer, &group, h, c),
+        }
+    }
+}
+
+/// One group, `ROWS` units at a time.
+fn noisy_group<const ROWS: usize>(
+    layer: &Layer<'_>,
+    group: &Group<'_>,
+    h: &mut Units<'_>,
+    c: &mut Units<'_>,
+) {
+    for first in (0..group.lanes).step_by(ROWS) {
+        let rows = |gate| kernels::moments::<ROWS>(group, gate * group.lanes + first, layer.input);
+        let [input, forget, candidate, output] = GATES.map(rows);
+        let units = h.places(group.unit + first).zip(c.places(group.unit + first));
+        for (lane, ((h_mean, h_var), (c_mean, c_var))) in units.take(ROWS).enumerate() {
+            let gates = [input[lane], forget[lane], candidate[lane], output[lane]];
+            let (unit, cell) = unit_step(layer.form, gates, Moments { mean: *c_mean, var: *c_var });
+            (*h_mean, *h_var) = (unit.mean, layer.variance_scale * unit.var);
+            (*c_mean, *c_var) = (cell.mean, cell.var);
+        }
     }
 }
 
 /// The next (h, c) of one unit.
-fn unit_step(form: MomentForm, gates: Gates, cell: Moments) -> (Moments, Moments) {
-    let kept = product(sigmoid(form, gates.forget), cell);
-    let added = product(sigmoid(form, gates.input), tanh(form, gates.candidate));
+#[inline(never)] // two loops call it, and it is large
+fn unit_step(form: MomentForm, gates: [Moments; 4], cell: Moments) -> (Moments, Moments) {
+    let [input, forget, candidate, output] = gates;
+    let kept = product_of_sane(sigmoid(form, forget), cell);
+    let added = product_of_sane(sigmoid(form, input), tanh(form, candidate));
     let cell = limited(Moments { mean: kept.mean + added.mean, var: kept.var + added.var });
-    (product(sigmoid(form, gates.output), tanh(form, cell)), cell)
+    (product_of_sane(sigmoid(form, output), tanh(form, cell)), cell)
+}
+
+/// [`noisy_group`] for a layer in which nothing is uncertain.
+fn certain_group<const ROWS: usize>(
+    layer: &Layer<'_>,
+    group: &Group<'_>,
+    h: &mut Units<'_>,
+    c: &mut Units<'_>,
+) {
+    for first in (0..group.lanes).step_by(ROWS) {
+        let rows = |gate| kernels::means::<ROWS>(group, gate * group.lanes + first, layer.input.mean);
+        let [input, forget, candidate, output] = GATES.map(rows);
+        let units = h.places(group.unit + first).zip(c.places(group.unit + first));
+        for (lane, ((h_mean, h_var), (c_mean, _))) in units.take(ROWS).enumerate() {
+            let gates = [input[lane], forget[lane], candidate[lane], output[lane]];
+            (*h_mean, *c_mean) = certain_unit_step(gates, *c_mean);
+            *h_var = 0.0;
+        }
+    }
+}
+
+/// The means of the next (h, c) of one unit.
+#[inline(always)]
+pub(super) fn certain_unit_step(gates: [f32; 4], cell: f32) -> (f32, f32) {
+    let [input, forget, candidate, output] = gates;
+    let kept = certain_sigmoid(forget) * cell;
+    let added = certain_sigmoid(input) * certain_tanh(candidate);
+    let cell = limited_mean(kept + added);
+    (certain_sigmoid(output) * certain_tanh(cell), cell)
 }

@@ -12,6 +12,16 @@ pub const MAX_DRAWS: u16 = 4096;
 /// The *recognition* network reads x_t and says q(z_t | x_{1:t}) = N(μ_t, σ_t²): μ is the mean of its output and σ² its
 /// whole variance, propagated and noise. The *generating* network says p(x_t | …, z_t). Both are ordinary networks, each with a
 /// [`ModelSpec`](crate::checkpoint::ModelSpec) of its own.
+///
+/// ```
+/// use quaver::checkpoint::{Family, Forecast, LatentSpec, Prior};
+/// use quaver::LatentModel;
+///
+/// let model = LatentModel::load(quaver::include_checkpoint!("../../../examples/denoiser.qvr"))?;
+/// let smoother = LatentSpec { family: Family::Vosp, prior: Prior::White, latents: 3, forecast: Forecast::Moments };
+/// assert_eq!(*model.spec(), smoother);
+/// # Ok::<(), quaver::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LatentSpec {

@@ -125,3 +125,17 @@ fn what_is_not_a_number_is_not_certain() {
     assert!(sigmoid(unknown).mean == 0.5 && sigmoid(unknown).var > 0.249_999);
     assert!(tanh(unknown).mean == 0.0 && tanh(unknown).var > 0.999_999);
 }
+
+#[test]
+#[cfg(feature = "plain")]
+fn certain_numbers_have_the_bits_of_those_without_variance() {
+    use crate::moments::{certain_sigmoid, certain_tanh};
+
+    let sizes = (0..4000).map(|step| 1e-30_f32 * 1.04_f32.powi(step)).take_while(|size| *size < 1e16);
+    for mean in sizes.flat_map(|size| [size, -size]).chain([0.0, -0.0, f32::MIN_POSITIVE]) {
+        let a = Moments { mean, var: 0.0 };
+        assert_eq!(certain_sigmoid(mean).to_bits(), sigmoid(a).mean.to_bits(), "sigmoid of {mean}");
+        assert_eq!(certain_tanh(mean).to_bits(), tanh(a).mean.to_bits(), "tanh of {mean}");
+        assert_eq!((sigmoid(a).var, tanh(a).var), (0.0, 0.0));
+    }
+}

@@ -5,15 +5,18 @@ mod page;
 mod record;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
 use super::csv_rows::{Pipes, read_whole};
 use super::row_model::follow;
+use super::say::say_json;
 use super::table;
+use crate::data::Rows;
+use crate::data::csv::RowStart;
 use crate::evaluate::SignalToNoise;
-use crate::report;
+use crate::report::{self, Report};
 use model::with_model;
 use record::{Record, Verdict};
 
@@ -79,12 +82,27 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             report::write(path, &page::page(&title, names, &record, truth.as_deref(), verdict.as_ref()))?;
         }
         match verdict {
-            Some(verdict) if arguments.json => println!("{}", serde_json::to_string_pretty(&verdict)?),
+            Some(verdict) if arguments.json => say_json(&verdict)?,
             // Rows may be on standard output.
             Some(verdict) => eprint!("{}", render(&verdict)),
             None => {}
         }
         Ok(())
+    })
+}
+
+/// Denoises one sequence whose truth is known, and draws that.
+pub(super) fn show(model: &Path, title: &str, noisy: &Rows, truth: &Rows) -> Result<Report> {
+    with_model(model, |model| {
+        let names = model.channels().output_names.clone();
+        let mut record = Record::new(names.len());
+        for (index, row) in noisy.iter().enumerate() {
+            let start = if index == 0 { RowStart::NewSequence } else { RowStart::Continues };
+            record.add(start, row, &model.step(row));
+        }
+        let truth = std::slice::from_ref(truth);
+        let verdict = record.judge(&names, truth)?;
+        Ok(page::page(title, &names, &record, Some(truth), Some(&verdict)))
     })
 }
 

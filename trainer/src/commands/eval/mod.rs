@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::say::{say, say_json};
 use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
@@ -20,6 +21,7 @@ use crate::evaluate::{
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentModel, LatentNets};
 use crate::report;
+pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
 
 /// Score a run or a checkpoint on data, beside simple forecasts of the same rows.
@@ -150,11 +152,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
     let found = judge(arguments, &subject, &data, sequences)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
+        say_json(&found)
     } else {
-        print!("{}{}", text::render(&found), denoising::render(&found.denoising));
+        say(&(text::render(&found) + &denoising::render(&found.denoising)))
     }
-    Ok(())
 }
 
 /// Scores predictions, and draws them if that is wanted.
@@ -203,9 +204,8 @@ fn judge_latent(
         denoising: denoising::judge(subject, data, sequences)?,
     };
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
+        say_json(&found)
     } else {
-        print!("{}{}", latent::render(&found), denoising::render(&found.denoising));
+        say(&(latent::render(&found) + &denoising::render(&found.denoising)))
     }
-    Ok(())
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
+use super::say::say_json;
 use super::table;
 use crate::data::{Rows, csv};
 use crate::evaluate::{GapScores, gap_scores, interpolated};
@@ -35,9 +36,9 @@ pub struct Arguments {
     model: PathBuf,
     #[command(flatten)]
     pipes: Pipes,
-    /// Rounds of guessing.
-    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    iterations: u32,
+    /// Rounds of guessing; unless given, ten more than the longest gap has rows: a STORN goes one row further in each.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    iterations: Option<u32>,
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
     #[arg(long)]
     deviations: bool,
@@ -75,7 +76,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let header = !arguments.pipes.no_header;
     let truth = arguments.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
     let model = LatentModel::new(&state);
-    let imputations = gappy.iter().map(|rows| model.impute(rows, arguments.iterations as usize)).collect();
+    let rounds = |rows: &Rows| arguments.iterations.map_or(longest_gap(rows) + 10, |rounds| rounds as usize);
+    let imputations = gappy.iter().map(|rows| model.impute(rows, rounds(rows))).collect();
     let filled = Filled { names, gappy, imputations };
     let truth = truth.map(|table| table.sequences);
     let verdict = truth.as_ref().map(|truth| judge(&filled, truth, &model)).transpose()?;
@@ -87,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         report::write(path, &page::page(&title, &filled, truth.as_deref()))?;
     }
     match verdict {
-        Some(verdict) if arguments.json => println!("{}", serde_json::to_string_pretty(&verdict)?),
+        Some(verdict) if arguments.json => say_json(&verdict)?,
         // Rows may be on standard output.
         Some(verdict) => eprint!("{}", render(&verdict)),
         None => {}
@@ -109,6 +111,18 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
              (a config with `[latent]`)"
         ),
     }
+}
+
+/// Rows of the longest gap of any channel.
+fn longest_gap(rows: &Rows) -> usize {
+    let mut lengths = vec![0; rows.channels];
+    let longest = |row: &[f32]| {
+        for (length, value) in lengths.iter_mut().zip(row) {
+            *length = if value.is_nan() { *length + 1 } else { 0 };
+        }
+        lengths.iter().copied().max().unwrap_or(0)
+    };
+    rows.iter().map(longest).max().unwrap_or(0)
 }
 
 fn judge(filled: &Filled, truth: &[Rows], model: &LatentModel) -> Result<Verdict> {
@@ -162,4 +176,16 @@ fn render(Verdict { model, linear }: &Verdict) -> String {
     let n = model.per_channel.iter().map(|(_, _, n)| n).sum();
     rows.push(row("all", model.rmse, linear.rmse, n));
     table::render(&rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_gap_of_any_channel_counts() {
+        let gap = f32::NAN;
+        let rows = Rows { channels: 2, values: vec![gap, 1.0, 1.0, gap, gap, gap, gap, 1.0] };
+        assert_eq!((longest_gap(&rows), longest_gap(&Rows::new(2))), (2, 0));
+    }
 }

@@ -10,6 +10,8 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Kind;
 use quaver::{LatentModel, Model};
 
+use super::say::{say, say_json};
+
 /// Show what a checkpoint holds and what it needs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -37,12 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         let text = network::render(&model, &description);
         (description, text)
     };
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&description)?);
-    } else {
-        print!("{text}");
-    }
-    Ok(())
+    if arguments.json { say_json(&description) } else { say(&text) }
 }
 
 /// Facts, one per line. Values are left-aligned prose, so a table's alignment to the right does not apply.

@@ -5,15 +5,15 @@ mod page;
 mod summary;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::csv_rows::{quoted, write};
+use super::csv_rows::{quoted, read_whole, write};
 use crate::data::Rows;
 use crate::latent::{Feedback, Wish};
-use crate::report;
+use crate::report::{self, Report};
 use summary::Summary;
 
 /// Make up how a sequence may go on.
@@ -54,6 +54,9 @@ pub struct Arguments {
     /// Write mean, deviation and quantiles of every step instead of the futures themselves.
     #[arg(long)]
     summary: bool,
+    /// What came after the prefix, to draw beside the futures.
+    #[arg(long, value_name = "F.csv", requires = "plot")]
+    truth: Option<PathBuf>,
     /// Where to write, whole or not at all; standard output by default.
     #[arg(long, visible_alias = "out", value_name = "F.csv")]
     output: Option<PathBuf>,
@@ -77,6 +80,8 @@ struct Futures {
     prefix: Rows,
     /// One per draw.
     draws: Vec<Rows>,
+    /// What came instead, if that is known.
+    truth: Option<Rows>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
@@ -87,7 +92,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let (steps, samples) = (arguments.steps as usize, arguments.draws as usize);
     let wish = Wish { steps, samples, feedback, seed: arguments.seed };
     let prefix = arguments.prefix.as_deref();
-    let futures = model::futures(&arguments.model, prefix, !arguments.no_header, &wish)?;
+    let mut futures = model::futures(&arguments.model, prefix, !arguments.no_header, &wish)?;
+    if let Some(path) = &arguments.truth {
+        futures.truth = read_whole(path, !arguments.no_header, &futures.names)?.sequences.into_iter().next();
+    }
     let summary = Summary::of(&futures.draws);
     write(arguments.output.as_deref(), |out| {
         if arguments.summary { summary.write(&futures.names, out) } else { write_long(&futures, out) }
@@ -97,6 +105,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         report::write(path, &page::page(&title, &futures, &summary))?;
     }
     Ok(())
+}
+
+/// Makes up futures and draws them beside what came.
+pub(super) fn show(model: &Path, title: &str, prefix: &Path, truth: Rows, wish: &Wish) -> Result<Report> {
+    let mut futures = model::futures(model, Some(prefix), true, wish)?;
+    futures.truth = Some(truth);
+    let summary = Summary::of(&futures.draws);
+    Ok(page::page(title, &futures, &summary))
 }
 
 /// A row per draw and step, both counted from 1.

@@ -56,7 +56,7 @@ fn on_host(
     );
     let prefix = read(&state.input_names)?;
     let draws = LatentModel::new(state).sample(&prefix, wish);
-    Ok(Futures { names: state.input_names.clone(), prefix, draws })
+    Ok(Futures { names: state.input_names.clone(), prefix, draws, truth: None })
 }
 
 fn in_runtime(
@@ -97,5 +97,5 @@ fn in_runtime(
         }
         draws.push(rows);
     }
-    Ok(Futures { names, prefix, draws })
+    Ok(Futures { names, prefix, draws, truth: None })
 }

@@ -38,6 +38,10 @@ fn section(channel: usize, name: &str, futures: &Futures, summary: &Summary) -> 
     let quantiles = summary.quantiles.each_ref().map(ahead);
     let single: Vec<Vec<f32>> = futures.draws.iter().take(SHOWN_FUTURES).map(ahead).collect();
     let mean = ahead(&summary.mean);
+    let came = futures.truth.as_ref().map(|truth| -> Vec<f32> {
+        let known = truth.iter().take(steps).map(|row| row[channel]);
+        nothing(past).chain(known).chain(nothing(steps)).take(past + steps).collect()
+    });
     let label = |index: usize| if index == 0 { "single futures" } else { "" };
     let mut curves: Vec<Curve<'_>> = single
         .iter()
@@ -45,6 +49,9 @@ fn section(channel: usize, name: &str, futures: &Futures, summary: &Summary) -> 
         .map(|(index, values)| Curve { label: label(index), values, look: Look::Background })
         .collect();
     curves.push(Curve { label: "prefix", values: &prefix, look: Look::Truth });
+    if let Some(values) = &came {
+        curves.push(Curve { label: "what came", values, look: Look::Truth });
+    }
     curves.push(Curve { label: "mean of all futures", values: &mean, look: Look::Estimate });
     Section {
         heading: name.into(),

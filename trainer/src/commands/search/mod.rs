@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use clap::value_parser;
 use serde_json::json;
 
+use super::say::{say, say_json};
 use super::table;
 use crate::config::Config;
 use crate::report;
@@ -79,11 +80,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             leaderboard.best().map(|best| json!({ "trial": best.trial, "folder": plan.out.join("best") }));
         let found =
             json!({ "best": best, "trials": leaderboard.trials, "importance": leaderboard.importance });
-        println!("{}", serde_json::to_string_pretty(&found)?);
+        say_json(&found)
     } else {
-        print!("{}", render(&plan, &leaderboard));
+        say(&render(&plan, &leaderboard))
     }
-    Ok(())
 }
 
 fn render(plan: &Plan, leaderboard: &Leaderboard) -> String {

@@ -62,7 +62,7 @@ impl Look {
         match self {
             Look::Truth => "ink",
             Look::Estimate => "blue",
-            Look::Background => "muted",
+            Look::Background => "muted faint",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The net itself: noise, affine maps and cells, unit by unit.
 
-use quaver::checkpoint::{CellKind, OutputMode, Transfer, UnitNoise};
+use quaver::checkpoint::{CellKind, OutputMode, Target, Transfer, UnitNoise};
 
 use super::{Number, Pair, Reference};
 use crate::data::batch::Batch;
@@ -20,12 +20,13 @@ impl<N: Number> Reference<'_, N> {
                 let (mean, var) = (batch.inputs_mean[index], batch.inputs_var[index]);
                 (N::constant(mean.into()), N::constant(var.into()))
             };
-            let mut signal: Vec<Pair<N>> = (at..at + inputs).map(given).collect();
+            let input: Vec<Pair<N>> = (at..at + inputs).map(given).collect();
+            let mut signal = input.clone();
             for (index, state) in states.iter_mut().enumerate() {
                 signal = self.layer(index, &signal, state, &mut memories[index]);
                 state.clone_from(&signal);
             }
-            outputs.push(self.output(&signal));
+            outputs.push(self.added(self.output(&signal), &input));
         }
         outputs
     }
@@ -76,6 +77,18 @@ impl<N: Number> Reference<'_, N> {
                 self.affine("output", &certain).into_iter().map(|(m, _)| (m, zero())).collect()
             }
         }
+    }
+
+    /// What a net for changes says of the next row: its input and the change of it.
+    fn added(&self, mut output: Vec<Pair<N>>, input: &[Pair<N>]) -> Vec<Pair<N>> {
+        if self.spec.target == Target::Change {
+            // The mean is the first of an output's rows.
+            let means = output.iter_mut().step_by(self.spec.likelihood.rows());
+            means.zip(input).for_each(|(output, input)| {
+                *output = (output.0.clone() + input.0.clone(), output.1.clone() + input.1.clone());
+            });
+        }
+        output
     }
 
     /// Noise on units (Bayer 2015, thesis, 2.3.4 and 2.5), learned if there is a logit of this name.
