@@ -39,16 +39,30 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     let full = |forecast| {
         encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Plain, forecast })
     };
-    let forecast = best_forecast(sequences, full)?;
+    let some = beginning(sequences);
+    let forecast = best_forecast(some, full)?;
     let storage = LatentStorage {
         format: arguments.weights.into(),
-        layout: layout(arguments, state, sequences, forecast)?,
+        layout: layout(arguments, state, some, forecast)?,
         forecast,
     };
     let bytes = encode_latent(state, storage)?;
     let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
     let exported = write(&arguments.output, &bytes, cost, storage)?;
     if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)) }
+}
+
+/// Rows that choices are made on: each is streamed several times, and draws are slow.
+const ROWS: usize = 1000;
+
+/// As many of the first sequences as it takes to have so many rows.
+fn beginning(sequences: &[Sequence]) -> &[Sequence] {
+    let mut rows = 0;
+    let enough = sequences.iter().position(|sequence| {
+        rows += sequence.len();
+        rows >= ROWS
+    });
+    &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
 }
 
 /// The forecast whose surprise on `sequences` is least.

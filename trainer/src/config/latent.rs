@@ -162,9 +162,10 @@ impl Config {
                            has no memory of its own; its recognition net has one, see `recognition.cell`";
             return Err(fault("model.cell", problem));
         }
-        if self.weights.posterior != Posterior::Point {
-            let problem = "must be \"point\" with `[latent]`: weights and latent variables are not learned as distributions \
-                           at the same time";
+        let both_ways = latent.family == Family::Vrae && self.weights.posterior != Posterior::Point;
+        if both_ways || self.weights.posterior == Posterior::Vb {
+            let problem =
+                "must be \"point\" with `[latent]`, or \"ropd\" for the generating net of a STORN or a VOSP";
             return Err(fault("weights.posterior", problem));
         }
         if self.training.carry_state {

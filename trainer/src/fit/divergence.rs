@@ -6,7 +6,7 @@ use crate::nn::tensors::Posteriors;
 
 /// Σ KL(N(μ, τ) ‖ N(μ̃, σ̃²)) = Σ ln(σ̃/σ) + (τ + (μ − μ̃)²)/(2σ̃²) − ½ over all weights, with the prior's mean and variance
 /// shared by all (Bayer 2015, thesis, 2.6.2). One element, in nats.
-pub(super) fn divergence(posteriors: &Posteriors) -> Tensor<1> {
+pub(crate) fn divergence(posteriors: &Posteriors) -> Tensor<1> {
     let Posteriors { weights, prior_mean, prior_log_var } = posteriors;
     let (means, logs): (Vec<_>, Vec<_>) = weights.iter().cloned().unzip();
     let (mean, log_var) = (Tensor::cat(means, 0), Tensor::cat(logs, 0));

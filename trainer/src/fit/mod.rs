@@ -5,7 +5,7 @@
 
 pub mod architecture;
 mod carry;
-mod divergence;
+pub(crate) mod divergence;
 pub(crate) mod first_noise;
 pub mod folder;
 mod heads;

@@ -10,6 +10,7 @@ use super::tensors::LatentTensors;
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
+use crate::fit::divergence::divergence as of_weights;
 use crate::fit::first_noise::set_first_noise;
 use crate::fit::{Architecture, Judgement, Lesson, Slope};
 use crate::nn::Parameters;
@@ -49,11 +50,12 @@ impl Architecture for LatentNets {
     }
 
     fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope> {
-        let Lesson { config, epoch, batch: index, epochs, .. } = *lesson;
+        let Lesson { config, context, epoch, batch: index, epochs } = *lesson;
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
-        slope(self, parameters, batch, weight as f32, latent.draws, &mut rng)
+        let shares = Shares { latents: weight as f32, weights: context.divergence_share };
+        slope(self, parameters, batch, shares, latent.draws, &mut rng)
     }
 
     fn judge<'b>(
@@ -72,12 +74,21 @@ impl Architecture for LatentNets {
     }
 }
 
-/// Bound and gradient of a batch, the divergence counting `weight` times in the gradient and once in the bound.
+/// How much divergences from priors count in a gradient.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares {
+    /// That of the latent variables, of which 1 makes a bound.
+    pub(super) latents: f32,
+    /// That of the generating net's weights, if they have distributions.
+    pub(super) weights: Option<f32>,
+}
+
+/// Bound and gradient of a batch; in the bound, the divergence of the latent variables counts once whatever its share.
 pub(super) fn slope(
     nets: &LatentNets,
     parameters: &Parameters,
     batch: &Batch,
-    weight: f32,
+    shares: Shares,
     draws: usize,
     rng: &mut impl rand_core::Rng,
 ) -> Option<Slope> {
@@ -87,14 +98,21 @@ pub(super) fn slope(
     }
     let tensors = LatentTensors::new(nets, &parameters, &Device::flex().autodiff());
     let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, batch, draws, rng)?;
-    let objective = reconstruction.clone() + divergence.clone() * weight;
+    let posteriors = tensors.generating.ahead.posteriors.as_ref().zip(shares.weights);
+    let penalty = posteriors.map(|(posteriors, share)| of_weights(posteriors) * share);
+    let bound = reconstruction.clone() + divergence.clone() * shares.latents;
+    let objective = match &penalty {
+        Some(penalty) => bound + penalty.clone(),
+        None => bound,
+    };
     let mut gradients = tensors.gradients(&objective.backward());
     if nets.searched_noise {
         let lists = parameters.tensors.iter().zip(&mut gradients);
         lists.filter(|(list, _)| list.name == LOG_NOISE).for_each(|(_, gradient)| gradient.fill(0.0));
     }
     let nll = number(reconstruction) + number(divergence);
-    Some(Slope { nll, divergence: 0.0, steps, gradients, states: Vec::new() })
+    let divergence = penalty.map_or(0.0, number);
+    Some(Slope { nll, divergence, steps, gradients, states: Vec::new() })
 }
 
 /// The two parts of a bound in nats per time step, densities in standardised units.

@@ -3,7 +3,7 @@
 use crate::data::batch::Batch;
 use crate::data::{Rows, Sequence};
 use crate::fit::Slope;
-use crate::latent::learn::slope;
+use crate::latent::learn::{Shares, slope};
 use crate::latent::nets::LatentNets;
 use crate::nn::Parameters;
 use crate::nn::random::{Purpose, normals, stream};
@@ -13,7 +13,7 @@ use super::{config, nets, sequences, whole};
 /// Two draws, always the same.
 fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> Slope {
     let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-    slope(nets, parameters, batch, 1.0, 2, &mut rng).unwrap()
+    slope(nets, parameters, batch, Shares { latents: 1.0, weights: Some(0.02) }, 2, &mut rng).unwrap()
 }
 
 /// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to about 1e-4.
@@ -32,7 +32,8 @@ fn assert_gradients(nets: &LatentNets, parameters: &mut Parameters, batch: &Batc
             let mut at = |step: f32| {
                 let moved = original.iter().zip(&direction).map(|(value, d)| value + step * d / length);
                 parameters.tensors[index].values = moved.collect();
-                objective(nets, parameters, batch).nll
+                let Slope { nll, divergence, .. } = objective(nets, parameters, batch);
+                nll + divergence
             };
             let mut central = |step: f32| (at(step) - at(-step)) / (2.0 * f64::from(step));
             // Richardson's combination is free of the term in the squared step.
@@ -77,6 +78,7 @@ fn of_every_family_agree_with_finite_differences() {
         format!("latent = {{ family = \"vrae\", latents = 2, prior = \"wiener\" }}\n{small}"),
         format!("latent = {{ family = \"storn\", latents = 2, noise = \"fixed\" }}\n{small}"),
         format!("latent = {{ family = \"storn\", latents = 2 }}\n{small}residual = true\n"),
+        format!("latent = {{ family = \"vosp\", latents = 2 }}\n{dense}[weights]\nposterior = \"ropd\"\n"),
     ];
     for (index, case) in cases.iter().enumerate() {
         for likelihood in ["gaussian", "bernoulli", "heteroscedastic"] {
@@ -107,7 +109,10 @@ fn padding_changes_neither_bound_nor_gradient() {
         let bias = parameters.get_mut("recognition.output.bias").unwrap();
         bias.values.iter_mut().skip(1).step_by(2).for_each(|log_var| *log_var = -18.0);
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-        weight * slope(&nets, &parameters, batch, 1.0, 1, &mut rng).unwrap().nll
+        weight
+            * slope(&nets, &parameters, batch, Shares { latents: 1.0, weights: None }, 1, &mut rng)
+                .unwrap()
+                .nll
     };
     let (together, scaling) = whole(&all);
     let alone = |index: usize| {
