@@ -151,7 +151,6 @@ fn recipes() -> Vec<Recipe> {
         recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 7)], base, Rows::Plain),
         recipe("lstm", &[(LSTM, 5)], base, Rows::Plain),
         // Groups of sixteen, four and one unit: what a host takes on in vectors, and what is left.
-        recipe("groups-lstm", &[(LSTM, 17)], base, Rows::Gaps),
         recipe("groups-elman", &[(ELMAN, 22)], means, Rows::Gaps),
         recipe("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
         recipe("certain", &[(ELMAN, 7)], certain, Rows::Plain),

@@ -3,11 +3,11 @@
 //! i, f, o = σ(affine), g = tanh(affine), c_t = f ⊙ c_{t−1} + i ⊙ g, h_t = o ⊙ tanh(c_t), with sums and products of
 //! quantities taken as independent (Bayer 2015, thesis, eqs. 14 and 15).
 
-use super::transfer::{sigmoid, tanh};
+use super::transfer::{certain_transfer, sigmoid, tanh};
 use super::{Layer, Units, all_zero, limited, limited_mean};
-use crate::checkpoint::{Group, MomentForm};
+use crate::checkpoint::{Group, MomentForm, Transfer};
 use crate::kernels::{self, vectors};
-use crate::moments::{Moments, certain_sigmoid, certain_tanh, product_of_sane};
+use crate::moments::{Moments, product_of_sane};
 
 /// Gates of a unit in the order of a checkpoint's rows: input, forget, candidate, output.
 const GATES: [usize; 4] = [0, 1, 2, 3];
@@ -87,11 +87,11 @@ fn certain_group<const ROWS: usize>(
 }
 
 /// The means of the next (h, c) of one unit.
-#[inline(always)]
-pub(super) fn certain_unit_step(gates: [f32; 4], cell: f32) -> (f32, f32) {
+#[inline(never)]
+fn certain_unit_step(gates: [f32; 4], cell: f32) -> (f32, f32) {
     let [input, forget, candidate, output] = gates;
-    let kept = certain_sigmoid(forget) * cell;
-    let added = certain_sigmoid(input) * certain_tanh(candidate);
-    let cell = limited_mean(kept + added);
-    (certain_sigmoid(output) * certain_tanh(cell), cell)
+    let sigmoid = |a| certain_transfer(Transfer::Sigmoid, a);
+    let tanh = |a| certain_transfer(Transfer::Tanh, a);
+    let cell = limited_mean(sigmoid(forget) * cell + sigmoid(input) * tanh(candidate));
+    (sigmoid(output) * tanh(cell), cell)
 }

@@ -29,7 +29,7 @@ pub(crate) fn transfer(function: Transfer, form: MomentForm, a: Moments) -> Mome
 }
 
 /// [`transfer`] of a number that is certain, in the accurate form.
-#[inline(always)]
+#[inline(never)] // one copy for all gates and cells
 pub(crate) fn certain_transfer(function: Transfer, a: f32) -> f32 {
     match function {
         Transfer::Tanh => moments::certain_tanh(a),
