@@ -135,6 +135,8 @@ fn recipes() -> Vec<Recipe> {
         recipe("elman-sigmoid", &[(CellKind::Elman(Transfer::Sigmoid), 7)], base, Rows::Plain),
         recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 7)], base, Rows::Plain),
         recipe("lstm", &[(LSTM, 5)], base, Rows::Plain),
+        // As many columns as take a kernel of eight blocks of eight more than one turn.
+        recipe("wide", &[(ELMAN, 62)], base, Rows::Plain),
         recipe("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
         recipe("certain", &[(ELMAN, 7)], certain, Rows::Plain),
         recipe("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),

@@ -11,9 +11,6 @@ pub(crate) use activations::{Activations, PackedInput, PackedUnit};
 pub(crate) use elman::elman_step;
 pub(crate) use lstm::lstm_step;
 pub(crate) use noise::with_noise;
-#[cfg_attr(target_abi = "eabihf", allow(unused_imports))]
-// cores with a kernel for it have no need of it
-pub(crate) use packed::cell_step;
 pub(crate) use packed::{
     CELL_LIMIT, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,
 };

@@ -19,7 +19,7 @@ mod write;
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
 pub(crate) use layout::Vector;
-pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
+pub(crate) use packed::{PackedGroup, PackedView, Packing};
 pub use read::Checkpoint;
 pub(crate) use read::{AffineView, Cursor, Row, WeightRow};
 pub use spec::{
@@ -33,7 +33,7 @@ pub use write::{Affine, Contents, Scaler, write};
 pub const MAGIC: [u8; 4] = *b"QVER";
 
 /// The format version this crate reads and writes.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Embeds a checkpoint in the program, aligned as accelerated kernels want it.
 ///

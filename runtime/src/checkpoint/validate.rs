@@ -3,8 +3,8 @@
 //! The limits are wide for any trained net and narrow enough that no sum of a step can leave the finite range
 //! of f32 (see `models::network`).
 
-use super::layout::{AffineShape, Section, Vector};
-use super::packed::Packing;
+use super::layout::{AffineShape, BLOCK_ROWS, Section, Vector};
+use super::packed::{PackedView, SUM_LIMIT};
 use super::read::Cursor;
 use super::spec::{
     CellKind, Layout, Likelihood, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
@@ -150,23 +150,18 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
 
 /// Every section of one affine map.
 pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
+    if shape.layout.is_packed() {
+        let mut ahead = *cursor;
+        packed(ahead.packed(shape), part)?;
+    }
     for section in Section::ALL {
         let bytes = cursor.padded(shape.bytes(section));
         let int8 = shape.format == WeightFormat::Int8;
         let name = section.name();
         match section {
-            Section::Packing => packing(bytes.0, part)?,
-            // Any integer is a bias or a scale.
-            Section::Rows => zeros(bytes.1, part, name)?,
-            Section::Weight | Section::Square if shape.layout.is_packed() => {
-                zeros(bytes.1, part, name)?;
-                check(
-                    bytes.0.as_chunks().0.iter().all(is_pair),
-                    part,
-                    name,
-                    "pairs of codes from -127 to 127",
-                )?;
-            }
+            Section::Packing => zeros(bytes.1, part, name)?,
+            // Their rows have been checked, four at a time.
+            Section::Weight | Section::Square if shape.layout.is_packed() => zeros(bytes.1, part, name)?,
             Section::Square => {}
             Section::Weight if int8 => {
                 zeros(bytes.1, part, name)?;
@@ -188,10 +183,33 @@ pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) ->
     Ok(())
 }
 
-/// A packed map's scales; nothing where there are none.
-fn packing(bytes: &[u8], part: Part) -> Result<(), Error> {
-    let sound = bytes.first_chunk().is_none_or(|bytes| Packing::read(*bytes).is_sound());
-    check(sound, part, "packing", "scales within the range of the integer kernels")
+/// A packed map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
+fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
+    let packing = map.packing;
+    check(packing.is_sound(), part, "packing", "scales within the range of the integer kernels")?;
+    for group in map.groups() {
+        let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));
+        check(pairs == [true; 2], part, "weight", "pairs of codes from -127 to 127")?;
+        let sums = square_sums(group.squares);
+        let fits = sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= SUM_LIMIT >> packing.variance_bits));
+        check(fits, part, "square", "codes from 0 to 127 whose sums leave room for variances")?;
+        let signed = group.var_scales.iter().any(|scale| i32::from_le_bytes(*scale) < 0);
+        check(!signed, part, "square", "scales that are not negative")?;
+    }
+    Ok(())
+}
+
+/// Sums of the codes of four rows; `None` if one is negative.
+fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
+    let mut sums = [0; BLOCK_ROWS];
+    // Two columns of rows 0 and 1, lower row first, then of rows 2 and 3.
+    for [b0, a0, b1, a1, d0, c0, d1, c1] in blocks.as_chunks().0 {
+        for (sum, codes) in sums.iter_mut().zip([[a0, a1], [b0, b1], [c0, c1], [d0, d1]]) {
+            let [first, second] = codes.map(|code| *code as i8);
+            *sum += u32::from(u8::try_from(first).ok()?) + u32::from(u8::try_from(second).ok()?);
+        }
+    }
+    Some(sums)
 }
 
 /// Whether two bytes are 256·a + b with both codes in −127…127.

@@ -7,24 +7,48 @@
 //! Cells see [`rows`] and [`mean_rows`] alone; how a row is summed is a kernel's own affair. An accelerated kernel
 //! replaces a portable one file by file and must give the same bits.
 
+mod activations;
 mod arithmetic;
 mod packed;
 mod portable;
 mod words;
 
-/// Kernels for the core at hand; without any for it, the portable ones.
-///
-/// Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by
-/// the cargo feature.
-#[cfg(any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")))]
-#[path = "dsp.rs"]
-mod core_kernels;
-#[cfg(not(any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf"))))]
-#[path = "any_core.rs"]
-mod core_kernels;
+// Kernels for the core at hand; without any for it, the portable ones.
+//
+// Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by the cargo
+// feature; Armv6-M by its lack of atomic instructions.
+cfg_select! {
+    feature = "portable" => {
+        #[path = "any_core.rs"]
+        mod core_kernels;
+        mod portable_layers;
+    }
+    any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")) => {
+        #[path = "dsp/mod.rs"]
+        mod core_kernels;
+    }
+    all(target_arch = "arm", target_os = "none", target_has_atomic = "32") => {
+        #[path = "mainline.rs"]
+        #[rustfmt::skip]
+        mod core_kernels;
+        mod portable_layers;
+    }
+    all(target_arch = "arm", target_os = "none") => {
+        #[path = "baseline.rs"]
+        #[rustfmt::skip]
+        mod core_kernels;
+        mod portable_layers;
+    }
+    _ => {
+        #[path = "any_core.rs"]
+        mod core_kernels;
+        mod portable_layers;
+    }
+}
 
-pub(crate) use arithmetic::{mul_high, mul_word, with_sign_of};
-pub(crate) use core_kernels::{TanhRows, cell_step, dot};
+pub(crate) use activations::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, pair};
+pub(crate) use arithmetic::{mul_high, mul_high_unsigned, mul_word};
+pub(crate) use core_kernels::{dot, fill_pairs, lstm_units, shorten, tanh_units};
 pub(crate) use packed::dot_squared;
 
 use crate::checkpoint::{AffineView, Row, WeightRow};

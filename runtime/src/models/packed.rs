@@ -1,37 +1,38 @@
 //! The walk of one sample through packed layers, in integers from the first layer to the last row of the output map.
 
+use super::input::StepInputs;
 use crate::cells::{
     Activations, PackedInput, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,
 };
 use crate::checkpoint::{CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, PackedView, UnitNoise};
 use crate::moments::Moments;
-use crate::moments::fixed::{INPUT_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
+use crate::moments::fixed::{INPUT_BITS, SHORT_MEAN_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
 
-/// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
+/// Brings every layer forward, from the `inputs`, and returns the units of the last.
 #[inline(never)] // a step is short of stack, not of calls
 pub(super) fn recur<'r>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &'r mut [f32],
-    inputs: impl Iterator<Item = Moments>,
+    inputs: &StepInputs<'_>,
 ) -> &'r [f32] {
-    let mut inputs = Some(inputs);
     let mut rest = recurrent;
     let mut below: &[f32] = &[];
     for (layer, shape) in spec.layers.iter().zip(spec.layer_shapes()) {
         let map = weights.packed(shape);
         let mut activations = Activations::new(scratch, shape.packed_cols(), shape.propagates, map.packing);
-        match inputs.take() {
-            Some(inputs) => activations.fill_input(layer.input_noise, inputs),
-            None => activations.fill_units(0, layer.input_noise, below),
+        if below.is_empty() {
+            activations.fill_input(layer.input_noise, inputs.pairs(spec.inputs));
+        } else {
+            activations.fill_units(layer.input_noise, below);
         }
         let units = usize::from(layer.units);
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(units).unwrap_or_default();
         let cells = 2 * units * (layer.cell.states() - 1);
         let (c, left) = left.split_at_mut_checked(cells).unwrap_or_default();
         if layer.cell.is_recurrent() {
-            activations.fill_units(shape.packed_inputs(), layer.recurrent_noise, h);
+            activations.fill_units(layer.recurrent_noise, h);
         }
         layer_step(layer, map, activations.finish(), h, c);
         (below, rest) = (h, left);
@@ -61,19 +62,25 @@ pub(super) fn output_step(
     let mut activations = Activations::new(scratch, shape.packed_cols(), shape.propagates, map.packing);
     // A plain output ignores variance and noise alike.
     let noise = if shape.propagates { spec.output.noise } else { UnitNoise::None };
-    activations.fill_units(0, noise, below);
+    activations.fill_units(noise, below);
     let input = activations.finish();
     let certain = |mean| PreActivation { mean, spread: Spread { mantissa: 0, shift: 0 } };
-    let rows = map.groups().flat_map(|group| {
-        if shape.propagates { group_moments(group, input) } else { group_means(group, input).map(certain) }
-    });
-    for a in rows.take(shape.rows) {
-        each(match spec.likelihood {
-            Likelihood::Bernoulli => probability(a),
-            Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
-                pre_activation(a, spec.output.variance_scale)
-            }
-        });
+    let mut left = shape.rows;
+    for group in map.groups() {
+        let rows = if shape.propagates {
+            group_moments(group, input)
+        } else {
+            group_means(group, input).map(certain)
+        };
+        for a in rows.iter().take(left) {
+            each(match spec.likelihood {
+                Likelihood::Bernoulli => probability(*a),
+                Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                    pre_activation(*a, spec.output.variance_scale)
+                }
+            });
+        }
+        left = left.saturating_sub(rows.len());
     }
 }
 
@@ -88,7 +95,10 @@ fn pre_activation(a: PreActivation, variance_scale: f32) -> Moments {
 /// The probability, which the pre-activation was halved for.
 fn probability(a: PreActivation) -> Moments {
     let y = tanh(a.mean, a.spread);
-    Moments { mean: sigmoid_mean(y.mean) as f32 * power(15), var: y.var as f32 * power(22) }
+    Moments {
+        mean: sigmoid_mean(y.mean) as f32 * power(SHORT_MEAN_BITS),
+        var: y.var as f32 * power(VAR_BITS + 2),
+    }
 }
 
 /// 2^−`bits` for at most 126 bits.

@@ -2,7 +2,7 @@
 
 use core::iter::repeat;
 
-use super::input::{RawRow, Reading};
+use super::input::{RawRow, StepInputs};
 use super::likelihood::{categorical, noise_of};
 use super::network::{self, bernoulli_output, gaussian_output};
 use super::packed;
@@ -117,13 +117,6 @@ impl<'m> Model<'m> {
         state.restore(self.spec(), words)
     }
 
-    /// Moments of an input channel; its training mean and variance when nothing is known.
-    fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
-        let unknown = Moments { mean: 0.0, var: 1.0 };
-        let (mean, std) = (self.input_mean.at(channel), self.input_std.at(channel));
-        reading.map_or(unknown, |reading| reading.standardised(mean, std))
-    }
-
     /// Scores a row against the prediction made before it.
     fn judge(&self, state: &mut State<'_>, row: RawRow<'_>) {
         let likelihood = self.spec().likelihood;
@@ -139,29 +132,20 @@ impl<'m> Model<'m> {
         state.nll = total;
     }
 
-    /// Moments of an input channel of a sample, given what was predicted for it.
-    ///
-    /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
-    fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: Option<Output>) -> Moments {
-        let Some(row) = row else { return Moments::default() };
-        // Outputs are predictions of the inputs only if the model predicts those.
-        let predicted = predicted.filter(|_| self.spec().target == Target::Next);
-        let stand_in = || predicted.and_then(|output| Reading::new(output.mean, output.variance));
-        self.standardised(channel, row.reading(channel).or_else(stand_in))
-    }
-
     /// Brings the stream one sample forward. One function for every kind of model, and not one per caller: it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
         let spec = self.spec();
         let mut weights = self.weights;
-        let predicted = outputs(state.mean, state.epistemic, state.aleatoric).map(Some);
-        let channels = predicted.chain(repeat(None)).take(spec.inputs.into()).enumerate();
-        let inputs = channels.map(|(channel, output)| self.input(row, channel, output));
+        let predicted = match spec.target {
+            Target::Next => [&*state.mean, &*state.epistemic, &*state.aleatoric],
+            Target::Columns => [&[][..]; 3],
+        };
+        let inputs = StepInputs { row, predicted, mean: self.input_mean, std: self.input_std };
         let below = if spec.layout.is_packed() {
-            packed::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
+            packed::recur(spec, &mut weights, state.scratch, state.recurrent, &inputs)
         } else {
-            network::recur(spec, &mut weights, state.scratch, state.recurrent, inputs)
+            network::recur(spec, &mut weights, state.scratch, state.recurrent, inputs.limited(spec.inputs))
         };
 
         let mut after_output = weights;
