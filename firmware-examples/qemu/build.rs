@@ -2,14 +2,17 @@
 //!
 //! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after row, NaN
 //! for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark such as
-//! `lstm-16-64-int8`. With none of them the image holds the gait model.
+//! `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use quaver::Model;
-use quaver_tests::{Case, bench, gait, golden};
+use quaver::checkpoint::{Family, Kind};
+use quaver::{LatentModel, Model};
+use quaver_tests::replay::{self, Task};
+use quaver_tests::{Case, bench, gait, golden, golden_latent};
 
 /// Rows of noise for a model that comes without a stream.
 const NOISE_ROWS: usize = 16;
@@ -17,9 +20,14 @@ const NOISE_ROWS: usize = 16;
 fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     link(&out);
-    let mut source = String::new();
-    embed_group(&mut source, &out, "CHOSEN", &[chosen_case()]);
-    embed_group(&mut source, &out, "GOLDEN", &golden::cases());
+    let golden: Vec<Case> = golden::cases().into_iter().chain(golden_latent::cases()).collect();
+    let mut embedded = Embedded { out, source: String::new(), constants: BTreeMap::new() };
+    let chosen = chosen_case();
+    embedded.line(chosen_stream(&chosen));
+    embedded.group("CHOSEN", &[chosen]);
+    embedded.group("GOLDEN", &golden);
+    embedded.group("LATENT", &golden_latent::by_hand());
+    let Embedded { out, source, .. } = embedded;
     fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");
 }
 
@@ -68,7 +76,7 @@ fn chosen_case() -> Case {
 }
 
 fn built_in(name: &str) -> Case {
-    let golden = || golden::cases().into_iter().find(|case| case.name == name);
+    let golden = || golden::cases().into_iter().chain(golden_latent::cases()).find(|case| case.name == name);
     bench::case(name).or_else(golden).unwrap_or_else(|| {
         panic!(
             "QUAVER_CASE: there is no {name:?}; take a name from tests/golden/streams.txt, or lstm-16-64-int8"
@@ -78,10 +86,13 @@ fn built_in(name: &str) -> Case {
 
 fn case_from_file(path: &str) -> Case {
     let bytes = read(path);
-    let model = Model::load(&bytes).unwrap_or_else(|error| panic!("QUAVER_MODEL {path}: {error}"));
-    let inputs = usize::from(model.spec().inputs);
+    let inputs = match Kind::of(&bytes) {
+        Some(Kind::Latent) => LatentModel::load(&bytes).map(|model| model.channels()),
+        _ => Model::load(&bytes).map(|model| model.spec().inputs.into()),
+    };
+    let inputs = inputs.unwrap_or_else(|error| panic!("QUAVER_MODEL {path}: {error}"));
     let name = Path::new(path).file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
-    Case { name, inputs, stream: bench::noise(inputs, NOISE_ROWS), model: bytes }
+    Case { name, inputs, stream: bench::noise(inputs, NOISE_ROWS), model: bytes, task: Task::Follow }
 }
 
 fn numbers(path: &str, inputs: usize) -> Vec<f32> {
@@ -94,33 +105,80 @@ fn numbers(path: &str, inputs: usize) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
 }
 
-/// Writes the files of some cases and the source that includes them, with the memory that suffices for all.
-fn embed_group(source: &mut String, out: &Path, group: &str, cases: &[Case]) {
-    let words = |case: &Case| Model::load(&case.model).expect("a case loads").spec().arena_words();
-    let arena = cases.iter().map(words).max().unwrap_or(0);
-    let row = cases.iter().map(|case| case.inputs).max().unwrap_or(0);
-    let count = cases.len();
-    let mut line = |text: String| writeln!(source, "{text}").expect("a string can be written");
-    line(format!("/// Arena words that suffice for [`{group}`].\npub const {group}_ARENA: usize = {arena};"));
-    line(format!("/// Channels of the widest row of [`{group}`].\npub const {group}_ROW: usize = {row};"));
-    line(format!("/// Embedded by the build script.\npub static {group}: [Job; {count}] = ["));
-    for case in cases {
-        line(job(out, group, case));
-    }
-    line("];".into());
+/// The type that runs the chosen model, and how it takes in a row.
+fn chosen_stream(case: &Case) -> String {
+    let family = LatentModel::load(&case.model).map(|model| model.spec().family);
+    let (stream, step) = match family {
+        Ok(Family::Vosp) => ("Denoiser", "step"),
+        Ok(Family::Storn) => ("Sampler", "observe"),
+        Err(_) => ("Predictor", "step"),
+    };
+    format!(
+        "/// What runs [`CHOSEN`].\n\
+         pub type Chosen<'m, 'a> = quaver::{stream}<'m, 'a>;\n\
+         /// Shows a row to [`CHOSEN`].\n\
+         pub fn step<'s>(stream: &'s mut Chosen<'_, '_>, row: &[f32]) -> quaver::Prediction<'s> {{\n    \
+             stream.{step}(row)\n\
+         }}"
+    )
 }
 
-fn job(out: &Path, group: &str, case: &Case) -> String {
-    let file = |extension: &str, bytes: &[u8]| {
-        let path = out.join(format!("{group}-{}.{extension}", case.name));
+/// Writes the files that cases are made of, each once, and the source that includes them.
+struct Embedded {
+    out: PathBuf,
+    source: String,
+    /// The constants that hold bytes which have been written.
+    constants: BTreeMap<Vec<u8>, String>,
+}
+
+impl Embedded {
+    fn line(&mut self, text: String) {
+        writeln!(self.source, "{text}").expect("a string can be written");
+    }
+
+    /// Adds some cases, with the memory that suffices for all.
+    fn group(&mut self, group: &str, cases: &[Case]) {
+        let jobs: Vec<String> = cases.iter().map(|case| self.job(case)).collect();
+        let words = cases.iter().map(|case| replay::words(&case.model).expect("a case loads"));
+        let [arena, futures] =
+            words.fold([0, 0], |[arena, futures], words| [arena.max(words[0]), futures.max(words[1])]);
+        let row = cases.iter().map(|case| case.inputs).max().unwrap_or(0);
+        let sizes = [
+            ("Arena words that suffice for", "ARENA", arena),
+            ("Words that suffice for a fan of", "FUTURES", futures),
+            ("Channels of the widest row of", "ROW", row),
+        ];
+        for (what, name, size) in sizes {
+            self.line(format!("/// {what} [`{group}`].\npub const {group}_{name}: usize = {size};"));
+        }
+        let count = cases.len();
+        self.line(format!("/// Embedded by the build script.\npub static {group}: [Job; {count}] = ["));
+        jobs.into_iter().for_each(|job| self.line(job));
+        self.line("];".into());
+    }
+
+    fn job(&mut self, case: &Case) -> String {
+        let stream: Vec<u8> = case.stream.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let (model, stream) = (
+            self.constant("quaver::include_checkpoint", &case.model),
+            self.constant("include_bytes", &stream),
+        );
+        let (name, inputs, task) = (&case.name, case.inputs, case.task);
+        format!(
+            "    Job {{ name: {name:?}, inputs: {inputs}, model: {model}, stream: {stream}, task: Task::{task:?} }},"
+        )
+    }
+
+    /// The constant that holds some bytes, included by the macro `include`.
+    fn constant(&mut self, include: &str, bytes: &[u8]) -> String {
+        if let Some(name) = self.constants.get(bytes) {
+            return name.clone();
+        }
+        let name = format!("FILE_{}", self.constants.len());
+        let path = self.out.join(&name);
         fs::write(&path, bytes).expect("OUT_DIR can be written");
-        path
-    };
-    let stream: Vec<u8> = case.stream.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let (model, stream) = (file("qvr", &case.model), file("f32", &stream));
-    let (name, inputs) = (&case.name, case.inputs);
-    format!(
-        "    Job {{ name: {name:?}, inputs: {inputs}, model: quaver::include_checkpoint!({model:?}), \
-         stream: include_bytes!({stream:?}) }},"
-    )
+        self.line(format!("const {name}: &[u8] = {include}!({path:?});"));
+        self.constants.insert(bytes.into(), name.clone());
+        name
+    }
 }

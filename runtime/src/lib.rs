@@ -49,6 +49,29 @@
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
+//! # Denoising and sampling
+//!
+//! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] takes the noise off rows as they come; a
+//! [`Sampler`] follows rows, predicts the next and goes on by itself; a [`Fan`] shows many futures at once. [`LatentModel`]
+//! tells how much memory they need. Draws are made from any generator of [`rand_core`], one number each:
+//!
+//! ```
+//! use quaver::{Arena, Denoiser, Feedback, Sampler};
+//! use rand_xoshiro::{Xoroshiro128PlusPlus, rand_core::SeedableRng};
+//! # static DENOISER: &[u8] = quaver::include_checkpoint!("../examples/denoiser.qvr");
+//! # static SAMPLER: &[u8] = quaver::include_checkpoint!("../examples/sampler.qvr");
+//!
+//! let mut arenas = (Arena::<69>::new(), Arena::<111>::new());
+//! let mut denoiser = Denoiser::load(DENOISER, &mut arenas.0)?;
+//! let angles = denoiser.step(&[12.5, f32::NAN, 3.0]).mean(); // hip, knee and ankle; the knee is filled in
+//!
+//! let mut sampler = Sampler::load(SAMPLER, &mut arenas.1)?;
+//! sampler.observe(angles);
+//! let next = sampler.sample(&mut Xoroshiro128PlusPlus::seed_from_u64(7), Feedback::Draw);
+//! # assert!(next.iter().all(|angle| angle.is_finite()));
+//! # Ok::<(), quaver::Error>(())
+//! ```
+//!
 //! # Where to look
 //!
 //! In the order of a sample's walk: [`checkpoint`] (what a model is, its file format in `SPEC.md`), [`Arena`], `kernels`
@@ -56,7 +79,13 @@
 //!
 //! # Features
 //!
-//! - `std`: writing checkpoints.
+//! A model runs in floating point or in integers, as its layout says ([`checkpoint::Layout`]). Both are there by default; a
+//! board that knows its model leaves out the other half with `default-features = false` and saves flash. A model whose
+//! half is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
+//!
+//! - `plain` (default): the layout `plain`, in floating point.
+//! - `packed` (default): the layouts `fast`, `small` and `mean`, in integers.
+//! - `std`: writing checkpoints. Brings both of the above.
 //! - `defmt`: `defmt::Format` for errors and predictions.
 #![no_std]
 #![warn(missing_docs)]
@@ -64,13 +93,19 @@
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+#[cfg(not(any(feature = "plain", feature = "packed")))]
+compile_error!("quaver without the features `plain` and `packed` can run no model: turn on one of them");
+
 mod arena;
 mod cells;
 pub mod checkpoint;
 mod kernels;
 mod models;
 pub mod moments;
+mod random;
 
 pub use arena::Arena;
 pub use checkpoint::Error;
-pub use models::{Model, Output, Prediction, Predictor, State, Surprise};
+pub use models::{
+    Denoiser, Fan, Feedback, LatentModel, Model, Output, Prediction, Predictor, Sampler, State, Surprise,
+};

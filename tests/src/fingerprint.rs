@@ -41,7 +41,12 @@ impl Default for Fingerprint {
 impl Fingerprint {
     /// Adds all that `prediction` says.
     pub fn add(&mut self, prediction: &Prediction<'_>) {
-        self.0 = extend(self.0, words(prediction).flat_map(|word| word.to_bits().to_le_bytes()));
+        self.add_words(words(prediction));
+    }
+
+    /// Adds some numbers.
+    pub fn add_words(&mut self, words: impl Iterator<Item = f32>) {
+        self.0 = extend(self.0, words.flat_map(|word| word.to_bits().to_le_bytes()));
     }
 
     /// The bits gathered so far.

@@ -7,6 +7,7 @@ use quaver::checkpoint::{CellKind, Contents, Scaler, Target, Transfer, UnitNoise
 
 use crate::Case;
 use crate::golden::Architecture;
+use crate::replay::Task;
 
 const JOINTS: usize = 3;
 const NAMES: [&str; JOINTS] = ["hip", "knee", "ankle"];
@@ -30,7 +31,7 @@ const STUMBLE: usize = 28;
 /// If the model is not valid.
 pub fn case() -> Case {
     let model = write(&contents()).unwrap_or_else(|error| panic!("gait: {error}"));
-    Case { name: "gait".into(), model, inputs: JOINTS, stream: stream() }
+    Case { name: "gait".into(), model, inputs: JOINTS, stream: stream(), task: Task::Follow }
 }
 
 fn contents() -> Contents {

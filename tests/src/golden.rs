@@ -3,18 +3,18 @@
 //!
 //! `tests/golden/streams.txt` holds the fingerprint of each. The host and every emulated core must arrive at it.
 
-use quaver::Model;
 use quaver::checkpoint::{
     CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target,
     Transfer, UnitNoise, WeightFormat, write,
 };
 
-use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
+use crate::replay::{self, Task};
 use crate::{Case, gait};
 
 const ELMAN: CellKind = CellKind::Elman(Transfer::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
+const DENSE: CellKind = CellKind::Dense(Transfer::Rectifier);
 
 /// Rows in each stream.
 const ROWS: usize = 40;
@@ -92,12 +92,14 @@ impl Architecture {
 
 /// What a stream of rows contains beside ordinary values.
 #[derive(Clone, Copy, Debug)]
-enum Rows {
+pub(crate) enum Rows {
     Plain,
     /// Single values and long stretches are missing.
     Gaps,
     /// Zeros and ones.
     Binary,
+    /// A single one among zeros.
+    OneHot,
     /// Infinities, huge and subnormal values.
     Hostile,
 }
@@ -112,6 +114,7 @@ struct Recipe {
 fn recipes() -> Vec<Recipe> {
     let base = Architecture::default();
     let next = Architecture { outputs: 3, target: Target::Next, ..base };
+    let change = Architecture { target: Target::Change, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
     let paper = Architecture { form: MomentForm::Paper, ..base };
@@ -125,10 +128,22 @@ fn recipes() -> Vec<Recipe> {
         variance_scale: 1.25,
         ..base
     };
+    let elsewhere = Architecture {
+        noise: [
+            UnitNoise::Additive { var: 0.1 },
+            UnitNoise::Multiplicative { var: 0.3 },
+            UnitNoise::Additive { var: 0.02 },
+        ],
+        ..base
+    };
     let plain = Architecture { mode: OutputMode::Plain, ..base };
     let means = Architecture { mode: OutputMode::Plain, ..certain };
     let binary_means = Architecture { likelihood: Likelihood::Bernoulli, ..means };
     let binary_next = Architecture { likelihood: Likelihood::Bernoulli, ..next };
+    let scattered = |of: Architecture| Architecture { likelihood: Likelihood::Heteroscedastic, ..of };
+    let classes = |of: Architecture| Architecture { likelihood: Likelihood::Categorical, ..of };
+    // Fast adaptive weight noise: no noise on units, distributions for weights.
+    let fawn = Architecture { noise: [UnitNoise::None; 3], ..varied };
     let recipe = |name, layers, architecture, rows| Recipe { name, layers, architecture, rows };
     vec![
         recipe("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
@@ -146,12 +161,19 @@ fn recipes() -> Vec<Recipe> {
             Architecture { variance_scale: 1.0, ..noisy },
             Rows::Plain,
         ),
+        recipe("noise-elsewhere", &[(ELMAN, 6)], elsewhere, Rows::Plain),
         recipe("weight-variance-elman", &[(ELMAN, 7)], varied, Rows::Plain),
         recipe("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
         recipe("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
         recipe("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
         recipe("means-lstm", &[(LSTM, 5), (LSTM, 6)], means, Rows::Plain),
         recipe("means-bernoulli", &[(LSTM, 5)], binary_means, Rows::Plain),
+        recipe(
+            "means-dense",
+            &[(CellKind::Dense(Transfer::Tanh), 7), (LSTM, 5)],
+            classes(means),
+            Rows::Plain,
+        ),
         recipe("bernoulli", &[(LSTM, 5)], binary, Rows::Plain),
         recipe("bernoulli-next", &[(ELMAN, 7)], binary_next, Rows::Binary),
         recipe("paper-elman-tanh", &[(ELMAN, 7)], paper, Rows::Plain),
@@ -160,6 +182,23 @@ fn recipes() -> Vec<Recipe> {
         recipe("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
         recipe("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
         recipe("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
+        recipe("dense-tanh", &[(CellKind::Dense(Transfer::Tanh), 7)], base, Rows::Plain),
+        recipe("dense-sigmoid", &[(CellKind::Dense(Transfer::Sigmoid), 7)], base, Rows::Plain),
+        recipe("dense-rectifier", &[(DENSE, 7)], base, Rows::Gaps),
+        recipe("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Plain),
+        recipe("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Plain),
+        recipe("heteroscedastic-next", &[(ELMAN, 6)], scattered(next), Rows::Gaps),
+        recipe("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Plain),
+        recipe("categorical-next", &[(ELMAN, 6)], classes(next), Rows::OneHot),
+        recipe(
+            "paper-bernoulli",
+            &[(ELMAN, 6)],
+            Architecture { form: MomentForm::Paper, ..binary },
+            Rows::Plain,
+        ),
+        recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
+        recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
+        recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         recipe("hostile-rows", &[(CellKind::Elman(Transfer::Rectifier), 7)], next, Rows::Hostile),
     ]
 }
@@ -174,7 +213,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Ways to store weights, by name.
-const STORAGES: [(&str, WeightFormat, Layout); 5] = [
+pub(crate) const STORAGES: [(&str, WeightFormat, Layout); 5] = [
     ("f32", WeightFormat::F32, Layout::Plain),
     ("int8", WeightFormat::Int8, Layout::Plain),
     ("small", WeightFormat::Int8, Layout::Small),
@@ -196,7 +235,7 @@ fn small_case(recipe: &Recipe, (suffix, format, layout): (&str, WeightFormat, La
         Err(_) if layout.is_packed() => return None,
         Err(error) => panic!("golden case {name}: {error}"),
     };
-    Some(Case { name, model, inputs, stream: rows(recipe.rows, inputs, &mut numbers) })
+    Some(Case { name, model, inputs, stream: rows(recipe.rows, inputs, &mut numbers), task: Task::Follow })
 }
 
 /// Gives every number of a model a value of the size that training would give it.
@@ -218,7 +257,8 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     numbers.fill(&mut contents.calibration, 0.7, 1.5);
 }
 
-fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
+/// A stream of rows.
+pub(crate) fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
     const HOSTILE: [f32; 6] =
         [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -1e20, f32::MIN_POSITIVE / 8.0, -0.0];
     let mut hostile = HOSTILE.iter().cycle().copied();
@@ -232,6 +272,7 @@ fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
             Rows::Hostile if exception => hostile.next().unwrap_or(ordinary),
             Rows::Gaps | Rows::Hostile => ordinary,
             Rows::Binary => f32::from(u8::from(ordinary > 0.8)),
+            Rows::OneHot => f32::from(u8::from(index % inputs == (index / inputs * 7 / 3) % inputs)),
         }
     };
     (0..inputs * ROWS).map(value).collect()
@@ -243,13 +284,11 @@ fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32> {
 /// If the model does not load.
 pub fn replay(case: &Case) -> String {
     let complain = |error| -> ! { panic!("golden case {}: {error}", case.name) };
-    let model = Model::load(&case.model).unwrap_or_else(|error| complain(error));
-    let mut words = vec![0.0; model.spec().arena_words()];
-    let mut state = model.start_in(&mut words).unwrap_or_else(|error| complain(error));
-    let mut fingerprint = Fingerprint::default();
-    for row in case.stream.chunks(case.inputs) {
-        fingerprint.add(&model.step(&mut state, row));
-    }
+    let words = replay::words(&case.model).unwrap_or_else(|error| complain(error));
+    let [mut arena, mut futures] = words.map(|words| vec![0.0; words]);
+    let rows = case.stream.chunks(case.inputs);
+    let fingerprint = replay::replay(&case.model, case.task, rows, &mut arena, &mut futures)
+        .unwrap_or_else(|error| complain(error));
     let steps = case.stream.len() / case.inputs;
     format!("{} steps={steps} hash={:016X}", case.name, fingerprint.value())
 }

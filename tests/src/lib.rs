@@ -2,7 +2,11 @@
 //! streams that are the same, bit for bit, wherever they are made.
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
+//! - [`golden_latent`]: the same for denoiser, sampler and fan.
+//! - [`replay`]: from a case to its fingerprint, on host and board alike.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
+//! - [`latent`]: latent models of every kind.
+//! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
 //! - [`bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`fingerprint`]: sixty-four bits that stand for everything a stream of predictions said.
 
@@ -10,7 +14,11 @@ pub mod bench;
 pub mod fingerprint;
 pub mod gait;
 pub mod golden;
+pub mod golden_latent;
+pub mod latent;
+pub mod leg;
 pub mod numbers;
+pub mod replay;
 
 /// A model and the rows it is to see.
 #[derive(Clone, Debug)]
@@ -23,6 +31,8 @@ pub struct Case {
     pub inputs: usize,
     /// Row after row, in raw units; NaN is a missing value.
     pub stream: Vec<f32>,
+    /// What is asked of the model.
+    pub task: replay::Task,
 }
 
 /// The examples of the project's README, compiled and run as documentation tests.

@@ -1,4 +1,10 @@
 //! Numbers that look random and are the same on every machine.
+//!
+//! The firmware compiles this file too.
+
+use core::convert::Infallible;
+
+use rand_core::TryRng;
 
 /// A SplitMix64 generator (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig. 16).
 ///
@@ -40,6 +46,24 @@ impl Numbers {
     /// Replaces every value by a draw from [`low`, `high`).
     pub fn fill(&mut self, values: &mut [f32], low: f32, high: f32) {
         values.iter_mut().for_each(|value| *value = self.between(low, high));
+    }
+}
+
+/// As a generator for whoever wants one: the upper half of each number.
+impl TryRng for Numbers {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.bits() >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.bits())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        bytes.fill_with(|| (self.bits() >> 56) as u8);
+        Ok(())
     }
 }
 

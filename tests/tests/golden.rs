@@ -2,13 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quaver_tests::golden;
+use quaver::Model;
+use quaver::checkpoint::{
+    CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+    WeightFormat,
+};
+use quaver_tests::{Case, golden, golden_latent};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
+fn every_case() -> Vec<Case> {
+    golden::cases().into_iter().chain(golden_latent::cases()).collect()
+}
+
 #[test]
 fn the_host_arrives_at_the_golden_fingerprints() {
-    let computed: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let computed: Vec<String> = every_case().iter().map(golden::replay).collect();
     let expected: Vec<&str> = GOLDEN.lines().filter(|line| !line.starts_with('#')).collect();
     let differing: Vec<_> = computed.iter().filter(|line| !expected.contains(&line.as_str())).collect();
     assert!(
@@ -21,7 +30,7 @@ fn the_host_arrives_at_the_golden_fingerprints() {
 
 #[test]
 fn every_case_has_its_own_name_and_every_model_its_own_answer() {
-    let lines: Vec<String> = golden::cases().iter().map(golden::replay).collect();
+    let lines: Vec<String> = every_case().iter().map(golden::replay).collect();
     let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names.len(), lines.len());
     // A model without variance says the same in every integer layout, but no other model does.
@@ -30,4 +39,101 @@ fn every_case_has_its_own_name_and_every_model_its_own_answer() {
         let model = name.rsplit_once('-').map_or(name, |(model, _)| model);
         assert_eq!(models.insert(hash, model).unwrap_or(model), model, "{hash}");
     }
+}
+
+/// Every choice that a model makes, by name. A kind that is new to a description does not compile here until it has one.
+fn choices(spec: &ModelSpec) -> Vec<String> {
+    let target = match spec.target {
+        Target::Next => "next",
+        Target::Columns => "columns",
+        Target::Change => "change",
+    };
+    let likelihood = match spec.likelihood {
+        Likelihood::Gaussian => "gaussian",
+        Likelihood::Bernoulli => "bernoulli",
+        Likelihood::Heteroscedastic => "heteroscedastic",
+        Likelihood::Categorical => "categorical",
+    };
+    let form = match spec.moment_form {
+        MomentForm::Accurate => "accurate",
+        MomentForm::Paper => "paper",
+    };
+    let storage = match (spec.weight_format, spec.layout) {
+        (WeightFormat::F32, _) => "f32",
+        (WeightFormat::Int8, Layout::Plain) => "int8",
+        (WeightFormat::Int8, Layout::Small) => "small",
+        (WeightFormat::Int8, Layout::Fast) => "fast",
+        (WeightFormat::Int8, Layout::Mean) => "mean",
+    };
+    let mode = match spec.output.mode {
+        OutputMode::Propagating => "propagating",
+        OutputMode::Plain => "plain",
+    };
+    let scale = if spec.output.variance_scale == 1.0 { "unscaled" } else { "scaled" };
+    let layers = spec.layers.iter().flat_map(layer_choices);
+    let whole = [format!("{likelihood} {target}"), form.into(), storage.into(), mode.into(), scale.into()];
+    layers.chain(whole).chain([format!("{} on the output", noise(spec.output.noise))]).collect()
+}
+
+fn layer_choices(layer: &LayerSpec) -> [String; 4] {
+    let transfer = |transfer| match transfer {
+        Transfer::Tanh => "tanh",
+        Transfer::Sigmoid => "sigmoid",
+        Transfer::Rectifier => "rectifier",
+    };
+    let cell = match layer.cell {
+        CellKind::Elman(of) => format!("elman {}", transfer(of)),
+        CellKind::Dense(of) => format!("dense {}", transfer(of)),
+        CellKind::Lstm => "lstm".into(),
+    };
+    let weights = if layer.weight_variance { "uncertain" } else { "certain" };
+    [
+        format!("{cell} of {weights} weights"),
+        cell,
+        format!("{} on inputs", noise(layer.input_noise)),
+        format!("{} on states", noise(layer.recurrent_noise)),
+    ]
+}
+
+fn noise(noise: UnitNoise) -> &'static str {
+    match noise {
+        UnitNoise::None => "no noise",
+        UnitNoise::Dropout { .. } => "dropout",
+        UnitNoise::Multiplicative { .. } => "multiplicative noise",
+        UnitNoise::Additive { .. } => "additive noise",
+    }
+}
+
+#[test]
+fn the_cases_hold_every_kind_that_a_model_can_be_of() {
+    let cases = golden::cases();
+    let specs = cases.iter().map(|case| Model::load(&case.model).expect("a valid case").spec().clone());
+    let held: BTreeSet<String> = specs.flat_map(|spec| choices(&spec)).collect();
+    let cells = ["lstm", "elman tanh", "elman sigmoid", "elman rectifier"];
+    let dense = ["dense tanh", "dense sigmoid", "dense rectifier"];
+    let uncertain =
+        ["lstm", "elman tanh", "dense rectifier"].map(|cell| format!("{cell} of uncertain weights"));
+    let likelihoods = ["gaussian", "bernoulli", "heteroscedastic", "categorical"]
+        .into_iter()
+        .flat_map(|likelihood| ["next", "columns"].map(|target| format!("{likelihood} {target}")));
+    let noises = ["no noise", "dropout", "multiplicative noise", "additive noise"]
+        .into_iter()
+        .flat_map(|noise| ["inputs", "states", "the output"].map(|place| format!("{noise} on {place}")));
+    let others = [
+        "accurate",
+        "paper",
+        "f32",
+        "int8",
+        "small",
+        "fast",
+        "mean",
+        "propagating",
+        "plain",
+        "scaled",
+        "gaussian change",
+    ];
+    let named = cells.into_iter().chain(dense).chain(others).map(String::from);
+    let wanted = named.chain(uncertain).chain(likelihoods).chain(["gaussian change".into()]).chain(noises);
+    let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();
+    assert!(missing.is_empty(), "no golden case has {missing:?}");
 }

@@ -33,7 +33,7 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
     };
     ModelSpec {
         inputs: 3,
-        outputs: if target == Target::Next { 3 } else { 2 },
+        outputs: if target.is_next() { 3 } else { 2 },
         target,
         likelihood,
         moment_form: MomentForm::Accurate,
@@ -71,7 +71,7 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
         Rows { channels: channels.into(), values: (0..steps * usize::from(channels)).map(value).collect() }
     };
     let sequence = |steps: usize| match spec.target {
-        Target::Next => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
+        Target::Next | Target::Change => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
         Target::Columns => {
             Sequence::columns(rows(steps, spec.inputs, gaps, false), rows(steps, spec.outputs, false, binary))
         }
@@ -135,6 +135,14 @@ const CELLS: [CellKind; 4] = [
     CellKind::Elman(Transfer::Rectifier),
     CellKind::Lstm,
 ];
+
+#[test]
+fn models_of_changes_agree() {
+    for cell in CELLS {
+        check(&spec(&[(cell, 9)], Target::Change, Likelihood::Gaussian), false);
+        check(&spec(&[(cell, 9)], Target::Change, Likelihood::Heteroscedastic), false);
+    }
+}
 
 #[test]
 fn every_cell_agrees() {

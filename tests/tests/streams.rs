@@ -183,6 +183,21 @@ fn a_missing_channel_widens_the_error_bar_and_counts_for_nothing_in_the_surprise
 }
 
 #[test]
+fn a_model_of_changes_is_less_sure_of_a_channel_the_longer_it_is_missing() {
+    for name in ["change-with-gaps-elman-f32", "change-with-gaps-lstm-fast"] {
+        let case = cases().into_iter().find(|case| case.name == name).expect("a golden case");
+        with_predictor(&case, |predictor| {
+            let mut last = predictor.step(&[0.3, -0.2, 0.5]).epistemic()[1];
+            for _ in 0..8 {
+                let now = predictor.step(&[0.3, f32::NAN, 0.5]).epistemic()[1];
+                assert!(now > last, "{name}: {now} after {last}");
+                last = now;
+            }
+        });
+    }
+}
+
+#[test]
 fn a_short_row_is_a_row_with_missing_channels() {
     for case in cases() {
         let short = with_predictor(&case, |predictor| bits(&predictor.step(&[0.25])));

@@ -1,21 +1,43 @@
 //! Files that appear whole or not at all.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 
 /// Writes `content` beside `path` and renames it into place, so that nobody ever reads half a file.
 ///
 /// # Errors
-/// When the folder is missing or cannot be written to; the message names the file.
+/// When the folder is missing, full or cannot be written to; the message names the file.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let name = path.file_name().ok_or_else(|| anyhow!("`{}` names a folder: give a file", path.display()))?;
     let temporary = path.with_file_name(format!(".{}.tmp", name.to_string_lossy()));
     fs::write(&temporary, content)
         .and_then(|()| fs::rename(&temporary, path))
         .inspect_err(|_| drop(fs::remove_file(&temporary)))
-        .with_context(|| format!("cannot write `{}`: is its folder there and writable?", path.display()))
+        .map_err(|error| explained(error, "write", path))
+}
+
+/// Adds a line to a file that is there. An interruption may leave part of it: who reads the file has to expect that.
+///
+/// # Errors
+/// When the file is missing, the disk full, or either cannot be written to; the message names the file.
+pub(crate) fn append(path: &Path, line: &str) -> anyhow::Result<()> {
+    let file = OpenOptions::new().append(true).open(path);
+    file.and_then(|mut file| file.write_all(line.as_bytes()))
+        .map_err(|error| explained(error, "add to", path))
+}
+
+/// An error with what could not be done to which file, and what may help.
+fn explained(error: io::Error, what: &str, path: &Path) -> anyhow::Error {
+    let advice = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            "there is no room for it; what was there before is still there"
+        }
+        _ => "is its folder there and writable?",
+    };
+    anyhow::Error::new(error).context(format!("cannot {what} `{}`: {advice}", path.display()))
 }
 
 #[cfg(test)]
@@ -37,5 +59,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let message = replace(&folder.path().join("no/such/a.txt"), b"").unwrap_err().to_string();
         assert!(message.contains("a.txt"), "{message}");
+    }
+
+    #[test]
+    fn a_full_disk_is_called_one() {
+        let full = |kind: ErrorKind| explained(kind.into(), "write", Path::new("a.txt")).to_string();
+        assert!(full(ErrorKind::StorageFull).contains("cannot write `a.txt`: there is no room"));
+        assert!(full(ErrorKind::PermissionDenied).contains("writable?"));
     }
 }

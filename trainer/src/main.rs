@@ -16,7 +16,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
   quaver demo                                     train, export and check a model on a built-in signal
   quaver train config.toml --out runs/first       train on your own recordings
   quaver export runs/first --weights int8 -o model.qvr
-  quaver run model.qvr < rows.csv                 the runtime itself, row by row")]
+  quaver run model.qvr < rows.csv                 the runtime itself, row by row
+  quaver denoise runs/vosp --in noisy.csv --out clean.csv
+  quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
+  quaver impute runs/vrae --in gaps.csv --out filled.csv")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -63,6 +63,21 @@ fn a_resumed_run_ends_with_the_same_bits() {
 }
 
 #[test]
+fn data_may_lie_elsewhere() {
+    let place = Place::new();
+    fs::create_dir(place.path("configs")).expect("a writable folder");
+    place.write("configs/config.toml", place::CONFIG);
+    let (config, out) = (place.at("configs/config.toml"), place.at("run"));
+    fails(&["train", &config, "--out", &out], &["train.csv", "--data-dir"]);
+    succeeds(&["train", &config, "--out", &out, "--data-dir", &place.at("")]);
+    // The run remembers, and so needs to be told nothing more.
+    let own = succeeds(&["eval", &out, "--json"]);
+    assert_eq!(own, succeeds(&["eval", &out, "--data", &config, "--data-dir", &place.at(""), "--json"]));
+    place.export("int8", "model.qvr");
+    fails(&["eval", &place.at("model.qvr")], &["model.qvr", "--data"]);
+}
+
+#[test]
 fn a_live_pipe_gets_an_answer_to_every_row() {
     let place = Place::new();
     place.train();
@@ -162,7 +177,9 @@ fn errors_of_models_and_runs_say_what_and_where() {
 #[test]
 fn help_shows_examples() {
     assert!(succeeds(&["--help"]).contains("quaver demo"));
-    for command in ["demo", "train", "search", "eval", "export", "inspect", "run"] {
+    for command in
+        ["demo", "train", "search", "eval", "export", "inspect", "run", "denoise", "sample", "impute"]
+    {
         let help = succeeds(&[command, "--help"]);
         assert!(help.contains("Examples:") && help.contains(&format!("quaver {command}")), "{help}");
     }

@@ -4,7 +4,7 @@ mod place;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use place::{CONFIG, Place, fails, json, quaver, succeeds};
 
@@ -52,10 +52,38 @@ fn a_search_that_was_killed_goes_on_and_ends_the_same() {
         kill_after(&place, "parts", lines);
     }
     run(&place, "parts");
+    assert_same(&place);
+}
+
+/// Asserts that the search that was stopped and the one that was not have ended alike.
+fn assert_same(place: &Place) {
     for file in ["leaderboard.csv", "best/best.state", "best/metrics.csv", "trials/0003/last.state"] {
         let read = |out: &str| fs::read(place.path(out).join(file)).expect("a file of the search");
         assert_eq!(read("whole"), read("parts"), "{file}");
     }
+}
+
+/// Ctrl-C in a terminal: an interrupt to the search and to the trials under way, which are of the same process group.
+#[cfg(unix)]
+#[test]
+fn a_search_that_was_interrupted_goes_on_and_ends_the_same() {
+    use std::os::unix::process::CommandExt;
+    let place = place();
+    run(&place, "whole");
+    let mut command = quaver();
+    let mut child = command
+        .args(search(&place, "parts"))
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("the binary starts");
+    let seen = BufReader::new(child.stderr.take().expect("a pipe")).lines().take(2).count();
+    let group = format!("-{}", child.id());
+    let sent = Command::new("kill").args(["-INT", "--", &group]).status().expect("kill");
+    assert!(sent.success() && seen == 2, "the search ended before it was interrupted");
+    assert!(!child.wait().expect("it ends").success());
+    run(&place, "parts");
+    assert_same(&place);
 }
 
 #[test]

@@ -17,6 +17,14 @@ pub(crate) fn build_command(image: &str, target: &str) -> Shell {
         .words(&format!("--bin {image} --target {target}"))
 }
 
+/// The features of the runtime that choose what kinds of models an image can run.
+pub(crate) const KINDS: [&str; 2] = ["plain", "packed"];
+
+/// The command that builds one image for one kind of models.
+pub(crate) fn build_command_with(image: &str, target: &str, kind: &str) -> Shell {
+    build_command(image, target).words(&format!("--no-default-features --features {kind}"))
+}
+
 /// Builds an image and returns its path.
 pub(crate) fn build(image: &str, target: &str) -> Result<PathBuf> {
     path_of(&build_command(image, target))

@@ -1,5 +1,5 @@
 //! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask
-//! bench-train`.
+//! bench-train`, `cargo xtask results`.
 
 mod bench;
 mod bench_train;
@@ -7,6 +7,7 @@ mod image;
 mod install;
 mod machine;
 mod qemu;
+mod results;
 mod shell;
 mod table;
 mod test;
@@ -49,6 +50,9 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Repeat the benchmarks behind docs/results.md on public data
+    #[command(after_help = "Example: cargo xtask results uci-energy --data ~/data --only 0,1")]
+    Results(results::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +75,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             };
             bench_train::run(beside, json)?;
         }
+        Chore::Results(arguments) => results::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -83,11 +83,16 @@ fn documentation() -> Result<String> {
 }
 
 fn features() -> Result<String> {
-    let combinations = ["", "std", "defmt", "std,defmt"];
+    let combinations = ["plain", "packed", "plain,packed", "plain,defmt", "packed,defmt", "std", "std,defmt"];
     for features in combinations {
         Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
             .argument(features)
             .words("-- -D warnings")
+            .run()?;
+    }
+    for kind in image::KINDS {
+        Shell::cargo("test --quiet --release -p quaver --lib checkpoint --no-default-features --features")
+            .argument(kind)
             .run()?;
     }
     Ok(format!("{} combinations", combinations.len()))
@@ -126,13 +131,19 @@ fn firmware() -> Result<String> {
 fn no_panic() -> Result<String> {
     for target in targets() {
         image::build("step_only", target)?;
+        image::build("latent_only", target)?;
+        for kind in image::KINDS {
+            image::path_of(&image::build_command_with("step_only", target, kind))?;
+        }
     }
-    let control = image::build_command("step_only", DEFAULT_TARGET).words("--features panic-control");
-    let captured = control.capture()?;
-    ensure!(
-        !captured.status.success() && captured.stderr.contains(PANIC_SYMBOL),
-        "an image with a panic in it links all the same: the check proves nothing; to repeat: {control}"
-    );
+    for image in ["step_only", "latent_only"] {
+        let control = image::build_command(image, DEFAULT_TARGET).words("--features panic-control");
+        let captured = control.capture()?;
+        ensure!(
+            !captured.status.success() && captured.stderr.contains(PANIC_SYMBOL),
+            "an image with a panic in it links all the same: the check proves nothing; to repeat: {control}"
+        );
+    }
     Ok(String::new())
 }
 

@@ -1,5 +1,7 @@
 //! What the build script embedded: models in flash, and the rows they are to see.
 
+use crate::replay::Task;
+
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// A model and its stream.
@@ -12,6 +14,8 @@ pub struct Job {
     pub model: &'static [u8],
     /// Rows of little-endian f32.
     pub stream: &'static [u8],
+    /// What is asked of the model.
+    pub task: Task,
 }
 
 impl Job {

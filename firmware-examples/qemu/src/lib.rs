@@ -14,6 +14,10 @@ pub use riscv_rt::entry;
 pub mod fingerprint;
 pub mod jobs;
 pub mod meter;
+#[path = "../../../tests/src/numbers.rs"]
+pub mod numbers;
+#[path = "../../../tests/src/replay.rs"]
+pub mod replay;
 
 use core::fmt::Display;
 

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::Kind;
+
 /// Why loading failed. Names the field at fault, so that a message leads to the cause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -9,6 +11,11 @@ use core::fmt;
 pub enum Error {
     /// The bytes do not begin with the checkpoint magic.
     Magic,
+    /// A checkpoint of another kind: a latent model where one network was wanted, or the reverse.
+    Kind {
+        /// What the checkpoint holds.
+        found: Kind,
+    },
     /// The format version is not one this crate reads.
     Version {
         /// The version found.
@@ -19,9 +26,9 @@ pub enum Error {
         /// What was measured.
         field: &'static str,
         /// Bytes implied.
-        expected: u64,
+        expected: usize,
         /// Bytes found.
-        found: u64,
+        found: usize,
     },
     /// The checksum does not match: the file was damaged or cut.
     Crc {
@@ -35,6 +42,22 @@ pub enum Error {
     /// A value is outside its allowed range.
     Invalid {
         /// Which part of the model.
+        part: Part,
+        /// Which field of that part.
+        field: &'static str,
+        /// What would be allowed.
+        allowed: &'static str,
+    },
+    /// The model is of a kind that was left out of this program.
+    NotBuiltIn {
+        /// The cargo feature of this crate that brings it in.
+        feature: &'static str,
+    },
+    /// A value of one of a latent model's networks is outside its allowed range.
+    InvalidIn {
+        /// Which network.
+        network: Part,
+        /// Which part of that network.
         part: Part,
         /// Which field of that part.
         field: &'static str,
@@ -76,6 +99,12 @@ pub enum Part {
     Layer(u8),
     /// The output layer.
     Output,
+    /// What the two networks of a latent model are to each other.
+    Latent,
+    /// The recognition network of a latent model.
+    Recognition,
+    /// The generating network of a latent model.
+    Generating,
 }
 
 impl fmt::Display for Part {
@@ -86,6 +115,9 @@ impl fmt::Display for Part {
             Part::Scaler => f.write_str("scaler"),
             Part::Layer(index) => write!(f, "layer {index}"),
             Part::Output => f.write_str("output layer"),
+            Part::Latent => f.write_str("latent model"),
+            Part::Recognition => f.write_str("recognition network"),
+            Part::Generating => f.write_str("generating network"),
         }
     }
 }
@@ -94,6 +126,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Error::Magic => f.write_str("not a Quaver checkpoint: the magic bytes are missing"),
+            Error::Kind { found: Kind::Predictor } => f.write_str(
+                "the checkpoint holds one network: load it with Predictor or Model, a denoiser or sampler needs two",
+            ),
+            Error::Kind { found: Kind::Latent } => {
+                f.write_str("the checkpoint holds a latent model: load it with Denoiser, Sampler or LatentModel")
+            }
             Error::Version { found } => write!(
                 f,
                 "checkpoint format version {found}, but this build reads version {}; export the model again",
@@ -108,6 +146,15 @@ impl fmt::Display for Error {
             ),
             Error::Header => f.write_str("the header cannot be decoded"),
             Error::Invalid { part, field, allowed } => write!(f, "{part}: {field} must be {allowed}"),
+            Error::NotBuiltIn { feature } => {
+                write!(
+                    f,
+                    "the model's layout is not built into this program: turn on the feature `{feature}` of quaver"
+                )
+            }
+            Error::InvalidIn { network, part, field, allowed } => {
+                write!(f, "{network}, {part}: {field} must be {allowed}")
+            }
             Error::Arena { needed, found } => {
                 write!(f, "the arena holds {found} words, the model needs {needed}: use Arena::<{needed}>")
             }

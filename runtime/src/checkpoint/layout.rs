@@ -1,6 +1,6 @@
 //! Where each list of numbers stands in the payload: order and size, for reader and writer alike.
 
-use super::spec::{CellKind, Layout, Likelihood, ModelSpec, OutputMode, Transfer, WeightFormat};
+use super::spec::{CellKind, LayerSpec, Layout, Likelihood, ModelSpec, OutputMode, Transfer, WeightFormat};
 
 /// Sections start at multiples of this many bytes, counted from the start of the file.
 pub(crate) const ALIGNMENT: usize = 16;
@@ -9,8 +9,10 @@ pub(crate) const ALIGNMENT: usize = 16;
 pub(crate) const PREAMBLE: usize = 16;
 
 /// Rounds up to the next section start.
-pub(crate) const fn aligned(bytes: u64) -> u64 {
-    bytes.next_multiple_of(ALIGNMENT as u64)
+///
+/// Sizes that leave the address space stay at its end: no file has them.
+pub(crate) const fn aligned(bytes: usize) -> usize {
+    bytes.saturating_add(ALIGNMENT - 1) & !(ALIGNMENT - 1)
 }
 
 /// A list of f32 values, one per channel.
@@ -38,7 +40,7 @@ impl Vector {
     pub(crate) const AFTER_LAYERS: [Vector; 2] = [Vector::NoiseVar, Vector::Calibration];
 
     /// How many values a model of this shape stores.
-    pub(crate) fn count(self, spec: &ModelSpec) -> u64 {
+    pub(crate) fn count(self, spec: &ModelSpec) -> usize {
         match self {
             Vector::InputMean | Vector::InputStd => spec.inputs.into(),
             Vector::OutputMean | Vector::OutputStd => spec.outputs.into(),
@@ -183,16 +185,16 @@ impl AffineShape {
     }
 
     /// Bytes of a section, padding not counted; 0 when it is absent.
-    pub(crate) fn bytes(self, section: Section) -> u64 {
-        if self.layout.is_packed() { self.packed_bytes(section) } else { self.plain_bytes(section) }
+    pub(crate) fn bytes(self, section: Section) -> usize {
+        if self.layout.runs_packed() { self.packed_bytes(section) } else { self.plain_bytes(section) }
     }
 
-    fn packed_bytes(self, section: Section) -> u64 {
-        let groups = (self.packed_rows() / BLOCK_ROWS) as u64;
+    fn packed_bytes(self, section: Section) -> usize {
+        let groups = self.packed_rows() / BLOCK_ROWS;
         match section {
-            Section::Packing => PACKING as u64,
-            Section::Weight => groups * self.mean_group() as u64,
-            Section::Square if self.propagates => groups * self.square_group() as u64,
+            Section::Packing => PACKING,
+            Section::Weight => groups * self.mean_group(),
+            Section::Square if self.propagates => groups * self.square_group(),
             _ => 0,
         }
     }
@@ -212,36 +214,26 @@ impl AffineShape {
         VAR_SCALES + if self.layout == Layout::Fast { self.packed_group() } else { 0 }
     }
 
-    fn plain_bytes(self, section: Section) -> u64 {
-        let per_row = 4 * self.rows as u64;
-        let weights = self.rows as u64 * self.cols as u64;
+    fn plain_bytes(self, section: Section) -> usize {
+        let per_row = 4 * self.rows;
         let int8 = self.format == WeightFormat::Int8;
+        let weights = self.rows * self.cols * if int8 { 1 } else { 4 };
         match section {
             Section::Bias => per_row,
             Section::BiasVar if self.weight_variance => per_row,
             Section::WeightScale if int8 => per_row,
             Section::DeviationScale if int8 && self.weight_variance => per_row,
-            Section::Weight => {
-                if int8 {
-                    weights
-                } else {
-                    4 * weights
-                }
-            }
-            Section::WeightVar if self.weight_variance => {
-                if int8 {
-                    weights
-                } else {
-                    4 * weights
-                }
-            }
+            Section::Weight => weights,
+            Section::WeightVar if self.weight_variance => weights,
             _ => 0,
         }
     }
 
     /// Bytes of the whole map, padding included.
-    pub(crate) fn total(self) -> u64 {
-        Section::ALL.into_iter().map(|section| aligned(self.bytes(section))).sum()
+    #[inline(never)]
+    pub(crate) fn total(self) -> usize {
+        let sections = Section::ALL.into_iter().map(|section| aligned(self.bytes(section)));
+        sections.fold(0, usize::saturating_add)
     }
 }
 
@@ -256,10 +248,16 @@ impl ModelSpec {
 
     /// Shapes of the layers' affine maps, input side first.
     pub(crate) fn layer_shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
-        self.layers.iter().enumerate().map(|(index, layer)| AffineShape {
-            rows: usize::from(layer.units) * layer.cell.gates(),
-            cols: self.layer_inputs(index) + if layer.cell.is_recurrent() { layer.units.into() } else { 0 },
-            inputs: self.layer_inputs(index),
+        self.layers.iter().enumerate().map(|(index, layer)| self.layer_shape(index, layer))
+    }
+
+    #[inline(never)] // asked for in many places
+    fn layer_shape(&self, index: usize, layer: &LayerSpec) -> AffineShape {
+        let (inputs, units) = (self.layer_inputs(index), usize::from(layer.units));
+        AffineShape {
+            rows: units * layer.cell.gates(),
+            cols: inputs + if layer.cell.is_recurrent() { units } else { 0 },
+            inputs,
             format: self.weight_format,
             layout: self.layout,
             weight_variance: layer.weight_variance,
@@ -269,10 +267,11 @@ impl ModelSpec {
                 CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => Sigmoids::All,
                 CellKind::Elman(_) | CellKind::Dense(_) => Sigmoids::None,
             },
-        })
+        }
     }
 
     /// Shape of the output map.
+    #[inline(never)]
     pub(crate) fn output_shape(&self) -> AffineShape {
         AffineShape {
             rows: usize::from(self.outputs) * self.likelihood.rows(),
@@ -292,11 +291,10 @@ impl ModelSpec {
     }
 
     /// Bytes of the whole payload.
-    pub(crate) fn payload_bytes(&self) -> u64 {
+    pub(crate) fn payload_bytes(&self) -> usize {
         let vectors = Vector::BEFORE_LAYERS.iter().chain(&Vector::AFTER_LAYERS);
-        vectors.map(|vector| aligned(4 * vector.count(self))).sum::<u64>()
-            + self.layer_shapes().map(AffineShape::total).sum::<u64>()
-            + self.output_shape().total()
+        let vectors = vectors.map(|vector| aligned(4 * vector.count(self)));
+        vectors.chain(self.shapes().map(AffineShape::total)).fold(0, usize::saturating_add)
     }
 
     /// Weights and biases in all: what training adjusts, standard deviations not counted.
@@ -309,44 +307,7 @@ impl ModelSpec {
         self.shapes().map(|shape| shape.rows as u64 * shape.cols as u64).sum()
     }
 
-    fn shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
+    pub(super) fn shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
         self.layer_shapes().chain(core::iter::once(self.output_shape()))
-    }
-
-    /// Words of RAM for the recurrent state: what a stream remembers between samples.
-    pub fn recurrent_words(&self) -> usize {
-        let per_unit = |cell: CellKind| match (self.layout.is_packed(), cell) {
-            (false, cell) => 2 * cell.states(),
-            // Both moments of h share a word; those of c have one each.
-            (true, CellKind::Elman(_) | CellKind::Dense(_)) => 1,
-            (true, CellKind::Lstm) => 3,
-        };
-        self.layers.iter().map(|layer| per_unit(layer.cell) * usize::from(layer.units)).sum()
-    }
-
-    /// Numbers in a saved stream: its recurrent state, mean and variance each, and its last prediction.
-    pub fn saved_words(&self) -> usize {
-        self.saved_state_words() + 3 * usize::from(self.outputs)
-    }
-
-    /// Numbers in a saved recurrent state.
-    pub(crate) fn saved_state_words(&self) -> usize {
-        self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
-    }
-
-    /// Words of scratch: the noisy input of the widest affine map, as means and variances.
-    pub(crate) fn scratch_words(&self) -> usize {
-        let words = |shape: AffineShape| match self.layout {
-            Layout::Plain => 2 * shape.cols,
-            // Two means to a word; a variance has a word of its own until all are known.
-            Layout::Small | Layout::Fast => shape.packed_cols() / 2 + shape.packed_cols(),
-            Layout::Mean => shape.packed_cols() / 2,
-        };
-        self.shapes().map(words).max().unwrap_or(0)
-    }
-
-    /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
-    pub fn arena_words(&self) -> usize {
-        self.recurrent_words() + 4 * usize::from(self.outputs) + self.scratch_words()
     }
 }

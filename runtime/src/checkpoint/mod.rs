@@ -1,15 +1,23 @@
 //! Checkpoint files: what a model is, read without copying, written with the feature `std`.
 //!
 //! The byte layout is written down in `SPEC.md` beside this module. Reader and writer share one definition
-//! of it: [`spec`] for the header and `layout` for the payload. This module moves bytes and checks them; it
-//! does none of the network's arithmetic.
+//! of it: [`spec`] for the header and `layout` for the payload. A latent model is two such checkpoints in one
+//! ([`LatentCheckpoint`]). This module moves bytes and checks them; it does none of the network's arithmetic.
 
+mod crc;
+mod decode;
 mod error;
 mod floats;
+mod frame;
+mod latent;
 mod layout;
+mod memory;
 #[cfg(feature = "std")]
 mod pack;
+#[cfg(feature = "packed")]
 mod packed;
+#[cfg(feature = "plain")]
+mod plain;
 mod read;
 pub mod spec;
 mod validate;
@@ -18,19 +26,23 @@ mod write;
 
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
+pub use frame::Kind;
+#[cfg(feature = "std")]
+pub use latent::write_latent;
+pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prior};
 pub(crate) use layout::Vector;
+#[cfg(feature = "packed")]
 pub(crate) use packed::{PackedGroup, PackedView, Packing};
+#[cfg(feature = "plain")]
+pub(crate) use plain::{AffineView, Row, WeightRow};
 pub use read::Checkpoint;
-pub(crate) use read::{AffineView, Cursor, Row, WeightRow};
+pub(crate) use read::Cursor;
 pub use spec::{
     CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
     OutputSpec, Target, Transfer, UnitNoise, WeightFormat,
 };
 #[cfg(feature = "std")]
 pub use write::{Affine, Contents, Scaler, write};
-
-/// First bytes of every checkpoint.
-pub const MAGIC: [u8; 4] = *b"QVER";
 
 /// The format version this crate reads and writes.
 pub const VERSION: u16 = 2;

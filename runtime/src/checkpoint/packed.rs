@@ -74,6 +74,13 @@ fn words(bytes: [u8; 16]) -> [u32; 4] {
     [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
 }
 
+impl<'m> Cursor<'m> {
+    /// The next affine map, in a packed layout.
+    pub(crate) fn packed(&mut self, shape: AffineShape) -> PackedView<'m> {
+        PackedView::read(self, shape)
+    }
+}
+
 /// One packed affine map, its bytes still in the checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedView<'m> {

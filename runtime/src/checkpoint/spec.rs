@@ -23,7 +23,7 @@ pub const MAX_WIDTH: u16 = 4096;
 pub struct ModelSpec {
     /// Channels per input row.
     pub inputs: u16,
-    /// Values per output row; equal to `inputs` when the target is [`Target::Next`].
+    /// Values per output row; equal to `inputs` when they predict the next input.
     pub outputs: u16,
     /// What the outputs stand for.
     pub target: Target,
@@ -49,6 +49,9 @@ pub enum Target {
     Next,
     /// Other columns, at the time of the input row.
     Columns,
+    /// The next input row as well, but what the output map gives is its difference from the current one, which is added:
+    /// a net that has learned nothing says that all stays as it is.
+    Change,
 }
 
 /// The distribution of an observation given the network's output.
@@ -189,10 +192,22 @@ pub enum OutputMode {
     Plain,
 }
 
+impl Target {
+    /// Whether the outputs are predictions of the next input row.
+    pub const fn is_next(self) -> bool {
+        matches!(self, Target::Next | Target::Change)
+    }
+}
+
 impl Layout {
     /// Whether weights are stored in blocks, for the integer kernels.
     pub const fn is_packed(self) -> bool {
         !matches!(self, Layout::Plain)
+    }
+
+    /// [`is_packed`](Self::is_packed) of a model that was loaded: known to the compiler where only one kind is built in.
+    pub(crate) const fn runs_packed(self) -> bool {
+        cfg!(feature = "packed") && (!cfg!(feature = "plain") || self.is_packed())
     }
 }
 

@@ -3,7 +3,10 @@
 //! The limits are wide for any trained net and narrow enough that no sum of a step can leave the finite range
 //! of f32 (see `models::network`).
 
-use super::layout::{AffineShape, BLOCK_ROWS, Section, Vector};
+#[cfg(feature = "packed")]
+use super::layout::BLOCK_ROWS;
+use super::layout::{AffineShape, Section, Vector};
+#[cfg(feature = "packed")]
 use super::packed::{PackedView, SUM_LIMIT};
 use super::read::Cursor;
 use super::spec::{
@@ -26,13 +29,15 @@ fn check(ok: bool, part: Part, field: &'static str, allowed: &'static str) -> Re
 }
 
 /// Padding holds zeros, so that equal models are equal files.
+#[inline(never)]
 pub(crate) fn zeros(bytes: &[u8], part: Part, field: &'static str) -> Result<(), Error> {
     check(bytes.iter().all(|byte| *byte == 0), part, field, "zero")
 }
 
 /// Names are given for every channel or for none.
-pub(crate) fn names(lines: &str, channels: u16, field: &'static str) -> Result<(), Error> {
-    let count = lines.lines().count();
+pub(crate) fn names(lines: &[u8], channels: u16, field: &'static str) -> Result<(), Error> {
+    let ends = lines.iter().filter(|byte| **byte == b'\n').count();
+    let count = ends + usize::from(lines.last().is_some_and(|byte| *byte != b'\n'));
     check(count == 0 || count == usize::from(channels), Part::Spec, field, "one per channel, or none")
 }
 
@@ -41,10 +46,16 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     let width = |value: u16, field, part| check((1..=MAX_WIDTH).contains(&value), part, field, "1 to 4096");
     width(spec.inputs, "inputs", Part::Spec)?;
     width(spec.outputs, "outputs", Part::Spec)?;
-    let as_many = spec.target != Target::Next || spec.inputs == spec.outputs;
+    let as_many = !spec.target.is_next() || spec.inputs == spec.outputs;
     check(as_many, Part::Spec, "outputs", "as many as inputs when the target is the next input")?;
+    let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+    let allowed = "normal when the target is a change";
+    check(spec.target != Target::Change || normal, Part::Spec, "likelihood", allowed)?;
     check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
-    packed_spec(spec)?;
+    built_in(spec.layout)?;
+    if spec.layout.runs_packed() {
+        packed_spec(spec)?;
+    }
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
         width(layer.units, "units", part)?;
@@ -63,11 +74,17 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     )
 }
 
+/// Whether this program has the kernels for a layout.
+fn built_in(layout: Layout) -> Result<(), Error> {
+    let (built_in, feature) = match layout {
+        Layout::Plain => (cfg!(feature = "plain"), "plain"),
+        Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "packed"), "packed"),
+    };
+    if built_in { Ok(()) } else { Err(Error::NotBuiltIn { feature }) }
+}
+
 /// What the integer kernels can run.
 fn packed_spec(spec: &ModelSpec) -> Result<(), Error> {
-    if !spec.layout.is_packed() {
-        return Ok(());
-    }
     let plain = |ok, part, field, allowed| check(ok, part, field, allowed);
     plain(spec.weight_format == WeightFormat::Int8, Part::Spec, "weight_format", "int8 in this layout")?;
     plain(spec.moment_form == MomentForm::Accurate, Part::Spec, "moment_form", "accurate in this layout")?;
@@ -121,69 +138,92 @@ fn variance_scale(scale: f32, part: Part) -> Result<(), Error> {
     check((0.0..=WEIGHT_LIMIT).contains(&scale), part, "variance_scale", "from 0 to 1e6")
 }
 
+/// What numbers of a section may be.
+struct Limits {
+    low: f32,
+    high: f32,
+    allowed: &'static str,
+}
+
+/// One function for every section, with limits as data: it loads once and has time.
+#[inline(never)]
 fn numbers(
     (bytes, padding): (&[u8], &[u8]),
     part: Part,
     field: &'static str,
-    allowed: &'static str,
-    ok: impl Fn(f32) -> bool,
+    limits: &Limits,
 ) -> Result<(), Error> {
     zeros(padding, part, field)?;
-    check(F32s::new(bytes).iter().all(ok), part, field, allowed)
+    let within = |number: f32| limits.low <= number && number <= limits.high;
+    check(F32s::new(bytes).iter().all(within), part, field, limits.allowed)
 }
 
 /// Scaler, noise and calibration.
 pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Result<(), Error> {
-    let name = vector.name();
-    match vector {
+    let limits = match vector {
         Vector::InputMean | Vector::OutputMean => {
-            numbers(bytes, part, name, "finite, at most 1e30", |x| x.abs() <= MEAN_LIMIT)
+            &Limits { low: -MEAN_LIMIT, high: MEAN_LIMIT, allowed: "finite, at most 1e30" }
         }
-        Vector::InputStd | Vector::OutputStd => numbers(bytes, part, name, "from 1e-18 to 1e18", |x| {
-            (1.0 / SCALE_LIMIT..=SCALE_LIMIT).contains(&x)
-        }),
+        Vector::InputStd | Vector::OutputStd => {
+            &Limits { low: 1.0 / SCALE_LIMIT, high: SCALE_LIMIT, allowed: "from 1e-18 to 1e18" }
+        }
         Vector::NoiseVar | Vector::Calibration => {
-            numbers(bytes, part, name, "from 1e-12 to 1e12", |x| (1.0 / VAR_LIMIT..=VAR_LIMIT).contains(&x))
+            &Limits { low: 1.0 / VAR_LIMIT, high: VAR_LIMIT, allowed: "from 1e-12 to 1e12" }
         }
-    }
+    };
+    numbers(bytes, part, vector.name(), limits)
 }
 
 /// Every section of one affine map.
+#[inline(never)]
 pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
-    if shape.layout.is_packed() {
+    #[cfg(feature = "packed")]
+    if shape.layout.runs_packed() {
         let mut ahead = *cursor;
         packed(ahead.packed(shape), part)?;
     }
     for section in Section::ALL {
         let bytes = cursor.padded(shape.bytes(section));
-        let int8 = shape.format == WeightFormat::Int8;
-        let name = section.name();
-        match section {
-            Section::Packing => zeros(bytes.1, part, name)?,
-            // Their rows have been checked, four at a time.
-            Section::Weight | Section::Square if shape.layout.is_packed() => zeros(bytes.1, part, name)?,
-            Section::Square => {}
-            Section::Weight if int8 => {
-                zeros(bytes.1, part, name)?;
-                check(bytes.0.iter().all(|code| *code != 0x80), part, name, "codes from -127 to 127")?;
-            }
-            Section::WeightVar if int8 => zeros(bytes.1, part, name)?,
-            Section::Bias | Section::Weight => {
-                numbers(bytes, part, name, "finite, at most 1e6", |x| x.abs() <= WEIGHT_LIMIT)?;
-            }
-            // Codes go up to 255, so a scale is limited to what keeps the product within the limit.
-            Section::WeightScale | Section::DeviationScale => {
-                numbers(bytes, part, name, "from 0 to 3000", |x| (0.0..=3e3).contains(&x))?;
-            }
-            Section::BiasVar | Section::WeightVar => {
-                numbers(bytes, part, name, "from 0 to 1e12", |x| (0.0..=VAR_LIMIT).contains(&x))?;
-            }
+        if shape.layout.runs_packed() {
+            // Its rows have been checked, four at a time.
+            zeros(bytes.1, part, section.name())?;
+        } else {
+            plain_section(section, bytes, shape.format, part)?;
         }
     }
     Ok(())
 }
 
+fn plain_section(
+    section: Section,
+    bytes: (&[u8], &[u8]),
+    format: WeightFormat,
+    part: Part,
+) -> Result<(), Error> {
+    let limits = match (section, format) {
+        (Section::Weight, WeightFormat::Int8) => {
+            let codes = bytes.0.iter().all(|code| *code != 0x80);
+            check(codes, part, section.name(), "codes from -127 to 127")?;
+            return zeros(bytes.1, part, section.name());
+        }
+        (Section::WeightVar, WeightFormat::Int8) => return zeros(bytes.1, part, section.name()),
+        (Section::Packing | Section::Square, _) => return Ok(()),
+        (Section::Bias | Section::Weight, _) => {
+            &Limits { low: -WEIGHT_LIMIT, high: WEIGHT_LIMIT, allowed: "finite, at most 1e6" }
+        }
+        // Codes go up to 255, so a scale is limited to what keeps the product within the limit.
+        (Section::WeightScale | Section::DeviationScale, _) => {
+            &Limits { low: 0.0, high: 3e3, allowed: "from 0 to 3000" }
+        }
+        (Section::BiasVar | Section::WeightVar, _) => {
+            &Limits { low: 0.0, high: VAR_LIMIT, allowed: "from 0 to 1e12" }
+        }
+    };
+    numbers(bytes, part, section.name(), limits)
+}
+
 /// A packed map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
+#[cfg(feature = "packed")]
 fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
     let packing = map.packing;
     check(packing.is_sound(), part, "packing", "scales within the range of the integer kernels")?;
@@ -200,6 +240,7 @@ fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
 }
 
 /// Sums of the codes of four rows; `None` if one is negative.
+#[cfg(feature = "packed")]
 fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
     let mut sums = [0; BLOCK_ROWS];
     // Two columns of rows 0 and 1, lower row first, then of rows 2 and 3.
@@ -213,9 +254,27 @@ fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
 }
 
 /// Whether two bytes are 256·a + b with both codes in −127…127.
+#[cfg(feature = "packed")]
 fn is_pair(bytes: &[u8; 2]) -> bool {
     let [low, _] = *bytes;
     let pair = i32::from(i16::from_le_bytes(*bytes));
     let upper = (pair - i32::from(low as i8)) >> 8;
     low != 0x80 && (-127..=127).contains(&upper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_that_was_left_out_is_refused_and_its_feature_named() {
+        for layout in [Layout::Plain, Layout::Small, Layout::Fast, Layout::Mean] {
+            let (there, feature) = match layout.is_packed() {
+                true => (cfg!(feature = "packed"), "packed"),
+                false => (cfg!(feature = "plain"), "plain"),
+            };
+            let expected = if there { Ok(()) } else { Err(Error::NotBuiltIn { feature }) };
+            assert_eq!(built_in(layout), expected, "{layout:?}");
+        }
+    }
 }

@@ -5,11 +5,12 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
+use super::frame::Kind;
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
 use super::pack::{PackedAffine, pack};
-use super::read::{CRC, Header};
+use super::read::Header;
 use super::spec::{ModelSpec, WeightFormat};
-use super::{Checkpoint, MAGIC, VERSION};
+use super::{Checkpoint, VERSION, crc};
 
 /// Everything a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,20 +69,25 @@ pub struct Affine {
 /// # Errors
 /// Says which list has the wrong length or which field holds a value that a checkpoint may not hold.
 pub fn write(contents: &Contents) -> Result<Vec<u8>, String> {
-    let spec = &contents.spec;
     let header = encode_header(contents)?;
     let payload = encode_payload(contents)?;
+    debug_assert_eq!(payload.len(), contents.spec.payload_bytes());
+    let bytes = framed(Kind::Predictor, &header, &payload)?;
+    Checkpoint::read(&bytes).map_err(|error| format!("{error}"))?;
+    Ok(bytes)
+}
+
+/// Puts preamble, padding and checksum around a header and a payload.
+pub(super) fn framed(kind: Kind, header: &[u8], payload: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(PREAMBLE + header.len() + payload.len() + 20);
-    bytes.extend(MAGIC);
+    bytes.extend(kind.magic());
     bytes.extend(VERSION.to_le_bytes());
     bytes.extend([0, 0]);
     bytes.extend(length(header.len(), "header")?);
     bytes.extend(length(payload.len(), "payload")?);
-    extend_padded(&mut bytes, &header);
-    debug_assert_eq!(payload.len() as u64, spec.payload_bytes());
-    bytes.extend(&payload);
-    bytes.extend(CRC.checksum(&bytes).to_le_bytes());
-    Checkpoint::read(&bytes).map_err(|error| format!("{error}"))?;
+    extend_padded(&mut bytes, header);
+    bytes.extend(payload);
+    bytes.extend(crc::checksum(&bytes).to_le_bytes());
     Ok(bytes)
 }
 
@@ -97,8 +103,11 @@ fn encode_header(contents: &Contents) -> Result<Vec<u8>, String> {
         }
     }
     let (input_names, output_names) = (contents.input_names.join("\n"), contents.output_names.join("\n"));
-    let header =
-        Header { spec: contents.spec.clone(), input_names: &input_names, output_names: &output_names };
+    let header = Header {
+        spec: contents.spec.clone(),
+        input_names: input_names.as_bytes(),
+        output_names: output_names.as_bytes(),
+    };
     postcard::to_stdvec(&header).map_err(|error| format!("header: {error}"))
 }
 
@@ -121,9 +130,9 @@ fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
     Ok(payload)
 }
 
-fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
+pub(super) fn extend_padded(bytes: &mut Vec<u8>, section: &[u8]) {
     bytes.extend(section);
-    let padding = aligned(section.len() as u64) as usize - section.len();
+    let padding = aligned(section.len()) - section.len();
     bytes.extend(core::iter::repeat_n(0, padding));
 }
 
@@ -145,8 +154,8 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
     Ok(())
 }
 
-fn expect_len(found: usize, expected: u64, what: &str) -> Result<(), String> {
-    if found as u64 == expected {
+fn expect_len(found: usize, expected: usize, what: &str) -> Result<(), String> {
+    if found == expected {
         return Ok(());
     }
     Err(format!("{what}: {expected} values expected, {found} given"))
@@ -159,8 +168,8 @@ fn extend_affine(
     part: &str,
     first: bool,
 ) -> Result<(), String> {
-    let (rows, weights) = (shape.rows as u64, shape.rows as u64 * shape.cols as u64);
-    let variances = u64::from(shape.weight_variance);
+    let (rows, weights) = (shape.rows, shape.rows * shape.cols);
+    let variances = usize::from(shape.weight_variance);
     expect_len(affine.bias.len(), rows, &format!("{part}: bias"))?;
     expect_len(affine.weight.len(), weights, &format!("{part}: weight"))?;
     expect_len(affine.bias_var.len(), rows * variances, &format!("{part}: bias_var"))?;
@@ -185,7 +194,7 @@ fn extend_affine(
             Section::DeviationScale => &encoded.deviation_scale,
             Section::WeightVar => &encoded.weight_var,
         };
-        debug_assert_eq!(bytes.len() as u64, shape.bytes(section));
+        debug_assert_eq!(bytes.len(), shape.bytes(section));
         extend_padded(payload, bytes);
     }
     Ok(())
@@ -250,7 +259,7 @@ impl Contents {
             }
         };
         let outputs = usize::from(spec.outputs);
-        let ones = |vector: Vector| vec![1.0; vector.count(&spec) as usize];
+        let ones = |vector: Vector| vec![1.0; vector.count(&spec)];
         let (noise_var, calibration) = (ones(Vector::NoiseVar), ones(Vector::Calibration));
         Contents {
             input_names: Vec::new(),

@@ -7,10 +7,17 @@
 //! Cells see [`rows`] and [`mean_rows`] alone; how a row is summed is a kernel's own affair. An accelerated kernel
 //! replaces a portable one file by file and must give the same bits.
 
+#[cfg(feature = "packed")]
 mod activations;
+#[cfg(feature = "packed")]
 mod arithmetic;
+#[cfg(feature = "packed")]
 mod packed;
+#[cfg(feature = "plain")]
+mod plain;
+#[cfg(feature = "plain")]
 mod portable;
+#[cfg(feature = "packed")]
 mod words;
 
 // Kernels for the core at hand; without any for it, the portable ones.
@@ -18,6 +25,7 @@ mod words;
 // Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by the cargo
 // feature; Armv6-M by its lack of atomic instructions.
 cfg_select! {
+    not(feature = "packed") => {}
     feature = "portable" => {
         #[path = "any_core.rs"]
         mod core_kernels;
@@ -46,57 +54,13 @@ cfg_select! {
     }
 }
 
+#[cfg(feature = "packed")]
 pub(crate) use activations::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, pair};
+#[cfg(feature = "packed")]
 pub(crate) use arithmetic::{mul_high, mul_high_unsigned, mul_word};
+#[cfg(feature = "packed")]
 pub(crate) use core_kernels::{dot, fill_pairs, lstm_units, shorten, tanh_units};
+#[cfg(feature = "packed")]
 pub(crate) use packed::dot_squared;
-
-use crate::checkpoint::{AffineView, Row, WeightRow};
-use crate::moments::Moments;
-
-/// The input of an affine map after its noise: means and variances side by side.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NoisyInput<'a> {
-    pub(crate) mean: &'a [f32],
-    pub(crate) var: &'a [f32],
-}
-
-/// Moments of each row's pre-activation, in order of rows.
-pub(crate) fn rows<'m, 'a: 'm>(
-    affine: AffineView<'m>,
-    input: NoisyInput<'a>,
-) -> impl Iterator<Item = Moments> + 'm {
-    affine.iter().map(move |row| row_moments(row, input))
-}
-
-/// Means of each row's pre-activation alone, in order of rows.
-pub(crate) fn mean_rows<'m, 'a: 'm>(
-    affine: AffineView<'m>,
-    mean: &'a [f32],
-) -> impl Iterator<Item = f32> + 'm {
-    affine.iter().map(move |row| row_mean(row, mean))
-}
-
-fn row_moments(row: Row<'_>, input: NoisyInput<'_>) -> Moments {
-    let (mean, var) = match row.weights {
-        WeightRow::F32 { mean, var } => {
-            let sums = portable::sums_f32(mean.words(), input);
-            (sums.mean, sums.var + portable::weight_variance_f32(var.words(), input))
-        }
-        WeightRow::Int8 { codes, scale, deviations, deviation_scale } => {
-            let sums = portable::sums_int8(codes, input);
-            let from_weights = portable::weight_variance_int8(deviations, input);
-            let from_units = sums.var * (scale * scale);
-            (sums.mean * scale, from_units + from_weights * (deviation_scale * deviation_scale))
-        }
-    };
-    Moments { mean: mean + row.bias, var: var + row.bias_var }
-}
-
-fn row_mean(row: Row<'_>, mean: &[f32]) -> f32 {
-    let sum = match row.weights {
-        WeightRow::F32 { mean: weights, .. } => portable::mean_f32(weights.words(), mean),
-        WeightRow::Int8 { codes, scale, .. } => portable::mean_int8(codes, mean) * scale,
-    };
-    sum + row.bias
-}
+#[cfg(feature = "plain")]
+pub(crate) use plain::{NoisyInput, mean_rows, rows};

@@ -1,7 +1,8 @@
-//! From the output map's pre-activations to predictions, for likelihoods that look at more than one row.
+//! From the output map's moments to predictions in raw units.
 
 use core::f32::consts::PI;
 
+use super::prediction::Output;
 use crate::moments::{Moments, at_most};
 
 /// Largest magnitude of the mean logarithm of a noise variance, in standardised units.
@@ -14,12 +15,41 @@ pub(super) fn noise_of(log: Moments) -> f32 {
     libm::expf((log.mean + 0.5 * log.var).clamp(-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT))
 }
 
+/// The next row from the last one and the change that is predicted, both in standardised units. What was not known of the
+/// last row is not known of the next: where a channel stays missing, its variance grows from step to step.
+pub(super) fn from_last(last: Moments, change: Moments) -> Moments {
+    Moments { mean: last.mean + change.mean, var: last.var + change.var }
+}
+
+/// Raw moments of a normal output: V[y] is carried through the net, σ̂² is the noise that remains (the predictive density is
+/// N(z | E[y], V[y] + σ̂²); Bayer 2015, thesis, 2.6.2.2).
+pub(super) fn gaussian_output(
+    a: Moments,
+    raw_mean: f32,
+    raw_std: f32,
+    noise_var: f32,
+    calibration: f32,
+) -> Output {
+    let unit = calibration * (raw_std * raw_std);
+    let [epistemic, aleatoric] = [a.var, noise_var].map(|var| at_most(var * unit, f32::MAX));
+    Output::of(a.mean * raw_std + raw_mean, epistemic, aleatoric)
+}
+
+/// Moments of a binary output whose probability has the moments `p`: E[p] (1 − E[p]) is the total variance, V[p] the
+/// part of it that stems from not knowing the probability.
+pub(super) fn bernoulli_output(p: Moments) -> Output {
+    let total = p.mean * (1.0 - p.mean);
+    let epistemic = at_most(p.var, total);
+    Output::of(p.mean, epistemic, total - epistemic)
+}
+
 /// Turns the moments of logits, in `mean` and `epistemic`, into those of probabilities.
 ///
 /// E[softmax] has no closed form. As for a sigmoid (MacKay 1992), each logit is shrunk by what is not known of it,
 /// κ = 1/√(1 + πv/8), before the softmax is taken. The epistemic part is the first-order
 /// V[p_k] ≈ Σ_j (∂p_k/∂a_j)² v_j = p_k² ((1 − 2p_k) v_k + Σ_j p_j² v_j), at most the total p_k (1 − p_k); the rest is
 /// aleatoric.
+#[inline(never)]
 pub(super) fn categorical(mean: &mut [f32], epistemic: &mut [f32], aleatoric: &mut [f32]) {
     let mut largest = f32::MIN;
     for (logit, var) in mean.iter_mut().zip(epistemic.iter()) {

@@ -4,13 +4,12 @@
 //! and their variances within 10¹² (checked when loading), so a pre-activation stays below 10¹⁶ and its variance
 //! below 10³⁵ even with the strongest noise and the widest layer.
 
-use super::prediction::Output;
 use crate::cells::{Units, elman_step, lstm_step, sigmoid, with_noise};
 use crate::checkpoint::{
     AffineView, CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
 };
 use crate::kernels::{self, NoisyInput};
-use crate::moments::{Moments, at_most};
+use crate::moments::Moments;
 
 /// The scratch that holds the noisy input of an affine map.
 struct Scratch<'s> {
@@ -134,26 +133,4 @@ pub(super) fn output_step(
             }
         }
     }
-}
-
-/// Raw moments of a normal output: V[y] is carried through the net, σ̂² is the noise that remains (the predictive density is
-/// N(z | E[y], V[y] + σ̂²); Bayer 2015, thesis, 2.6.2.2).
-pub(super) fn gaussian_output(
-    a: Moments,
-    raw_mean: f32,
-    raw_std: f32,
-    noise_var: f32,
-    calibration: f32,
-) -> Output {
-    let unit = calibration * (raw_std * raw_std);
-    let [epistemic, aleatoric] = [a.var, noise_var].map(|var| at_most(var * unit, f32::MAX));
-    Output::of(a.mean * raw_std + raw_mean, epistemic, aleatoric)
-}
-
-/// Moments of a binary output whose probability has the moments `p`: E[p] (1 − E[p]) is the total variance, V[p] the
-/// part of it that stems from not knowing the probability.
-pub(super) fn bernoulli_output(p: Moments) -> Output {
-    let total = p.mean * (1.0 - p.mean);
-    let epistemic = at_most(p.var, total);
-    Output::of(p.mean, epistemic, total - epistemic)
 }

@@ -1,31 +1,32 @@
 //! The walk of one sample through packed layers, in integers from the first layer to the last row of the output map.
 
-use super::input::StepInputs;
 use crate::cells::{
     Activations, PackedInput, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,
 };
-use crate::checkpoint::{CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, PackedView, UnitNoise};
+use crate::checkpoint::{
+    CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, PackedGroup, PackedView, UnitNoise,
+};
 use crate::moments::Moments;
 use crate::moments::fixed::{INPUT_BITS, SHORT_MEAN_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
 
-/// Brings every layer forward, from the `inputs`, and returns the units of the last.
+/// Brings every layer forward, from pairs of standardised `inputs`, and returns the units of the last.
 #[inline(never)] // a step is short of stack, not of calls
 pub(super) fn recur<'r>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &'r mut [f32],
-    inputs: &StepInputs<'_>,
+    inputs: impl Iterator<Item = [Moments; 2]>,
 ) -> &'r [f32] {
+    let mut inputs = Some(inputs);
     let mut rest = recurrent;
     let mut below: &[f32] = &[];
     for (layer, shape) in spec.layers.iter().zip(spec.layer_shapes()) {
         let map = weights.packed(shape);
         let mut activations = Activations::new(scratch, shape.packed_cols(), shape.propagates, map.packing);
-        if below.is_empty() {
-            activations.fill_input(layer.input_noise, inputs.pairs(spec.inputs));
-        } else {
-            activations.fill_units(layer.input_noise, below);
+        match inputs.take() {
+            Some(inputs) => activations.fill_input(layer.input_noise, inputs),
+            None => activations.fill_units(layer.input_noise, below),
         }
         let units = usize::from(layer.units);
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(units).unwrap_or_default();
@@ -64,24 +65,25 @@ pub(super) fn output_step(
     let noise = if shape.propagates { spec.output.noise } else { UnitNoise::None };
     activations.fill_units(noise, below);
     let input = activations.finish();
-    let certain = |mean| PreActivation { mean, spread: Spread { mantissa: 0, shift: 0 } };
     let mut left = shape.rows;
     for group in map.groups() {
-        let rows = if shape.propagates {
-            group_moments(group, input)
-        } else {
-            group_means(group, input).map(certain)
-        };
-        for a in rows.iter().take(left) {
+        let rows = output_rows(group, input, shape.propagates);
+        for a in rows.into_iter().take(left) {
             each(match spec.likelihood {
-                Likelihood::Bernoulli => probability(*a),
+                Likelihood::Bernoulli => probability(a),
                 Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
-                    pre_activation(*a, spec.output.variance_scale)
+                    pre_activation(a, spec.output.variance_scale)
                 }
             });
         }
         left = left.saturating_sub(rows.len());
     }
+}
+
+#[inline(never)]
+fn output_rows(group: PackedGroup<'_>, input: PackedInput<'_>, propagates: bool) -> [PreActivation; 4] {
+    let certain = |mean| PreActivation { mean, spread: Spread { mantissa: 0, shift: 0 } };
+    if propagates { group_moments(group, input) } else { group_means(group, input).map(certain) }
 }
 
 /// The pre-activation as it is, in floating point.
@@ -93,6 +95,7 @@ fn pre_activation(a: PreActivation, variance_scale: f32) -> Moments {
 }
 
 /// The probability, which the pre-activation was halved for.
+#[inline(never)]
 fn probability(a: PreActivation) -> Moments {
     let y = tanh(a.mean, a.spread);
     Moments {

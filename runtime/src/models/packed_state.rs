@@ -2,11 +2,18 @@
 
 use crate::cells::{CELL_LIMIT, PackedUnit};
 use crate::checkpoint::{CellKind, ModelSpec};
+use crate::moments::Moments;
 use crate::moments::fixed::{SHORT_MEAN_BITS, VAR_BITS};
 
 const UNIT_MEAN: f32 = (1_u32 << SHORT_MEAN_BITS) as f32;
 const UNIT_VAR: f32 = 65536.0;
 const CELL: f32 = (1_u32 << VAR_BITS) as f32;
+
+/// The moments that a word of h stands for.
+pub(super) fn unit(word: f32) -> Moments {
+    let PackedUnit { mean, var } = PackedUnit::from_word(word);
+    Moments { mean: mean as f32 / UNIT_MEAN, var: var as f32 / UNIT_VAR }
+}
 
 /// Writes means, then variances, of h and of c, layer after layer.
 pub(super) fn save(spec: &ModelSpec, state: &[f32], numbers: &mut [f32]) {
@@ -18,8 +25,8 @@ pub(super) fn save(spec: &ModelSpec, state: &[f32], numbers: &mut [f32]) {
     };
     for layer in &spec.layers {
         let (h, rest) = state.split_at_checked(layer.units.into()).unwrap_or_default();
-        h.iter().for_each(|word| put(PackedUnit::from_word(*word).mean as f32 / UNIT_MEAN));
-        h.iter().for_each(|word| put(PackedUnit::from_word(*word).var as f32 / UNIT_VAR));
+        h.iter().for_each(|word| put(unit(*word).mean));
+        h.iter().for_each(|word| put(unit(*word).var));
         let (c, rest) = rest.split_at_checked(cells(layer.cell, layer.units)).unwrap_or_default();
         for part in 0..2 {
             c.as_chunks::<2>().0.iter().for_each(|cell| put(cell[part].to_bits() as i32 as f32 / CELL));

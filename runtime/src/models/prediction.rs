@@ -1,6 +1,5 @@
 //! What a step tells.
 
-use super::state::State;
 use crate::moments::at_most;
 
 /// Mean and variance of one output in raw units.
@@ -58,13 +57,13 @@ pub struct Prediction<'s> {
 }
 
 impl<'s> Prediction<'s> {
-    pub(super) fn of(state: &'s State<'_>) -> Self {
-        Prediction {
-            mean: state.mean,
-            epistemic: state.epistemic,
-            aleatoric: state.aleatoric,
-            surprise: state.nll.map(|nll| Surprise { nll, z: state.z }),
-        }
+    pub(super) fn new(
+        mean: &'s [f32],
+        epistemic: &'s [f32],
+        aleatoric: &'s [f32],
+        surprise: Option<Surprise<'s>>,
+    ) -> Self {
+        Prediction { mean, epistemic, aleatoric, surprise }
     }
 
     /// Expected values.

@@ -3,7 +3,10 @@
 use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
+use super::outputs::Outputs;
+#[cfg(feature = "packed")]
 use super::packed_state;
+use super::words::{Words, copy};
 use crate::Error;
 use crate::cells::UNIT_LIMIT;
 use crate::checkpoint::ModelSpec;
@@ -16,14 +19,8 @@ pub struct State<'a> {
     /// Per layer: h means, h variances, and for an LSTM c means, c variances; in packed layouts h, and for an LSTM
     /// mean and variance of each c, as integers.
     pub(super) recurrent: &'a mut [f32],
-    /// The last prediction in raw units.
-    pub(super) mean: &'a mut [f32],
-    pub(super) epistemic: &'a mut [f32],
-    pub(super) aleatoric: &'a mut [f32],
-    /// Standardised residuals of the sample just seen; NaN where it was missing.
-    pub(super) z: &'a mut [f32],
-    /// Negative log-likelihood of the sample just seen.
-    pub(super) nll: Option<f32>,
+    /// The last prediction, and the score of the sample just seen.
+    pub(super) outputs: Outputs<'a>,
     /// Noisy input of the affine map at work: nothing of it survives a step.
     pub(super) scratch: &'a mut [f32],
 }
@@ -32,93 +29,89 @@ impl<'a> State<'a> {
     /// Divides an arena's words; the contents are whatever they were.
     pub(super) fn divide(spec: &ModelSpec, words: &'a mut [f32]) -> Result<Self, Error> {
         let too_small = Error::Arena { needed: spec.arena_words(), found: words.len() };
-        let outputs = spec.outputs.into();
-        let mut rest = words;
-        let mut take = |count: usize| -> Option<&'a mut [f32]> {
-            let (taken, left) = core::mem::take(&mut rest).split_at_mut_checked(count)?;
-            rest = left;
-            Some(taken)
-        };
+        let mut words = Words::new(words);
         let mut divided = || {
             Some(State {
-                recurrent: take(spec.recurrent_words())?,
-                mean: take(outputs)?,
-                epistemic: take(outputs)?,
-                aleatoric: take(outputs)?,
-                z: take(outputs)?,
-                nll: None,
-                scratch: take(spec.scratch_words())?,
+                recurrent: words.take(spec.recurrent_words())?,
+                outputs: Outputs::divide(&mut words, spec.outputs)?,
+                scratch: words.take(spec.scratch_words())?,
             })
         };
         divided().ok_or(too_small)
     }
 
-    /// The last prediction, as far as it is saved.
-    fn prediction(&self) -> impl Iterator<Item = f32> {
-        [&*self.mean, &*self.epistemic, &*self.aleatoric].into_iter().flatten().copied()
-    }
-
     /// Copies the state into `words`.
     pub(super) fn save(&self, spec: &ModelSpec, words: &mut [f32]) -> Result<(), Error> {
-        let (recurrent, prediction) = divide_saved(spec, words.len(), words)?;
-        if spec.layout.is_packed() {
-            packed_state::save(spec, self.recurrent, recurrent);
-        } else {
-            recurrent.iter_mut().zip(&*self.recurrent).for_each(|(word, value)| *word = *value);
+        let wrong_length = Error::State { needed: spec.saved_words(), found: words.len() };
+        if words.len() != spec.saved_words() {
+            return Err(wrong_length);
         }
-        prediction.iter_mut().zip(self.prediction()).for_each(|(word, value)| *word = value);
+        let (recurrent, prediction) =
+            words.split_at_mut_checked(spec.saved_state_words()).ok_or(wrong_length)?;
+        save_recurrent(spec, self.recurrent, recurrent);
+        prediction.iter_mut().zip(self.outputs.saved()).for_each(|(word, value)| *word = value);
         Ok(())
     }
 
     /// Takes over a saved state if every word of it is possible; is unchanged otherwise.
     pub(super) fn restore(&mut self, spec: &ModelSpec, words: &[f32]) -> Result<(), Error> {
-        let needed = spec.saved_words();
-        let lengths = Error::State { needed, found: words.len() };
-        if needed != words.len() {
-            return Err(lengths);
-        }
-        let possible = |(value, limits): (&f32, RangeInclusive<f32>)| limits.contains(value);
-        if let Some(word) = words.iter().zip(saved_limits(spec)).position(|pair| !possible(pair)) {
-            return Err(Error::StateValue { word });
-        }
-        let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).ok_or(lengths)?;
-        if spec.layout.is_packed() {
-            packed_state::restore(spec, self.recurrent, recurrent);
-        } else {
-            self.recurrent.iter_mut().zip(recurrent).for_each(|(place, value)| *place = *value);
-        }
-        let places = [&mut *self.mean, &mut *self.epistemic, &mut *self.aleatoric];
-        places.into_iter().flatten().zip(prediction).for_each(|(place, value)| *place = *value);
-        self.forget_surprise();
+        let limits = recurrent_limits(spec).chain(prediction_limits(spec.outputs));
+        check_saved(words, spec.saved_words(), limits)?;
+        let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).unwrap_or_default();
+        restore_recurrent(spec, self.recurrent, recurrent);
+        self.outputs.restore(prediction);
         Ok(())
     }
+}
 
-    pub(super) fn forget_surprise(&mut self) {
-        self.z.fill(f32::NAN);
-        self.nll = None;
+/// Writes the state of a network's layers as numbers.
+pub(super) fn save_recurrent(spec: &ModelSpec, recurrent: &[f32], numbers: &mut [f32]) {
+    match spec.layout.runs_packed() {
+        #[cfg(feature = "packed")]
+        true => packed_state::save(spec, recurrent, numbers),
+        _ => copy(numbers, recurrent),
     }
 }
 
-/// A saved state's recurrent part and prediction.
-fn divide_saved<'w>(
-    spec: &ModelSpec,
-    found: usize,
-    words: &'w mut [f32],
-) -> Result<(&'w mut [f32], &'w mut [f32]), Error> {
-    let needed = spec.saved_words();
-    let parts = if needed == found { words.split_at_mut_checked(spec.saved_state_words()) } else { None };
-    parts.ok_or(Error::State { needed, found })
+/// Reads what [`save_recurrent`] wrote.
+pub(super) fn restore_recurrent(spec: &ModelSpec, recurrent: &mut [f32], numbers: &[f32]) {
+    match spec.layout.runs_packed() {
+        #[cfg(feature = "packed")]
+        true => packed_state::restore(spec, recurrent, numbers),
+        _ => copy(recurrent, numbers),
+    }
 }
 
-/// What each word of a saved state may be, in order.
-fn saved_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> + '_ {
-    let unit = [-UNIT_LIMIT..=UNIT_LIMIT, 0.0..=UNIT_LIMIT * UNIT_LIMIT];
-    let block =
-        move |count: u16| unit.clone().into_iter().flat_map(move |limits| repeat_n(limits, count.into()));
-    let layers = spec.layers.iter().flat_map(move |layer| {
-        let block = block.clone();
-        (0..layer.cell.states()).flat_map(move |_| block(layer.units))
-    });
-    let prediction = [f32::MIN..=f32::MAX, 0.0..=f32::MAX, 0.0..=f32::MAX];
-    layers.chain(prediction.into_iter().flat_map(|limits| repeat_n(limits, spec.outputs.into())))
+/// Whether a saved state has the right length and only possible values.
+pub(super) fn check_saved(
+    words: &[f32],
+    needed: usize,
+    limits: impl Iterator<Item = RangeInclusive<f32>>,
+) -> Result<(), Error> {
+    if needed != words.len() {
+        return Err(Error::State { needed, found: words.len() });
+    }
+    match words.iter().zip(limits).position(|(value, limits)| !limits.contains(value)) {
+        Some(word) => Err(Error::StateValue { word }),
+        None => Ok(()),
+    }
+}
+
+/// What the numbers of a network's layers may be, in order.
+pub(super) fn recurrent_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> + '_ {
+    spec.layers
+        .iter()
+        .flat_map(|layer| (0..layer.cell.states()).flat_map(move |_| moment_limits(layer.units.into())))
+}
+
+/// What the means and then the variances of `count` standardised quantities may be.
+pub(super) fn moment_limits(count: usize) -> impl Iterator<Item = RangeInclusive<f32>> {
+    let limits = [-UNIT_LIMIT..=UNIT_LIMIT, 0.0..=UNIT_LIMIT * UNIT_LIMIT];
+    limits.into_iter().flat_map(move |limits| repeat_n(limits, count))
+}
+
+/// What the numbers of a prediction may be, in order.
+pub(super) fn prediction_limits(outputs: u16) -> impl Iterator<Item = RangeInclusive<f32>> {
+    let limits = [f32::MIN..=f32::MAX, 0.0..=f32::MAX, 0.0..=f32::MAX];
+    limits.into_iter().flat_map(move |limits| repeat_n(limits, outputs.into()))
 }

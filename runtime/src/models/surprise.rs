@@ -26,18 +26,24 @@ pub(super) fn score(likelihood: Likelihood, predicted: Output, observed: f32) ->
     }
 }
 
+/// One copy for all its callers.
+#[inline(never)]
+fn ln(x: f32) -> f32 {
+    libm::logf(x)
+}
+
 /// −log N(x | mean, variance) = ½ (ln 2π + ln variance + z²).
 fn gaussian(predicted: Output, observed: f32) -> Score {
     let variance = predicted.variance.max(f32::MIN_POSITIVE);
     let z = ((observed - predicted.mean) / libm::sqrtf(variance)).clamp(-Z_LIMIT, Z_LIMIT);
-    Score { nll: 0.5 * (LN_TWO_PI + libm::logf(variance) + z * z), z }
+    Score { nll: 0.5 * (LN_TWO_PI + ln(variance) + z * z), z }
 }
 
 /// −x ln p − (1 − x) ln (1 − p).
 fn bernoulli(probability: f32, observed: f32) -> Score {
     let p = probability.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN);
     let x = observed.clamp(0.0, 1.0);
-    let nll = -x * libm::logf(p) - (1.0 - x) * libm::logf(1.0 - p);
+    let nll = -x * ln(p) - (1.0 - x) * ln(1.0 - p);
     Score { nll, z: (x - p) / libm::sqrtf(p * (1.0 - p)) }
 }
 
@@ -45,7 +51,7 @@ fn bernoulli(probability: f32, observed: f32) -> Score {
 fn categorical(probability: f32, observed: f32) -> Score {
     let p = probability.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN);
     let x = observed.clamp(0.0, 1.0);
-    Score { nll: -x * libm::logf(p), z: (x - p) / libm::sqrtf(p * (1.0 - p)) }
+    Score { nll: -x * ln(p), z: (x - p) / libm::sqrtf(p * (1.0 - p)) }
 }
 
 #[cfg(test)]

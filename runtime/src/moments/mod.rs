@@ -27,7 +27,9 @@
 //! to 0.013 and the variance by up to 0.027, also where the input is certain and it should vanish.
 
 mod elementary;
+#[cfg(feature = "packed")]
 pub(crate) mod fixed;
+#[cfg(feature = "packed")]
 mod fixed_table;
 pub mod gradient;
 mod logistic;

@@ -5,10 +5,12 @@ use std::vec::Vec;
 
 mod accuracy;
 mod derivatives;
+#[cfg(feature = "packed")]
 mod fixed;
 mod limits;
 mod published;
 mod quadrature;
+mod wide;
 
 type Function = fn(Moments) -> Moments;
 type Gradient = fn(Moments) -> (Moments, Jacobian);

@@ -1,10 +1,12 @@
 //! The runtime against a slow f64 network that integrates its moments, for every kind of model.
 
+mod latent;
 mod network;
 
 use network::Network;
 use quaver::checkpoint::{
-    CellKind, Contents, Layout, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise, WeightFormat, write,
+    CellKind, Contents, Layout, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+    WeightFormat, write,
 };
 use quaver::{Model, Output};
 use quaver_tests::golden::{Architecture, randomise};
@@ -37,6 +39,10 @@ fn gap(
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut state = model.start_in(&mut words).expect("enough words");
     let mut network = Network::new(&contents);
+    if architecture.target.is_next() {
+        // The first row is predicted from the training mean.
+        network.step(vec![(0.0, 0.0); architecture.inputs.into()]);
+    }
 
     let mut gap = Gap::default();
     for _ in 0..STEPS {
@@ -146,6 +152,16 @@ fn outputs_of_every_kind_agree() {
     both_formats(pairs, &[(TANH, 9)], ROUNDING, "heteroscedastic output");
     let classes = Architecture { likelihood: Likelihood::Categorical, outputs: 5, ..base };
     both_formats(classes, &[(TANH, 9)], ROUNDING, "categorical output");
+}
+
+#[test]
+fn changes_are_added_to_the_last_row() {
+    let base = Architecture { outputs: 3, target: Target::Change, ..Architecture::default() };
+    let paper = Architecture { form: MomentForm::Paper, ..base };
+    both_formats(paper, &[(TANH, 9)], ROUNDING, "change");
+    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
+    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "change, heteroscedastic");
+    packed_layouts(base, &[(TANH, 9)], INTEGER, "change");
 }
 
 #[test]

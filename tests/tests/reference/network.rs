@@ -4,13 +4,14 @@
 //! but the description of the model.
 
 use quaver::checkpoint::{
-    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise,
+    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise,
 };
 
 /// Mean and variance.
 pub(crate) type Pair = (f64, f64);
 
 /// One affine map as rows of (weight, weight variance), with bias and bias variance.
+#[derive(Clone)]
 struct Map {
     rows: Vec<(Vec<Pair>, Pair)>,
 }
@@ -117,6 +118,7 @@ fn product((e1, v1): Pair, (e2, v2): Pair) -> Pair {
     (e1 * e2, v1 * v2 + v1 * e2 * e2 + v2 * e1 * e1)
 }
 
+#[derive(Clone)]
 struct Layer {
     map: Map,
     h: Vec<Pair>,
@@ -124,6 +126,7 @@ struct Layer {
 }
 
 /// A model with the state of one stream.
+#[derive(Clone)]
 pub(crate) struct Network {
     contents: Contents,
     layers: Vec<Layer>,
@@ -148,6 +151,7 @@ impl Network {
     /// One step from standardised inputs; per output (mean, epistemic variance, aleatoric variance) in raw units.
     pub(crate) fn step(&mut self, input: Vec<Pair>) -> Vec<(f64, f64, f64)> {
         let spec = self.contents.spec.clone();
+        let last = input.clone();
         let mut below = input;
         for (layer, state) in spec.layers.iter().zip(&mut self.layers) {
             let fed = below.iter().map(|unit| noisy(layer.input_noise, *unit));
@@ -164,17 +168,27 @@ impl Network {
             state.h.iter_mut().for_each(|(_, var)| *var *= scale);
             below = state.h.clone();
         }
-        self.outputs(&below)
+        self.outputs(&below, &last)
     }
 
-    fn outputs(&self, below: &[Pair]) -> Vec<(f64, f64, f64)> {
+    /// The units of the last layer.
+    pub(crate) fn last(&self) -> &[Pair] {
+        &self.layers.last().expect("a net has layers").h
+    }
+
+    fn outputs(&self, below: &[Pair], last: &[Pair]) -> Vec<(f64, f64, f64)> {
         let spec = &self.contents.spec;
         let plain = spec.output.mode == OutputMode::Plain;
         let fed =
             below.iter().map(|unit| if plain { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
         let a = self.output.apply(&fed.collect::<Vec<_>>());
         let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
-        let a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
+        let mut a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
+        if spec.target == Target::Change {
+            for (change, last) in a.iter_mut().step_by(spec.likelihood.rows()).zip(last) {
+                *change = (change.0 + last.0, change.1 + last.1);
+            }
+        }
         let noise = |index: usize| f64::from(self.contents.noise_var[index]);
         let binary = |a: &Pair| {
             let (mean, var) = sigmoid(spec.moment_form, *a);

@@ -2,24 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
 use quaver::checkpoint::{Layout, WeightFormat};
 use serde::Serialize;
 
+use super::export_latent;
 use crate::config::Config;
 use crate::data::Sequence;
-use crate::evaluate::{from_runtime, scores, variance_factors};
-use crate::export::{Cost, contents, cost, rust_constants};
+use crate::evaluate::{from_runtime, variance_factors};
+use crate::export::{Cost, Storage, cost, encode, rust_constants};
 use crate::files;
-use crate::fit::{RunFolder, RunState};
+use crate::fit::{RunFolder, RunState, Trained};
 
 /// Write a run's best model as a checkpoint, and say what that costs.
 ///
 /// The checkpoint is run through the runtime on the validation data, beside the same net in f32, before anything is
 /// written. Beside MODEL.qvr a Rust file of the same name holds the constants that firmware needs. With --calibrate, the
-/// predicted variance of each output is scaled by the factor that suits the validation data best.
+/// predicted variance of each output is scaled by the factor that suits the validation data best. A latent model is written if
+/// its nets read forwards: a STORN for a sampler, a VOSP for a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
@@ -32,20 +34,27 @@ pub struct Arguments {
     run: PathBuf,
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
-    weights: Weights,
+    pub(super) weights: Weights,
     /// In which order int8 weights are stored. By default fast, or plain where the integer kernels cannot run the net or
     /// would cost more than 0.02 nats per step.
     #[arg(long, value_enum)]
-    layout: Option<Order>,
+    pub(super) layout: Option<Order>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
     #[arg(long)]
-    calibrate: bool,
+    pub(super) calibrate: bool,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
-    output: PathBuf,
+    pub(super) output: PathBuf,
     /// Print one JSON object.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
+}
+
+impl Arguments {
+    /// A run's best model in int8, in the layout that suits it.
+    pub(super) fn int8(run: PathBuf, output: PathBuf) -> Self {
+        Arguments { run, weights: Weights::Int8, layout: None, calibrate: false, output, json: false }
+    }
 }
 
 /// How weights are stored.
@@ -57,7 +66,7 @@ pub(super) enum Weights {
 
 /// In which order weights are stored.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum Order {
+pub(super) enum Order {
     /// Row after row; runs in floating point.
     Plain,
     /// For integer kernels, a byte per weight.
@@ -90,8 +99,12 @@ impl From<Weights> for WeightFormat {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
-    let state = RunState::load(&folder.best_state())?;
+    let trained = Trained::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
+    let state = match trained {
+        Trained::Predictor(state) => state,
+        Trained::Latent(state) => return export_latent::run(arguments, &state, &data.valid),
+    };
     let storage = Storage { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
     let exported = if arguments.calibrate {
         calibrated_export(&state, storage, &data.valid, &arguments.output)?
@@ -133,40 +146,8 @@ pub(super) fn export(
     export_as(state, Storage { format, layout: None }, sequences, output)
 }
 
-/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on the
-/// validation data, the plain one is taken.
-const PRICE_OF_SPEED: f64 = 0.02;
-
-/// How weights are stored: without a layout, in the fastest that is good enough.
-#[derive(Clone, Copy)]
-struct Storage {
-    format: WeightFormat,
-    layout: Option<Layout>,
-}
-
-impl Storage {
-    /// The layout to take, settled on `sequences` where nobody asked for one.
-    fn layout(self, state: &RunState, sequences: &[Sequence]) -> Result<Layout> {
-        if let Some(layout) = self.layout {
-            return Ok(layout);
-        }
-        if self.format == WeightFormat::F32 {
-            return Ok(Layout::Plain);
-        }
-        let nll = |layout| -> Result<f64> {
-            let bytes = encode(state, self.format, layout, None)?;
-            let forecasts = from_runtime(&bytes, sequences)?;
-            Ok(scores(state.spec.likelihood, &state.target_names, sequences, &forecasts).nll)
-        };
-        // What the integer kernels cannot run, floating point can.
-        let affordable = nll(Layout::Fast)
-            .is_ok_and(|fast| nll(Layout::Plain).is_ok_and(|plain| fast - plain <= PRICE_OF_SPEED));
-        Ok(if affordable { Layout::Fast } else { Layout::Plain })
-    }
-}
-
 fn export_as(state: &RunState, storage: Storage, sequences: &[Sequence], output: &Path) -> Result<Exported> {
-    let layout = storage.layout(state, sequences)?;
+    let layout = storage.layout(state, sequences);
     let bytes = encode(state, storage.format, layout, None)?;
     let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, None)?;
     write(state, sequences, output, bytes, f32_bytes)
@@ -180,7 +161,7 @@ fn calibrated_export(
     sequences: &[Sequence],
     output: &Path,
 ) -> Result<Exported> {
-    let layout = storage.layout(state, sequences)?;
+    let layout = storage.layout(state, sequences);
     let factors = |format, layout| -> Result<Vec<f32>> {
         let forecasts = from_runtime(&encode(state, format, layout, None)?, sequences)?;
         Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
@@ -189,26 +170,6 @@ fn calibrated_export(
     let bytes = encode(state, storage.format, layout, Some(&own))?;
     let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, Some(&of_f32))?;
     Ok(Exported { calibration: Some(own), ..write(state, sequences, output, bytes, f32_bytes)? })
-}
-
-/// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
-fn encode(
-    state: &RunState,
-    format: WeightFormat,
-    layout: Layout,
-    factors: Option<&[f32]>,
-) -> Result<Vec<u8>> {
-    let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
-    let mut contents = contents(spec, format, parameters, scaling, input_names, target_names);
-    if let Some(factors) = factors {
-        ensure!(
-            contents.calibration.len() == factors.len(),
-            "--calibrate scales the variance of normal outputs, and this model has none; leave it out"
-        );
-        contents.calibration = factors.to_vec();
-    }
-    contents.spec.layout = layout;
-    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
 /// Measures a checkpoint and its twin in full precision, and writes the first.

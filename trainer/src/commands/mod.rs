@@ -1,11 +1,18 @@
 //! What each subcommand of `quaver` does.
 
+mod csv_rows;
 mod demo;
+mod denoise;
 mod eval;
 mod export;
+mod export_latent;
+mod impute;
 mod inspect;
+mod pictures;
 mod progress;
+mod row_model;
 mod run;
+mod sample;
 mod search;
 mod subject;
 mod table;
@@ -25,6 +32,9 @@ pub enum Command {
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Run(run::Arguments),
+    Denoise(denoise::Arguments),
+    Sample(sample::Arguments),
+    Impute(impute::Arguments),
 }
 
 impl Command {
@@ -41,6 +51,9 @@ impl Command {
             Command::Export(arguments) => export::run(&arguments),
             Command::Inspect(arguments) => inspect::run(&arguments),
             Command::Run(arguments) => run::run(&arguments),
+            Command::Denoise(arguments) => denoise::run(&arguments),
+            Command::Sample(arguments) => sample::run(&arguments),
+            Command::Impute(arguments) => impute::run(&arguments),
         }
     }
 }

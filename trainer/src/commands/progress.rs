@@ -39,14 +39,16 @@ impl Progress for Console {
 
     fn step(&mut self, step: &StepReport) {
         self.bar.inc(1);
-        let epochs = self.plan.map_or(0, |plan| plan.epochs);
-        self.bar.set_message(format!("{}/{epochs}, training NLL {:.4}", step.epoch, step.train_nll));
+        let (epochs, loss) = self.plan.map_or((0, "NLL"), |plan| (plan.epochs, plan.loss));
+        self.bar.set_message(format!("{}/{epochs}, training {loss} {:.4}", step.epoch, step.train_nll));
     }
 
     fn epoch(&mut self, metrics: &EpochMetrics, seconds: f64) {
         let mark = if metrics.best { "  best so far" } else { "" };
+        let loss = self.plan.map_or("NLL", |plan| plan.loss);
+        let kl = metrics.valid_kl.map_or_else(String::new, |kl| format!(", of which KL {kl:>7.4}"));
         self.say(&format!(
-            "epoch {:>4}  training NLL {:>9.4}  validation NLL {:>9.4}  {seconds:>6.1} s{mark}",
+            "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{kl}  {seconds:>6.1} s{mark}",
             metrics.epoch, metrics.train_nll, metrics.valid_nll
         ));
     }

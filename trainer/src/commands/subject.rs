@@ -1,27 +1,33 @@
-//! What an evaluation is of: a run folder, or a checkpoint.
+//! What an evaluation is of: a run folder, of a predictor or of a latent model, or a checkpoint.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use quaver::Model;
-use quaver::checkpoint::ModelSpec;
+use quaver::checkpoint::{Family, Kind, ModelSpec, Target};
 
-use crate::data::{Dataset, Sequence};
-use crate::evaluate::{Forecast, from_network, from_runtime};
-use crate::fit::{RunFolder, RunState};
+use crate::data::{Dataset, Rows, Sequence};
+use crate::evaluate::{Forecast, from_network, from_runtime, latent_from_runtime};
+use crate::fit::{RunFolder, RunState, Trained};
+use crate::latent::{Feed, LatentModel, LatentNets};
 
 /// A trained model in either of its forms.
 pub(super) enum Subject {
     /// The best state of a run: the net as it was trained.
     Run(Box<RunState>),
+    /// The same of a latent model.
+    Latent(Box<RunState<LatentNets>>),
     /// A checkpoint: the runtime.
     Checkpoint(Box<StoredModel>),
+    /// The checkpoint of a latent model: the runtime too.
+    LatentCheckpoint(Box<StoredModel>),
 }
 
 /// A checkpoint that has been read.
 pub(super) struct StoredModel {
     bytes: Vec<u8>,
+    /// The net that says what targets may be.
     spec: ModelSpec,
     input_names: Vec<String>,
     output_names: Vec<String>,
@@ -31,37 +37,57 @@ impl Subject {
     /// A folder is a run, a file is a checkpoint.
     pub(super) fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
-            return Ok(Subject::Run(Box::new(RunState::load(&RunFolder::new(path).best_state())?)));
+            return Ok(match Trained::load(&RunFolder::new(path).best_state())? {
+                Trained::Predictor(state) => Subject::Run(state),
+                Trained::Latent(state) => Subject::Latent(state),
+            });
         }
         let shown = path.display();
         let bytes = fs::read(path)
             .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
-        let model = Model::load(&bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
+        let unusable = || format!("{shown} is not a usable checkpoint");
+        if Kind::of(&bytes) == Some(Kind::Latent) {
+            let model = quaver::LatentModel::load(&bytes).with_context(unusable)?;
+            let (recognition, generating) = (model.recognition(), model.generating());
+            let stored = StoredModel {
+                spec: generating.spec().clone(),
+                input_names: recognition.checkpoint().input_names().map(String::from).collect(),
+                output_names: generating.checkpoint().output_names().map(String::from).collect(),
+                bytes: bytes.clone(),
+            };
+            return Ok(Subject::LatentCheckpoint(Box::new(stored)));
+        }
+        let model = Model::load(&bytes).with_context(unusable)?;
         let spec = model.spec().clone();
         let input_names = model.checkpoint().input_names().map(String::from).collect();
         let output_names = model.checkpoint().output_names().map(String::from).collect();
         Ok(Subject::Checkpoint(Box::new(StoredModel { bytes, spec, input_names, output_names })))
     }
 
+    /// The net that says what targets may be.
     pub(super) fn spec(&self) -> &ModelSpec {
         match self {
             Subject::Run(state) => &state.spec,
-            Subject::Checkpoint(model) => &model.spec,
+            Subject::Latent(state) => &state.spec.generating.spec,
+            Subject::Checkpoint(model) | Subject::LatentCheckpoint(model) => &model.spec,
         }
     }
 
     /// Whether this is the net or the runtime, in words.
     pub(super) fn kind(&self) -> &'static str {
         match self {
-            Subject::Run(_) => "trained net, f32",
-            Subject::Checkpoint(_) => "runtime",
+            Subject::Run(_) | Subject::Latent(_) => "trained net, f32",
+            Subject::Checkpoint(_) | Subject::LatentCheckpoint(_) => "runtime",
         }
     }
 
     fn names(&self) -> (&[String], &[String]) {
         match self {
             Subject::Run(state) => (&state.input_names, &state.target_names),
-            Subject::Checkpoint(model) => (&model.input_names, &model.output_names),
+            Subject::Latent(state) => (&state.input_names, &state.target_names),
+            Subject::Checkpoint(model) | Subject::LatentCheckpoint(model) => {
+                (&model.input_names, &model.output_names)
+            }
         }
     }
 
@@ -81,12 +107,45 @@ impl Subject {
         Ok(())
     }
 
+    /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
+    /// forwards and predictors of clean inputs.
+    pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
+        let means = |forecasts: Vec<Forecast>| forecasts.into_iter().map(|forecast| forecast.mean).collect();
+        let (inputs, outputs) = self.names();
+        match self {
+            Subject::Latent(state) if state.spec.is_causal() => {
+                Ok(Some(means(LatentModel::new(state).reconstruct(sequences, Feed::Moments))))
+            }
+            Subject::Latent(_) | Subject::LatentCheckpoint(_) => Ok(None),
+            _ if self.spec().target == Target::Columns && inputs == outputs => {
+                Ok(Some(means(self.forecast(sequences)?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// One prediction per row. A latent model makes them with its latent variables as moments.
     pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
         match self {
             Subject::Run(state) => {
                 Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
             }
+            Subject::Latent(state) => {
+                ensure!(
+                    state.spec.is_causal(),
+                    "a net of this model reads the whole sequence, so it predicts no next row"
+                );
+                Ok(LatentModel::new(state).predict(sequences, Feed::Moments, 0))
+            }
             Subject::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
+            Subject::LatentCheckpoint(model) => {
+                let family = quaver::LatentModel::load(&model.bytes)?.spec().family;
+                ensure!(
+                    family == Family::Storn,
+                    "a VOSP on the runtime denoises rows rather than predicting them; evaluate its run folder instead"
+                );
+                Ok(latent_from_runtime(&model.bytes, sequences)?.forecasts)
+            }
         }
     }
 }

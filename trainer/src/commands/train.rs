@@ -16,6 +16,7 @@ use crate::fit;
 #[command(after_help = "Examples:
   quaver train config.toml --out runs/first
   quaver train config.toml --out runs/wide --set model.layers=[64] --set training.epochs=50
+  quaver train config.toml --out runs/first --data-dir ~/recordings
   quaver train config.toml --out runs/first --resume        go on exactly where it stopped")]
 pub struct Arguments {
     /// Data, model and training.
@@ -24,6 +25,9 @@ pub struct Arguments {
     /// The run folder to write.
     #[arg(long, value_name = "RUN")]
     out: PathBuf,
+    /// Where relative paths of data start, instead of the config's folder. The run folder remembers it.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     /// Go on with the run in this folder.
     #[arg(long)]
     resume: bool,
@@ -33,7 +37,7 @@ pub struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let config = Config::load(&arguments.config, &arguments.set)?;
+    let config = Config::load_with_data(&arguments.config, &arguments.set, arguments.data_dir.as_deref())?;
     let data = config.load_data()?;
     fit::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
     Ok(())

@@ -18,6 +18,7 @@
 
 mod check;
 mod document;
+mod latent;
 mod model;
 mod noise;
 mod search;
@@ -27,18 +28,19 @@ mod weights;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, UnitNoise, WeightFormat};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Recipe};
+use crate::data::{Dataset, Recipe, Targets};
 use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
 
+pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Optimiser, Schedule, Training};
+pub use training::{Init, Keep, Optimiser, Schedule, Training};
 pub use weights::Weights;
 
 /// Everything an experiment is told.
@@ -59,6 +61,13 @@ pub struct Config {
     /// What is known of the weights.
     #[serde(default)]
     pub weights: Weights,
+    /// Latent sequences: with this section, the model is not a predictor but two nets, of which `[model]` is the one that
+    /// generates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latent: Option<Latent>,
+    /// The recognition net of a latent model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recognition: Option<Recognition>,
     /// Where training begins.
     #[serde(default)]
     pub init: Init,
@@ -81,12 +90,21 @@ impl Config {
     /// no quotes. Relative paths, of overrides as well, start at the folder of the config file; they are
     /// absolute in the result.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Config> {
+        Config::load_with_data(path, overrides, None)
+    }
+
+    /// The same with relative paths that start at another folder, if one is given.
+    pub fn load_with_data(path: &Path, overrides: &[String], data_dir: Option<&Path>) -> Result<Config> {
         let file = path.display().to_string();
         let text =
             std::fs::read_to_string(path).with_context(|| format!("{file}: cannot read this config"))?;
         let mut config = Config::parse(&file, &text, overrides)?;
-        let path = std::path::absolute(path).with_context(|| format!("{file}: cannot tell where this is"))?;
-        config.data.anchor(path.parent().unwrap_or(Path::new("/")));
+        let beside = path.parent().unwrap_or(Path::new("/"));
+        // An empty path stands for the working directory, which only `.` says.
+        let start = data_dir.unwrap_or(if beside == Path::new("") { Path::new(".") } else { beside });
+        let start = std::path::absolute(start)
+            .with_context(|| format!("{}: cannot tell where this is", start.display()))?;
+        config.data.anchor(&start);
         Ok(config)
     }
 
@@ -115,17 +133,9 @@ impl Config {
             );
             Ok(count as u16)
         };
-        Ok(ModelSpec {
-            inputs: width("inputs", inputs)?,
-            outputs: width("outputs", outputs)?,
-            target: self.data.target(),
-            likelihood: self.model.likelihood,
-            moment_form: self.model.moments,
-            weight_format: WeightFormat::F32,
-            layout: Layout::Plain,
-            layers: self.model.layer_specs(&self.noise, &self.weights).collect(),
-            output: self.model.output_spec(&self.noise, &self.weights),
-        })
+        let (inputs, outputs) = (width("inputs", inputs)?, width("outputs", outputs)?);
+        let target = if self.model.residual { Target::Change } else { self.data.target() };
+        Ok(self.model.spec(inputs, outputs, target, &self.noise, &self.weights))
     }
 
     /// How the model is trained, beyond its architecture.
@@ -137,6 +147,13 @@ impl Config {
             learned_keep: self.noise.learn_keep,
             implicit_variance: self.model.implicit_variance,
         }
+    }
+
+    /// Epochs since the validation loss has last got better, after `done` epochs of which `best` was the best. While the
+    /// divergence of a latent model does not count in full, its bound may well get worse: that is not held against it.
+    pub fn stale_epochs(&self, done: usize, best: usize) -> usize {
+        let warm_up = self.latent.as_ref().map_or(0, |latent| latent.warm_up.ceil() as usize);
+        done.saturating_sub(best.max(warm_up))
     }
 
     /// Reads the data, and checks that they suit the model.
@@ -156,6 +173,9 @@ impl Config {
         if self.data.train.is_empty() {
             return Err(fault("data.train", "must name at least one file"));
         }
+        if self.data.valid_seed.is_some() && !self.data.valid.is_empty() {
+            return Err(fault("data.valid_seed", "and `data.valid` exclude each other; remove one of them"));
+        }
         if let Some(fraction) = self.data.valid_fraction {
             if !self.data.valid.is_empty() {
                 return Err(fault(
@@ -170,20 +190,37 @@ impl Config {
                 ));
             }
         }
+        self.check_added_noise()?;
         self.model.check()?;
+        if self.model.residual && !self.data.target().is_next() {
+            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
+            return Err(fault("model.residual", problem));
+        }
         self.noise.check()?;
         self.weights.check()?;
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
         self.training.check()?;
+        self.check_latent()?;
         self.search.check(self.training.epochs)
+    }
+
+    /// Checks that noise to be added is well defined, and there where it is needed.
+    fn check_added_noise(&self) -> Result<(), Fault> {
+        match &self.data.noise {
+            None if self.data.targets == Targets::Clean => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise`";
+                Err(fault("data.targets", problem))
+            }
+            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            None => Ok(()),
+        }
     }
 
     /// Checks that methods which live on variance get some.
     fn check_variance(&self) -> Result<(), Fault> {
-        let noises = [self.noise.input(), self.noise.recurrent(), self.noise.output()];
-        let silent = noises.iter().all(|noise| *noise == UnitNoise::None);
-        if self.model.implicit_variance && silent && !self.weights.has_variance() {
+        let silent = self.model.is_silent(&self.noise) && !self.weights.has_variance();
+        if self.model.implicit_variance && silent {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
             return Err(fault("model.implicit_variance", problem));

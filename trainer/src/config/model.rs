@@ -1,8 +1,8 @@
 //! The section `[model]`: what is trained.
 
 use quaver::checkpoint::{
-    CellKind, LayerSpec, Likelihood, MAX_LAYERS, MAX_WIDTH, MomentForm, OutputMode, OutputSpec, Transfer,
-    UnitNoise,
+    CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, Transfer, UnitNoise, WeightFormat,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,9 @@ pub struct Model {
     /// only.
     #[serde(with = "OutputName")]
     pub output: OutputMode,
+    /// Whether the outputs are what the next row differs by from the last one, which is added to them: a net then starts
+    /// from persistence; false unless given. For `data.targets = "next"` and a normal likelihood.
+    pub residual: bool,
     /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance,
     /// `"heteroscedastic"` with a variance that the network predicts, `"bernoulli"` for targets of 0 and 1, or
     /// `"categorical"` if exactly one of them is 1.
@@ -93,6 +96,7 @@ impl Default for Model {
             cell: Cell::Lstm,
             layers: vec![32],
             output: OutputMode::Propagating,
+            residual: false,
             likelihood: Likelihood::Gaussian,
             moments: MomentForm::Accurate,
             implicit_variance: false,
@@ -104,15 +108,12 @@ impl Default for Model {
 
 impl Model {
     pub(super) fn check(&self) -> Result<(), Fault> {
-        let key = "model.layers";
-        if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
-            let found = self.layers.len();
-            return Err(fault(
-                key,
-                format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
-            ));
+        self.check_at("model")?;
+        let normal = matches!(self.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+        if self.residual && !normal {
+            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not sums";
+            return Err(fault("model.residual", problem));
         }
-        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))?;
         share("model.variance_scale_min", self.variance_scale_min.into())?;
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
             return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
@@ -124,8 +125,51 @@ impl Model {
         Ok(())
     }
 
+    /// Checks the layers, which section `section` lists.
+    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
+        let key = &format!("{section}.layers");
+        if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
+            let found = self.layers.len();
+            return Err(fault(
+                key,
+                format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
+            ));
+        }
+        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))
+    }
+
+    /// The whole architecture, with weights of 32 bits.
+    pub(super) fn spec(
+        &self,
+        inputs: u16,
+        outputs: u16,
+        target: Target,
+        noise: &Noise,
+        weights: &Weights,
+    ) -> ModelSpec {
+        ModelSpec {
+            inputs,
+            outputs,
+            target,
+            likelihood: self.likelihood,
+            moment_form: self.moments,
+            weight_format: WeightFormat::F32,
+            layout: Layout::Plain,
+            layers: self.layer_specs(noise, weights).collect(),
+            output: self.output_spec(noise, weights),
+        }
+    }
+
+    /// Whether none of its connections has noise that variance could come from.
+    pub(super) fn is_silent(&self, noise: &Noise) -> bool {
+        let certain = Weights::default();
+        let mut layers = self.layer_specs(noise, &certain);
+        layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
+            && noise.output() == UnitNoise::None
+    }
+
     /// The layers of the model with their noise.
-    pub(super) fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
+    fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
         let cell = CellKind::from(self.cell);
         let weight_variance = weights.has_variance();
         let layer = move |(index, &units): (usize, &u16)| LayerSpec {
@@ -140,7 +184,7 @@ impl Model {
     }
 
     /// The output layer of the model with its noise.
-    pub(super) fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
+    fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
         OutputSpec {
             mode: self.output,
             noise: noise.output(),

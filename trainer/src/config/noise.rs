@@ -63,45 +63,60 @@ impl Default for Noise {
 
 impl Noise {
     pub(super) fn check(&self) -> Result<(), Fault> {
+        self.check_at("noise")
+    }
+
+    /// Checks the noise that stands in section `section`.
+    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
         for (key, keep) in self.keeps() {
+            let key = &format!("{section}.{key}");
             probability(key, keep.into())?;
             if self.kind != NoiseKind::Dropout && keep != 1.0 {
-                return Err(fault(
-                    key,
-                    "belongs to `noise.kind = \"dropout\"`; other kinds are set by variances",
-                ));
-            }
-        }
-        for (key, var) in self.vars() {
-            not_negative(key, var.into())?;
-            if self.kind == NoiseKind::Dropout && var != 0.0 {
-                let problem = "belongs to `noise.kind = \"multiplicative\"` or `\"additive\"`; dropout is set by \
-                    probabilities to keep";
+                let problem =
+                    format!("belongs to `{section}.kind = \"dropout\"`; other kinds are set by variances");
                 return Err(fault(key, problem));
             }
         }
-        if self.learn_keep && self.keeps().iter().all(|(_, keep)| *keep == 1.0) {
-            let problem = "needs a probability below 1 to begin with, such as `noise.recurrent_keep = 0.9`";
-            return Err(fault("noise.learn_keep", problem));
+        for (key, var) in self.vars() {
+            let key = &format!("{section}.{key}");
+            not_negative(key, var.into())?;
+            if self.kind == NoiseKind::Dropout && var != 0.0 {
+                let problem = format!(
+                    "belongs to `{section}.kind = \"multiplicative\"` or `\"additive\"`; dropout is set by \
+                     probabilities to keep"
+                );
+                return Err(fault(key, problem));
+            }
+        }
+        if self.learn_keep && !self.has_dropout() {
+            let problem = format!(
+                "needs a probability below 1 to begin with, such as `{section}.recurrent_keep = 0.9`"
+            );
+            return Err(fault(&format!("{section}.learn_keep"), problem));
         }
         Ok(())
     }
 
+    /// Whether anything is dropped anywhere.
+    pub(super) fn has_dropout(&self) -> bool {
+        self.keeps().iter().any(|(_, keep)| *keep < 1.0)
+    }
+
     fn keeps(&self) -> [(&'static str, f32); 4] {
         [
-            ("noise.input_keep", self.input_keep),
-            ("noise.between_keep", self.between_keep),
-            ("noise.recurrent_keep", self.recurrent_keep),
-            ("noise.output_keep", self.output_keep),
+            ("input_keep", self.input_keep),
+            ("between_keep", self.between_keep),
+            ("recurrent_keep", self.recurrent_keep),
+            ("output_keep", self.output_keep),
         ]
     }
 
     fn vars(&self) -> [(&'static str, f32); 4] {
         [
-            ("noise.input_var", self.input_var),
-            ("noise.between_var", self.between_var),
-            ("noise.recurrent_var", self.recurrent_var),
-            ("noise.output_var", self.output_var),
+            ("input_var", self.input_var),
+            ("between_var", self.between_var),
+            ("recurrent_var", self.recurrent_var),
+            ("output_var", self.output_var),
         ]
     }
 

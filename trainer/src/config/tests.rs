@@ -1,5 +1,11 @@
+//! Configs as they are read: defaults, every key, overrides, paths, examples.
+
+mod errors;
+
+use std::path::PathBuf;
+
 use super::*;
-use crate::data::{Columns, Cut, Source, Targets};
+use crate::data::{Columns, Cut, Picked, Source, Targets};
 use crate::nn::{Posterior, WeightNoise};
 use quaver::checkpoint::{CellKind, MomentForm, OutputMode, Target, Transfer, UnitNoise};
 
@@ -50,6 +56,7 @@ input_std = 0.1
 spectral_radius = 1.1
 sparse = 8
 output_bias = -0.8
+bias_std = 0.5
 weight_deviation = 0.2
 
 [training]
@@ -67,6 +74,7 @@ padding = "before"
 carry_state = false
 epochs = 3
 patience = 0
+keep = "last"
 clip_norm = 225
 max_minutes = 1.5
 "#;
@@ -95,10 +103,11 @@ fn defaults() {
 #[test]
 fn every_key() {
     let config = parse(LONG, &[]).unwrap();
-    let cut = |text: &str| Some(text.parse::<Cut>().unwrap());
-    assert_eq!(config.data.train[1].sequences, cut("2"));
-    assert_eq!(config.data.train[1].rows, cut("..80%"));
-    assert_eq!(config.data.valid[0].rows, cut("80%.."));
+    let cut = |text: &str| text.parse::<Cut>().unwrap();
+    let stretch = |text: &str| Some(Picked::Stretch(cut(text)));
+    assert_eq!(config.data.train[1].sequences, Some(cut("2")));
+    assert_eq!(config.data.train[1].rows, stretch("..80%"));
+    assert_eq!(config.data.valid[0].rows, stretch("80%.."));
     assert_eq!(config.data.fraction_set_aside(), None);
     assert_eq!(config.data.targets, Targets::Next);
     assert_eq!(config.init.sparse, 8);
@@ -135,6 +144,18 @@ fn the_model_described() {
 }
 
 #[test]
+fn residual_models_predict_changes_of_their_own_inputs() {
+    let parse = |overrides: &[&str]| parse(SHORT, overrides);
+    let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
+    assert_eq!(config.model_spec(3, 3).unwrap().target, Target::Change);
+    let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
+    let columns = error(&["model.residual=true"]);
+    assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");
+    let binary = error(&["model.residual=true", "data.targets=next", "model.likelihood=bernoulli"]);
+    assert!(binary.contains("`model.residual` needs `model.likelihood"), "{binary}");
+}
+
+#[test]
 fn methods_described() {
     let method = parse(LONG, &[]).unwrap().method();
     assert_eq!((method.scale_min, method.learned_keep), (Some(0.2), true));
@@ -159,23 +180,6 @@ fn methods_described() {
 }
 
 #[test]
-fn methods_that_contradict_each_other_are_refused() {
-    for (set, problem) in [
-        (&["model.implicit_variance=true"][..], "`model.implicit_variance` needs a source of variance"),
-        (&["model.implicit_variance=true", "model.likelihood=bernoulli"], "needs `model.likelihood"),
-        (&["weights.posterior=ropd", "model.output=plain"], "`model.output` must be \"propagating\""),
-        (&["weights.posterior=vb", "model.likelihood=bernoulli"], "`weights.posterior` \"vb\" needs"),
-        (&["weights.noise_std=1", "weights.keep=0.5"], "`weights.noise_std` and `weights.keep`"),
-        (&["training.carry_state=true", "training.chunk=0"], "`training.carry_state` needs `training.chunk`"),
-        (&["noise.learn_keep=true"], "`noise.learn_keep` needs a probability below 1"),
-        (&["noise.kind=additive", "noise.input_keep=0.5"], "`noise.input_keep` belongs to"),
-    ] {
-        let error = error(SHORT, set);
-        assert!(error.contains(problem), "{error}");
-    }
-}
-
-#[test]
 fn overrides_win_and_need_no_quotes() {
     let set = [
         "training.epochs=5",
@@ -189,127 +193,6 @@ fn overrides_win_and_need_no_quotes() {
     assert_eq!(config.data.train, [Source::whole("x.csv")]);
     let config = parse("", &["data.train=a.csv", "data.targets=next"]).unwrap();
     assert_eq!(config.data.targets, Targets::Next);
-}
-
-#[test]
-fn errors_in_overrides_name_them() {
-    assert_eq!(
-        error(SHORT, &["training.epochs=0"]),
-        "--set training.epochs=0: `training.epochs` must be from 1 to 1000000, found 0"
-    );
-    assert_eq!(error(SHORT, &["epochs"]), "--set epochs: expected key=value, such as training.epochs=5");
-    assert_eq!(error(SHORT, &["a..b=1"]), "--set a..b=1: the key `a..b` has an empty part");
-    assert_eq!(
-        error(SHORT, &["data.train.x=1"]),
-        "--set data.train.x=1: `train` is a value, not a table: it has no `x`"
-    );
-    let unknown = error(SHORT, &["seed=2", "training.epoch=5"]);
-    assert!(
-        unknown.starts_with(
-            "--set training.epoch=5: `training.epoch`: unknown field `epoch`, expected one of `optimiser`"
-        ),
-        "{unknown}"
-    );
-    let nested = error(SHORT, &["data.train=[{ file = 'a', row = '1..2' }]"]);
-    assert!(nested.contains("unknown field `row`") && nested.starts_with("--set data.train=["), "{nested}");
-}
-
-#[test]
-fn errors_name_file_line_and_key() {
-    assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
-    assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
-    let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
-    let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, \
-        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `dense-tanh`, `dense-sigmoid`, `dense-rectifier`";
-    assert_eq!(unknown, expected);
-    let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
-    assert!(
-        rows.starts_with("run.toml:3:31: `data.train`: found `5-9`, expected a stretch such as `0..2502`"),
-        "{rows}"
-    );
-    let train = error("[data]\ntrain = 3\ntargets = 'next'\n", &[]);
-    assert!(
-        train.starts_with(
-            "run.toml:2:9: `data.train`: invalid type: integer `3`, expected the path of a file"
-        ),
-        "{train}"
-    );
-}
-
-#[test]
-fn values_out_of_range_name_file_line_and_key() {
-    let problem = |section: &str| error(&format!("{SHORT}{section}"), &[]);
-    assert_eq!(
-        problem("valid_fraction = 1.0"),
-        "run.toml:4:18: `data.valid_fraction` must be above 0 and below 1, found 1"
-    );
-    assert_eq!(
-        problem("valid_fraction = 0.1\nvalid = 'b.csv'"),
-        "run.toml:4:18: `data.valid_fraction` and `data.valid` exclude each other; remove one of them"
-    );
-    assert_eq!(
-        problem("[model]\nlayers = []"),
-        "run.toml:5:10: `model.layers` must list the units of 1 to 8 layers, found 0"
-    );
-    assert_eq!(
-        problem("[model]\nlayers = [8, 0]"),
-        "run.toml:5:10: `model.layers` must be from 1 to 4096, found 0"
-    );
-    assert_eq!(
-        problem("[noise]\ninput_keep = 0"),
-        "run.toml:5:14: `noise.input_keep` is the probability to keep a unit: \
-         it must be above 0 and at most 1, found 0"
-    );
-    assert_eq!(
-        problem("[training]\nlearning_rate = nan"),
-        "run.toml:5:17: `training.learning_rate` must be above 0, found NaN"
-    );
-    assert_eq!(
-        problem("[init]\nspectral_radius = 1\nrecurrent_std = 1"),
-        "run.toml:6:17: `init.recurrent_std` and `init.spectral_radius` \
-         both set the size of the recurrent weights; remove one of them"
-    );
-    assert_eq!(
-        error("[data]\ntrain = []\ntargets = 'next'", &[]),
-        "run.toml:2:9: `data.train` must name at least one file"
-    );
-}
-
-#[test]
-fn every_number_has_a_range() {
-    for (section, key, value) in [
-        ("noise", "between_keep", "2"),
-        ("noise", "recurrent_keep", "-1"),
-        ("noise", "output_keep", "nan"),
-        ("init", "input_std", "-1"),
-        ("init", "recurrent_std", "nan"),
-        ("init", "spectral_radius", "inf"),
-        ("init", "sparse", "33"),
-        ("init", "output_bias", "nan"),
-        ("init", "weight_deviation", "0"),
-        ("model", "variance_scale_min", "1"),
-        ("noise", "input_var", "0.1"),
-        ("noise", "output_var", "-1"),
-        ("weights", "noise_std", "-1"),
-        ("weights", "keep", "0"),
-        ("training", "momentum", "1"),
-        ("training", "square_decay", "-0.1"),
-        ("training", "schedule_epochs", "0"),
-        ("training", "schedule_factor", "2"),
-        ("training", "warm_up", "-1"),
-        ("training", "batch", "0"),
-        ("training", "chunk", "9999999"),
-        ("training", "epochs", "0"),
-        ("training", "patience", "9999999"),
-        ("training", "clip_norm", "-1"),
-        ("training", "max_minutes", "0"),
-    ] {
-        let error = error(&format!("{SHORT}[{section}]\n{key} = {value}"), &[]);
-        assert!(
-            error.starts_with("run.toml:5:") && error.contains(&format!(": `{section}.{key}` ")),
-            "{error}"
-        );
-    }
 }
 
 #[test]
@@ -338,17 +221,17 @@ fn a_bernoulli_likelihood_needs_targets_of_0_and_1() {
 }
 
 #[test]
-fn the_examples_are_valid() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let mut count = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            Config::load(&path, &[]).unwrap();
-            count += 1;
-        }
+fn the_examples_and_the_benchmarks_are_valid() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (folder, least) in [("examples", 11), ("../benchmarks", 8)] {
+        let files = std::fs::read_dir(crate_folder.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let is_config = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| extension == "toml") && !path.ends_with("results.toml")
+        };
+        let configs: Vec<PathBuf> = files.filter(is_config).collect();
+        assert!(configs.len() >= least, "{folder}");
+        configs.iter().for_each(|path| drop(Config::load(path, &[]).unwrap()));
     }
-    assert!(count >= 11);
 }
 
 #[test]

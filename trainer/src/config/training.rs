@@ -22,6 +22,9 @@ pub struct Init {
     pub spectral_radius: Option<f32>,
     /// Recurrent weights per unit that are not zero, ν; 0 (the default) for all of them.
     pub sparse: u16,
+    /// Standard deviation of the biases of layers without recurrence; 0 unless given. With few inputs, units that all bend
+    /// in one place are slow to spread over their range.
+    pub bias_std: f32,
     /// Where the biases of the outputs begin; 0 unless given. A negative one suits outputs that are rarely 1.
     pub output_bias: f32,
     /// Where the standard deviations of weights that have one begin, in units of 1/√columns of their affine map; 0.1
@@ -36,6 +39,7 @@ impl Default for Init {
             recurrent_std: None,
             spectral_radius: None,
             sparse: 0,
+            bias_std: 0.0,
             output_bias: 0.0,
             weight_deviation: 0.1,
         }
@@ -77,6 +81,10 @@ pub struct Training {
     pub epochs: usize,
     /// Epochs without a better validation loss after which training stops; 10 unless given, 0 for never.
     pub patience: usize,
+    /// Which state is evaluated and exported: `"best"` (the default), that of the epoch with the lowest validation loss, or
+    /// `"last"`. With the last one, neither patience nor a plateau looks at validation, which may then be part of the
+    /// training data.
+    pub keep: Keep,
     /// Norm that a larger gradient is shortened to; 5 unless given, 0 for no limit.
     pub clip_norm: f32,
     /// Time after which training stops, in minutes; no limit unless given.
@@ -110,6 +118,16 @@ pub enum Schedule {
     Plateau,
 }
 
+/// Value of `training.keep`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// The state of the epoch with the lowest validation loss.
+    Best,
+    /// The state of the last epoch.
+    Last,
+}
+
 impl Default for Training {
     fn default() -> Self {
         Training {
@@ -127,6 +145,7 @@ impl Default for Training {
             carry_state: false,
             epochs: 30,
             patience: 10,
+            keep: Keep::Best,
             clip_norm: 5.0,
             max_minutes: None,
         }
@@ -144,6 +163,7 @@ impl Init {
         optional("init.input_std", self.input_std)?;
         optional("init.recurrent_std", self.recurrent_std)?;
         optional("init.spectral_radius", self.spectral_radius)?;
+        not_negative("init.bias_std", self.bias_std.into())?;
         positive("init.weight_deviation", self.weight_deviation.into())?;
         if self.recurrent_std.is_some() && self.spectral_radius.is_some() {
             let problem =

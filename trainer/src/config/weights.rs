@@ -13,6 +13,9 @@ pub struct Weights {
     /// normal distribution, learned by its predictions or by variational Bayes.
     #[serde(with = "PosteriorName")]
     pub posterior: Posterior,
+    /// Factor on the divergence of the weights from their prior; 1, as the documents have it, unless given. Where there are
+    /// few data for many weights, less of it leaves a net more freedom to follow them.
+    pub divergence_weight: f32,
     /// Standard deviation of Gaussian noise on every weight; 0 unless given. Not together with `keep`.
     pub noise_std: f32,
     /// Probability to keep a weight (DropConnect); 1 unless given.
@@ -30,12 +33,13 @@ enum PosteriorName {
 
 impl Default for Weights {
     fn default() -> Self {
-        Weights { posterior: Posterior::Point, noise_std: 0.0, keep: 1.0 }
+        Weights { posterior: Posterior::Point, divergence_weight: 1.0, noise_std: 0.0, keep: 1.0 }
     }
 }
 
 impl Weights {
     pub(super) fn check(&self) -> Result<(), Fault> {
+        not_negative("weights.divergence_weight", self.divergence_weight.into())?;
         not_negative("weights.noise_std", self.noise_std.into())?;
         probability("weights.keep", self.keep.into())?;
         if self.noise_std > 0.0 && self.keep < 1.0 {

@@ -64,7 +64,9 @@ pub(super) fn open(path: &std::path::Path) -> Result<std::io::BufReader<std::fs:
 pub(super) fn cannot_read(path: &std::path::Path, error: &std::io::Error) -> anyhow::Error {
     let path = path.display();
     match error.kind() {
-        ErrorKind::NotFound => anyhow!("{path}: no such file; paths are relative to the config file"),
+        ErrorKind::NotFound => {
+            anyhow!("{path}: no such file; paths are relative to the config file, or to --data-dir")
+        }
         ErrorKind::IsADirectory => anyhow!("{path}: this is a directory; name a file in it"),
         _ => anyhow!("{path}: cannot read: {error}"),
     }
@@ -97,6 +99,9 @@ mod tests {
     #[test]
     fn a_missing_file_is_named() {
         let error = open(std::path::Path::new("no/such.csv")).unwrap_err().to_string();
-        assert_eq!(error, "no/such.csv: no such file; paths are relative to the config file");
+        assert_eq!(
+            error,
+            "no/such.csv: no such file; paths are relative to the config file, or to --data-dir"
+        );
     }
 }

@@ -62,13 +62,15 @@ pub struct Sequence {
     pub targets: Arc<Rows>,
     /// Whether a step predicts other columns of its own row or the input row that has not been seen yet.
     pub target: Target,
+    /// The inputs before noise was put on them, where that is known. No model is shown them.
+    pub truth: Option<Arc<Rows>>,
 }
 
 impl Sequence {
     /// A sequence whose every row is to be predicted from the rows before it, the first one from nothing.
     pub fn next(rows: Rows) -> Self {
         let rows = Arc::new(rows);
-        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next }
+        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None }
     }
 
     /// A sequence whose targets are other columns, row by row.
@@ -77,7 +79,22 @@ impl Sequence {
     /// If the two differ in length.
     pub fn columns(inputs: Rows, targets: Rows) -> Self {
         assert_eq!(inputs.len(), targets.len(), "inputs and targets differ in length");
-        Sequence { inputs: Arc::new(inputs), targets: Arc::new(targets), target: Target::Columns }
+        let (inputs, targets) = (Arc::new(inputs), Arc::new(targets));
+        Sequence { inputs, targets, target: Target::Columns, truth: None }
+    }
+
+    /// The same sequence seen through noise. If it predicts itself, it then predicts noisy rows: the clean ones are known
+    /// to nobody but the judge.
+    ///
+    /// # Panics
+    /// If the noisy rows are not as many.
+    pub fn with_noisy_inputs(&self, noisy: Rows) -> Self {
+        assert_eq!(noisy.len(), self.len(), "noise neither adds nor removes rows");
+        let noisy = match self.target {
+            Target::Next | Target::Change => Sequence::next(noisy),
+            Target::Columns => Sequence { inputs: Arc::new(noisy), ..self.clone() },
+        };
+        Sequence { truth: Some(Arc::clone(&self.inputs)), ..noisy }
     }
 
     /// Number of steps, hence of predictions.
@@ -98,17 +115,19 @@ impl Sequence {
     pub fn input(&self, t: usize) -> Option<&[f32]> {
         match self.target {
             Target::Columns => Some(self.inputs.row(t)),
-            Target::Next => t.checked_sub(1).map(|before| self.inputs.row(before)),
+            Target::Next | Target::Change => t.checked_sub(1).map(|before| self.inputs.row(before)),
         }
     }
 
     /// A copy of some of the steps, as a sequence of its own.
     pub fn slice(&self, range: Range<usize>) -> Sequence {
         let inputs = self.inputs.slice(range.clone());
-        match self.target {
+        let truth = self.truth.as_ref().map(|truth| Arc::new(truth.slice(range.clone())));
+        let slice = match self.target {
             Target::Columns => Sequence::columns(inputs, self.targets.slice(range)),
-            Target::Next => Sequence::next(inputs),
-        }
+            Target::Next | Target::Change => Sequence::next(inputs),
+        };
+        Sequence { truth, ..slice }
     }
 }
 

@@ -107,7 +107,7 @@ impl Scaling {
         let targets = train.iter().map(|sequence| sequence.targets.as_ref());
         let targets = Scaler::fit_but_binary(first.targets.channels, targets);
         let inputs = match first.target {
-            Target::Next => targets.clone(),
+            Target::Next | Target::Change => targets.clone(),
             // Binary inputs are scaled too, so that mean 0 and variance 1 stand for what is missing in them.
             Target::Columns => {
                 Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))

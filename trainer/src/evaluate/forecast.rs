@@ -3,8 +3,9 @@
 use quaver::Model;
 use quaver::checkpoint::{Likelihood, ModelSpec, Target};
 
-use crate::data::{Rows, Scaling, Sequence, batch};
-use crate::nn::{Parameters, predict};
+use crate::data::batch::{self, Batch};
+use crate::data::{Rows, Scaling, Sequence};
+use crate::nn::{Parameters, Prediction, predict};
 
 /// Predictions for one sequence: a row per step, a column per output.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub struct Forecast {
 
 impl Forecast {
     /// Room for this many predictions, all zero.
-    pub(super) fn zeros(steps: usize, outputs: usize) -> Self {
+    pub(crate) fn zeros(steps: usize, outputs: usize) -> Self {
         let rows = || Rows { channels: outputs, values: vec![0.0; steps * outputs] };
         Forecast { mean: rows(), epistemic: rows(), aleatoric: rows() }
     }
@@ -52,25 +53,35 @@ pub fn from_network(
     let mut forecasts: Vec<_> = sequences.iter().map(|s| Forecast::zeros(s.len(), outputs)).collect();
     for batch in batch::evaluation(sequences, scaling, ROWS) {
         let prediction = predict(spec, parameters, &batch);
-        for (row, chunk) in batch.chunks.iter().enumerate() {
-            for (step, output) in
-                (0..chunk.len).flat_map(|step| (0..outputs).map(move |output| (step, output)))
-            {
-                let place = (step * batch.rows + row) * outputs + output;
-                let (mean, var) = (prediction.mean[place], prediction.var[place]);
-                let (mean, epistemic, aleatoric) = match spec.likelihood {
-                    Likelihood::Gaussian | Likelihood::Heteroscedastic => (
-                        scaling.targets.unstandardise(output, mean),
-                        scaling.targets.unstandardise_variance(output, var),
-                        scaling.targets.unstandardise_variance(output, prediction.noise[place]),
-                    ),
-                    Likelihood::Bernoulli | Likelihood::Categorical => (mean, var, prediction.noise[place]),
-                };
-                forecasts[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
-            }
-        }
+        enter(&mut forecasts, spec.likelihood, scaling, &batch, &prediction);
     }
     forecasts
+}
+
+/// Puts what a network says of a batch in its place, in raw units.
+pub(crate) fn enter(
+    forecasts: &mut [Forecast],
+    likelihood: Likelihood,
+    scaling: &Scaling,
+    batch: &Batch,
+    prediction: &Prediction,
+) {
+    let outputs = scaling.targets.channels();
+    for (row, chunk) in batch.chunks.iter().enumerate() {
+        for (step, output) in (0..chunk.len).flat_map(|step| (0..outputs).map(move |output| (step, output))) {
+            let place = (step * batch.rows + row) * outputs + output;
+            let (mean, var) = (prediction.mean[place], prediction.var[place]);
+            let (mean, epistemic, aleatoric) = match likelihood {
+                Likelihood::Gaussian | Likelihood::Heteroscedastic => (
+                    scaling.targets.unstandardise(output, mean),
+                    scaling.targets.unstandardise_variance(output, var),
+                    scaling.targets.unstandardise_variance(output, prediction.noise[place]),
+                ),
+                Likelihood::Bernoulli | Likelihood::Categorical => (mean, var, prediction.noise[place]),
+            };
+            forecasts[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
+        }
+    }
 }
 
 /// Forecasts by the runtime itself, sample by sample, as a device makes them.
@@ -89,13 +100,13 @@ pub fn from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Vec<Forecast
             let row = sequence.inputs.row(step);
             // A model of its own inputs has predicted a row before it sees it.
             let prediction = match model.spec().target {
-                Target::Next => model.prediction(&state),
+                Target::Next | Target::Change => model.prediction(&state),
                 Target::Columns => model.step(&mut state, row),
             };
             for (index, output) in prediction.iter().enumerate() {
                 forecast.set(step, index, output.mean, output.epistemic, output.aleatoric);
             }
-            if model.spec().target == Target::Next {
+            if model.spec().target.is_next() {
                 model.step(&mut state, row);
             }
         }

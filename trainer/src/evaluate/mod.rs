@@ -3,15 +3,28 @@
 
 mod baselines;
 mod calibration;
+mod denoising;
+pub mod filters;
 mod forecast;
+mod gaps;
+mod latent;
+mod latent_runtime;
 mod recalibrate;
 mod scores;
+mod snr;
 mod tally;
 mod value;
 
 pub use baselines::{Baseline, baselines};
 pub use calibration::CalibrationPoint;
+pub use denoising::{Denoising, denoising};
+pub(crate) use forecast::enter;
 pub use forecast::{Forecast, from_network, from_runtime};
+pub use gaps::{GapScores, gap_scores, interpolated};
+pub use latent::{LatentScores, Nats, OneStep, latent_scores};
+pub use latent_runtime::{Streamed, latent_from_runtime};
 pub use recalibrate::variance_factors;
 pub use scores::{OutputScores, Scores, scores, standardised_residuals};
+pub use snr::{ChannelSnr, Compared, SignalToNoise, signal_to_noise};
+pub(crate) use value::Value;
 pub use value::central_probability;

@@ -17,11 +17,11 @@ pub(super) fn is_normal(likelihood: Likelihood) -> bool {
 
 /// A prediction and what was observed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
-    pub(super) observed: f64,
-    pub(super) mean: f64,
-    pub(super) epistemic: f64,
-    pub(super) aleatoric: f64,
+pub(crate) struct Value {
+    pub(crate) observed: f64,
+    pub(crate) mean: f64,
+    pub(crate) epistemic: f64,
+    pub(crate) aleatoric: f64,
 }
 
 impl Value {
@@ -35,7 +35,7 @@ impl Value {
     }
 
     /// The error in predicted standard deviations.
-    pub(super) fn z(&self) -> f64 {
+    pub(crate) fn z(&self) -> f64 {
         self.error() / self.variance().sqrt()
     }
 
@@ -45,7 +45,7 @@ impl Value {
     }
 
     /// −ln p(observed), in nats.
-    pub(super) fn nll(&self, likelihood: Likelihood) -> f64 {
+    pub(crate) fn nll(&self, likelihood: Likelihood) -> f64 {
         match likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 0.5 * ((2.0 * PI * self.variance()).ln() + self.z() * self.z())

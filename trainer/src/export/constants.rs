@@ -2,40 +2,63 @@
 
 use std::fmt::Write;
 
-use quaver::Model;
+use quaver::{LatentModel, Model};
 
-/// A Rust module that embeds the checkpoint `file` and names its sizes.
+/// A Rust module that embeds the checkpoint `file` of a predictor and names its sizes.
 pub fn rust_constants(file: &str, model: &Model<'_>) -> String {
-    let spec = model.spec();
-    let list = |names: Vec<&str>| names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-    let mut text = String::new();
-    let mut line = |line: String| writeln!(text, "{line}").expect("a string takes every line");
-    line("// Written by `quaver export`. Use it with `mod model;` and `quaver::Arena<{ model::ARENA_WORDS }>`.".into());
-    line(String::new());
-    line("/// The checkpoint, aligned in flash.".into());
-    line(format!("pub static MODEL: &[u8] = quaver::include_checkpoint!({file:?});"));
-    line(String::new());
-    line(format!("/// Words of RAM for one stream: {} bytes.", 4 * spec.arena_words()));
-    line(format!("pub const ARENA_WORDS: usize = {};", spec.arena_words()));
-    line(String::new());
-    line("/// Words of a saved stream.".into());
-    line(format!("pub const SAVED_WORDS: usize = {};", spec.saved_words()));
-    line(String::new());
-    line("/// Channels of an input row.".into());
-    line(format!(
-        "pub const INPUTS: [&str; {}] = [{}];",
-        spec.inputs,
-        list(model.checkpoint().input_names().collect())
-    ));
-    line(String::new());
-    line("/// Values of an output row.".into());
-    line(format!(
-        "pub const OUTPUTS: [&str; {}] = [{}];",
-        spec.outputs,
-        list(model.checkpoint().output_names().collect())
-    ));
-    line(String::new());
-    line("/// Checksum of the checkpoint: a name for exactly this model.".into());
-    line(format!("pub const CRC: u32 = {:#010x};", model.checkpoint().crc()));
-    text
+    let (spec, checkpoint) = (model.spec(), model.checkpoint());
+    let mut text = Module::new(file, checkpoint.crc());
+    text.words("ARENA_WORDS", "Words of RAM for one stream", spec.arena_words());
+    text.words("SAVED_WORDS", "Words of a saved stream", spec.saved_words());
+    text.names("INPUTS", "Channels of an input row.", checkpoint.input_names().collect());
+    text.names("OUTPUTS", "Values of an output row.", checkpoint.output_names().collect());
+    text.finish()
+}
+
+/// The same for a latent model, whose rows have the same channels on both sides.
+pub fn latent_constants(file: &str, model: &LatentModel<'_>) -> String {
+    let mut text = Module::new(file, model.crc());
+    text.words("ARENA_WORDS", "Words of RAM for one stream", model.arena_words());
+    text.words("SAVED_WORDS", "Words of a saved stream", model.saved_words());
+    text.words("FUTURE_WORDS", "Words of RAM for each future of a fan", model.future_words());
+    let names = model.recognition().checkpoint().input_names().collect();
+    text.names("CHANNELS", "Channels of a row.", names);
+    text.finish()
+}
+
+/// A module being written.
+struct Module {
+    text: String,
+    crc: u32,
+}
+
+impl Module {
+    fn new(file: &str, crc: u32) -> Self {
+        let text = format!(
+            "// Written by `quaver export`. Use it with `mod model;` and `quaver::Arena<{{ model::ARENA_WORDS }}>`.\n\n\
+             /// The checkpoint, aligned in flash.\n\
+             pub static MODEL: &[u8] = quaver::include_checkpoint!({file:?});\n"
+        );
+        Module { text, crc }
+    }
+
+    fn item(&mut self, comment: &str, item: &str) {
+        write!(self.text, "\n/// {comment}\n{item}\n").expect("a string takes every line");
+    }
+
+    fn words(&mut self, name: &str, what: &str, words: usize) {
+        let comment = format!("{what}: {} bytes.", 4 * words);
+        self.item(&comment, &format!("pub const {name}: usize = {words};"));
+    }
+
+    fn names(&mut self, name: &str, comment: &str, names: Vec<&str>) {
+        let list: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        self.item(comment, &format!("pub const {name}: [&str; {}] = [{}];", list.len(), list.join(", ")));
+    }
+
+    fn finish(mut self) -> String {
+        let item = format!("pub const CRC: u32 = {:#010x};", self.crc);
+        self.item("Checksum of the checkpoint: a name for exactly this model.", &item);
+        self.text
+    }
 }

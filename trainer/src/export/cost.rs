@@ -41,7 +41,7 @@ pub fn cost(
 }
 
 /// Mean ratio of variances, and root mean square shift of means in deviations.
-fn compare(full: &[Forecast], exported: &[Forecast]) -> (f64, f64) {
+pub(super) fn compare(full: &[Forecast], exported: &[Forecast]) -> (f64, f64) {
     let (mut n, mut ratio, mut shift) = (0.0, 0.0, 0.0);
     for (full, exported) in full.iter().zip(exported) {
         for step in 0..full.mean.len() {

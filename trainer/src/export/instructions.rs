@@ -5,7 +5,8 @@
 //! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
 //! together.
 
-use quaver::checkpoint::{CellKind, ModelSpec, Target};
+use quaver::LatentModel;
+use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};
 use serde::Serialize;
 
 use super::instruction_weights::{PARTS, WEIGHTS};
@@ -34,6 +35,33 @@ pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
         .collect()
 }
 
+/// How often the generating network runs in one step of a latent model.
+///
+/// A denoiser asks it twice, before and after it sees the row; a sampler brings it forward once and looks one step ahead. With
+/// draws, every look is as many.
+pub fn generating_passes(spec: &LatentSpec) -> u64 {
+    let looks = match spec.forecast {
+        Forecast::Moments | Forecast::PosteriorMean => 1,
+        Forecast::Draws { count } => count.into(),
+    };
+    match spec.family {
+        Family::Storn => 1 + looks,
+        Family::Vosp => 2 * looks,
+    }
+}
+
+/// Predictions for one step of a latent model: the recognition network, and the generating network as often as it
+/// runs. None unless both networks are in packed layouts.
+pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<Instructions> {
+    let passes = generating_passes(model.spec());
+    let generating = instructions(model.generating().spec());
+    let both = |on: Instructions| {
+        let other = generating.iter().find(|other| other.core == on.core)?;
+        Some(Instructions { instructions: on.instructions + passes * other.instructions, ..on })
+    };
+    instructions(model.recognition().spec()).into_iter().filter_map(both).collect()
+}
+
 /// How often a step does each thing that has a cost.
 fn parts(spec: &ModelSpec) -> [f64; PARTS] {
     let (mut blocks, mut groups, mut cells, mut filled) = (0, 0, 0, 0);
@@ -52,7 +80,7 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
         inputs = units;
     }
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
-    let scored = if spec.target == Target::Next { usize::from(spec.outputs) } else { 0 };
+    let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
     [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
 }
 
@@ -60,7 +88,8 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
 mod tests {
     use super::*;
     use quaver::checkpoint::{
-        LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Transfer, UnitNoise, WeightFormat,
+        LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Prior, Target, Transfer,
+        UnitNoise, WeightFormat,
     };
     use serde_json::Value;
 
@@ -127,5 +156,16 @@ mod tests {
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| instructions(&spec(&case(layout))).len();
         assert_eq!(["plain", "small", "fast", "mean"].map(cores), [0, 4, 4, 4]);
+    }
+
+    #[test]
+    fn draws_multiply_the_looks_of_the_generating_network_and_nothing_else() {
+        let passes = |family, forecast| {
+            generating_passes(&LatentSpec { family, prior: Prior::White, latents: 2, forecast })
+        };
+        assert_eq!(passes(Family::Vosp, Forecast::Moments), 2);
+        assert_eq!(passes(Family::Storn, Forecast::PosteriorMean), 2);
+        assert_eq!(passes(Family::Vosp, Forecast::Draws { count: 8 }), 16);
+        assert_eq!(passes(Family::Storn, Forecast::Draws { count: 8 }), 9);
     }
 }

@@ -5,8 +5,13 @@ mod contents;
 mod cost;
 mod instruction_weights;
 mod instructions;
+mod latent;
+mod storage;
 
-pub use constants::rust_constants;
+pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{Cost, cost};
-pub use instructions::{Instructions, instructions};
+pub use instructions::{Instructions, generating_passes, instructions, latent_instructions};
+pub use latent::{LatentCost, LatentStorage, encode_latent, latent_cost};
+pub(crate) use storage::PRICE_OF_SPEED;
+pub use storage::{Storage, encode};

@@ -1,7 +1,5 @@
 //! States that go on from batch to batch: truncated backpropagation through time.
 
-use quaver::checkpoint::ModelSpec;
-
 use crate::data::batch::{Batch, Chunk};
 use crate::nn::recurrence::LayerState;
 
@@ -18,11 +16,10 @@ impl Carried {
         Carried { chunks: batch.chunks.clone(), states }
     }
 
-    /// Where a batch begins, layer by layer: a row that goes on with a sequence of the last batch where that has got to,
-    /// every other at zero.
-    pub(super) fn start(&self, spec: &ModelSpec, batch: &Batch) -> Vec<LayerState> {
-        let layers = spec.layers.iter().enumerate();
-        layers.map(|(index, layer)| self.layer(index, layer.units.into(), batch)).collect()
+    /// Where a batch begins, for layers of so many units: a row that goes on with a sequence of the last batch where that
+    /// has got to, every other at zero.
+    pub(super) fn start(&self, units: &[usize], batch: &Batch) -> Vec<LayerState> {
+        units.iter().enumerate().map(|(index, units)| self.layer(index, *units, batch)).collect()
     }
 
     fn layer(&self, index: usize, units: usize, batch: &Batch) -> LayerState {
@@ -57,7 +54,7 @@ mod tests {
     use super::*;
     use crate::config::Init;
     use crate::data::{Rows, Scaling, Sequence, batch};
-    use crate::fit::{Context, evaluate, slope_in};
+    use crate::fit::{Architecture, Context, evaluate, slope_in};
     use crate::nn::random::{Purpose, normal, stream};
     use crate::nn::test_spec;
 
@@ -81,7 +78,7 @@ mod tests {
         let mut carried = Carried::default();
         let mut sum = 0.0;
         for batch in batch::carried(&sequences, &scaling, 3, 2, &mut rng) {
-            let start = carried.start(&spec, &batch);
+            let start = carried.start(&spec.carried_units(), &batch);
             let context = Context { start: Some(&start), ..Context::default() };
             let slope = slope_in(&spec, &parameters, &batch, context).unwrap();
             sum += slope.nll * slope.steps as f64;

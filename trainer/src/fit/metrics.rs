@@ -2,8 +2,7 @@
 //!
 //! Both files hold what a second run with the same seed would write again, hence no times of the clock.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -26,6 +25,9 @@ pub struct EpochMetrics {
     pub clipped: f64,
     /// Whether no earlier epoch had a lower validation loss.
     pub best: bool,
+    /// For latent models, whose losses are bounds: the part of the validation loss that is a divergence from the prior.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_kl: Option<f64>,
 }
 
 /// The metric files of a run.
@@ -33,12 +35,14 @@ pub struct EpochMetrics {
 pub struct MetricFiles {
     csv: PathBuf,
     json_lines: PathBuf,
+    header: String,
 }
 
 impl MetricFiles {
-    /// The files of the run in `folder`.
-    pub fn new(folder: &Path) -> Self {
-        MetricFiles { csv: folder.join("metrics.csv"), json_lines: folder.join("metrics.jsonl") }
+    /// The files of the run in `folder`, with a column for divergences from the prior if that run has any.
+    pub fn new(folder: &Path, with_kl: bool) -> Self {
+        let header = if with_kl { format!("{HEADER},valid_kl") } else { HEADER.to_string() };
+        MetricFiles { csv: folder.join("metrics.csv"), json_lines: folder.join("metrics.jsonl"), header }
     }
 
     /// Begins both files anew, without any epoch.
@@ -46,7 +50,7 @@ impl MetricFiles {
     /// # Errors
     /// When a file cannot be written; the message names it.
     pub fn create(&self) -> Result<()> {
-        files::replace(&self.csv, format!("{HEADER}\n").as_bytes())?;
+        files::replace(&self.csv, format!("{}\n", self.header).as_bytes())?;
         files::replace(&self.json_lines, b"")
     }
 
@@ -55,8 +59,8 @@ impl MetricFiles {
     /// # Errors
     /// When a file cannot be written; the message names it.
     pub fn append(&self, metrics: &EpochMetrics) -> Result<()> {
-        append(&self.csv, &csv_line(metrics))?;
-        append(&self.json_lines, &json_line(metrics)?)
+        files::append(&self.csv, &csv_line(metrics))?;
+        files::append(&self.json_lines, &json_line(metrics)?)
     }
 
     /// Drops what was written after epoch `last`: an interrupted run may have got further than its last state.
@@ -66,7 +70,8 @@ impl MetricFiles {
     /// # Errors
     /// When a file cannot be read or written; the message names it.
     pub fn truncate(&self, last: usize) -> Result<()> {
-        keep_lines(&self.csv, |line| line == HEADER || csv_epoch(line).is_some_and(|epoch| epoch <= last))?;
+        let wanted = |line: &str| line == self.header || csv_epoch(line).is_some_and(|epoch| epoch <= last);
+        keep_lines(&self.csv, wanted)?;
         keep_lines(&self.json_lines, |line| json_epoch(line).is_some_and(|epoch| epoch <= last))
     }
 }
@@ -74,8 +79,9 @@ impl MetricFiles {
 const HEADER: &str = "epoch,train_nll,valid_nll,gradient_norm,clipped,best";
 
 fn csv_line(metrics: &EpochMetrics) -> String {
-    let EpochMetrics { epoch, train_nll, valid_nll, gradient_norm, clipped, best } = metrics;
-    format!("{epoch},{train_nll},{valid_nll},{gradient_norm},{clipped},{best}\n")
+    let EpochMetrics { epoch, train_nll, valid_nll, gradient_norm, clipped, best, valid_kl } = metrics;
+    let kl = valid_kl.map_or_else(String::new, |kl| format!(",{kl}"));
+    format!("{epoch},{train_nll},{valid_nll},{gradient_norm},{clipped},{best}{kl}\n")
 }
 
 fn json_line(metrics: &EpochMetrics) -> Result<String> {
@@ -98,21 +104,21 @@ fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     files::replace(path, kept.as_bytes())
 }
 
-fn append(path: &Path, line: &str) -> Result<()> {
-    OpenOptions::new()
-        .append(true)
-        .open(path)
-        .and_then(|mut file| file.write_all(line.as_bytes()))
-        .with_context(|| format!("cannot add to the metrics `{}`", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn metrics(epoch: usize) -> EpochMetrics {
         let train_nll = 0.1 + epoch as f64 / 3.0;
-        EpochMetrics { epoch, train_nll, valid_nll: 2.0, gradient_norm: 0.5, clipped: 0.25, best: epoch == 1 }
+        EpochMetrics {
+            epoch,
+            train_nll,
+            valid_nll: 2.0,
+            gradient_norm: 0.5,
+            clipped: 0.25,
+            best: epoch == 1,
+            valid_kl: None,
+        }
     }
 
     fn contents(folder: &Path) -> [String; 2] {
@@ -122,7 +128,7 @@ mod tests {
     #[test]
     fn epochs_are_written_one_per_line() {
         let folder = tempfile::tempdir().unwrap();
-        let files = MetricFiles::new(folder.path());
+        let files = MetricFiles::new(folder.path(), false);
         files.create().unwrap();
         files.append(&metrics(1)).unwrap();
         files.append(&metrics(2)).unwrap();
@@ -136,15 +142,27 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_is_written_with_its_divergence() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = MetricFiles::new(folder.path(), true);
+        files.create().unwrap();
+        files.append(&EpochMetrics { valid_kl: Some(0.75), ..metrics(2) }).unwrap();
+        files.truncate(2).unwrap();
+        let [csv, json] = contents(folder.path());
+        assert_eq!(csv, format!("{HEADER},valid_kl\n2,0.7666666666666666,2,0.5,0.25,false,0.75\n"));
+        assert!(json.ends_with(",\"valid_kl\":0.75}\n"), "{json}");
+    }
+
+    #[test]
     fn later_epochs_and_broken_lines_are_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        let files = MetricFiles::new(folder.path());
+        let files = MetricFiles::new(folder.path(), false);
         files.create().unwrap();
         files.append(&metrics(1)).unwrap();
         files.append(&metrics(2)).unwrap();
         let two_epochs = contents(folder.path());
         files.append(&metrics(3)).unwrap();
-        append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
+        files::append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
         files.truncate(2).unwrap();
         assert_eq!(contents(folder.path()), two_epochs);
         files.truncate(0).unwrap();

@@ -3,8 +3,10 @@
 //! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
 //! best and the last [`state`]; [`folder`] knows which file is where.
 
+pub mod architecture;
 mod carry;
 mod divergence;
+pub(crate) mod first_noise;
 pub mod folder;
 mod heads;
 pub mod likelihood;
@@ -13,17 +15,21 @@ pub mod metrics;
 pub mod nesterov;
 pub mod optimiser;
 pub mod progress;
+pub(crate) mod rows;
 mod run;
 pub mod schedule;
 pub mod state;
 mod step;
+mod trained;
 
 #[cfg(test)]
 mod tests;
 
+pub use architecture::{Architecture, Judgement, Lesson};
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{Plan, Progress, Silent, StepReport};
 pub use run::{Stop, Summary, train};
 pub use state::{Best, RunState};
 pub use step::{Context, Slope, evaluate, slope, slope_in};
+pub use trained::Trained;

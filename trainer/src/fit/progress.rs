@@ -31,6 +31,8 @@ pub struct Plan {
     pub steps_per_epoch: usize,
     /// Numbers that are trained.
     pub parameters: usize,
+    /// What the loss is: `"NLL"`, or the `"bound"` on it that a latent model has.
+    pub loss: &'static str,
 }
 
 /// One step of the optimiser.

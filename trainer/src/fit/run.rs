@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use quaver::checkpoint::ModelSpec;
 
+use super::architecture::{Architecture, Judgement, Lesson};
 use super::carry::Carried;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
@@ -12,10 +14,11 @@ use super::optimiser::{Optimiser, clip};
 use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
-use super::step::{Context, RunningMean, evaluate, slope_in};
-use crate::config::{Config, Training};
+use super::step::{Context, RunningMean};
+use crate::config::{Config, Keep, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Scaling};
+use crate::latent::LatentNets;
 use crate::nn::random::{Purpose, stream};
 
 /// What came of a run.
@@ -45,7 +48,7 @@ pub enum Stop {
 /// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
 ///
 /// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted.
+/// that was never interrupted. A run that was stopped before it had written its first state begins again.
 ///
 /// # Errors
 /// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
@@ -57,10 +60,27 @@ pub fn train(
     resume: bool,
     progress: &mut dyn Progress,
 ) -> Result<Summary> {
+    if config.latent.is_some() {
+        train_as::<LatentNets>(config, data, out, resume, progress)
+    } else {
+        train_as::<ModelSpec>(config, data, out, resume, progress)
+    }
+}
+
+fn train_as<A: Architecture>(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    resume: bool,
+    progress: &mut dyn Progress,
+) -> Result<Summary> {
     let folder = RunFolder::new(out);
-    let metrics = MetricFiles::new(out);
-    let fresh = fresh_state(config, data)?;
-    let state = if resume {
+    let metrics = MetricFiles::new(out, config.latent.is_some());
+    let fresh = fresh_state::<A>(config, data)?;
+    if resume {
+        folder.check_config(config)?;
+    }
+    let state = if resume && folder.last_state().exists() {
         reopen(config, &folder, &metrics, &fresh)?
     } else {
         begin(config, &folder, &metrics, fresh)?
@@ -69,9 +89,10 @@ pub fn train(
 }
 
 /// The state before the first epoch.
-fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
-    let spec = config.model_spec(data.input_names.len(), data.target_names.len())?;
-    let parameters = config.init.draw_for(&spec, config.method(), config.seed);
+fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
+    let spec = A::design(config, data)?;
+    let scaling = Scaling::fit(&data.train);
+    let parameters = spec.draw(config, data, &scaling);
     Ok(RunState {
         spec,
         optimiser: Optimiser::new(&config.training, &parameters),
@@ -79,7 +100,7 @@ fn fresh_state(config: &Config, data: &Dataset) -> Result<RunState> {
         epoch: 0,
         rate_cuts: 0,
         best: None,
-        scaling: Scaling::fit(&data.train),
+        scaling,
         input_names: data.input_names.clone(),
         target_names: data.target_names.clone(),
     })
@@ -92,7 +113,12 @@ fn observations(data: &Dataset) -> usize {
 }
 
 /// Lays out a new run. The state comes last: where it is, all else is.
-fn begin(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: RunState) -> Result<RunState> {
+fn begin<A: Architecture>(
+    config: &Config,
+    folder: &RunFolder,
+    metrics: &MetricFiles,
+    fresh: RunState<A>,
+) -> Result<RunState<A>> {
     folder.create()?;
     folder.write_config(config)?;
     metrics.create()?;
@@ -101,9 +127,13 @@ fn begin(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: RunS
 }
 
 /// Opens a run to go on with.
-fn reopen(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: &RunState) -> Result<RunState> {
-    folder.check_config(config)?;
-    let state = RunState::load(&folder.last_state())?;
+fn reopen<A: Architecture>(
+    config: &Config,
+    folder: &RunFolder,
+    metrics: &MetricFiles,
+    fresh: &RunState<A>,
+) -> Result<RunState<A>> {
+    let state = RunState::<A>::load(&folder.last_state())?;
     ensure!(
         state.spec == fresh.spec
             && state.scaling == fresh.scaling
@@ -118,13 +148,13 @@ fn reopen(config: &Config, folder: &RunFolder, metrics: &MetricFiles, fresh: &Ru
 }
 
 /// A run under way.
-struct Run<'a> {
+struct Run<'a, A> {
     config: &'a Config,
     data: &'a Dataset,
     folder: RunFolder,
     metrics: MetricFiles,
     /// The state after the last finished epoch, which is also on disk.
-    state: RunState,
+    state: RunState<A>,
 }
 
 /// What an epoch of training amounts to.
@@ -135,7 +165,7 @@ struct Tally {
     clipped: RunningMean,
 }
 
-impl Run<'_> {
+impl<A: Architecture> Run<'_, A> {
     fn run(mut self, progress: &mut dyn Progress) -> Result<Summary> {
         let clock = Instant::now();
         progress.start(&self.plan());
@@ -158,6 +188,7 @@ impl Run<'_> {
             epochs: self.config.training.epochs,
             steps_per_epoch: self.batches(1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
+            loss: A::LOSS,
         }
     }
 
@@ -175,7 +206,8 @@ impl Run<'_> {
 
     fn stop(&self, elapsed: Duration) -> Option<Stop> {
         let Training { epochs, patience, max_minutes, .. } = self.config.training;
-        let stale = self.state.epoch - self.state.best.map_or(0, |best| best.epoch);
+        let best = self.state.best.map_or(0, |best| best.epoch);
+        let stale = self.config.stale_epochs(self.state.epoch, best);
         if self.state.epoch >= epochs {
             Some(Stop::Epochs)
         } else if patience > 0 && stale >= patience {
@@ -193,8 +225,11 @@ impl Run<'_> {
         let tally = self.learn(&mut next, progress)?;
         let largest = next.parameters.largest();
         self.check_finite("the largest parameter", largest.into(), next.epoch)?;
-        let valid_nll = self.validate(&next)?;
-        let best = self.state.best.is_none_or(|best| valid_nll < best.valid_nll);
+        let Judgement { nll: valid_nll, kl: valid_kl } = self.validate(&mut next)?;
+        let best = match self.config.training.keep {
+            Keep::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
+            Keep::Last => true,
+        };
         if best {
             next.best = Some(Best { epoch: next.epoch, valid_nll });
         }
@@ -207,30 +242,41 @@ impl Run<'_> {
             gradient_norm: tally.gradient_norm.value().unwrap_or(0.0),
             clipped: tally.clipped.value().unwrap_or(0.0),
             best,
+            valid_kl,
         };
-        self.save(next, &metrics)?;
+        let done = self.state.epoch;
+        self.save(next, &metrics).with_context(|| {
+            format!(
+                "epoch {} is lost, but the run in `{}` is whole up to epoch {done}: remedy what follows and go on with \
+                 --resume",
+                metrics.epoch,
+                self.folder.path().display()
+            )
+        })?;
         Ok(metrics)
     }
 
     /// Steps through all batches of an epoch.
-    fn learn(&self, next: &mut RunState, progress: &mut dyn Progress) -> Result<Tally> {
+    fn learn(&self, next: &mut RunState<A>, progress: &mut dyn Progress) -> Result<Tally> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut tally = Tally::default();
-        let observations = observations(self.data);
+        let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
+        let units = next.spec.carried_units();
         let batches = self.batches(next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
-            let start = training.carry_state.then(|| carried.start(&next.spec, &batch));
-            let context = Context { observations: Some(observations), start: start.as_deref() };
-            let Some(mut slope) = slope_in(&next.spec, &next.parameters, &batch, context) else { continue };
+            let start = training.carry_state.then(|| carried.start(&units, &batch));
+            let context = Context { divergence_share: Some(divergence_share), start: start.as_deref() };
+            // A step counts with what it completes: a warm-up does not begin at zero.
+            let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
+            let lesson = Lesson { config: self.config, context, epoch: next.epoch, batch: index, epochs };
+            let Some(mut slope) = next.spec.slope(&next.parameters, &batch, &lesson) else { continue };
             carried = Carried::after(&batch, std::mem::take(&mut slope.states));
             let norm = clip(&mut slope.gradients, limit);
             self.check_finite("the training loss", slope.nll, next.epoch)?;
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
-            // A step counts with what it completes: a warm-up does not begin at a rate of zero.
-            let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
             let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
             next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
             tally.nll.add(slope.nll, slope.steps);
@@ -242,12 +288,14 @@ impl Run<'_> {
         Ok(tally)
     }
 
-    fn validate(&self, next: &RunState) -> Result<f64> {
-        let batches = batch::evaluation(&self.data.valid, &next.scaling, self.config.training.batch);
-        let nll = evaluate(&next.spec, &next.parameters, batches);
-        let nll = nll.context("data.valid: every target is missing, so there is nothing to validate on")?;
-        self.check_finite("the validation loss", nll, next.epoch)?;
-        Ok(nll)
+    fn validate(&self, next: &mut RunState<A>) -> Result<Judgement> {
+        let rows = self.config.training.batch;
+        let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
+        let judgement = next.spec.judge(self.config, &mut next.parameters, &batches);
+        let judgement =
+            judgement.context("data.valid: every target is missing, so there is nothing to validate on")?;
+        self.check_finite("the validation loss", judgement.nll, next.epoch)?;
+        Ok(judgement)
     }
 
     fn check_finite(&self, what: &str, value: f64, epoch: usize) -> Result<()> {
@@ -263,7 +311,7 @@ impl Run<'_> {
     }
 
     /// Metrics first, the last state last: an interruption in between repeats the epoch and drops its metrics.
-    fn save(&mut self, next: RunState, metrics: &EpochMetrics) -> Result<()> {
+    fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
             next.save(&self.folder.best_state())?;

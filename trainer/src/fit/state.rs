@@ -8,13 +8,11 @@ use crc::{CRC_32_ISO_HDLC, Crc};
 use quaver::checkpoint::ModelSpec;
 use serde::{Deserialize, Serialize};
 
+use super::architecture::Architecture;
 use super::optimiser::Optimiser;
 use crate::data::{Scaler, Scaling};
 use crate::files;
 use crate::nn::Parameters;
-
-/// First bytes of a state file: what it is, and the version of its layout.
-const MAGIC: &[u8; 8] = b"QVSTATE2";
 
 /// The checksum of checkpoints, too.
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -23,9 +21,9 @@ const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 ///
 /// There is no generator of random numbers in it: what an epoch draws depends on the seed and its number alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunState {
+pub struct RunState<A = ModelSpec> {
     /// The architecture.
-    pub spec: ModelSpec,
+    pub spec: A,
     /// What has been learned.
     pub parameters: Parameters,
     /// What the optimiser remembers.
@@ -53,14 +51,14 @@ pub struct Best {
     pub valid_nll: f64,
 }
 
-impl RunState {
+impl<A: Architecture> RunState<A> {
     /// Reads a state and checks that it is whole and consistent.
     ///
     /// # Errors
     /// When the file cannot be read, is not a state, is damaged, or contradicts itself; the message names it.
-    pub fn load(path: &Path) -> Result<RunState> {
+    pub fn load(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).with_context(|| format!("cannot read the state `{}`", path.display()))?;
-        RunState::decode(&bytes).with_context(|| format!("`{}` is not a usable state", path.display()))
+        Self::decode(&bytes).with_context(|| format!("`{}` is not a usable state", path.display()))
     }
 
     /// Writes the state, replacing an older one in a single move.
@@ -74,14 +72,14 @@ impl RunState {
     /// Magic, state, CRC-32 of both.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
-            postcard::to_extend(self, MAGIC.to_vec()).context("the state cannot be written down")?;
+            postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be written down")?;
         bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
     }
 
-    fn decode(bytes: &[u8]) -> Result<RunState> {
+    fn decode(bytes: &[u8]) -> Result<Self> {
         let Some((body, crc)) = bytes.split_last_chunk::<4>() else { bail!("it is too short") };
-        let Some(content) = body.strip_prefix(MAGIC) else {
+        let Some(content) = body.strip_prefix(A::MAGIC) else {
             bail!("it does not begin as a state of this version of Quaver does");
         };
         ensure!(
@@ -89,7 +87,7 @@ impl RunState {
             "it is damaged: its checksum does not match; use another state of the run, or train again"
         );
         let (state, rest) =
-            postcard::take_from_bytes::<RunState>(content).context("its content makes no sense")?;
+            postcard::take_from_bytes::<Self>(content).context("its content makes no sense")?;
         ensure!(rest.is_empty(), "{} bytes are left over at its end", rest.len());
         state.check()?;
         Ok(state)
@@ -97,9 +95,9 @@ impl RunState {
 
     /// Sizes that must agree before anything is computed.
     fn check(&self) -> Result<()> {
-        let (inputs, outputs) = (usize::from(self.spec.inputs), usize::from(self.spec.outputs));
+        let [inputs, outputs] = self.spec.channels();
         let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std.len());
-        ensure!(self.parameters.fits(&self.spec), "its parameters are not those of its architecture");
+        ensure!(self.spec.fits(&self.parameters), "its parameters are not those of its architecture");
         ensure!(self.optimiser.fits(&self.parameters), "its optimiser belongs to other parameters");
         ensure!(
             widths(&self.scaling.inputs) == (inputs, inputs)
@@ -148,12 +146,12 @@ mod tests {
     fn every_truncation_and_every_flipped_bit_is_noticed() {
         let bytes = state().encode().unwrap();
         for length in 0..bytes.len() {
-            assert!(RunState::decode(&bytes[..length]).is_err(), "{length} bytes");
+            assert!(RunState::<ModelSpec>::decode(&bytes[..length]).is_err(), "{length} bytes");
         }
         for bit in 0..8 * bytes.len() {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(RunState::decode(&damaged).is_err(), "bit {bit}");
+            assert!(RunState::<ModelSpec>::decode(&damaged).is_err(), "bit {bit}");
         }
     }
 
@@ -161,13 +159,13 @@ mod tests {
     fn a_state_that_contradicts_itself_is_refused() {
         let mut other = state();
         other.spec.inputs = 3;
-        let error = RunState::decode(&other.encode().unwrap()).unwrap_err().to_string();
+        let error = RunState::<ModelSpec>::decode(&other.encode().unwrap()).unwrap_err().to_string();
         assert!(error.contains("not those of its architecture"), "{error}");
     }
 
     #[test]
     fn errors_name_the_file() {
-        let error = RunState::load(Path::new("no/such.state")).unwrap_err().to_string();
+        let error = RunState::<ModelSpec>::load(Path::new("no/such.state")).unwrap_err().to_string();
         assert!(error.contains("no/such.state"), "{error}");
     }
 }

@@ -29,9 +29,9 @@ pub struct Slope {
 /// What a batch is part of.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context<'a> {
-    /// Time steps in all of the training data. The likelihood of all of them stands against the divergence of the weights
-    /// once, so a mean over steps carries this fraction of it (Bayer 2015, thesis, 2.6.2). None leaves it out.
-    pub observations: Option<usize>,
+    /// Share of the divergence of the weights that one time step carries. The likelihood of all N steps of the training data
+    /// stands against it once, so that a mean over steps carries 1/N of it (Bayer 2015, thesis, 2.6.2). None leaves it out.
+    pub divergence_share: Option<f32>,
     /// Where each layer begins; zero if nothing is given.
     pub start: Option<&'a [LayerState]>,
 }
@@ -54,8 +54,8 @@ pub fn slope_in(
     let penalty = tensors
         .posteriors
         .as_ref()
-        .zip(context.observations)
-        .map(|(posteriors, observations)| divergence(posteriors) * (1.0 / observations as f32));
+        .zip(context.divergence_share)
+        .map(|(posteriors, share)| divergence(posteriors) * share);
     let objective = match &penalty {
         Some(penalty) => nll.clone() + penalty.clone(),
         None => nll.clone(),

@@ -1,7 +1,7 @@
 //! Initial values of a network's parameters.
 
 use nalgebra::DMatrix;
-use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
+use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, Target, UnitNoise};
 use rand_core::Rng;
 
 use super::method::Method;
@@ -20,7 +20,7 @@ impl Init {
 
     /// Draws the parameters of a network; the same seed gives the same numbers on every machine.
     ///
-    /// Biases are zero but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
+    /// Biases are zero unless asked otherwise, but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
     /// before it has learned what to remember. The noise variance starts at 1, the variance of the targets.
     pub fn draw_for(&self, spec: &ModelSpec, method: Method, seed: u64) -> Parameters {
         let mut rng = stream(seed, Purpose::Initialisation);
@@ -30,10 +30,11 @@ impl Init {
             || &mut tensors.next().expect("a weight and a bias for every layer and the output").values;
         for (index, layer) in spec.layers.iter().enumerate() {
             self.fill_weight(next(), layer, layer_inputs(spec, index), &mut rng);
-            fill_bias(next(), layer.cell);
+            self.fill_bias(next(), layer.cell, &mut rng);
         }
         let units = layer_inputs(spec, spec.layers.len());
-        let output_std = 1.0 / (units as f64).sqrt();
+        // A net for changes begins with none.
+        let output_std = if spec.target == Target::Change { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
         weight.fill_with(|| (output_std * normal(&mut rng)) as f32);
         bias.fill(self.output_bias);
@@ -115,6 +116,19 @@ impl Init {
         }
         matrix
     }
+
+    fn fill_bias(&self, bias: &mut [f32], cell: CellKind, rng: &mut impl Rng) {
+        match cell {
+            // Drawn only where asked for: a draw more would change all those after it.
+            CellKind::Dense(_) if self.bias_std > 0.0 => {
+                bias.fill_with(|| (f64::from(self.bias_std) * normal(rng)) as f32);
+            }
+            CellKind::Elman(_) | CellKind::Dense(_) => {}
+            CellKind::Lstm => {
+                bias.iter_mut().skip(FORGET_GATE).step_by(cell.gates()).for_each(|bias| *bias = 1.0)
+            }
+        }
+    }
 }
 
 /// Largest magnitude of an eigenvalue.
@@ -126,15 +140,6 @@ fn spectral_radius(matrix: &DMatrix<f64>) -> f64 {
 fn fill(parameters: &mut Parameters, name: &str, value: f32) {
     if let Some(named) = parameters.get_mut(name) {
         named.values.fill(value);
-    }
-}
-
-fn fill_bias(bias: &mut [f32], cell: CellKind) {
-    match cell {
-        CellKind::Elman(_) | CellKind::Dense(_) => {}
-        CellKind::Lstm => {
-            bias.iter_mut().skip(FORGET_GATE).step_by(cell.gates()).for_each(|bias| *bias = 1.0)
-        }
     }
 }
 
@@ -168,6 +173,15 @@ mod tests {
     }
 
     #[test]
+    fn a_net_for_changes_begins_with_none() {
+        let mut spec = test_spec(3, 3, &[(CellKind::Lstm, 5)]);
+        spec.target = Target::Change;
+        let parameters = Init::default().draw(&spec, 1);
+        assert!(parameters.get("output.weight").unwrap().values.iter().all(|weight| *weight == 0.0));
+        assert!(parameters.get("layer0.weight").unwrap().values.iter().all(|weight| *weight != 0.0));
+    }
+
+    #[test]
     fn deviations_and_biases_are_as_asked() {
         let spec = test_spec(50, 2, &[(CellKind::Lstm, 40)]);
         let init =
@@ -182,5 +196,8 @@ mod tests {
         assert!((std(columns(50..90)) - 0.01).abs() < 0.001);
         assert_eq!(parameters.get("layer0.bias").unwrap().values[..5], [0.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(parameters.get("output.bias").unwrap().values, [-0.8, -0.8]);
+        let spec = test_spec(1, 1, &[(CellKind::Dense(Transfer::Tanh), 400)]);
+        let parameters = Init { bias_std: 2.0, ..Init::default() }.draw(&spec, 1);
+        assert!((std(parameters.get("layer0.bias").unwrap().values.clone()) - 2.0).abs() < 0.2);
     }
 }

@@ -6,6 +6,7 @@
 //! [`product`]. Parameters are plain lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the
 //! time of one step only, so that saving, resuming and exporting need nothing of Burn.
 
+pub mod both_ways;
 pub mod host_node;
 mod init;
 pub mod law;

@@ -1,7 +1,7 @@
 //! The whole network on a batch: noise, affine maps, recurrences, outputs.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
+use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode, Target};
 
 use super::host_node::{apply3, apply4};
 use super::law::{Law, Scale};
@@ -15,7 +15,8 @@ use super::recurrence::{LayerState, Recurrence};
 use super::tensors::{Affine, LayerTensors, ParameterTensors, to_vec};
 use crate::data::batch::Batch;
 
-/// Means and variances of [steps × rows of the batch, channels]; without variances, all are zero.
+/// Means and variances of [steps × lanes, channels], time-major; without variances, all are zero. A lane is one sequence of
+/// a batch.
 #[derive(Clone, Debug)]
 pub struct MomentTensors {
     /// Means.
@@ -35,11 +36,13 @@ pub struct Prediction {
     pub noise: Vec<f32>,
 }
 
-/// What a pass leaves behind: the moments of the output map, and where each layer has got to.
+/// What a pass leaves behind: the moments of the output map and of the last layer, and where each layer has got to.
 #[derive(Clone, Debug)]
 pub struct Pass {
     /// Before the likelihood; rows of the output map, of which a likelihood may want several per output.
     pub output: MomentTensors,
+    /// States of the last layer after every step.
+    pub hidden: MomentTensors,
     /// Of every layer; empty unless states are carried over.
     pub states: Vec<LayerState>,
 }
@@ -49,9 +52,14 @@ pub fn predict(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Pred
     let device = Device::flex();
     let tensors = ParameterTensors::new(spec, parameters, &device);
     let output = forward(spec, &tensors, batch, parallel::default_threads());
+    said(spec, &parameters.noise_var(spec), output)
+}
+
+/// What the moments of the output map mean to the likelihood; `noise_var` as [`Parameters::noise_var`] gives it.
+pub(crate) fn said(spec: &ModelSpec, noise_var: &[f32], output: MomentTensors) -> Prediction {
     let mean = to_vec(output.mean);
     let var = output.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
-    link(spec, &parameters.noise_var(spec), mean, var)
+    link(spec, noise_var, mean, var)
 }
 
 /// Moments of the output map, before the likelihood, on the device of the parameters.
@@ -73,49 +81,88 @@ pub fn forward_from(
     start: Option<&[LayerState]>,
 ) -> Pass {
     let device = parameters.output.affine.bias.device();
-    let mut signal = inputs(batch, spec.inputs.into(), &device);
+    let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
+    let course = Course { lanes: batch.rows, threads, start };
+    let pass = forward_moments(spec, parameters, input.clone(), course);
+    Pass { output: on_top(pass.output, spec, &input), ..pass }
+}
+
+/// How moments go through a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Course<'a> {
+    /// Sequences side by side.
+    pub lanes: usize,
+    /// Threads to use.
+    pub threads: usize,
+    /// Where each layer begins, if states are carried over; zero if nothing is given.
+    pub start: Option<&'a [LayerState]>,
+}
+
+/// The same for inputs that are moments on the device already, such as what another network has put out. Gradients
+/// follow back into them.
+pub fn forward_moments(
+    spec: &ModelSpec,
+    parameters: &ParameterTensors,
+    input: MomentTensors,
+    course: Course<'_>,
+) -> Pass {
+    let Course { lanes, threads, start } = course;
+    let mut signal = input;
     let mut states = Vec::new();
     for (index, (layer, tensors)) in spec.layers.iter().zip(&parameters.layers).enumerate() {
         let start = start.map(|states| states[index].clone());
-        let step = LayerStep { form: spec.moment_form, layer, tensors, batch, threads };
         let carries = start.is_some();
         let state;
-        (signal, state) = step.run(signal, start);
+        (signal, state) =
+            LayerStep { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
         states.extend(state.filter(|_| carries));
     }
-    let output = match spec.output.mode {
-        OutputMode::Propagating => {
-            map(signal, &parameters.output.noise, &parameters.output.affine, &parameters.output.scale)
-        }
-        OutputMode::Plain => {
-            let certain = MomentTensors { mean: signal.mean, var: None };
-            map(certain, &Law::Fixed(NoiseLaw::SILENT), &parameters.output.affine, &Scale::Fixed(1.0))
-        }
-    };
-    Pass { output, states }
+    Pass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
 }
 
-/// One layer about to run over a batch.
-struct LayerStep<'a> {
-    form: MomentForm,
-    layer: &'a LayerSpec,
-    tensors: &'a LayerTensors,
-    batch: &'a Batch,
-    threads: usize,
+/// The output map on the states of the last layer.
+pub(super) fn output_map(
+    spec: &ModelSpec,
+    parameters: &ParameterTensors,
+    hidden: MomentTensors,
+) -> MomentTensors {
+    match spec.output.mode {
+        OutputMode::Propagating => {
+            map(hidden, &parameters.output.noise, &parameters.output.affine, &parameters.output.scale)
+        }
+        OutputMode::Plain => {
+            let certain = MomentTensors { mean: hidden.mean, var: None };
+            map(certain, &Law::Fixed(NoiseLaw::SILENT), &parameters.output.affine, &Scale::Fixed(1.0))
+        }
+    }
+}
+
+/// One layer about to run over all steps of all lanes.
+pub(super) struct LayerStep<'a> {
+    pub(super) form: MomentForm,
+    pub(super) layer: &'a LayerSpec,
+    pub(super) tensors: &'a LayerTensors,
+    pub(super) lanes: usize,
+    pub(super) threads: usize,
 }
 
 impl LayerStep<'_> {
     /// The layer's states, and the last of them if it starts from somewhere.
-    fn run(&self, input: MomentTensors, start: Option<LayerState>) -> (MomentTensors, Option<LayerState>) {
+    pub(super) fn run(
+        &self,
+        input: MomentTensors,
+        start: Option<LayerState>,
+    ) -> (MomentTensors, Option<LayerState>) {
         let LayerTensors { affine, input_noise, .. } = self.tensors;
         let [rows, columns] = affine.weight.dims();
+        let count = input.mean.dims()[0];
         let own = if self.layer.cell.is_recurrent() { usize::from(self.layer.units) } else { 0 };
         let from_input = affine.columns(0..columns - own);
         let pre = map(input, input_noise, &from_input, &Scale::Fixed(1.0));
         let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
         if own == 0 {
             let function = Memoryless(self.recurrence());
-            return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients())), start);
+            return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients()), count), start);
         }
         let from_state = affine.columns(columns - own..columns);
         let weights = match from_state.weight_var {
@@ -123,11 +170,11 @@ impl LayerStep<'_> {
             None => from_state.weight,
         };
         debug_assert_eq!(weights.dims()[0] % rows, 0);
-        let function = LayerFunction { recurrence: self.recurrence(), lanes: self.batch.rows, start };
+        let function = LayerFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
         let carries = function.start.is_some();
         let states: Tensor<3> = apply4(function, pre.mean, pre_var, weights, self.coefficients());
-        let end = carries.then(|| self.end(&states));
-        (self.states(&states), end)
+        let end = carries.then(|| self.end(&states, count));
+        (self.states(&states, count), end)
     }
 
     /// The recurrence with its noise and its scale yet to be filled in from the coefficients.
@@ -157,14 +204,13 @@ impl LayerStep<'_> {
         states.clone().slice([index..index + 1, rows, 0..units]).reshape([count, units])
     }
 
-    fn states(&self, states: &Tensor<3>) -> MomentTensors {
-        let rows = self.batch.steps * self.batch.rows;
+    fn states(&self, states: &Tensor<3>, rows: usize) -> MomentTensors {
         MomentTensors { mean: self.plane(states, 0, 0..rows), var: Some(self.plane(states, 1, 0..rows)) }
     }
 
     /// Where the layer has got to: its last state, and its memory, which stands behind that.
-    fn end(&self, states: &Tensor<3>) -> LayerState {
-        let (lanes, rows) = (self.batch.rows, self.batch.steps * self.batch.rows);
+    fn end(&self, states: &Tensor<3>, rows: usize) -> LayerState {
+        let lanes = self.lanes;
         let both = |rows: std::ops::Range<usize>| {
             let plane = |index| to_vec(self.plane(states, index, rows.clone()));
             [plane(0), plane(1)].concat()
@@ -173,12 +219,30 @@ impl LayerStep<'_> {
     }
 }
 
-fn inputs(batch: &Batch, channels: usize, device: &Device) -> MomentTensors {
+/// Numbers as moments on a device; variances are left out if all are zero.
+pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Device) -> MomentTensors {
     let tensor = |values: &[f32]| {
-        Tensor::from_data(TensorData::new(values.to_vec(), [batch.steps * batch.rows, channels]), device)
+        Tensor::from_data(TensorData::new(values.to_vec(), [values.len() / channels, channels]), device)
     };
-    let certain = batch.inputs_var.iter().all(|var| *var == 0.0);
-    MomentTensors { mean: tensor(&batch.inputs_mean), var: (!certain).then(|| tensor(&batch.inputs_var)) }
+    let certain = var.iter().all(|var| *var == 0.0);
+    MomentTensors { mean: tensor(mean), var: (!certain).then(|| tensor(var)) }
+}
+
+/// The outputs of a net on top of the rows that change by them, if its outputs are changes.
+pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
+    if spec.target != Target::Change {
+        return output;
+    }
+    // The mean is the first of an output's rows; what else a likelihood wants stays as it is.
+    let rows = spec.likelihood.rows();
+    let spread = |values: &Tensor<2>| -> Tensor<2> {
+        let [count, channels] = values.dims();
+        let mut parts = vec![values.clone().reshape([count, channels, 1])];
+        parts.extend((1..rows).map(|_| parts[0].zeros_like()).collect::<Vec<_>>());
+        Tensor::cat(parts, 2).reshape([count, channels * rows])
+    };
+    let var = sum(output.var, last.var.as_ref().map(spread));
+    MomentTensors { mean: output.mean + spread(&last.mean), var }
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).
@@ -202,7 +266,7 @@ fn map(input: MomentTensors, noise: &Law, affine: &Affine, scale: &Scale) -> Mom
 }
 
 /// The sum of what is not zero.
-fn sum(a: Option<Tensor<2>>, b: Option<Tensor<2>>) -> Option<Tensor<2>> {
+pub(super) fn sum(a: Option<Tensor<2>>, b: Option<Tensor<2>>) -> Option<Tensor<2>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),

@@ -140,13 +140,58 @@ impl Parameters {
 
     /// Whether these are the numbers of such a network: every name and shape in its place.
     pub fn fits(&self, spec: &ModelSpec) -> bool {
-        let expected = Parameters::shaped(spec, self.method).tensors;
-        self.tensors.len() == expected.len()
-            && self.tensors.iter().zip(&expected).all(|(tensor, expected)| {
+        self.looks_like(&Parameters::shaped(spec, self.method))
+    }
+
+    /// Whether these are the numbers of such layers, without an output map.
+    pub fn fits_layers(&self, spec: &ModelSpec) -> bool {
+        self.looks_like(&Parameters::shaped(spec, self.method).without_output())
+    }
+
+    /// Whether every name and shape is in the place that it has in `expected`.
+    pub(crate) fn looks_like(&self, expected: &Parameters) -> bool {
+        self.tensors.len() == expected.tensors.len()
+            && self.tensors.iter().zip(&expected.tensors).all(|(tensor, expected)| {
                 tensor.name == expected.name
                     && tensor.shape == expected.shape
                     && tensor.values.len() == expected.values.len()
             })
+    }
+
+    /// The same without what belongs to the output map.
+    pub fn without_output(mut self) -> Self {
+        self.tensors.retain(|tensor| !tensor.name.starts_with("output."));
+        self
+    }
+
+    /// Several networks' parameters as one list, each name behind the prefix of its network. The method of the whole is the
+    /// default; what each network's is must be known elsewhere.
+    pub fn joined(parts: impl IntoIterator<Item = (&'static str, Parameters)>) -> Self {
+        let prefixed = |(prefix, part): (&str, Parameters)| -> Vec<Named> {
+            let rename = |named: Named| Named { name: format!("{prefix}{}", named.name), ..named };
+            part.tensors.into_iter().map(rename).collect()
+        };
+        let tensors = parts.into_iter().flat_map(prefixed).collect();
+        Parameters { method: Method::default(), tensors }
+    }
+
+    /// Those of [`Parameters::joined`] that stand behind a prefix and before the next one.
+    pub fn part(&self, prefix: &str, method: Method) -> Self {
+        let own = |named: &Named| {
+            let name = named.name.strip_prefix(prefix)?;
+            let whole = name.split('.').count() == 2;
+            whole.then(|| Named { name: name.to_string(), ..named.clone() })
+        };
+        Parameters { method, tensors: self.tensors.iter().filter_map(own).collect() }
+    }
+
+    /// Takes changed numbers of [`Parameters::part`] back.
+    pub fn put_part(&mut self, prefix: &str, part: Parameters) {
+        for Named { name, values, .. } in part.tensors {
+            if let Some(own) = self.get_mut(&format!("{prefix}{name}")) {
+                own.values = values;
+            }
+        }
     }
 
     /// The largest magnitude; not a number if any parameter is none.
@@ -200,95 +245,4 @@ pub(crate) fn layer_inputs(spec: &ModelSpec, index: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use quaver::checkpoint::CellKind;
-
-    use super::*;
-    use crate::nn::method::Posterior;
-    use crate::nn::test_spec;
-
-    #[test]
-    fn shapes_follow_the_specification() {
-        let spec =
-            test_spec(3, 2, &[(CellKind::Lstm, 5), (CellKind::Elman(quaver::checkpoint::Transfer::Tanh), 4)]);
-        let parameters = Parameters::zeros(&spec);
-        let shapes: Vec<(&str, &[usize])> =
-            parameters.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())).collect();
-        let expected: [(&str, &[usize]); 7] = [
-            ("layer0.weight", &[20, 8]),
-            ("layer0.bias", &[20]),
-            ("layer1.weight", &[4, 9]),
-            ("layer1.bias", &[4]),
-            ("output.weight", &[2, 4]),
-            ("output.bias", &[2]),
-            ("output.log_noise", &[2]),
-        ];
-        assert_eq!(shapes, expected);
-        assert!(parameters.fits(&spec));
-    }
-
-    #[test]
-    fn a_bernoulli_net_has_no_noise_and_fits_no_gaussian_specification() {
-        let gaussian = test_spec(1, 1, &[(CellKind::Lstm, 1)]);
-        let bernoulli = ModelSpec { likelihood: Likelihood::Bernoulli, ..gaussian.clone() };
-        let parameters = Parameters::zeros(&bernoulli);
-        assert!(parameters.noise_var(&bernoulli).is_empty());
-        assert!(!parameters.fits(&gaussian));
-        assert_eq!(Parameters::zeros(&gaussian).noise_var(&gaussian), [1.0]);
-    }
-
-    #[test]
-    fn a_method_adds_its_numbers_at_the_end() {
-        let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
-        spec.layers[0].input_noise = UnitNoise::Dropout { keep: 0.5 };
-        let method = Method {
-            posterior: Posterior::Ropd,
-            scale_min: Some(0.25),
-            learned_keep: true,
-            implicit_variance: true,
-            ..Method::default()
-        };
-        let mut parameters = Parameters::shaped(&spec, method);
-        let names: Vec<&str> = parameters.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-        let expected = [
-            "layer0.weight",
-            "layer0.bias",
-            "output.weight",
-            "output.bias",
-            "layer0.weight_log_var",
-            "layer0.bias_log_var",
-            "output.weight_log_var",
-            "output.bias_log_var",
-            "prior.mean",
-            "prior.log_var",
-            "layer0.log_scale",
-            "output.log_scale",
-            "layer0.input_logit",
-        ];
-        assert_eq!(names, expected);
-        assert!(parameters.fits(&spec) && !Parameters::zeros(&spec).eq(&parameters));
-        parameters.get_mut("layer0.input_logit").unwrap().values[0] = 3.0_f32.ln();
-        let resolved = parameters.resolved(&spec);
-        assert_eq!(resolved.layers[0].variance_scale, 1.25);
-        let UnitNoise::Dropout { keep } = resolved.layers[0].input_noise else { panic!("{resolved:?}") };
-        assert!((keep - 0.75).abs() < 1e-6);
-        assert_eq!(parameters.noise_var(&spec), [IMPLICIT_NOISE]);
-    }
-
-    #[test]
-    fn the_largest_parameter_is_found_unless_one_is_no_number() {
-        let mut parameters = Parameters::zeros(&test_spec(1, 1, &[(CellKind::Lstm, 1)]));
-        parameters.tensors[0].values[..2].copy_from_slice(&[2.0, -3.0]);
-        assert_eq!(parameters.largest(), 3.0);
-        parameters.tensors[1].values[0] = f32::NAN;
-        assert!(parameters.largest().is_nan());
-    }
-
-    #[test]
-    fn noise_is_kept_within_its_bounds() {
-        let mut parameters = Parameters::zeros(&test_spec(1, 1, &[(CellKind::Lstm, 1)]));
-        parameters.get_mut("output.log_noise").unwrap().values[0] = -100.0;
-        parameters.confine();
-        assert_eq!(parameters.get("output.log_noise").unwrap().values, [-LOG_NOISE_LIMIT]);
-    }
-}
+mod tests;

@@ -11,6 +11,10 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
     let index = match purpose {
         Purpose::Initialisation => 0,
         Purpose::Shuffle { epoch } => 1 + epoch,
+        // Far beyond the number of any epoch.
+        Purpose::Part { index } => (1 << 40) + index,
+        Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
+        Purpose::Draws { epoch, batch } => (1 << 62) + (epoch << 31) + batch,
     };
     // The odd factor spreads the index over all bits; the generator's own seeding mixes the sum further.
     Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(index.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
@@ -26,6 +30,30 @@ pub enum Purpose {
         /// The epoch.
         epoch: u64,
     },
+    /// The seed of one of several networks that are trained together.
+    Part {
+        /// Which of them.
+        index: u64,
+    },
+    /// Noise that is put on clean recordings.
+    AddedNoise {
+        /// The split: train, valid or test.
+        split: u64,
+        /// The sequence within it, counted from 0.
+        sequence: u64,
+    },
+    /// Latent variables.
+    Draws {
+        /// The epoch, counted from 1; 0 for draws that have no part in training.
+        epoch: u64,
+        /// The batch, counted from 0.
+        batch: u64,
+    },
+}
+
+/// `count` normal variates of mean 0 and variance 1.
+pub fn normals(rng: &mut impl Rng, count: usize) -> Vec<f32> {
+    (0..count).map(|_| normal(rng) as f32).collect()
 }
 
 /// A number in [0, 1).
@@ -73,6 +101,9 @@ mod tests {
         assert_ne!(first(1, shuffle(3)), first(1, shuffle(4)));
         assert_ne!(first(1, shuffle(3)), first(2, shuffle(3)));
         assert_ne!(first(1, Purpose::Initialisation), first(1, shuffle(1)));
+        let draws = |epoch, batch| first(1, Purpose::Draws { epoch, batch });
+        assert_ne!(draws(1, 0), draws(0, 1));
+        assert_ne!(draws(1, 0), first(1, Purpose::Part { index: 0 }));
     }
 
     #[test]

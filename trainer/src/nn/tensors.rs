@@ -2,7 +2,7 @@
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
-use quaver::checkpoint::{ModelSpec, UnitNoise};
+use quaver::checkpoint::{LayerSpec, ModelSpec, UnitNoise};
 
 use super::law::{Law, Scale};
 use super::method::{Method, WeightNoise};
@@ -95,22 +95,13 @@ impl ParameterTensors {
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
         assert!(parameters.fits(spec), "parameters of another network");
         let leaves = Leaves::new(parameters, device);
-        let layer = |(index, layer): (usize, &quaver::checkpoint::LayerSpec)| {
-            let part = format!("layer{index}");
-            LayerTensors {
-                affine: leaves.affine(&part),
-                input_noise: leaves.law(&format!("{part}.input_logit"), layer.input_noise),
-                recurrent_noise: leaves.law(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
-                scale: leaves.scale(&part, layer.variance_scale),
-            }
-        };
         let output = OutputTensors {
             affine: leaves.affine("output"),
             noise: leaves.law("output.logit", spec.output.noise),
             scale: leaves.scale("output", spec.output.variance_scale),
         };
         ParameterTensors {
-            layers: spec.layers.iter().enumerate().map(layer).collect(),
+            layers: leaves.layers(spec),
             output,
             log_noise: leaves.get("output.log_noise"),
             posteriors: leaves.posteriors(),
@@ -120,6 +111,32 @@ impl ParameterTensors {
     }
 
     /// Takes the gradient of each parameter out of `gradients`, in the order of [`Parameters`].
+    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+        self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
+    }
+}
+
+/// The layers of a network without its output map, as tensors on a device: the half of a bidirectional net that reads
+/// backwards.
+#[derive(Clone, Debug)]
+pub struct LayerStack {
+    leaves: Vec<Tensor<1>>,
+    /// The layers.
+    pub layers: Vec<LayerTensors>,
+}
+
+impl LayerStack {
+    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    ///
+    /// # Panics
+    /// If the parameters are not those of such layers.
+    pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
+        assert!(parameters.fits_layers(spec), "parameters of other layers");
+        let leaves = Leaves::new(parameters, device);
+        LayerStack { layers: leaves.layers(spec), leaves: leaves.tensors }
+    }
+
+    /// Like [`ParameterTensors::gradients`].
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
@@ -152,6 +169,19 @@ impl<'a> Leaves<'a> {
 
     fn matrix(&self, name: &str) -> Option<Tensor<2>> {
         self.find(name).map(|(named, tensor)| tensor.reshape([named.shape[0], named.shape[1]]))
+    }
+
+    fn layers(&self, spec: &ModelSpec) -> Vec<LayerTensors> {
+        let layer = |(index, layer): (usize, &LayerSpec)| {
+            let part = format!("layer{index}");
+            LayerTensors {
+                affine: self.affine(&part),
+                input_noise: self.law(&format!("{part}.input_logit"), layer.input_noise),
+                recurrent_noise: self.law(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
+                scale: self.scale(&part, layer.variance_scale),
+            }
+        };
+        spec.layers.iter().enumerate().map(layer).collect()
     }
 
     /// The affine map of a layer or of the output.

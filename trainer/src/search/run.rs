@@ -21,6 +21,8 @@ pub struct Plan {
     pub config: PathBuf,
     /// Values set on the command line.
     pub overrides: Vec<String>,
+    /// Where relative paths of data start; at the config's folder unless given.
+    pub data_dir: Option<PathBuf>,
     /// How many trials to draw.
     pub trials: usize,
     /// How many of them train at the same time.
@@ -55,14 +57,13 @@ impl Watch for Silent {}
 /// When the config is not one, when the folder holds another search or is in use, when every trial fails, or when a file
 /// cannot be written.
 pub fn run(plan: &Plan, launcher: &dyn Launcher, watch: &dyn Watch) -> Result<Leaderboard> {
-    let base = Config::load(&plan.config, &plan.overrides)?;
+    let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
     ensure!(
         !base.search.space.is_empty(),
         "{}: there is nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
         plan.config.display()
     );
-    let trials =
-        (0..plan.trials).map(|index| Trial::new(&plan.config, &plan.overrides, &base, index, &plan.out));
+    let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index));
     let trials: Vec<Trial> = trials.collect::<Result<_>>()?;
     let _lock = lock(&plan.out)?;
     trials.iter().try_for_each(Trial::prepare)?;

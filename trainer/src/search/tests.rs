@@ -39,7 +39,14 @@ fn experiment(config: &str) -> TempDir {
 }
 
 fn plan(folder: &Path, trials: usize, out: &str) -> Plan {
-    Plan { config: folder.join("config.toml"), overrides: Vec::new(), trials, jobs: 2, out: folder.join(out) }
+    Plan {
+        config: folder.join("config.toml"),
+        overrides: Vec::new(),
+        data_dir: None,
+        trials,
+        jobs: 2,
+        out: folder.join(out),
+    }
 }
 
 /// Trains in this process.
@@ -171,7 +178,8 @@ fn the_published_ranges_make_valid_trials() {
         let file = folder.join(name);
         let base = Config::load(&file, &[]).unwrap();
         for index in 0..64 {
-            let trial = Trial::new(&file, &[], &base, index, Path::new("out")).unwrap();
+            let plan = Plan { config: file.clone(), ..plan(&folder, 64, "out") };
+            let trial = Trial::new(&plan, &base, index).unwrap();
             assert_eq!(trial.values.len(), base.search.space.len());
         }
     }

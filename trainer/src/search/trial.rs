@@ -1,15 +1,15 @@
 //! One trial: its values, its config and its run.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use toml::Value;
 
-use super::draw;
+use super::{Plan, draw};
 use crate::config::Config;
 use crate::files;
-use crate::fit::{Best, EpochMetrics, RunFolder, RunState};
+use crate::fit::{Best, EpochMetrics, RunFolder, Trained};
 
 /// A trial of a search.
 #[derive(Clone, Debug)]
@@ -34,17 +34,17 @@ pub struct Standing {
 }
 
 impl Trial {
-    /// Draws trial `index` of the search that a config file describes.
+    /// Draws trial `index` of a search; `base` is the plan's config.
     ///
     /// # Errors
     /// When the values drawn do not make a config; the message names them.
-    pub fn new(file: &Path, overrides: &[String], base: &Config, index: usize, out: &Path) -> Result<Self> {
+    pub fn new(plan: &Plan, base: &Config, index: usize) -> Result<Self> {
         let values = draw::values(&base.search, base.seed, index);
-        let mut overrides = overrides.to_vec();
+        let mut overrides = plan.overrides.clone();
         overrides.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
-        let config = Config::load(file, &overrides)
+        let config = Config::load_with_data(&plan.config, &overrides, plan.data_dir.as_deref())
             .with_context(|| format!("trial {index} of the search ({})", listed(&values)))?;
-        Ok(Trial { index, values, config, path: out.join("trials").join(format!("{index:04}")) })
+        Ok(Trial { index, values, config, path: plan.out.join("trials").join(format!("{index:04}")) })
     }
 
     /// Its run.
@@ -82,7 +82,7 @@ impl Trial {
         if !self.has_begun() {
             return Ok(Standing::default());
         }
-        let saved = RunState::load(&run.last_state())?.epoch.min(epochs);
+        let saved = Trained::load(&run.last_state())?.epochs().min(epochs);
         let path = run.path().join("metrics.jsonl");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let metrics = text.lines().map_while(|line| serde_json::from_str::<EpochMetrics>(line).ok());
@@ -95,7 +95,8 @@ impl Trial {
     /// Whether there is nothing left to train up to `epochs`.
     pub(super) fn is_done(&self, epochs: usize) -> Result<bool> {
         let standing = self.standing(epochs)?;
-        let stale = standing.epochs - standing.best.map_or(0, |best| best.epoch);
+        let best = standing.best.map_or(0, |best| best.epoch);
+        let stale = self.config.stale_epochs(standing.epochs, best);
         let patience = self.config.training.patience;
         Ok(standing.epochs >= epochs || (patience > 0 && stale >= patience))
     }

@@ -62,6 +62,11 @@ impl Case {
         if self.storage == "f32" { "f32" } else { "int8" }
     }
 
+    /// The feature of the runtime that the model needs.
+    pub(super) fn feature(&self) -> &'static str {
+        if self.layout() == "plain" { "plain" } else { "packed" }
+    }
+
     pub(super) fn layout(&self) -> &'static str {
         match self.storage {
             "f32" | "int8" => "plain",

@@ -5,6 +5,7 @@ mod print;
 mod reference;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -27,6 +28,7 @@ struct Measured {
 
 /// Measures every model on every core, or those whose names begin with `only`.
 pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
+    // Code depends on the core and on what is built in, but not on the model.
     let mut code = BTreeMap::new();
     let mut results = Vec::new();
     for case in Case::all().into_iter().filter(|case| case.name().starts_with(only)) {
@@ -35,9 +37,12 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
             let target = machine.target;
             if !built.contains_key(target) {
                 built.insert(target, bench_image(&case, target)?);
-                code.entry(target).or_insert(code_bytes(&case, target)?);
             }
-            let figures = built[target].as_ref().map(|image| measure(machine, image, code[target]));
+            let code_bytes = match code.entry((target, case.feature())) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(place) => *place.insert(code_bytes(&case, target)?),
+            };
+            let figures = built[target].as_ref().map(|image| measure(machine, image, code_bytes));
             results.push(Measured { case: case.clone(), core: machine.core, figures: figures.transpose()? });
         }
         if !as_json {
@@ -52,8 +57,9 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
     Ok(())
 }
 
+/// An image with nothing built in but what the model needs, as a board would have it.
 fn build(image: &str, case: &Case, target: &str) -> Shell {
-    image::build_command(image, target).variable("QUAVER_CASE", case.name())
+    image::build_command_with(image, target, case.feature()).variable("QUAVER_CASE", case.name())
 }
 
 /// Builds for one target; `None` if the model does not fit its machine.
@@ -62,7 +68,7 @@ fn bench_image(case: &Case, target: &str) -> Result<Option<PathBuf>> {
     if does_not_fit(&bench)? { Ok(None) } else { image::path_of(&bench).map(Some) }
 }
 
-/// Flash of an image that loads and steps and does nothing else, less its model: the same for every model.
+/// Flash of an image that loads and steps and does nothing else, less its model.
 fn code_bytes(case: &Case, target: &str) -> Result<u64> {
     let image = image::path_of(&build("step_only", case, target))?;
     Ok(image::flash_bytes(&image)? - image::symbol_bytes(&image, "CHECKPOINT")?)

@@ -7,8 +7,8 @@ use core::fmt::Display;
 use core::hint::black_box;
 use core::panic::PanicInfo;
 
-use quaver::{Arena, Predictor};
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job};
+use quaver::Arena;
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use semihosting::println;
@@ -21,10 +21,10 @@ fn main() -> ! {
 
     let mut loaded = None;
     let stack = PaintedStack::paint();
-    let load_instructions = measure(&meter, || loaded = Some(Predictor::load(job.model, &mut arena)));
+    let load_instructions = measure(&meter, || loaded = Some(Chosen::load(job.model, &mut arena)));
     let load_stack = stack.depth();
-    let mut predictor = match loaded {
-        Some(Ok(predictor)) => predictor,
+    let mut stream = match loaded {
+        Some(Ok(stream)) => stream,
         Some(Err(error)) => fail(error),
         None => fail("the model was not loaded"),
     };
@@ -39,7 +39,7 @@ fn main() -> ! {
         row.iter_mut().for_each(|value| *value *= factor);
         counts.add(measure(&meter, || {
             marked(|| {
-                black_box(predictor.step(black_box(&row)));
+                black_box(step(&mut stream, black_box(&row)));
             });
         }));
     }

@@ -6,9 +6,9 @@
 
 use core::panic::PanicInfo;
 
-use quaver::{Arena, Predictor};
+use quaver::Arena;
 use quaver_qemu::fingerprint::words;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 use quaver_qemu::{done, entry, fail};
 use semihosting::{print, println};
 
@@ -16,12 +16,12 @@ use semihosting::{print, println};
 fn main() -> ! {
     let job = Job::chosen();
     let mut arena = Arena::<CHOSEN_ARENA>::new();
-    let mut predictor = match Predictor::load(job.model, &mut arena) {
-        Ok(predictor) => predictor,
+    let mut stream = match Chosen::load(job.model, &mut arena) {
+        Ok(stream) => stream,
         Err(error) => fail(error),
     };
     for row in job.rows::<CHOSEN_ROW>() {
-        words(&predictor.step(&row)).for_each(|word| print!("{:08X} ", word.to_bits()));
+        words(&step(&mut stream, &row)).for_each(|word| print!("{:08X} ", word.to_bits()));
         println!();
     }
     done()

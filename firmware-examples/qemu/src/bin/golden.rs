@@ -5,9 +5,8 @@
 
 use core::panic::PanicInfo;
 
-use quaver::{Arena, Predictor};
-use quaver_qemu::fingerprint::Fingerprint;
-use quaver_qemu::jobs::{GOLDEN, GOLDEN_ARENA, GOLDEN_ROW, Job};
+use quaver_qemu::jobs::{GOLDEN, GOLDEN_ARENA, GOLDEN_FUTURES, GOLDEN_ROW, Job};
+use quaver_qemu::replay::replay;
 use quaver_qemu::{done, entry, fail};
 use semihosting::println;
 
@@ -21,16 +20,11 @@ fn main() -> ! {
 
 #[inline(never)] // the arena's stack frame is free again for the next case
 fn fingerprint(job: &Job) -> u64 {
-    let mut arena = Arena::<GOLDEN_ARENA>::new();
-    let mut predictor = match Predictor::load(job.model, &mut arena) {
-        Ok(predictor) => predictor,
+    let (mut arena, mut futures) = ([0.0; GOLDEN_ARENA], [0.0; GOLDEN_FUTURES]);
+    match replay(job.model, job.task, job.rows::<GOLDEN_ROW>(), &mut arena, &mut futures) {
+        Ok(fingerprint) => fingerprint.value(),
         Err(error) => fail(error),
-    };
-    let mut fingerprint = Fingerprint::default();
-    for row in job.rows::<GOLDEN_ROW>() {
-        fingerprint.add(&predictor.step(&row));
     }
-    fingerprint.value()
 }
 
 #[panic_handler]

@@ -11,8 +11,8 @@ use core::panic::PanicInfo;
 
 #[cfg(target_arch = "arm")]
 use cortex_m_rt::entry;
-use quaver::{Arena, Predictor};
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job};
+use quaver::Arena;
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 #[cfg(target_arch = "riscv32")]
 use riscv_rt::entry;
 
@@ -20,11 +20,11 @@ use riscv_rt::entry;
 fn main() -> ! {
     let mut arena = Arena::<CHOSEN_ARENA>::new();
     // Hidden from the optimiser: the check must hold for any bytes and any row.
-    let mut loaded = Predictor::load(black_box(Job::chosen().model), &mut arena);
+    let mut loaded = Chosen::load(black_box(Job::chosen().model), &mut arena);
     let mut row = [0.0; CHOSEN_ROW];
     loop {
-        let Ok(predictor) = &mut loaded else { continue };
-        let prediction = predictor.step(black_box(&row));
+        let Ok(stream) = &mut loaded else { continue };
+        let prediction = step(stream, black_box(&row));
         #[cfg(feature = "panic-control")]
         black_box(prediction.mean()[black_box(0)]);
         black_box(prediction.surprise());

@@ -1,8 +1,9 @@
 //! Derivatives against differences of the functions and against exact ones.
 
 use super::quadrature::{self, Reference};
+use super::wide::Wide;
 use super::{GRADIENTS, Gradient, deviations, moments, steps};
-use crate::moments::{Moments, gradient};
+use crate::moments::{Moments, gradient, logistic, paper};
 use std::println;
 
 #[test]
@@ -68,6 +69,48 @@ fn gradients_are_those_of_the_function_computed() {
                 }
             }
         }
+    }
+}
+
+/// Derivative by central differences in f64, free of the term in the squared step.
+fn wide_slope(of: impl Fn(f64) -> f64, at: f64, step: f64) -> f64 {
+    let central = |step: f64| (of(at + step) - of(at - step)) / (2.0 * step);
+    (4.0 * central(step) - central(2.0 * step)) / 3.0
+}
+
+#[test]
+fn gradients_are_those_of_the_formula_in_f64() {
+    type Formula = fn(Wide, Wide) -> (Wide, Wide);
+    let cases: [(&str, Gradient, Formula); 4] = [
+        ("sigmoid", gradient::sigmoid, logistic::sigmoid_of),
+        ("tanh", gradient::tanh, logistic::tanh_of),
+        ("paper::sigmoid", gradient::paper_sigmoid, paper::sigmoid_of),
+        ("paper::tanh", gradient::paper_tanh, paper::tanh_of),
+    ];
+    for (name, with_gradient, formula) in cases {
+        let mut worst = 0f64;
+        for deviation in steps(2.95, 59).map(|s| s + 0.05) {
+            for mean in steps(4.0, 80).flat_map(|m| [m + 0.01, -m - 0.01]) {
+                let a = moments(mean, deviation);
+                let (m, v) = (f64::from(a.mean), f64::from(a.var));
+                let at = |m: f64, v: f64| formula(Wide(m), Wide(v));
+                let (step_mean, step_var) = (1e-3, 1e-3 * v.min(1.0));
+                let jacobian = with_gradient(a).1;
+                let pairs = [
+                    (jacobian.mean_by_mean, wide_slope(|m| at(m, v).0.0, m, step_mean)),
+                    (jacobian.mean_by_var, wide_slope(|v| at(m, v).0.0, v, step_var)),
+                    (jacobian.var_by_mean, wide_slope(|m| at(m, v).1.0, m, step_mean)),
+                    (jacobian.var_by_var, wide_slope(|v| at(m, v).1.0, v, step_var)),
+                ];
+                for (got, expected) in pairs {
+                    let error = (f64::from(got) - expected).abs();
+                    worst = worst.max(error);
+                    // Derivatives are of the size of one at most, formed in f32 by a dozen operations.
+                    assert!(error <= 2e-6, "{name}: {got}, differences give {expected}, at {a:?}");
+                }
+            }
+        }
+        println!("{name}: largest difference {worst:.1e}");
     }
 }
 

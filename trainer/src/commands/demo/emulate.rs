@@ -103,10 +103,14 @@ fn on_this_machine(model: &[u8], rows: &Rows) -> Result<Vec<Vec<u32>>> {
     Ok(rows.iter().map(|row| bits(&model.step(&mut state, row))).collect())
 }
 
-/// The words of a prediction in the firmware's order.
+/// The words of a prediction in the firmware's order: moments, then the surprise if the model has one.
 fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
-    let parts = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
-    parts.into_iter().flatten().map(|value| value.to_bits()).collect()
+    let mut words = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()].concat();
+    if let Some(surprise) = prediction.surprise() {
+        words.push(surprise.nll);
+        words.extend(surprise.z);
+    }
+    words.into_iter().map(f32::to_bits).collect()
 }
 
 fn compare(host: &[Vec<u32>], device: &[Vec<u32>]) -> Result<Emulation> {
@@ -121,7 +125,10 @@ fn compare(host: &[Vec<u32>], device: &[Vec<u32>]) -> Result<Emulation> {
 
 #[cfg(test)]
 mod tests {
+    use quaver::checkpoint::{CellKind, Contents, ModelSpec, Target, write};
+
     use super::*;
+    use crate::nn::test_spec;
 
     #[test]
     fn a_single_bit_makes_the_difference() {
@@ -130,6 +137,18 @@ mod tests {
         let device = vec![vec![1, 2], vec![3, 5]];
         assert!(matches!(compare(&host, &device), Ok(Emulation::Different { row: 1 })));
         assert!(compare(&host, &device[..1]).is_err());
+    }
+
+    #[test]
+    fn the_surprise_of_a_model_that_has_one_is_compared_too() {
+        let words = |target: Target| {
+            let spec = ModelSpec { target, ..test_spec(2, 2, &[(CellKind::Lstm, 3)]) };
+            let model = write(&Contents::zeros(spec)).unwrap();
+            on_this_machine(&model, &Rows { channels: 2, values: vec![0.5; 6] }).unwrap()
+        };
+        // Mean and two variances of two outputs; the score of the row, and a residual for each channel.
+        assert!(words(Target::Columns).iter().all(|row| row.len() == 6));
+        assert!(words(Target::Next).iter().all(|row| row.len() == 6 + 3));
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! `quaver demo`: the whole path on a built-in signal, from sensor rows to the same error bars on a Cortex-M.
 
+mod denoise;
 mod emulate;
 mod experiment;
+mod latent;
 mod page;
+mod sample;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 
 use emulate::Emulation;
 use experiment::Experiment;
@@ -18,33 +22,71 @@ use experiment::Experiment;
 /// Makes recordings of surface EMG whose force is known, trains a small LSTM on them, stores it in int8, runs it through
 /// the runtime here and on an emulated Cortex-M4F, and writes report.html. Everything stays in the folder, with a config
 /// to start your own from.
+///
+/// Other tasks take the same person's muscles and force as they are: `denoise` puts noise on them and trains a VOSP that takes it
+/// off again, beside filters tuned for the same data; `sample` trains a STORN and asks it how a recording may go on. Both run
+/// their int8 checkpoint through the runtime.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver demo
-  quaver demo --out /tmp/demo --seed 7")]
+  quaver demo --out demo-of-seven --seed 7
+  quaver demo --task denoise
+  quaver demo --task sample")]
 pub struct Arguments {
-    /// The folder to write; what an earlier demo left there is replaced.
-    #[arg(long, value_name = "DIR", default_value = "out/demo")]
-    out: PathBuf,
+    /// What to show.
+    #[arg(long, value_enum, default_value_t = Task::Predict)]
+    task: Task,
+    /// The folder to write, out/demo unless given (out/demo-denoise, out/demo-sample); what an earlier demo left there is replaced.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// Where all random numbers start from: signal, weights and shuffling.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
+/// What a demo shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Task {
+    /// Force from muscles, with error bars, down to an emulated Cortex-M4F.
+    Predict,
+    /// Muscles and force without the noise that was put on them.
+    Denoise,
+    /// How a recording may go on.
+    Sample,
+}
+
+impl Task {
+    fn folder(self) -> &'static str {
+        match self {
+            Task::Predict => "out/demo",
+            Task::Denoise => "out/demo-denoise",
+            Task::Sample => "out/demo-sample",
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.task.folder().into());
+    fs::create_dir_all(&out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    let out = fs::canonicalize(&out)?;
+    match arguments.task {
+        Task::Predict => predict(&out, arguments.seed),
+        Task::Denoise => denoise::run(&out, arguments.seed),
+        Task::Sample => sample::run(&out, arguments.seed),
+    }
+}
+
+fn predict(out: &Path, seed: u64) -> Result<()> {
     let begun = Instant::now();
-    fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
-    let out = fs::canonicalize(&arguments.out)?;
 
     eprintln!("1/5  recording: surface EMG of eight electrodes, with the grip force it stems from");
-    let recordings = experiment::record(&out, arguments.seed)?;
+    let recordings = experiment::record(out, seed)?;
     eprintln!("2/5  training on {:.0} s of it", recordings.train_seconds());
-    let trained = experiment::train(&out)?;
+    let trained = experiment::train(out)?;
     eprintln!("3/5  exporting int8 and measuring it through the runtime");
-    let experiment = Experiment::new(&out, recordings, trained)?;
+    let experiment = Experiment::new(out, recordings, trained)?;
     eprintln!("4/5  running it on an emulated Cortex-M4F");
-    let emulation = emulate::replay(&out, &experiment.model_path, experiment.emulated_rows())?;
+    let emulation = emulate::replay(out, &experiment.model_path, experiment.emulated_rows())?;
     eprintln!("     {}", emulation.in_words());
     eprintln!("5/5  writing the report\n");
     let report = out.join("report.html");

@@ -1,19 +1,27 @@
 //! `quaver eval`: scores of a run or a checkpoint on data, beside those of forecasts that need no net.
 
+mod denoising;
+mod latent;
 mod page;
 mod text;
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
 use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
-use crate::evaluate::{Baseline, Scores, baselines, scores, standardised_residuals};
+use crate::evaluate::{
+    Baseline, Denoising, Scores, baselines, latent_scores, scores, standardised_residuals,
+};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{LatentModel, LatentNets};
 use crate::report;
+pub(super) use denoising::rows as denoising_rows;
+use latent::LatentEvaluation;
 
 /// Score a run or a checkpoint on data, beside simple forecasts of the same rows.
 ///
@@ -21,32 +29,58 @@ use crate::report;
 /// observed values inside the central predictive interval, and width the mean width of that interval. Baselines are
 /// fitted on the training data of the config: the training mean, persistence, and ridge regression on the last rows; for
 /// binary targets the frequency of each output, alone and given its last value. JSON has every score of every output, and
-/// calibration curves.
+/// calibration curves. Of a latent model, the bound on the NLL is printed with its two parts, the NLL of whole sequences by
+/// importance sampling, and what it predicts one step ahead if both of its nets read forwards. Where noise was put on the inputs
+/// (data.noise), the ratio of signal to noise is printed of what the model makes of them, beside filters tuned on training data.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  quaver eval runs/first --data config.toml
+  quaver eval runs/first                                    on the test data of its own config
   quaver eval runs/first --data config.toml --plot first.html
+  quaver eval runs/storn --data config.toml --draws 500         a latent model, more closely
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
     /// A run folder (the net as trained) or a checkpoint (through the runtime).
     #[arg(value_name = "RUN|MODEL.qvr")]
     subject: PathBuf,
-    /// The config whose [data] section names the files.
+    /// The config whose [data] section names the files; a run folder's own unless given.
     #[arg(long, value_name = "CONFIG.toml")]
-    data: PathBuf,
+    data: Option<PathBuf>,
+    /// Where relative paths of data start, instead of the config's folder.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     /// Which part of the data.
     #[arg(long, value_enum, default_value_t = Split::Test)]
     split: Split,
+    /// For a latent model: draws of every sequence for importance sampling.
+    #[arg(long, default_value_t = 100, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    draws: u32,
+    /// For a latent model: where its draws start from.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Leave the baselines out.
     #[arg(long)]
     no_baselines: bool,
-    /// Write a page with calibration, residuals and all scores.
+    /// Write a page with calibration, residuals and all scores; of a latent model, those of its one-step predictions.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+}
+
+impl Arguments {
+    /// The config that names the data.
+    fn config(&self) -> Result<PathBuf> {
+        match &self.data {
+            Some(config) => Ok(config.clone()),
+            None if self.subject.is_dir() => Ok(RunFolder::new(&self.subject).config()),
+            None => bail!(
+                "{}: a checkpoint does not know its data; name a config with --data",
+                self.subject.display()
+            ),
+        }
+    }
 }
 
 /// A part of the data.
@@ -88,6 +122,9 @@ struct Evaluation {
     scores: Scores,
     /// Of simple forecasts, on the same rows.
     baselines: Vec<Baseline>,
+    /// Noise taken off the inputs, where their truth is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    denoising: Vec<Denoising>,
 }
 
 const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training deviation), \
@@ -95,14 +132,39 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let subject = Subject::load(&arguments.subject)?;
-    let data = Config::load(&arguments.data, &[])?.load_data()?;
+    let config = arguments.config()?;
+    let data = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?.load_data()?;
     subject.check_data(&data)?;
     let sequences = arguments.split.of(&data);
     ensure!(
         !sequences.is_empty(),
         "{}: there is no test data; add data.test, or choose --split valid",
-        arguments.data.display()
+        config.display()
     );
+    if let Subject::Latent(state) = &subject {
+        judge_latent(arguments, &subject, state, &data, sequences)?;
+        return if arguments.plot.is_some() {
+            judge(arguments, &subject, &data, sequences).map(|_| ())
+        } else {
+            Ok(())
+        };
+    }
+    let found = judge(arguments, &subject, &data, sequences)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&found)?);
+    } else {
+        print!("{}{}", text::render(&found), denoising::render(&found.denoising));
+    }
+    Ok(())
+}
+
+/// Scores predictions, and draws them if that is wanted.
+fn judge(
+    arguments: &Arguments,
+    subject: &Subject,
+    data: &Dataset,
+    sequences: &[Sequence],
+) -> Result<Evaluation> {
     let forecasts = subject.forecast(sequences)?;
     let likelihood = subject.spec().likelihood;
     let deviations = Scaling::fit(&data.train).targets.std;
@@ -110,17 +172,41 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         convention: CONVENTION,
         kind: subject.kind(),
         scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
-        baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, &data, sequences) },
+        baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
+        denoising: denoising::judge(subject, data, sequences)?,
     };
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.subject.display(), arguments.split.name());
         let residuals = standardised_residuals(sequences, &forecasts);
         report::write(path, &page::page(&title, &found, &residuals))?;
     }
+    Ok(found)
+}
+
+/// Scores a latent model and prints what was found.
+fn judge_latent(
+    arguments: &Arguments,
+    subject: &Subject,
+    state: &RunState<LatentNets>,
+    data: &Dataset,
+    sequences: &[Sequence],
+) -> Result<()> {
+    let model = LatentModel::new(state);
+    let draws = arguments.draws as usize;
+    let found = latent_scores(&model, &data.target_names, sequences, draws, arguments.seed);
+    let scores = found.context("every value of these data is missing, so there is nothing to score")?;
+    let comparable = !arguments.no_baselines && model.nets.is_causal();
+    let likelihood = model.nets.generating.spec.likelihood;
+    let found = LatentEvaluation {
+        convention: latent::CONVENTION,
+        scores,
+        baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
+        denoising: denoising::judge(subject, data, sequences)?,
+    };
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&found)?);
     } else {
-        print!("{}", text::render(&found));
+        print!("{}{}", latent::render(&found), denoising::render(&found.denoising));
     }
     Ok(())
 }

@@ -78,7 +78,7 @@ pub(super) fn comparison_rows(found: &Evaluation) -> Vec<Vec<String>> {
     rows
 }
 
-fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
+pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
     let Scores { nll, nll_standardised, mse, sse_per_step, r2, crps, .. } = scores;
     let number = |value: &f64| format!("{value:.4}");
     let standardised = nll_standardised.as_ref().map_or("-".into(), number);

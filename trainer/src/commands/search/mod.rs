@@ -41,6 +41,9 @@ pub struct Arguments {
     /// The folder of the search.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Where relative paths of data start, instead of the config's folder.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     /// Replace a value of the config, in all trials.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -54,10 +57,11 @@ const SHOWN: usize = 10;
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     // Data that cannot be read are told once, not once per trial.
-    Config::load(&arguments.config, &arguments.set)?.load_data()?;
+    Config::load_with_data(&arguments.config, &arguments.set, arguments.data_dir.as_deref())?.load_data()?;
     let plan = Plan {
         config: arguments.config.clone(),
         overrides: arguments.set.clone(),
+        data_dir: arguments.data_dir.clone(),
         trials: arguments.trials as usize,
         jobs: arguments.jobs as usize,
         out: arguments.out.clone(),

@@ -21,11 +21,13 @@ pub enum Columns {
     Matching(Vec<String>),
 }
 
-/// The targets: `"next"`, one pattern, or a list of patterns as for [`Columns`].
+/// The targets: `"next"`, `"clean"`, one pattern, or a list of patterns as for [`Columns`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
     /// The inputs themselves, one step ahead.
     Next,
+    /// The inputs themselves, at the same time, without the noise that is put on them.
+    Clean,
     /// The columns that match these patterns, in this order.
     Matching(Vec<String>),
 }
@@ -41,7 +43,7 @@ impl Choice {
     /// Chooses among the columns of a file. The error names the key at fault and what to do.
     pub(crate) fn new(inputs: &Columns, targets: &Targets, names: &[String]) -> Result<Choice, String> {
         let targets = match targets {
-            Targets::Next => None,
+            Targets::Next | Targets::Clean => None,
             Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
         };
         let is_target = |name: &String| targets.as_ref().is_some_and(|targets| targets.contains(name));
@@ -103,21 +105,21 @@ fn matching<'a>(pattern: &str, names: &'a [String]) -> Result<&'a [String], Stri
     }
 }
 
-/// What may stand for columns in a config. A list of one is how to name a column that is called like the
+/// What may stand for columns in a config. A list of one is how to name a column that is called like a
 /// keyword.
 enum OneOrMany {
     One(String),
     Many(Vec<String>),
 }
 
-/// Reads a string or a list of strings, where the string may be this keyword.
+/// Reads a string or a list of strings, where the string may be one of these keywords, quoted.
 struct OneOrManyVisitor(&'static str);
 
 impl<'de> Visitor<'de> for OneOrManyVisitor {
     type Value = OneOrMany;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\", the name of a column, or a list of names", self.0)
+        write!(f, "{}, the name of a column, or a list of names", self.0)
     }
 
     fn visit_str<E>(self, name: &str) -> Result<OneOrMany, E> {
@@ -131,7 +133,7 @@ impl<'de> Visitor<'de> for OneOrManyVisitor {
 
 impl<'de> Deserialize<'de> for Columns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("all"))? {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"all\""))? {
             OneOrMany::One(name) if name == "all" => Columns::All,
             OneOrMany::One(pattern) => Columns::Matching(vec![pattern]),
             OneOrMany::Many(patterns) => Columns::Matching(patterns),
@@ -141,8 +143,9 @@ impl<'de> Deserialize<'de> for Columns {
 
 impl<'de> Deserialize<'de> for Targets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("next"))? {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"next\", \"clean\""))? {
             OneOrMany::One(name) if name == "next" => Targets::Next,
+            OneOrMany::One(name) if name == "clean" => Targets::Clean,
             OneOrMany::One(pattern) => Targets::Matching(vec![pattern]),
             OneOrMany::Many(patterns) => Targets::Matching(patterns),
         })
@@ -162,6 +165,7 @@ impl Serialize for Targets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Targets::Next => serializer.serialize_str("next"),
+            Targets::Clean => serializer.serialize_str("clean"),
             Targets::Matching(patterns) => patterns.serialize(serializer),
         }
     }

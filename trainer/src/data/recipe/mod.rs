@@ -1,7 +1,9 @@
 //! The `[data]` section of a config: which files, which columns, which rows.
 
+mod added_noise;
 mod columns;
 mod cut;
+mod picked;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -16,9 +18,11 @@ use super::rows::{Rows, Sequence};
 use super::split::split_off;
 use super::table::{Table, listed};
 
+pub use added_noise::AddedNoise;
 use columns::Choice;
 pub use columns::{Columns, Targets};
 pub use cut::Cut;
+pub use picked::{Picked, RowList};
 use source::Reading;
 pub use source::Source;
 
@@ -39,8 +43,9 @@ const DEFAULT_VALID_FRACTION: f64 = 0.2;
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// What to learn from: a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths
-    /// are relative to the config file; `sequences` and `rows` are stretches such as `"2"`, `"0..2502"` or
-    /// `"..80%"`, see [`Cut`].
+    /// are relative to the config file, or to the folder given by `--data-dir`; `sequences` and `rows` are
+    /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`Cut`]; `rows` may be a list in a file instead,
+    /// see [`Picked`].
     #[serde(deserialize_with = "source::one_or_many")]
     pub train: Vec<Source>,
     /// What to stop early on, in the same form. Instead of it, `valid_fraction` may be given.
@@ -51,6 +56,10 @@ pub struct Recipe {
     /// sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_fraction: Option<f64>,
+    /// Draws the sequences set aside at random, by this seed, instead of taking the last; for samples whose order
+    /// means nothing. Needs ten training sequences or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_seed: Option<u64>,
     /// What to judge the result by, in the same form; may be left out.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<Source>,
@@ -58,9 +67,12 @@ pub struct Recipe {
     /// or a list of these, see [`Columns`].
     #[serde(default)]
     pub inputs: Columns,
-    /// What to predict: `"next"` for the inputs themselves one step ahead, or columns in the form of
-    /// `inputs`.
+    /// What to predict: `"next"` for the inputs themselves one step ahead, `"clean"` for the inputs at the same time without
+    /// the noise that `noise` puts on them, or columns in the form of `inputs`.
     pub targets: Targets,
+    /// Noise to put on the inputs; none unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<AddedNoise>,
     /// Format of all files: `"csv"`, `"npy"` or `"piano-roll"`; told from the file itself unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
@@ -88,7 +100,7 @@ impl Recipe {
     pub fn target(&self) -> Target {
         match self.targets {
             Targets::Next => Target::Next,
-            Targets::Matching(_) => Target::Columns,
+            Targets::Clean | Targets::Matching(_) => Target::Columns,
         }
     }
 
@@ -105,10 +117,13 @@ impl Recipe {
         let mut choice = None;
         let mut train = self.split("train", &self.train, &mut choice)?;
         let mut valid = self.split("valid", &self.valid, &mut choice)?;
-        let test = self.split("test", &self.test, &mut choice)?;
+        let mut test = self.split("test", &self.test, &mut choice)?;
         let mut validation = "from files of its own".to_string();
         if let Some(fraction) = self.fraction_set_aside() {
-            (train, valid, validation) = split_off(train, fraction)?;
+            (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
+        }
+        if let Some(noise) = &self.noise {
+            noise.add([&mut train, &mut valid, &mut test]);
         }
         let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
         let dataset = Dataset {
@@ -151,9 +166,10 @@ impl Recipe {
     fn sequences(&self, table: Table, choice: &Choice) -> Vec<Sequence> {
         let all: Vec<usize> = (0..table.names.len()).collect();
         let (inputs, targets) = all.split_at(choice.inputs.len());
-        let part = |rows: Rows| match self.target() {
-            Target::Next => Sequence::next(rows),
-            Target::Columns => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
+        let part = |rows: Rows| match self.targets {
+            Targets::Next => Sequence::next(rows),
+            Targets::Clean => Sequence::columns(rows.clone(), rows),
+            Targets::Matching(_) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
         };
         table.sequences.into_iter().map(part).collect()
     }

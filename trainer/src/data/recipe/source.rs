@@ -11,13 +11,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::columns::Choice;
 use super::cut::Cut;
+use super::picked::Picked;
 use crate::data::csv::{self, RowReader};
 use crate::data::format::Format;
 use crate::data::rows::Rows;
 use crate::data::table::Table;
 use crate::data::{lines, npy, piano_roll};
 
-/// One file of a split: `"a.csv"`, or `{ file = "b.npy", sequences = "2", rows = "0..2502" }`.
+/// One file of a split: `"a.csv"`, `{ file = "b.npy", sequences = "2", rows = "0..2502" }`, or
+/// `{ file = "c.csv", rows = { file = "splits.csv", line = 3 } }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Source {
     /// Path of the file.
@@ -25,9 +27,9 @@ pub struct Source {
     /// Which sequences of the file to use; all of them unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequences: Option<Cut>,
-    /// Which rows to use of every one of these sequences; all of them unless given.
+    /// Which rows to use of these sequences; all of them unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rows: Option<Cut>,
+    pub rows: Option<Picked>,
     /// For npy: the file with the lengths of the sequences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
@@ -99,7 +101,11 @@ impl Source {
             first = range.start;
             sequences = sequences.drain(range).collect();
         }
-        let Some(cut) = self.rows else { return Ok(sequences) };
+        let cut = match &self.rows {
+            None => return Ok(sequences),
+            Some(Picked::Listed(list)) => return list.pick(&sequences),
+            Some(Picked::Stretch(cut)) => cut,
+        };
         let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
             Ok(range) => Ok(rows.slice(range)),
             Err(problem) => Err(anyhow!("rows {problem} in sequence {}", first + index)),
@@ -111,6 +117,9 @@ impl Source {
     pub(super) fn anchor(&mut self, folder: &Path) {
         self.file = folder.join(&self.file);
         self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
+        if let Some(rows) = &mut self.rows {
+            rows.anchor(folder);
+        }
     }
 }
 
@@ -120,7 +129,7 @@ impl Source {
 struct SourceTable {
     file: PathBuf,
     sequences: Option<Cut>,
-    rows: Option<Cut>,
+    rows: Option<Picked>,
     lengths: Option<PathBuf>,
 }
 

@@ -97,6 +97,38 @@ fn sequences_and_rows_are_cut() {
 }
 
 #[test]
+fn rows_are_picked_from_a_list() {
+    let files =
+        Files::new(&[("a.csv", "0,10\n1,11\n2,12\n3,13\n"), ("splits.csv", "1,2\n 3, 0\n\n0,4\n0,-1\n")]);
+    let load = |line: usize| {
+        files.load(&format!(
+            "train = {{ file = 'a.csv', rows = {{ file = 'splits.csv', line = {line} }} }}
+            valid = {{ file = 'a.csv', rows = {{ file = 'splits.csv' }} }}
+            header = false\ntargets = 'c1'"
+        ))
+    };
+    let data = load(1).unwrap();
+    let targets =
+        |sequences: &[Sequence]| sequences.iter().map(|s| s.targets.values.clone()).collect::<Vec<_>>();
+    assert_eq!(targets(&data.train), [[13.0], [10.0]]);
+    assert_eq!(targets(&data.valid), [[11.0], [12.0]]);
+    let error = |line| load(line).unwrap_err();
+    assert_eq!(error(2), "data.train: a.csv: splits.csv:3: no rows are listed here");
+    assert_eq!(
+        error(3),
+        "data.train: a.csv: splits.csv:4: there is no row 4: the file has 4 rows, counted from 0"
+    );
+    assert_eq!(
+        error(4),
+        "data.train: a.csv: splits.csv:5: found `-1`, expected the numbers of rows, counted from 0, with commas between them"
+    );
+    assert_eq!(
+        error(5),
+        "data.train: a.csv: splits.csv: no line 5: the file has 5 lines, and `line` counts from 0"
+    );
+}
+
+#[test]
 fn all_formats() {
     let files = Files::new(&[("roll.txt", "60;61\n62;63\n"), ("table", "1,2\n3,4\n")]);
     let data = files.load("train = 'roll.txt'\ntargets = 'next'\nvalid_fraction = 0.5").unwrap();
@@ -129,7 +161,7 @@ fn errors_name_split_file_and_column() {
     let error = |section: &str| files.load(section).unwrap_err();
     assert_eq!(
         error("train = 'b.csv'\ntargets = 'next'"),
-        "data.train: b.csv: no such file; paths are relative to the config file"
+        "data.train: b.csv: no such file; paths are relative to the config file, or to --data-dir"
     );
     assert_eq!(
         error("train = 'a.csv'\ntargets = 'c'"),

@@ -6,12 +6,14 @@ mod moments;
 mod persistence;
 mod ridge;
 
+use std::sync::Arc;
+
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
 use super::value::is_normal;
 use super::{Forecast, Scores, scores};
-use crate::data::{Dataset, Scaling, Sequence};
+use crate::data::{Dataset, Rows, Scaling, Sequence};
 use constant::Constant;
 use markov::Markov;
 use persistence::Persistence;
@@ -60,6 +62,19 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
         found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
     }
     found
+}
+
+/// Clean rows by linear regression on the last noisy ones of all channels, and how that was fitted; nothing if the truth of a
+/// sequence is not known, or the channels are too many.
+pub(super) fn linear_estimate(data: &Dataset, sequences: &[Sequence]) -> Option<(String, Vec<Rows>)> {
+    let from_noisy = |sequence: &Sequence| {
+        let truth = sequence.truth.as_ref()?;
+        Some(Sequence { targets: Arc::clone(truth), target: Target::Columns, ..sequence.clone() })
+    };
+    let all = |sequences: &[Sequence]| sequences.iter().map(from_noisy).collect::<Option<Vec<_>>>();
+    let ridge = Ridge::fit(&all(&data.train)?, &all(&data.valid)?)?;
+    let estimates = all(sequences)?.iter().map(|sequence| ridge.forecast(sequence).mean).collect();
+    Some((format!("{}; learned from the truth of the training data", ridge.detail()), estimates))
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ impl Ridge {
     /// What such a forecast is called.
     pub(super) fn name(&self, target: Target) -> &'static str {
         match target {
-            Target::Next => "ridge AR",
+            Target::Next | Target::Change => "ridge AR",
             Target::Columns => "ridge regression",
         }
     }

@@ -99,13 +99,13 @@ fn legend(band_label: &str) -> Vec<Entry> {
 }
 
 /// Room for the labels of shaded stretches above the data.
-fn with_headroom(range: Range, unneeded: bool) -> Range {
+pub(super) fn with_headroom(range: Range, unneeded: bool) -> Range {
     let headroom = if unneeded { 0.0 } else { 0.12 * range.length() };
     Range::new(range.low, range.high + headroom)
 }
 
 /// Shades the stretches and labels them, each label on the first row where it does not run into another.
-fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[Shade]) {
+pub(super) fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[Shade]) {
     let area = chart.area;
     let mut row_ends: Vec<f64> = Vec::new();
     for shade in shades.iter().filter(|shade| shade.from.is_finite() && shade.to.is_finite()) {

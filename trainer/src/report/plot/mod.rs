@@ -12,6 +12,7 @@ mod legend;
 mod loss;
 mod scale;
 mod scatter;
+mod series;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub use figure::{Drawing, Figure, standalone};
 pub use histogram::{Histogram, histogram};
 pub use loss::{LossCurves, loss_curves};
 pub use scatter::{Scatter, scatter};
+pub use series::{Area, Curve, Look, Series, series};
 pub use trials::{TrialMark, Trials, Values, trials};
 
 /// Look of everything inside a plot: colours, for either scheme, and strokes.

@@ -28,7 +28,18 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
     let of_trials =
         |values| Trials { values, losses: series, marks: &marks, x_label: "rate", y_label: "NLL" };
     let curves = [CalibrationCurve { label: "int8", nominal: series, observed: series }];
+    let lines = [Curve { label: "noisy", values: series, look: Look::Background }];
+    let areas = [Area { label: "90 % band", lower: series, upper: series }];
     vec![
+        super::series(&Series {
+            name: "rows",
+            x: series,
+            areas: &areas,
+            curves: &lines,
+            shaded: &shaded,
+            x_label: "row",
+            y_label: "force (N)",
+        }),
         band(&band_of(series, series, &shaded)),
         calibration(&Calibration { curves: &curves }),
         histogram(&Histogram { residuals: series }),

@@ -1,6 +1,7 @@
 //! The simple recurrence: h_t = f(W [x_t, h_{t−1}] + b) (Bayer 2015, thesis, Alg. 2).
 
-use super::{Units, limited, transfer};
+use super::transfer::transfer;
+use super::{Units, limited};
 use crate::checkpoint::{AffineView, LayerSpec, MomentForm, Transfer};
 use crate::kernels::{self, NoisyInput};
 use crate::moments::Moments;

@@ -1,45 +1,34 @@
-//! `quaver inspect`: what a checkpoint holds and what it needs.
+//! One network: what it is and what it needs.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result};
 use quaver::Model;
 use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
-use super::table;
-use crate::export::instructions;
+use super::super::table;
+use crate::export::{Instructions, instructions};
 
-/// Show what a checkpoint holds and what it needs.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  quaver inspect model.qvr
-  quaver inspect model.qvr --json | jq .ram_bytes")]
-pub struct Arguments {
-    /// The checkpoint.
-    #[arg(value_name = "MODEL.qvr")]
-    model: PathBuf,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let path = arguments.model.display();
-    let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
-    let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
-    let description = describe(&model, bytes.len());
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&description)?);
-    } else {
-        print!("{}", render(&model, &description));
+/// Everything about a model that is one network.
+pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
+    let (spec, mut description) = (model.spec(), architecture(model));
+    let needs = json!({
+        "kind": "predictor",
+        "instructions_per_step": by_core(&instructions(spec)),
+        "flash_bytes": file_bytes,
+        "ram_bytes": 4 * spec.arena_words(),
+        "arena_words": spec.arena_words(),
+        "saved_words": spec.saved_words(),
+        "crc": format!("{:08x}", model.checkpoint().crc()),
+    });
+    if let (Value::Object(all), Value::Object(needs)) = (&mut description, needs) {
+        all.extend(needs);
     }
-    Ok(())
+    description
 }
 
-fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
+/// What a network is, whatever it is part of.
+pub(super) fn architecture(model: &Model<'_>) -> Value {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     json!({
         "inputs": spec.inputs,
@@ -59,13 +48,12 @@ fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
         },
         "parameters": spec.parameters(),
         "multiply_accumulates": spec.multiply_accumulates(),
-        "instructions_per_step": instructions(spec).iter().map(|on| (on.core, on.instructions)).collect::<BTreeMap<_, _>>(),
-        "flash_bytes": file_bytes,
-        "ram_bytes": 4 * spec.arena_words(),
-        "arena_words": spec.arena_words(),
-        "saved_words": spec.saved_words(),
-        "crc": format!("{:08x}", checkpoint.crc()),
     })
+}
+
+/// Instructions as a JSON object.
+pub(super) fn by_core(instructions: &[Instructions]) -> BTreeMap<&'static str, u64> {
+    instructions.iter().map(|on| (on.core, on.instructions)).collect()
 }
 
 fn layer_json(layer: &LayerSpec) -> Value {
@@ -96,7 +84,8 @@ fn noise_text(noise: UnitNoise) -> String {
     }
 }
 
-fn render(model: &Model<'_>, description: &Value) -> String {
+/// The same as text.
+pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
     let spec = model.spec();
     let names = |key: &str| {
         let names = description[key].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -115,27 +104,29 @@ fn render(model: &Model<'_>, description: &Value) -> String {
             "per step",
             format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
         ),
-        ("predicted", predicted(spec)),
+        ("predicted", predicted(&instructions(spec))),
         ("flash", format!("{} bytes beside the code", description["flash_bytes"])),
         ("RAM", format!("{} bytes per stream: Arena::<{}>", description["ram_bytes"], spec.arena_words())),
         ("CRC", text("crc")),
     ];
-    // Values are left-aligned prose here, so the table's own alignment to the right does not apply.
-    let facts: String =
-        facts.iter().map(|(label, value)| format!("{label:<11} {}\n", value.trim_end())).collect();
+    format!("{}\n{}", super::facts(facts), layers(spec))
+}
+
+/// The layers, one row each.
+pub(super) fn layers(spec: &ModelSpec) -> String {
     let mut layers = vec![
         ["layer", "cell", "units", "input noise", "recurrent noise", "weight variance"]
             .map(String::from)
             .to_vec(),
     ];
     layers.extend(layer_rows(spec));
-    format!("{facts}\n{}", table::render(&layers))
+    table::render(&layers)
 }
 
-/// Instructions per step by core, within five percent of what an emulator counts.
-fn predicted(spec: &ModelSpec) -> String {
-    let on_core = |core: &crate::export::Instructions| format!("{} {}", core.core, core.instructions);
-    let cores = instructions(spec).iter().map(on_core).collect::<Vec<_>>().join(", ");
+/// Instructions per step by core, within five percent of what an emulator counts for one network.
+pub(super) fn predicted(instructions: &[Instructions]) -> String {
+    let on_core = |core: &Instructions| format!("{} {}", core.core, core.instructions);
+    let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
         "no instruction counts for the plain layout".into()
     } else {

@@ -1,0 +1,72 @@
+//! Denoiser, sampler and fan with nothing around them, linked only if none of them can panic.
+//!
+//! The check is that of the image `step_only`.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+use core::panic::PanicInfo;
+
+#[cfg(target_arch = "arm")]
+use cortex_m_rt::entry;
+use quaver::{Arena, Denoiser, Error, Fan, Feedback, Sampler};
+use quaver_qemu::jobs::{LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
+use quaver_qemu::numbers::Numbers;
+use quaver_qemu::replay::FUTURES;
+#[cfg(target_arch = "riscv32")]
+use riscv_rt::entry;
+
+#[entry]
+fn main() -> ! {
+    // Hidden from the optimiser: the check must hold for any bytes and any row.
+    let [denoised, sampled] = black_box([LATENT[0].model, LATENT[1].model]);
+    let mut rng = Numbers::new("latent");
+    loop {
+        black_box((denoise(denoised).is_ok(), sample(sampled, &mut rng).is_ok()));
+    }
+}
+
+fn denoise(model: &[u8]) -> Result<(), Error> {
+    let mut arena = Arena::<LATENT_ARENA>::new();
+    let mut denoiser = Denoiser::load(model, &mut arena)?;
+    let mut saved = [0.0; 4 * LATENT_ARENA];
+    let row = black_box([0.0; LATENT_ROW]);
+    #[cfg(feature = "panic-control")]
+    black_box(denoiser.step(&row).mean()[black_box(0)]);
+    black_box(denoiser.step(&row).surprise());
+    black_box(denoiser.prediction().get(0));
+    denoiser.save(black_box(&mut saved))?;
+    denoiser.restore(black_box(&saved))?;
+    denoiser.reset();
+    Ok(())
+}
+
+fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
+    let (mut arena, mut other) = (Arena::<LATENT_ARENA>::new(), Arena::<LATENT_ARENA>::new());
+    let mut futures = Arena::<LATENT_FUTURES>::new();
+    let mut sampler = Sampler::load(model, &mut arena)?;
+    black_box(sampler.observe(&black_box([0.0; LATENT_ROW])).surprise());
+    let mut fork = sampler.fork(&mut other)?;
+    black_box(fork.sample(rng, black_box(Feedback::Draw)));
+    let mut saved = [0.0; 4 * LATENT_ARENA];
+    fork.save(black_box(&mut saved))?;
+    sampler.restore(black_box(&saved))?;
+    sampler.reset();
+    let mut fan = Fan::<FUTURES>::new(&mut sampler, &mut futures)?;
+    fan.advance(rng, black_box(Feedback::Mean));
+    black_box((fan.mean(black_box(0)), fan.std(black_box(0)), fan.quantile(black_box(0), black_box(0.5))));
+    fan.restart();
+    Ok(())
+}
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    #[allow(unsafe_code)] // declaring a function is how to say that it must not be needed
+    mod nowhere {
+        unsafe extern "C" {
+            pub(super) safe fn loading_or_stepping_can_panic() -> !;
+        }
+    }
+    nowhere::loading_or_stepping_can_panic()
+}

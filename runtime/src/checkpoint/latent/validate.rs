@@ -1,0 +1,108 @@
+//! What two networks must satisfy to be one latent model, so that a step has nothing left to check.
+
+use super::super::layout::Vector;
+use super::super::spec::{CellKind, Layout, Likelihood, ModelSpec, Target};
+use super::super::{Checkpoint, Error, Part};
+use super::{Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
+
+fn check(ok: bool, part: Part, field: &'static str, allowed: &'static str) -> Result<(), Error> {
+    if ok { Ok(()) } else { Err(Error::Invalid { part, field, allowed }) }
+}
+
+/// Says in which network an error is.
+pub(super) fn inside(network: Part, error: Error) -> Error {
+    match error {
+        Error::Invalid { part, field, allowed } => Error::InvalidIn { network, part, field, allowed },
+        // The outer checksum was right: the file is as it was written, but was not written by `write_latent`.
+        _ => Error::Invalid {
+            part: network,
+            field: "checkpoint",
+            allowed: "a complete checkpoint of this format version",
+        },
+    }
+}
+
+/// Everything that the networks' own checkpoints cannot know.
+pub(super) fn networks(
+    spec: &LatentSpec,
+    recognition: &Checkpoint<'_>,
+    generating: &Checkpoint<'_>,
+) -> Result<(), Error> {
+    combination(spec, generating.spec())?;
+    recognises(spec, recognition)?;
+    generates(spec, recognition.spec(), generating)
+}
+
+/// Family, prior and forecast.
+fn combination(spec: &LatentSpec, generating: &ModelSpec) -> Result<(), Error> {
+    let drifts = spec.family == Family::Storn && spec.prior == Prior::Wiener;
+    check(!drifts, Part::Latent, "prior", "white when the family is STORN")?;
+    match spec.forecast {
+        Forecast::Moments => check(
+            generating.layout != Layout::Mean,
+            Part::Latent,
+            "forecast",
+            "the posterior mean or draws when the generating network carries no variance",
+        ),
+        Forecast::PosteriorMean => Ok(()),
+        Forecast::Draws { count } => {
+            check((1..=MAX_DRAWS).contains(&count), Part::Latent, "draws", "1 to 4096")
+        }
+    }
+}
+
+/// The recognition network says a mean and a variance of each latent, in units of the prior.
+fn recognises(spec: &LatentSpec, network: &Checkpoint<'_>) -> Result<(), Error> {
+    let part = Part::Recognition;
+    let ModelSpec { outputs, target, likelihood, .. } = *network.spec();
+    check(outputs == spec.latents, part, "outputs", "one per latent")?;
+    check(target == Target::Columns, part, "target", "columns")?;
+    let normal = matches!(likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+    check(normal, part, "likelihood", "Gaussian or heteroscedastic")?;
+    unscaled(network, [Vector::OutputMean, Vector::OutputStd], 0, part)
+}
+
+/// The generating network reads what its family says, then z, and says one value per channel.
+fn generates(spec: &LatentSpec, recognition: &ModelSpec, network: &Checkpoint<'_>) -> Result<(), Error> {
+    let part = Part::Generating;
+    let ModelSpec { inputs, outputs, target, .. } = *network.spec();
+    check(target == Target::Columns, part, "target", "columns")?;
+    check(outputs == recognition.inputs, part, "outputs", "one per input of the recognition network")?;
+    let reads = |before: usize| usize::from(inputs) == before + usize::from(spec.latents);
+    let inputs = [Vector::InputMean, Vector::InputStd];
+    match spec.family {
+        Family::Storn => {
+            let channels = recognition.inputs.into();
+            check(reads(channels), part, "inputs", "the channels and the latents")?;
+            unscaled(network, inputs, channels, part)
+        }
+        Family::Vosp => {
+            let units = recognition.layers.last().map_or(0, |layer| layer.units.into());
+            let allowed = "the units of the recognition network's last layer and the latents";
+            check(reads(units), part, "inputs", allowed)?;
+            let dense = network.spec().layers.iter().all(|layer| matches!(layer.cell, CellKind::Dense(_)));
+            check(dense, part, "layers", "dense when the family is VOSP")?;
+            unscaled(network, inputs, 0, part)
+        }
+    }
+}
+
+/// From channel `first` on, means are 0 and deviations 1: latents and units have no other units of measure.
+fn unscaled(
+    network: &Checkpoint<'_>,
+    [mean, std]: [Vector; 2],
+    first: usize,
+    part: Part,
+) -> Result<(), Error> {
+    let mut cursor = network.cursor();
+    for vector in Vector::BEFORE_LAYERS {
+        let mut values = cursor.vector(vector, network.spec()).iter().skip(first);
+        let (ok, allowed) = match vector {
+            _ if vector == mean => (values.all(|value| value == 0.0), "0 for latents and units"),
+            _ if vector == std => (values.all(|value| value == 1.0), "1 for latents and units"),
+            _ => continue,
+        };
+        check(ok, part, vector.name(), allowed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Online denoising: what a row was before the noise, from past and present alone.
+
+use super::model::LatentModel;
+use super::state::LatentState;
+use crate::checkpoint::Family;
+use crate::models::input::RawRow;
+use crate::models::prediction::Prediction;
+use crate::{Arena, Error};
+
+/// A VOSP model with one stream: noisy rows in, denoised rows with error bars out.
+///
+/// At each step the recognition network says q(z_t | x_{1:t}) and the generating network p(x_t | h_{t−1}, z_t), where h is what
+/// the recognition network knew *before* x_t: the row reaches its own estimate through the few numbers of z_t only, and noise
+/// does not fit through (Bayer et al., VOSP, 3.2 and 4.2). Nothing of the future is used.
+///
+/// ```
+/// use quaver::{Arena, Denoiser};
+///
+/// static MODEL: &[u8] = quaver::include_checkpoint!("../../../examples/denoiser.qvr");
+///
+/// let mut arena = Arena::<69>::new();
+/// let mut denoiser = Denoiser::load(MODEL, &mut arena)?;
+/// for row in [[12.0, 35.0, 4.0], [16.0, f32::NAN, 6.0], [19.0, 43.0, 90.0]] {
+///     let clean = denoiser.step(&row);
+///     for channel in clean.iter() {
+///         println!("{:.2} ± {:.2}", channel.mean, channel.deviation());
+///     }
+///     // How unlikely the row was, given the rows before it.
+///     println!("{:?}", clean.surprise().map(|surprise| surprise.nll));
+/// }
+/// # assert_eq!(denoiser.model().arena_words(), 69);
+/// # Ok::<(), quaver::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Denoiser<'m, 'a> {
+    model: LatentModel<'m>,
+    state: LatentState<'a>,
+}
+
+impl<'m, 'a> Denoiser<'m, 'a> {
+    /// Checks a checkpoint once and for all and begins a stream in `arena`.
+    ///
+    /// # Errors
+    /// Names the network and field at fault, or says how many words the arena needs; see [`Error`].
+    pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
+        Self::load_in(bytes, arena.words_mut())
+    }
+
+    /// Like [`load`](Self::load), for hosts that size the memory at run time.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_in(bytes: &'m [u8], words: &'a mut [f32]) -> Result<Self, Error> {
+        let model = LatentModel::load(bytes)?.expect(Family::Vosp, "VOSP in a denoiser")?;
+        let state = model.start(words)?;
+        Ok(Denoiser { model, state })
+    }
+
+    /// Takes in one noisy row of raw units and estimates it without the noise.
+    ///
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: what was
+    /// expected of it stands in, mean and variance, and the estimate fills it in. The surprise scores the row
+    /// against p(x_t | h_{t−1}), made before the row was seen.
+    pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
+        self.step_uncertain(row, &[])
+    }
+
+    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel, in
+    /// squared raw units.
+    pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
+        let Denoiser { model, state } = self;
+        let row = RawRow { values: mean, vars: var };
+        model.expect_next(state);
+        state.outputs.judge(model.likelihood(), row);
+        model.recognise(state, row);
+        model.estimate(state);
+        state.fed.take_units(model.recognition(), state.recognition);
+        state.expected = false;
+        state.outputs.prediction()
+    }
+
+    /// The last estimate again; before the first row, what is expected of it.
+    pub fn prediction(&self) -> Prediction<'_> {
+        self.state.outputs.prediction()
+    }
+
+    /// Forgets everything seen.
+    pub fn reset(&mut self) {
+        self.model.reset(&mut self.state);
+    }
+
+    /// Copies the stream's state into `words`.
+    ///
+    /// # Errors
+    /// If `words` is not [`LatentModel::saved_words`] long.
+    pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
+        self.model.save(&self.state, words)
+    }
+
+    /// Goes on from a saved state: this stream's, or another one's.
+    ///
+    /// # Errors
+    /// If the words cannot be a state of this model; the stream is then unchanged.
+    pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
+        self.model.restore(&mut self.state, words)
+    }
+
+    /// The model.
+    pub fn model(&self) -> &LatentModel<'m> {
+        &self.model
+    }
+}

@@ -1,0 +1,171 @@
+//! Many futures of one stream, and what they have in common.
+
+use rand_core::Rng;
+
+use super::inputs::{Inputs, Latents};
+use super::sampler::{Feedback, Sampler};
+use super::state::LatentState;
+use super::steps::pass;
+use crate::models::words::copy;
+use crate::{Arena, Error};
+
+/// `K` futures that begin where a sampler stands.
+///
+/// Each [`advance`](Self::advance) takes all of them one step ahead; mean, standard deviation and quantiles are then those of
+/// the rows that were drawn. The sampler lends its room for computing and is where it was when the fan is gone.
+///
+/// ```
+/// use quaver::{Arena, Fan, Feedback, Sampler};
+/// use rand_xoshiro::{Xoroshiro128PlusPlus, rand_core::SeedableRng};
+///
+/// static MODEL: &[u8] = quaver::include_checkpoint!("../../../examples/sampler.qvr");
+///
+/// let mut arena = Arena::<111>::new();
+/// let mut sampler = Sampler::load(MODEL, &mut arena)?;
+/// sampler.observe(&[12.0, 35.0, 4.0]);
+///
+/// let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
+/// let mut futures = Arena::<{ 16 * 21 }>::new(); // `LatentModel::future_words` for each
+/// let mut fan = Fan::<16>::new(&mut sampler, &mut futures)?;
+/// for _ in 0..5 {
+///     fan.advance(&mut rng, Feedback::Draw);
+///     let [low, high] = [0.1, 0.9].map(|q| fan.quantile(0, q));
+///     println!("{:?} ± {:?}, between {low:?} and {high:?}", fan.mean(0), fan.std(0));
+/// }
+/// # assert!(fan.std(0).is_some_and(|std| std > 0.0));
+/// # assert_eq!(sampler.model().future_words(), 21);
+/// # Ok::<(), quaver::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Fan<'s, 'm, 'a, const K: usize> {
+    sampler: &'s mut Sampler<'m, 'a>,
+    /// Per future: the layers of the generating network, then the last row.
+    futures: &'s mut [f32],
+    horizon: usize,
+}
+
+impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
+    /// Begins `K` futures where `sampler` stands, in an arena of `K` × [`future_words`](crate::LatentModel::future_words).
+    ///
+    /// # Errors
+    /// If the arena is too small.
+    pub fn new<const WORDS: usize>(
+        sampler: &'s mut Sampler<'m, 'a>,
+        arena: &'s mut Arena<WORDS>,
+    ) -> Result<Self, Error> {
+        Self::new_in(sampler, arena.words_mut())
+    }
+
+    /// Like [`new`](Self::new), for hosts that size the memory at run time.
+    ///
+    /// # Errors
+    /// If the slice is too short.
+    pub fn new_in(sampler: &'s mut Sampler<'m, 'a>, words: &'s mut [f32]) -> Result<Self, Error> {
+        let (needed, found) = (K.saturating_mul(sampler.model.future_words()), words.len());
+        let futures = words.get_mut(..needed).ok_or(Error::Arena { needed, found })?;
+        let mut fan = Fan { sampler, futures, horizon: 0 };
+        fan.restart();
+        Ok(fan)
+    }
+
+    /// Takes every future back to where the sampler stands.
+    pub fn restart(&mut self) {
+        let words = self.future_words();
+        for future in self.futures.chunks_exact_mut(words) {
+            copy(future, self.sampler.state.generating);
+        }
+        self.horizon = 0;
+    }
+
+    /// How many steps ahead the futures are.
+    pub fn horizon(&self) -> usize {
+        self.horizon
+    }
+
+    /// Takes every future one step ahead, each with a z of its own.
+    pub fn advance(&mut self, rng: &mut (impl Rng + ?Sized), feedback: Feedback) {
+        let (words, first) = (self.future_words(), self.horizon == 0);
+        let Sampler { model, state } = &mut *self.sampler;
+        let network = model.generating();
+        // The last prediction makes room for what the futures say.
+        state.expected = false;
+        for future in self.futures.chunks_exact_mut(words) {
+            let layers = network.spec().recurrent_words();
+            let (recurrent, row) = future.split_at_mut_checked(layers).unwrap_or_default();
+            state.draw_latents(rng);
+            let LatentState { fed, outputs, scratch, .. } = &mut *state;
+            let inputs = if first {
+                Inputs::fed(network, fed, Latents::Moments)
+            } else {
+                Inputs::row_and_latents(network, row, fed, Latents::Moments)
+            };
+            pass(network, recurrent, scratch, inputs, outputs.places());
+            if feedback == Feedback::Draw {
+                outputs.draw(model.likelihood(), rng);
+            }
+            copy(row, outputs.mean);
+        }
+        self.horizon = self.horizon.saturating_add(1);
+    }
+
+    /// The values of one channel, future by future; none before the first step.
+    pub fn values(&self, channel: usize) -> impl Iterator<Item = f32> + '_ {
+        let place = if self.horizon > 0 && channel < self.sampler.model.channels() {
+            self.sampler.model.generating().spec().recurrent_words() + channel
+        } else {
+            usize::MAX
+        };
+        self.futures.chunks_exact(self.future_words()).filter_map(move |future| future.get(place).copied())
+    }
+
+    /// Mean of a channel over the futures; `None` before the first step, or if there is no such channel.
+    pub fn mean(&self, channel: usize) -> Option<f32> {
+        self.moments(channel).map(|(mean, _)| mean)
+    }
+
+    /// Standard deviation of a channel over the futures, about their own mean (the root of a sum over K − 1); 0 for one
+    /// future.
+    pub fn std(&self, channel: usize) -> Option<f32> {
+        self.moments(channel).map(|(_, std)| std)
+    }
+
+    /// The value below which a share `q` of the futures lies, between 0 and 1: linear between the values in order, as in
+    /// Hyndman and Fan's seventh definition (1996), the usual one.
+    pub fn quantile(&self, channel: usize, q: f32) -> Option<f32> {
+        let last = self.values(channel).count().checked_sub(1)?;
+        let place = q.clamp(0.0, 1.0) * last as f32;
+        let below = place as usize;
+        let (low, high) = (self.ranked(channel, below)?, self.ranked(channel, (below + 1).min(last))?);
+        Some(low + (high - low) * (place - below as f32))
+    }
+
+    /// Mean and standard deviation, by Welford's sums (1962).
+    fn moments(&self, channel: usize) -> Option<(f32, f32)> {
+        let (mut count, mut mean, mut squares) = (0.0_f32, 0.0_f32, 0.0_f32);
+        for value in self.values(channel) {
+            count += 1.0;
+            let before = value - mean;
+            mean += before / count;
+            squares += before * (value - mean);
+        }
+        let std = libm::sqrtf(squares / (count - 1.0).max(1.0));
+        (count > 0.0).then_some((mean, std))
+    }
+
+    /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and it takes no memory to sort them in.
+    fn ranked(&self, channel: usize, rank: usize) -> Option<f32> {
+        self.values(channel).find(|value| {
+            let (mut below, mut equal) = (0, 0);
+            for other in self.values(channel) {
+                below += usize::from(other < *value);
+                equal += usize::from(other == *value);
+            }
+            (below..below + equal).contains(&rank)
+        })
+    }
+
+    /// Words of one future, never 0.
+    fn future_words(&self) -> usize {
+        self.sampler.model.future_words().max(1)
+    }
+}

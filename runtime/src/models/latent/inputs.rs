@@ -1,0 +1,100 @@
+//! What goes into a network, one standardised input after the other.
+//!
+//! One type for both networks and for every source, so that their layers exist once in flash.
+
+use super::fed::Fed;
+use crate::cells::UNIT_LIMIT;
+use crate::models::Model;
+use crate::models::input::RawRow;
+use crate::models::outputs::Outputs;
+use crate::moments::Moments;
+use crate::random::fixed_normal;
+
+/// How latents are fed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Latents {
+    /// Mean and variance.
+    Moments,
+    /// The mean, as if it were certain.
+    Mean,
+    /// One draw of the fixed ones.
+    Draw(u16),
+}
+
+/// Where the inputs come from.
+enum Source<'i> {
+    /// A row in raw units, with what was predicted for it.
+    Row(RawRow<'i>, Option<&'i Outputs<'i>>),
+    /// A row for the first inputs and the stream's latents for the others.
+    RowAndLatents(RawRow<'i>, &'i Fed<'i>, Latents),
+    /// All that the stream holds for the generating network.
+    Fed(&'i Fed<'i>, Latents),
+}
+
+/// The inputs of a network in order.
+pub(super) struct Inputs<'i> {
+    network: &'i Model<'i>,
+    source: Source<'i>,
+    index: usize,
+}
+
+impl<'i> Inputs<'i> {
+    /// A row; where it has gaps, what was predicted for it.
+    pub(super) fn row(network: &'i Model<'i>, row: RawRow<'i>, predicted: Option<&'i Outputs<'i>>) -> Self {
+        Inputs { network, source: Source::Row(row, predicted), index: 0 }
+    }
+
+    /// A row without gaps, then latents.
+    pub(super) fn row_and_latents(
+        network: &'i Model<'i>,
+        row: &'i [f32],
+        fed: &'i Fed<'i>,
+        latents: Latents,
+    ) -> Self {
+        let row = RawRow { values: row, vars: &[] };
+        Inputs { network, source: Source::RowAndLatents(row, fed, latents), index: 0 }
+    }
+
+    /// What the stream holds.
+    pub(super) fn fed(network: &'i Model<'i>, fed: &'i Fed<'i>, latents: Latents) -> Self {
+        Inputs { network, source: Source::Fed(fed, latents), index: 0 }
+    }
+}
+
+impl Iterator for Inputs<'_> {
+    type Item = Moments;
+
+    fn next(&mut self) -> Option<Moments> {
+        let index = self.index;
+        if index >= usize::from(self.network.spec().inputs) {
+            return None;
+        }
+        self.index += 1;
+        Some(match self.source {
+            Source::Row(row, predicted) => {
+                let stand_in = || predicted.and_then(|predicted| predicted.stand_in(index));
+                self.network.standardised(index, row.reading(index).or_else(stand_in))
+            }
+            Source::RowAndLatents(row, fed, latents) => match fed.latent(index) {
+                Some(latent) => latent_moments(fed.at(index), latent, latents),
+                None => self.network.standardised(index, row.reading(index)),
+            },
+            Source::Fed(fed, latents) => match fed.latent(index) {
+                Some(latent) => latent_moments(fed.at(index), latent, latents),
+                None => fed.at(index),
+            },
+        })
+    }
+}
+
+/// A latent of the moments `z`, as it is fed.
+fn latent_moments(z: Moments, latent: u16, latents: Latents) -> Moments {
+    match latents {
+        Latents::Moments => z,
+        Latents::Mean => Moments { var: 0.0, ..z },
+        Latents::Draw(draw) => {
+            let value = z.mean + libm::sqrtf(z.var) * fixed_normal(draw, latent);
+            Moments { mean: value.clamp(-UNIT_LIMIT, UNIT_LIMIT), var: 0.0 }
+        }
+    }
+}

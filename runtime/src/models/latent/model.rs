@@ -1,0 +1,135 @@
+//! A loaded latent model and the memory it takes.
+
+use super::state::LatentState;
+use crate::Error;
+use crate::checkpoint::{Family, Forecast, LatentCheckpoint, LatentSpec, Part};
+use crate::models::Model;
+
+/// A loaded latent model: the weights of two networks in flash.
+///
+/// A [`Denoiser`](crate::Denoiser) or a [`Sampler`](crate::Sampler) is such a model with one stream; this type tells what they need.
+///
+/// ```
+/// use quaver::LatentModel;
+///
+/// let bytes = quaver::include_checkpoint!("../../../examples/denoiser.qvr");
+/// let model = LatentModel::load(bytes)?;
+/// println!("{} channels, {} latents, {} words of RAM", model.channels(), model.spec().latents, model.arena_words());
+/// # assert_eq!(model.channels(), 3);
+/// # Ok::<(), quaver::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LatentModel<'m> {
+    spec: LatentSpec,
+    recognition: Model<'m>,
+    generating: Model<'m>,
+    crc: u32,
+}
+
+impl<'m> LatentModel<'m> {
+    /// Checks the bytes of a checkpoint once and for all.
+    ///
+    /// # Errors
+    /// Names the network and the field at fault; see [`Error`].
+    #[inline(never)]
+    pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
+        let checkpoint = LatentCheckpoint::read(bytes)?;
+        Ok(LatentModel {
+            spec: *checkpoint.spec(),
+            recognition: Model::of(checkpoint.recognition().clone()),
+            generating: Model::of(checkpoint.generating().clone()),
+            crc: checkpoint.crc(),
+        })
+    }
+
+    /// What the networks are to each other.
+    pub fn spec(&self) -> &LatentSpec {
+        &self.spec
+    }
+
+    /// The network that reads x_t and says q(z_t | x_{1:t}).
+    pub fn recognition(&self) -> &Model<'m> {
+        &self.recognition
+    }
+
+    /// The network that says p(x_t | …, z_t).
+    pub fn generating(&self) -> &Model<'m> {
+        &self.generating
+    }
+
+    /// Channels of a row.
+    pub fn channels(&self) -> usize {
+        self.recognition.spec().inputs.into()
+    }
+
+    /// The checksum of the checkpoint: a name for exactly this model.
+    pub fn crc(&self) -> u32 {
+        self.crc
+    }
+
+    /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
+    #[inline(never)]
+    pub fn arena_words(&self) -> usize {
+        let (recognition, generating) = (self.recognition.spec(), self.generating.spec());
+        let remembered = match self.spec.family {
+            Family::Storn => generating.recurrent_words(),
+            Family::Vosp => 0,
+        };
+        recognition.recurrent_words()
+            + remembered
+            + generating.recurrent_words()
+            + 2 * usize::from(generating.inputs)
+            + usize::from(self.spec.latents)
+            + (4 + self.averaged_lists()) * self.channels()
+            + self.scratch_words()
+    }
+
+    /// Words of a saved stream: what it remembers of the past, and for a denoiser its last estimate.
+    #[inline(never)]
+    pub fn saved_words(&self) -> usize {
+        let (recognition, generating) = (self.recognition.spec(), self.generating.spec());
+        recognition.saved_state_words()
+            + match self.spec.family {
+                Family::Storn => generating.saved_state_words() + 2 * self.channels(),
+                Family::Vosp => 2 * usize::from(self.spec.latents) + 3 * self.channels(),
+            }
+    }
+
+    /// Words of RAM for each future of a [`Fan`](crate::Fan).
+    #[inline(never)]
+    pub fn future_words(&self) -> usize {
+        self.generating.spec().recurrent_words() + self.channels()
+    }
+
+    /// Lists of one number per channel in which moments over draws are gathered.
+    pub(super) fn averaged_lists(&self) -> usize {
+        if matches!(self.spec.forecast, Forecast::Draws { .. }) { 3 } else { 0 }
+    }
+
+    /// Words of scratch: the networks take turns.
+    #[inline(never)]
+    pub(super) fn scratch_words(&self) -> usize {
+        self.recognition.spec().scratch_words().max(self.generating.spec().scratch_words())
+    }
+
+    /// Where the latents begin among the inputs of the generating network.
+    pub(super) fn first_latent(&self) -> usize {
+        usize::from(self.generating.spec().inputs).saturating_sub(self.spec.latents.into())
+    }
+
+    /// Refuses a model of another family than the one that is wanted.
+    pub(super) fn expect(self, family: Family, allowed: &'static str) -> Result<Self, Error> {
+        if self.spec.family == family {
+            return Ok(self);
+        }
+        Err(Error::Invalid { part: Part::Latent, field: "family", allowed })
+    }
+
+    /// Divides a caller's memory and forgets everything in it.
+    #[inline(never)]
+    pub(super) fn start<'a>(&self, words: &'a mut [f32]) -> Result<LatentState<'a>, Error> {
+        let mut state = LatentState::divide(self, words)?;
+        self.reset(&mut state);
+        Ok(state)
+    }
+}

@@ -1,0 +1,191 @@
+//! A loaded network and what it does to a stream.
+
+use super::input::{RawRow, Reading};
+use super::outputs::stand_in;
+use super::prediction::Prediction;
+use super::state::State;
+use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
+use crate::moments::Moments;
+use crate::{Arena, Error};
+
+/// A loaded model: weights in flash, shared by any number of streams.
+#[derive(Clone, Debug)]
+pub struct Model<'m> {
+    checkpoint: Checkpoint<'m>,
+    input_mean: F32s<'m>,
+    input_std: F32s<'m>,
+    pub(super) output_mean: F32s<'m>,
+    pub(super) output_std: F32s<'m>,
+    /// The payload from the first layer on.
+    pub(super) weights: Cursor<'m>,
+}
+
+impl<'m> Model<'m> {
+    /// Checks the bytes of a checkpoint once and for all.
+    ///
+    /// # Errors
+    /// Names the field at fault; see [`Error`].
+    pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
+        Ok(Self::of(Checkpoint::read(bytes)?))
+    }
+
+    /// The model in a checkpoint that has been checked.
+    pub(super) fn of(checkpoint: Checkpoint<'m>) -> Self {
+        let mut cursor = checkpoint.cursor();
+        let [input_mean, input_std, output_mean, output_std] =
+            Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
+        Model { input_mean, input_std, output_mean, output_std, weights: cursor, checkpoint }
+    }
+
+    /// The architecture.
+    pub fn spec(&self) -> &ModelSpec {
+        self.checkpoint.spec()
+    }
+
+    /// The checkpoint this model was loaded from.
+    pub fn checkpoint(&self) -> &Checkpoint<'m> {
+        &self.checkpoint
+    }
+
+    /// Begins a stream in `arena`.
+    ///
+    /// # Errors
+    /// If the arena is too small.
+    pub fn start<'a, const WORDS: usize>(&self, arena: &'a mut Arena<WORDS>) -> Result<State<'a>, Error> {
+        self.start_in(arena.words_mut())
+    }
+
+    /// Begins a stream in a slice of at least [`ModelSpec::arena_words`] words, for hosts that size it at run time.
+    ///
+    /// # Errors
+    /// If the slice is too short.
+    pub fn start_in<'a>(&self, words: &'a mut [f32]) -> Result<State<'a>, Error> {
+        let mut state = State::divide(self.spec(), words)?;
+        self.reset(&mut state);
+        Ok(state)
+    }
+
+    /// Forgets everything seen. A model that predicts its next input then predicts the first one.
+    pub fn reset(&self, state: &mut State<'_>) {
+        state.recurrent.fill(0.0);
+        state.outputs.forget_surprise();
+        match self.spec().target {
+            Target::Next | Target::Change => self.advance(state, None),
+            Target::Columns => self.prior(state),
+        }
+    }
+
+    /// Takes in one row of raw units and predicts.
+    ///
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: its
+    /// prediction stands in, mean and variance, when the model predicts its own inputs, else the training mean
+    /// and variance. Values beyond the last channel are ignored.
+    pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
+        self.step_uncertain(state, row, &[])
+    }
+
+    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel, in
+    /// squared raw units.
+    pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
+        let row = RawRow { values: mean, vars: var };
+        if self.spec().target.is_next() {
+            state.outputs.judge(self.spec().likelihood, row);
+        }
+        self.advance(state, Some(row));
+        state.outputs.prediction()
+    }
+
+    /// The last prediction again.
+    pub fn prediction<'s>(&self, state: &'s State<'_>) -> Prediction<'s> {
+        state.outputs.prediction()
+    }
+
+    /// Copies a stream's state into `words`, which must have [`ModelSpec::saved_words`] elements.
+    ///
+    /// # Errors
+    /// If `words` has another length.
+    pub fn save(&self, state: &State<'_>, words: &mut [f32]) -> Result<(), Error> {
+        state.save(self.spec(), words)
+    }
+
+    /// Goes on from a state saved by [`save`](Self::save): the same stream's, or another one's.
+    ///
+    /// # Errors
+    /// If the length does not fit or a word is not a possible value; the state is then unchanged.
+    pub fn restore(&self, state: &mut State<'_>, words: &[f32]) -> Result<(), Error> {
+        state.restore(self.spec(), words)
+    }
+
+    /// Moments of an input channel; its training mean and variance when nothing is known.
+    pub(super) fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
+        let unknown = Moments { mean: 0.0, var: 1.0 };
+        let (mean, std) = (self.input_mean.at(channel), self.input_std.at(channel));
+        reading.map_or(unknown, |reading| reading.standardised(mean, std))
+    }
+
+    /// Moments of an input channel of a sample, given what was predicted for it.
+    ///
+    /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
+    pub(super) fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
+        let Some(row) = row else { return Moments::default() };
+        // Outputs are predictions of the inputs only if the model predicts those.
+        let next = self.spec().target.is_next();
+        let stand_in = || if next { stand_in(predicted, channel) } else { None };
+        self.standardised(channel, row.reading(channel).or_else(stand_in))
+    }
+
+    /// All inputs, standardised, two at a time.
+    #[inline(always)]
+    fn inputs(&self, row: Option<RawRow<'_>>, predicted: [&[f32]; 3]) -> impl Iterator<Item = [Moments; 2]> {
+        // Nearly all are there and certain; any doubt is for the slow path.
+        let values = row.filter(|row| row.vars.is_empty()).map_or(&[][..], |row| row.values);
+        let scales = self.input_mean.pairs().zip(self.input_std.pairs());
+        let mut simple = values.as_chunks::<2>().0.iter().zip(scales);
+        let pairs = 0..usize::from(self.spec().inputs.div_ceil(2));
+        pairs.map(move |index| match simple.next() {
+            Some((values, (mean, std))) if values[0].is_finite() && values[1].is_finite() => {
+                let standardised = |place: usize| (values[place] - mean[place]) / std[place];
+                [0, 1].map(|place| Moments { mean: standardised(place), var: 0.0 })
+            }
+            _ => self.any_inputs(row, index, predicted),
+        })
+    }
+
+    #[inline(never)] // rare, and the common case is short of registers
+    fn any_inputs(&self, row: Option<RawRow<'_>>, pair: usize, predicted: [&[f32]; 3]) -> [Moments; 2] {
+        [2 * pair, 2 * pair + 1].map(|channel| {
+            let exists = channel < usize::from(self.spec().inputs);
+            if exists { self.input(row, channel, predicted) } else { Moments::default() }
+        })
+    }
+
+    /// Brings the stream one sample forward. One function for every caller, because it is large.
+    #[inline(never)]
+    fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
+        let State { recurrent, outputs, scratch } = state;
+        let predicted = [&*outputs.mean, &*outputs.epistemic, &*outputs.aleatoric];
+        let inputs = self.inputs(row, predicted);
+        let after_layers = self.recur(recurrent, scratch, inputs);
+        self.emit(after_layers, recurrent, scratch, row, outputs.places());
+    }
+
+    /// What is known of the outputs before the first sample: their distribution in the training data.
+    fn prior(&self, state: &mut State<'_>) {
+        let probability = match self.spec().likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => None,
+            Likelihood::Bernoulli => Some(0.5),
+            Likelihood::Categorical => Some(1.0 / f32::from(self.spec().outputs)),
+        };
+        let outputs = &mut state.outputs;
+        let places = outputs.mean.iter_mut().zip(outputs.aleatoric.iter_mut());
+        for ((mean, aleatoric), (raw_mean, raw_std)) in
+            places.zip(self.output_mean.iter().zip(self.output_std.iter()))
+        {
+            (*mean, *aleatoric) = match probability {
+                Some(p) => (p, p * (1.0 - p)),
+                None => (raw_mean, raw_std * raw_std),
+            };
+        }
+        outputs.epistemic.fill(0.0);
+    }
+}

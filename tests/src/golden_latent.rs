@@ -1,0 +1,104 @@
+//! The golden cases of latent models: denoiser, sampler and fan.
+
+use quaver::checkpoint::{
+    CellKind, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, Transfer, UnitNoise, WeightFormat,
+};
+
+use crate::Case;
+use crate::golden::{Rows, STORAGES, rows};
+use crate::latent::LatentArchitecture;
+use crate::leg;
+use crate::numbers::Numbers;
+use crate::replay::Task;
+
+struct Recipe {
+    name: &'static str,
+    architecture: LatentArchitecture<'static>,
+    tasks: &'static [Task],
+    rows: Rows,
+}
+
+const FOLLOW: &[Task] = &[Task::Follow];
+const ALL: &[Task] = &[Task::Follow, Task::Sample, Task::Fan];
+
+fn recipes() -> Vec<Recipe> {
+    let (storn, vosp) = (LatentArchitecture::storn(), LatentArchitecture::vosp());
+    let with = |architecture: LatentArchitecture<'static>, forecast| LatentArchitecture {
+        spec: LatentSpec { forecast, ..architecture.spec },
+        ..architecture
+    };
+    let certain = |architecture| LatentArchitecture {
+        noise: [UnitNoise::None; 3],
+        mode: OutputMode::Plain,
+        ..architecture
+    };
+    let draws = Forecast::Draws { count: 6 };
+    let white = LatentArchitecture {
+        spec: LatentSpec { prior: Prior::White, forecast: Forecast::PosteriorMean, ..vosp.spec },
+        recognition_likelihood: Likelihood::Gaussian,
+        ..certain(vosp)
+    };
+    let binary = LatentArchitecture { likelihood: Likelihood::Bernoulli, ..with(storn, draws) };
+    let pairs = LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(vosp, draws) };
+    let classes = LatentArchitecture {
+        likelihood: Likelihood::Categorical,
+        recognition: &[(CellKind::Lstm, 4)],
+        generating: &[(CellKind::Elman(Transfer::Rectifier), 6)],
+        ..with(storn, Forecast::PosteriorMean)
+    };
+    let recipe = |name, architecture, tasks, rows| Recipe { name, architecture, tasks, rows };
+    vec![
+        recipe("denoiser", vosp, FOLLOW, Rows::Gaps),
+        recipe("denoiser-means", white, FOLLOW, Rows::Plain),
+        recipe("denoiser-draws", pairs, FOLLOW, Rows::Hostile),
+        recipe("sampler", storn, ALL, Rows::Gaps),
+        recipe("sampler-binary-draws", binary, ALL, Rows::Binary),
+        recipe("sampler-means", certain(with(storn, Forecast::PosteriorMean)), &[Task::Sample], Rows::Plain),
+        recipe("sampler-classes", classes, &[Task::Sample, Task::Fan], Rows::Binary),
+    ]
+}
+
+/// Every golden case of a latent model.
+///
+/// # Panics
+/// If a recipe does not describe a valid model.
+pub fn cases() -> Vec<Case> {
+    let small = recipes().into_iter().flat_map(|recipe| {
+        let stored = move |storage| small_cases(&recipe, storage);
+        STORAGES.into_iter().flat_map(stored).collect::<Vec<_>>()
+    });
+    small.chain(by_hand()).collect()
+}
+
+/// The models made by hand.
+///
+/// # Panics
+/// If one of them is not valid.
+pub fn by_hand() -> [Case; 2] {
+    leg::examples().map(|(file, networks)| {
+        let name = format!("leg-{}", file.trim_end_matches(".qvr"));
+        let model = networks.write().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let stream = rows(Rows::Gaps, leg::JOINTS, &mut Numbers::new("leg"));
+        Case { name, model, inputs: leg::JOINTS, stream, task: Task::Follow }
+    })
+}
+
+/// None if the model cannot be stored in this way: integer kernels do not know everything.
+fn small_cases(recipe: &Recipe, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Vec<Case> {
+    let architecture = recipe.architecture;
+    let written = architecture.networks(recipe.name, format, layout).write();
+    let model = match written {
+        Ok(model) => model,
+        Err(_) if layout.is_packed() => return Vec::new(),
+        Err(error) => panic!("golden case {}-{suffix}: {error}", recipe.name),
+    };
+    let inputs = usize::from(architecture.channels);
+    let case = |task: &Task| Case {
+        name: format!("{}-{}-{suffix}", recipe.name, format!("{task:?}").to_lowercase()),
+        model: model.clone(),
+        inputs,
+        stream: rows(recipe.rows, inputs, &mut Numbers::new(recipe.name)),
+        task: *task,
+    };
+    recipe.tasks.iter().map(case).collect()
+}

@@ -1,0 +1,194 @@
+//! Damaged or ill-matched checkpoints of latent models: each gives an error that names what is wrong, never a panic.
+
+use quaver::checkpoint::{
+    CellKind, Contents, Forecast, Kind, LatentCheckpoint, Layout, Likelihood, ModelSpec, OutputMode, Prior,
+    Target, Transfer, UnitNoise, WeightFormat, write,
+};
+use quaver::{Denoiser, Error, Feedback, LatentModel, Model, Prediction, Sampler};
+use quaver_tests::latent::{LatentArchitecture, Networks};
+use quaver_tests::numbers::Numbers;
+
+fn networks(architecture: LatentArchitecture) -> Networks {
+    architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Plain)
+}
+
+fn both() -> [LatentArchitecture; 2] {
+    [LatentArchitecture::storn(), LatentArchitecture::vosp()]
+}
+
+#[test]
+fn what_was_written_is_read() {
+    for networks in both().map(networks) {
+        let bytes = networks.write().expect("a valid model");
+        let read = LatentCheckpoint::read(&bytes).expect("a valid checkpoint");
+        assert_eq!(*read.spec(), networks.spec);
+        assert_eq!(*read.recognition().spec(), networks.recognition.spec);
+        assert_eq!(*read.generating().spec(), networks.generating.spec);
+        assert_eq!(read.crc().to_le_bytes(), bytes[bytes.len() - 4..]);
+        assert_eq!(networks.write().expect("again"), bytes, "equal models are equal files");
+    }
+}
+
+/// Each network is a complete checkpoint of its own, at a multiple of 16 bytes.
+#[test]
+fn the_networks_can_be_cut_out() {
+    let networks = networks(LatentArchitecture::storn());
+    let bytes = networks.write().expect("a valid model");
+    let inner = [&networks.recognition, &networks.generating].map(|contents| write(contents).expect("valid"));
+    let starts = inner.each_ref().map(|inner| {
+        let starts = (0..bytes.len()).step_by(16);
+        starts.filter(|start| bytes[*start..].starts_with(inner)).count()
+    });
+    assert_eq!(starts, [1, 1]);
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+        for len in 0..bytes.len() {
+            assert!(LatentCheckpoint::read(&bytes[..len]).is_err(), "{len} of {} bytes", bytes.len());
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(matches!(LatentCheckpoint::read(&longer), Err(Error::Length { field: "file", .. })));
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_refused() {
+    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(LatentCheckpoint::read(&damaged).is_err(), "bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn kinds_of_checkpoints_are_told_apart() {
+    let networks = networks(LatentArchitecture::vosp());
+    let latent = networks.write().expect("a valid model");
+    let single = write(&networks.recognition).expect("a valid model");
+    assert_eq!(Model::load(&latent).err(), Some(Error::Kind { found: Kind::Latent }));
+    assert_eq!(LatentCheckpoint::read(&single).err(), Some(Error::Kind { found: Kind::Predictor }));
+    assert_eq!(LatentCheckpoint::read(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
+    assert_eq!([&latent[..], &single, b"?"].map(Kind::of), [Some(Kind::Latent), Some(Kind::Predictor), None]);
+    let mut newer = latent.clone();
+    newer[4] = 2;
+    assert_eq!(LatentCheckpoint::read(&newer).err(), Some(Error::Version { found: 2 }));
+}
+
+#[test]
+fn networks_that_do_not_belong_together_are_refused_by_name() {
+    let refused = |architecture: LatentArchitecture, change: fn(&mut Networks), words: &[&str]| {
+        let mut networks = networks(architecture);
+        change(&mut networks);
+        let message = networks.write().expect_err("an invalid model");
+        assert!(words.iter().all(|word| message.contains(word)), "{message:?} should name {words:?}");
+    };
+    let [storn, vosp] = both();
+    /// The network with other sizes or choices, and no weights that would have the wrong number.
+    fn rebuilt(contents: &mut Contents, change: impl FnOnce(&mut ModelSpec)) {
+        change(&mut contents.spec);
+        *contents = Contents::zeros(contents.spec.clone());
+    }
+    refused(storn, |n| n.spec.latents = 3, &["recognition network", "outputs", "latent"]);
+    refused(storn, |n| n.spec.prior = Prior::Wiener, &["prior", "white", "STORN"]);
+    refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 4096"]);
+    refused(vosp, |n| n.recognition.output_scaler.std[1] = 2.0, &["recognition network", "output_std", "1"]);
+    refused(vosp, |n| n.generating.input_scaler.mean[0] = 0.5, &["generating network", "input_mean", "0"]);
+    refused(storn, |n| n.generating.input_scaler.std[3] = 0.5, &["generating network", "input_std"]);
+    refused(
+        vosp,
+        |n| n.recognition.layers[1].bias[0] = f32::NAN,
+        &["recognition network", "layer 1", "bias"],
+    );
+    refused(storn, |n| n.generating.noise_var[0] = -1.0, &["generating network", "noise_var"]);
+    refused(
+        vosp,
+        |n| rebuilt(&mut n.recognition, |spec| spec.likelihood = Likelihood::Bernoulli),
+        &["recognition network", "likelihood", "Gaussian"],
+    );
+    refused(
+        storn,
+        |n| rebuilt(&mut n.generating, |spec| spec.inputs += 1),
+        &["generating network", "inputs", "channels and the latents"],
+    );
+    refused(
+        vosp,
+        |n| rebuilt(&mut n.generating, |spec| spec.outputs += 1),
+        &["generating network", "outputs", "recognition"],
+    );
+    refused(
+        vosp,
+        |n| rebuilt(&mut n.generating, |spec| spec.layers[0].cell = CellKind::Elman(Transfer::Tanh)),
+        &["generating network", "layers", "dense"],
+    );
+    refused(
+        storn,
+        |n| rebuilt(&mut n.generating, |spec| spec.target = Target::Next),
+        &["generating network", "outputs", "next input"],
+    );
+    let certain = LatentArchitecture {
+        noise: [UnitNoise::None; 3],
+        mode: OutputMode::Plain,
+        ..LatentArchitecture::vosp()
+    };
+    refused(certain, |n| n.generating.spec.layout = Layout::Mean, &["latent model", "forecast", "variance"]);
+}
+
+/// With all checksums mended, the reader's other checks are on their own: an error, or a model that runs.
+#[test]
+fn every_changed_byte_with_valid_checksums_gives_an_error_or_a_model_that_runs() {
+    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+        let inner: Vec<usize> =
+            (16..bytes.len()).step_by(16).filter(|start| bytes[*start..].starts_with(b"QVER")).collect();
+        let [recognition, generating] = inner[..] else { panic!("two networks expected at {inner:?}") };
+        let ends = [recognition, generating].map(|start| {
+            let word =
+                |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
+            start + 16 + word(start + 8).next_multiple_of(16) + word(start + 12) + 4
+        });
+        for place in 0..bytes.len() {
+            for value in [0x00, 0x02, 0x7f, 0x80, 0xff] {
+                let mut changed = bytes.clone();
+                changed[place] = value;
+                mend(&mut changed[recognition..ends[0]]);
+                mend(&mut changed[generating..ends[1]]);
+                mend(&mut changed);
+                run_if_it_loads(&changed);
+            }
+        }
+    }
+}
+
+fn mend(bytes: &mut [u8]) {
+    let (content, crc) = bytes.split_last_chunk_mut::<4>().expect("a checksum");
+    *crc = crc32(content).to_le_bytes();
+}
+
+/// CRC-32 bit by bit, independent of what the product uses.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
+    })
+}
+
+fn run_if_it_loads(bytes: &[u8]) {
+    let Ok(model) = LatentModel::load(bytes) else { return };
+    let mut words = vec![f32::NAN; model.arena_words()];
+    let row = [1.0, f32::NAN, -3.0];
+    let check = |prediction: Prediction<'_>| {
+        for output in prediction.iter() {
+            assert!(output.mean.is_finite() && output.variance.is_finite() && output.variance >= 0.0);
+        }
+    };
+    if let Ok(mut denoiser) = Denoiser::load_in(bytes, &mut words) {
+        (0..2).for_each(|_| check(denoiser.step(&row)));
+    }
+    if let Ok(mut sampler) = Sampler::load_in(bytes, &mut words) {
+        let mut chance = Numbers::new("corruption");
+        (0..2).for_each(|_| check(sampler.observe(&row)));
+        assert!(sampler.sample(&mut chance, Feedback::Draw).iter().all(|value| value.is_finite()));
+    }
+}

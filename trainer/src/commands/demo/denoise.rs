@@ -1,0 +1,82 @@
+//! `quaver demo --task denoise`: a VOSP against filters, on rows whose truth is known.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::super::{denoise, eval, table};
+use super::latent::{Finished, record, train_and_export};
+use crate::data::Rows;
+use crate::evaluate::{Denoising, denoising, latent_from_runtime};
+use crate::files;
+use crate::report::{self, Body, Section, Table};
+
+/// The config that a user can start from.
+const CONFIG: &str = include_str!("denoise.toml");
+
+pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
+    let begun = Instant::now();
+    eprintln!(
+        "1/4  recording: activations of three muscles and their force, under as much noise as a third of the signal"
+    );
+    record(out, seed, CONFIG)?;
+    let finished = train_and_export(out)?;
+    eprintln!("4/4  denoising a recording never trained on, in the runtime and by filters\n");
+    let found = compare(&finished)?;
+    let test = &finished.data.test[0];
+    let truth = test.truth.as_deref().context("the config puts noise on the data")?;
+    write_csv(&out.join("data/noisy.csv"), &finished.data.input_names, &test.inputs)?;
+    let title = "Muscles and force without their noise";
+    let mut page = denoise::show(&finished.model, title, &test.inputs, truth)?;
+    page.sections.insert(0, filters(&found));
+    page.sections.push(next_steps(out));
+    let path = out.join("report.html");
+    report::write(&path, &page)?;
+    print!("{}", table::render(&eval::denoising_rows(&found)));
+    println!("\nreport: {}", path.display());
+    let (all, training) = (begun.elapsed().as_secs_f64(), finished.training_seconds);
+    println!("took {all:.0} s, {training:.0} s of it training");
+    Ok(())
+}
+
+/// The checkpoint in the runtime, beside filters tuned on the training data.
+fn compare(finished: &Finished) -> Result<Vec<Denoising>> {
+    let test = &finished.data.test;
+    let bytes = fs::read(&finished.model)?;
+    let forecasts = latent_from_runtime(&bytes, test)?.forecasts;
+    let estimates: Vec<Rows> = forecasts.into_iter().map(|forecast| forecast.mean).collect();
+    Ok(denoising(&finished.data, test, &estimates))
+}
+
+fn write_csv(path: &Path, names: &[String], rows: &Rows) -> Result<()> {
+    let row = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
+    let text = names.join(",") + "\n" + &rows.iter().map(row).collect::<String>();
+    files::replace(path, text.as_bytes())
+}
+
+fn filters(found: &[Denoising]) -> Section {
+    let mut rows = eval::denoising_rows(found);
+    let columns = rows.remove(0);
+    Section {
+        heading: "Against filters".into(),
+        text: "The int8 model in the runtime has learned from noisy rows alone. The filters were tuned for each channel on the \
+               same rows and their truth; the linear map has learned from the truth too. None looks ahead."
+            .into(),
+        body: Body::Table(Table { columns, rows }),
+    }
+}
+
+fn next_steps(out: &Path) -> Section {
+    let folder = out.display();
+    Section {
+        heading: "To go on from here".into(),
+        text: "Everything here is in files.".into(),
+        body: Body::Pre(format!(
+            "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
+             quaver eval {folder}/run\n\
+             quaver train {folder}/config.toml --out runs/mine --set data.noise.db=0"
+        )),
+    }
+}

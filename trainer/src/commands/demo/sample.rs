@@ -1,0 +1,57 @@
+//! `quaver demo --task sample`: how a recording may go on.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::super::sample;
+use super::latent::{record, train_and_export};
+use crate::data::Rows;
+use crate::files;
+use crate::latent::{Feedback, Wish};
+use crate::report::{self, Body, Section};
+
+/// The config that a user can start from.
+const CONFIG: &str = include_str!("sample.toml");
+
+/// Rows that are shown to the model, at 50 Hz; then it goes on by itself.
+const SEEN: usize = 500;
+const STEPS: usize = 100;
+const DRAWS: usize = 200;
+
+pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
+    let begun = Instant::now();
+    eprintln!("1/4  recording: activations of three muscles and the force that comes of them");
+    record(out, seed, CONFIG)?;
+    let finished = train_and_export(out)?;
+    eprintln!("4/4  {DRAWS} futures of a recording never trained on, in the runtime\n");
+    let test = &finished.data.test[0].inputs;
+    let prefix = out.join("data/prefix.csv");
+    let row = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
+    let text: String = test.iter().take(SEEN).map(row).collect();
+    files::replace(&prefix, (finished.data.input_names.join(",") + "\n" + &text).as_bytes())?;
+    let came: Rows = test.slice(SEEN..SEEN + STEPS);
+    let wish = Wish { steps: STEPS, samples: DRAWS, feedback: Feedback::Draw, seed };
+    let title = "What may come next, and what came";
+    let mut page = sample::show(&finished.model, title, &prefix, came, &wish)?;
+    page.sections.push(next_steps(out));
+    let path = out.join("report.html");
+    report::write(&path, &page)?;
+    println!("report: {}", path.display());
+    let (all, training) = (begun.elapsed().as_secs_f64(), finished.training_seconds);
+    println!("took {all:.0} s, {training:.0} s of it training");
+    Ok(())
+}
+
+fn next_steps(out: &Path) -> Section {
+    let folder = out.display();
+    Section {
+        heading: "To go on from here".into(),
+        text: "Everything here is in files.".into(),
+        body: Body::Pre(format!(
+            "quaver sample {folder}/model.qvr --prefix {folder}/data/prefix.csv --steps {STEPS} --draws {DRAWS} --summary\n\
+             quaver eval {folder}/run"
+        )),
+    }
+}

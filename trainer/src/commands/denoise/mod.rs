@@ -1,0 +1,126 @@
+//! `quaver denoise`: rows without their noise, from past and present alone.
+
+mod model;
+mod page;
+mod record;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+
+use super::csv_rows::{Pipes, read_whole};
+use super::row_model::follow;
+use super::table;
+use crate::data::Rows;
+use crate::data::csv::RowStart;
+use crate::evaluate::SignalToNoise;
+use crate::report::{self, Report};
+use model::with_model;
+use record::{Record, Verdict};
+
+/// Take the noise off rows, one at a time.
+///
+/// Takes a VOSP model, as a run folder (on the host) or as a checkpoint (through the runtime), or a predictor that was trained
+/// with data.targets = "clean". Reads CSV with a header and picks the model's channels by name; an empty cell is missing, and
+/// is filled in. Writes one row per row read, at once, so that it works on a live pipe: for each channel mean, standard
+/// deviation, and the epistemic and aleatoric parts of the variance; then, of a latent model, the surprise of the row. A model
+/// that has learned from noisy rows counts their noise as aleatoric; what it does not know of the clean row is the
+/// epistemic part. A blank line in the input begins a new sequence.
+///
+/// With --truth, the ratio of signal to noise is printed before and after: 10 log10 of the variance of the truth over the
+/// mean squared error, in decibels, averaged over channels.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver denoise runs/vosp --input noisy.csv --output clean.csv
+  tail -f live.csv | quaver denoise denoiser.qvr
+  quaver denoise denoiser.qvr --in noisy.csv --out clean.csv --truth truth.csv --plot denoised.html
+  quaver denoise denoiser.qvr --in noisy.csv --truth truth.csv --json | jq .after.snr_db")]
+pub struct Arguments {
+    /// A run folder or a checkpoint.
+    #[arg(value_name = "RUN|MODEL.qvr")]
+    model: PathBuf,
+    #[command(flatten)]
+    pipes: Pipes,
+    /// The same rows without noise, to judge by.
+    #[arg(long, value_name = "F.csv")]
+    truth: Option<PathBuf>,
+    /// Write a page that shows noisy and denoised rows, and the truth if it is given.
+    #[arg(long, value_name = "F.html")]
+    plot: Option<PathBuf>,
+    /// Print the judgement as one JSON object instead of rows; rows are still written to --output.
+    #[arg(long, requires = "truth")]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    with_model(&arguments.model, |model| {
+        let channels = model.channels().clone();
+        let names = &channels.output_names;
+        let rows = arguments.pipes.open()?;
+        // Read first, so that a wrong file is known before the stream begins.
+        let truth = arguments.truth.as_ref();
+        let truth = truth.map(|path| read_whole(path, !arguments.pipes.no_header, names)).transpose()?;
+        let mut record = Record::new(names.len());
+        let keep = truth.is_some() || arguments.plot.is_some();
+        let watch = |start, row: &[f32], answer: &_| {
+            if keep {
+                record.add(start, row, answer);
+            }
+        };
+        if arguments.json && arguments.pipes.output.is_none() {
+            follow(model, rows, &mut io::sink(), watch)?;
+        } else {
+            arguments.pipes.write(|out| follow(model, rows, out, watch))?;
+        }
+        let truth = truth.map(|table| table.sequences);
+        let verdict = truth.as_ref().map(|truth| record.judge(names, truth)).transpose()?;
+        if let Some(path) = &arguments.plot {
+            ensure!(!record.is_empty(), "there are no rows to draw");
+            let title = format!("{}, denoised", arguments.model.display());
+            report::write(path, &page::page(&title, names, &record, truth.as_deref(), verdict.as_ref()))?;
+        }
+        match verdict {
+            Some(verdict) if arguments.json => println!("{}", serde_json::to_string_pretty(&verdict)?),
+            // Rows may be on standard output.
+            Some(verdict) => eprint!("{}", render(&verdict)),
+            None => {}
+        }
+        Ok(())
+    })
+}
+
+/// Denoises one sequence whose truth is known, and draws that.
+pub(super) fn show(model: &Path, title: &str, noisy: &Rows, truth: &Rows) -> Result<Report> {
+    with_model(model, |model| {
+        let names = model.channels().output_names.clone();
+        let mut record = Record::new(names.len());
+        for (index, row) in noisy.iter().enumerate() {
+            let start = if index == 0 { RowStart::NewSequence } else { RowStart::Continues };
+            record.add(start, row, &model.step(row));
+        }
+        let truth = std::slice::from_ref(truth);
+        let verdict = record.judge(&names, truth)?;
+        Ok(page::page(title, &names, &record, Some(truth), Some(&verdict)))
+    })
+}
+
+/// Before and after, one row per channel.
+fn render(verdict: &Verdict) -> String {
+    let mut rows = vec![
+        ["channel", "SNR before (dB)", "after", "gain", "RMSE before", "after"].map(String::from).to_vec(),
+    ];
+    let row = |name: &str, before: (f64, f64), after: (f64, f64)| {
+        let ((snr, rmse), (snr_after, rmse_after)) = (before, after);
+        let decibels = [snr, snr_after, snr_after - snr].map(|value| format!("{value:.2}"));
+        let errors = [rmse, rmse_after].map(|value| format!("{value:.4}"));
+        std::iter::once(name.to_string()).chain(decibels).chain(errors).collect::<Vec<String>>()
+    };
+    let Verdict { before, after } = verdict;
+    for (before, after) in before.per_channel.iter().zip(&after.per_channel) {
+        rows.push(row(&before.name, (before.snr_db, before.rmse), (after.snr_db, after.rmse)));
+    }
+    let total = |scores: &SignalToNoise| (scores.snr_db, scores.rmse);
+    rows.push(row("all", total(before), total(after)));
+    table::render(&rows)
+}

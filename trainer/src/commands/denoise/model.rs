@@ -1,0 +1,143 @@
+//! Models that denoise: a VOSP in the runtime, any causal latent model on the host, and predictors of clean inputs.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
+use quaver::{Denoiser, LatentModel as StoredModel, Model};
+
+use crate::commands::row_model::{Answer, Channels, RowModel, RunningPredictor};
+use crate::export::encode;
+use crate::fit::{RunFolder, RunState, Trained};
+use crate::latent::{LatentModel, LatentNets, RowByRow};
+
+/// Loads a run folder or a checkpoint and hands it over, ready for its first row.
+pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {
+    let shown = path.display();
+    if path.is_dir() {
+        return match Trained::load(&RunFolder::new(path).best_state())? {
+            Trained::Latent(state) => with_host(path, &state, work),
+            Trained::Predictor(state) => {
+                let bytes = encode(&state, WeightFormat::F32, Layout::Plain, None)?;
+                with_predictor(path, &bytes, work)
+            }
+        };
+    }
+    let bytes = fs::read(path)
+        .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+    match Kind::of(&bytes) {
+        Some(Kind::Latent) => with_denoiser(path, &bytes, work),
+        _ => with_predictor(path, &bytes, work),
+    }
+}
+
+/// The model as it was trained, on the host.
+fn with_host<T>(
+    path: &Path,
+    state: &RunState<LatentNets>,
+    work: impl FnOnce(&mut dyn RowModel) -> Result<T>,
+) -> Result<T> {
+    ensure!(
+        state.spec.is_causal(),
+        "{}: a net of this model reads whole sequences, so it cannot follow a stream; \
+         `quaver impute` makes use of it, and a VOSP denoises",
+        path.display()
+    );
+    let model = LatentModel::new(state);
+    let (inputs, outputs) = (state.input_names.clone(), state.target_names.clone());
+    let (count, stream) = (model.nets.channels(), RowByRow::new(&model));
+    work(&mut OnHost { stream, channels: Channels::new(inputs, count, outputs, count) })
+}
+
+/// A checkpoint of a latent model, through the runtime.
+fn with_denoiser<T>(
+    path: &Path,
+    bytes: &[u8],
+    work: impl FnOnce(&mut dyn RowModel) -> Result<T>,
+) -> Result<T> {
+    let shown = path.display();
+    let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
+    if model.spec().family == Family::Storn {
+        bail!(
+            "{shown} is a STORN, which predicts and makes up rows (`quaver sample`); denoising takes a VOSP"
+        );
+    }
+    let (recognition, generating) = (model.recognition().checkpoint(), model.generating().checkpoint());
+    let inputs = recognition.input_names().map(String::from).collect();
+    let outputs = generating.output_names().map(String::from).collect();
+    let channels = Channels::new(inputs, model.channels(), outputs, model.channels());
+    let mut words = vec![0.0; model.arena_words()];
+    work(&mut OnDevice { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
+}
+
+/// A predictor, if what it predicts is its own inputs without noise.
+fn with_predictor<T>(
+    path: &Path,
+    bytes: &[u8],
+    work: impl FnOnce(&mut dyn RowModel) -> Result<T>,
+) -> Result<T> {
+    let shown = path.display();
+    let model = Model::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
+    let mut words = vec![0.0; model.spec().arena_words()];
+    let mut predictor = RunningPredictor::new(&model, &mut words)?;
+    let Channels { input_names, output_names, .. } = predictor.channels();
+    if model.spec().target != Target::Columns || input_names != output_names {
+        let what = match model.spec().target {
+            Target::Next | Target::Change => "its own next row".to_string(),
+            Target::Columns => output_names.join(", "),
+        };
+        bail!(
+            "{shown} is a predictor of {what}, not a denoiser: use `quaver run` on it. Denoising takes a VOSP \
+             (`[latent] family = \"vosp\"`) or a predictor trained with `data.targets = \"clean\"`"
+        );
+    }
+    work(&mut predictor)
+}
+
+struct OnHost<'a> {
+    stream: RowByRow<'a>,
+    channels: Channels,
+}
+
+impl RowModel for OnHost<'_> {
+    fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    fn judges(&self) -> bool {
+        true
+    }
+
+    fn reset(&mut self) {
+        self.stream.reset();
+    }
+
+    fn step(&mut self, row: &[f32]) -> Answer {
+        let clean = self.stream.step(row);
+        Answer { outputs: clean.outputs, surprise: clean.surprise.map(|nll| (nll, clean.z)) }
+    }
+}
+
+struct OnDevice<'m, 'a> {
+    denoiser: Denoiser<'m, 'a>,
+    channels: Channels,
+}
+
+impl RowModel for OnDevice<'_, '_> {
+    fn channels(&self) -> &Channels {
+        &self.channels
+    }
+
+    fn judges(&self) -> bool {
+        true
+    }
+
+    fn reset(&mut self) {
+        self.denoiser.reset();
+    }
+
+    fn step(&mut self, row: &[f32]) -> Answer {
+        self.denoiser.step(row).into()
+    }
+}

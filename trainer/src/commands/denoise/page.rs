@@ -1,0 +1,67 @@
+//! Noisy against denoised rows, as a page.
+
+use super::record::{Record, Verdict};
+use crate::commands::pictures::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
+use crate::data::Rows;
+use crate::report::plot::{self, Area, Curve, Look, Series};
+use crate::report::{Body, KeyFigure, Report, Section};
+
+pub(super) fn page(
+    title: &str,
+    names: &[String],
+    record: &Record,
+    truth: Option<&[Rows]>,
+    verdict: Option<&Verdict>,
+) -> Report {
+    let rows = record.noisy[0].len().min(MOST_ROWS);
+    let truth = truth.map(|sequences| &sequences[0]);
+    let sections = names.iter().enumerate().take(MOST_CHANNELS);
+    Report {
+        title: title.into(),
+        subtitle: format!(
+            "Rows 1 to {rows} of the first sequence, past and present only. The band holds 90 % of rows as the model has \
+             learned them: with their noise, unless it learned from clean ones.{}",
+            left_out(names.len())
+        ),
+        figures_that_matter: verdict.map(key_figures).unwrap_or_default(),
+        sections: sections.map(|(channel, name)| section(channel, name, rows, record, truth)).collect(),
+    }
+}
+
+fn key_figures(verdict: &Verdict) -> Vec<KeyFigure> {
+    let decibels = |value: f64| format!("{value:.1} dB");
+    let (before, after) = (verdict.before.snr_db, verdict.after.snr_db);
+    vec![
+        KeyFigure::new("Before", decibels(before), "signal to noise, mean over channels"),
+        KeyFigure::new("After", decibels(after), "likewise, of the denoised rows"),
+        KeyFigure::new("Gain", decibels(after - before), "6 dB is half the error"),
+    ]
+}
+
+fn section(channel: usize, name: &str, rows: usize, record: &Record, truth: Option<&Rows>) -> Section {
+    let column = |of: &Rows| -> Vec<f32> { (0..rows).map(|row| of.row(row)[channel]).collect() };
+    let (noisy, mean) = (column(&record.noisy[0]), column(&record.mean[0]));
+    let deviation = column(&record.deviation[0]);
+    let edge = |sign: f32| -> Vec<f32> {
+        mean.iter().zip(&deviation).map(|(mean, deviation)| mean + sign * Z_90 * deviation).collect()
+    };
+    let truth = truth.map(column);
+    let mut curves = vec![Curve { label: "noisy", values: &noisy, look: Look::Background }];
+    if let Some(values) = &truth {
+        curves.push(Curve { label: "truth", values, look: Look::Truth });
+    }
+    curves.push(Curve { label: "denoised", values: &mean, look: Look::Estimate });
+    Section {
+        heading: name.into(),
+        text: String::new(),
+        body: Body::Svg(plot::series(&Series {
+            name: "Noisy and denoised rows",
+            x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
+            areas: &[Area { label: "90 % band", lower: &edge(-1.0), upper: &edge(1.0) }],
+            curves: &curves,
+            shaded: &[],
+            x_label: "row",
+            y_label: name,
+        })),
+    }
+}

@@ -1,0 +1,67 @@
+//! The evaluation of a latent model as plain tables.
+
+use serde::Serialize;
+
+use super::text::comparison_row;
+use crate::commands::table;
+use crate::evaluate::{Baseline, Denoising, LatentScores, Nats};
+
+/// What was found.
+#[derive(Debug, Serialize)]
+pub(super) struct LatentEvaluation {
+    /// How to read the scores.
+    pub(super) convention: &'static str,
+    /// Of the model.
+    #[serde(flatten)]
+    pub(super) scores: LatentScores,
+    /// Of simple forecasts, on the same rows.
+    pub(super) baselines: Vec<Baseline>,
+    /// Noise taken off rows whose truth is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) denoising: Vec<Denoising>,
+}
+
+pub(super) const CONVENTION: &str = "nats per time step, summed over channels and averaged over time steps, the first of \
+    every sequence included; densities in raw units (standardised: in units of the training deviation)";
+
+/// Bound and likelihood, then one-step predictions beside baselines, and how to read them.
+pub(super) fn render(found: &LatentEvaluation) -> String {
+    let LatentScores { bound, reconstruction, divergence, importance, .. } = &found.scores;
+    let row = |name: &str, nats: &Nats| -> Vec<String> {
+        vec![name.into(), format!("{:.4}", nats.raw), format!("{:.4}", nats.standardised)]
+    };
+    let divergence = Nats { raw: *divergence, standardised: *divergence };
+    let heading = ["", "nats per step", "standardised"].map(String::from).to_vec();
+    let mut text = table::render(&[
+        heading,
+        row("bound on the NLL", bound),
+        row("  reconstruction", reconstruction),
+        row("  divergence from the prior", &divergence),
+        row("NLL, importance-sampled", importance),
+    ]);
+    text += &format!(
+        "\n{}\nimportance sampling: {} draws of every whole sequence, worth {:.1} on average; standard error {:.4}; {} steps\n",
+        found.convention,
+        found.scores.draws,
+        found.scores.effective_draws,
+        found.scores.standard_error,
+        found.scores.n
+    );
+    text + &one_step(found)
+}
+
+fn one_step(found: &LatentEvaluation) -> String {
+    if found.scores.one_step.is_empty() {
+        return "one step ahead: nothing, because a net reads the whole sequence\n".into();
+    }
+    let heading = ["one step ahead", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    let own = found.scores.one_step.iter();
+    rows.extend(own.map(|way| comparison_row(&format!("latents by {}", way.latents), &way.scores)));
+    rows.extend(found.baselines.iter().map(|baseline| comparison_row(&baseline.name, &baseline.scores)));
+    let mut text = format!("\n{}", table::render(&rows));
+    for baseline in &found.baselines {
+        text += &format!("{}: {}\n", baseline.name, baseline.detail);
+    }
+    text
+}

@@ -1,0 +1,132 @@
+//! `quaver export` of a latent model.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use quaver::LatentModel;
+use quaver::checkpoint::{Forecast, Layout, WeightFormat};
+use serde::Serialize;
+
+use super::export::Arguments;
+use crate::data::Sequence;
+use crate::evaluate::latent_from_runtime;
+use crate::export::{
+    LatentCost, LatentStorage, PRICE_OF_SPEED, encode_latent, latent_constants, latent_cost,
+};
+use crate::files;
+use crate::fit::RunState;
+use crate::latent::LatentNets;
+
+/// The ways in which latent variables may go into the generating net; the best on validation data is stored.
+const FORECASTS: [Forecast; 3] = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 32 }];
+
+/// A checkpoint that has been measured and written.
+#[derive(Serialize)]
+struct Exported {
+    #[serde(flatten)]
+    cost: LatentCost,
+    forecast: String,
+    layout: String,
+    flash_bytes: usize,
+    arena_words: usize,
+    #[serde(skip)]
+    constants: PathBuf,
+}
+
+pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
+    ensure!(!arguments.calibrate, "--calibrate is for predictors; leave it out for a latent model");
+    let full = |forecast| {
+        encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Plain, forecast })
+    };
+    let forecast = best_forecast(sequences, full)?;
+    let storage = LatentStorage {
+        format: arguments.weights.into(),
+        layout: layout(arguments, state, sequences, forecast)?,
+        forecast,
+    };
+    let bytes = encode_latent(state, storage)?;
+    let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
+    let exported = write(&arguments.output, &bytes, cost, storage)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&exported)?);
+    } else {
+        print!("{}", render(arguments, &exported));
+    }
+    Ok(())
+}
+
+/// The forecast whose surprise on `sequences` is least.
+fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec<u8>>) -> Result<Forecast> {
+    let mut best = (f64::INFINITY, FORECASTS[0]);
+    for forecast in FORECASTS {
+        let nll = latent_from_runtime(&encode(forecast)?, sequences)?.nll;
+        if nll < best.0 {
+            best = (nll, forecast);
+        }
+    }
+    Ok(best.1)
+}
+
+/// The layout asked for, or the fastest that is good enough, as for predictors.
+fn layout(
+    arguments: &Arguments,
+    state: &RunState<LatentNets>,
+    sequences: &[Sequence],
+    forecast: Forecast,
+) -> Result<Layout> {
+    if let Some(layout) = arguments.layout {
+        return Ok(layout.into());
+    }
+    let format = WeightFormat::from(arguments.weights);
+    if format == WeightFormat::F32 {
+        return Ok(Layout::Plain);
+    }
+    let nll = |layout| -> Result<f64> {
+        let bytes = encode_latent(state, LatentStorage { format, layout, forecast })?;
+        Ok(latent_from_runtime(&bytes, sequences)?.nll)
+    };
+    let plain = nll(Layout::Plain)?;
+    // What the integer kernels cannot run, floating point can.
+    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= PRICE_OF_SPEED);
+    Ok(if affordable { Layout::Fast } else { Layout::Plain })
+}
+
+fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) -> Result<Exported> {
+    let model = LatentModel::load(bytes)?;
+    let constants = output.with_extension("rs");
+    let name = output.file_name().context("--output must name a file")?.to_string_lossy();
+    let text = latent_constants(&name, &model);
+    files::replace(output, bytes)?;
+    files::replace(&constants, text.as_bytes())?;
+    let forecast = match storage.forecast {
+        Forecast::Moments => "moments".to_string(),
+        Forecast::PosteriorMean => "means".to_string(),
+        Forecast::Draws { count } => format!("{count} draws"),
+    };
+    Ok(Exported {
+        cost,
+        forecast,
+        layout: format!("{:?}", storage.layout).to_lowercase(),
+        flash_bytes: bytes.len(),
+        arena_words: model.arena_words(),
+        constants,
+    })
+}
+
+fn render(arguments: &Arguments, exported: &Exported) -> String {
+    let Exported { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
+    format!(
+        "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
+         {}: constants for firmware\n\
+         latent variables of the next row go in by {forecast}, the best on validation\n\
+         validation NLL of rows before they are seen  {:.4} nats per step, {:+.4} against f32\n\
+         predicted variance × {:.4}, means shifted by {:.4} standard deviations\n",
+        arguments.output.display(),
+        4 * words,
+        constants.display(),
+        cost.nll,
+        cost.nll_increase,
+        cost.variance_ratio,
+        cost.mean_shift
+    )
+}

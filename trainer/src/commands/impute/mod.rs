@@ -1,0 +1,165 @@
+//! `quaver impute`: gaps filled in, with the whole sequence in view.
+
+mod page;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
+
+use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
+use super::table;
+use crate::data::{Rows, csv};
+use crate::evaluate::{GapScores, gap_scores, interpolated};
+use crate::fit::{RunFolder, RunState, Trained};
+use crate::latent::{Imputation, LatentModel, LatentNets};
+use crate::report;
+
+/// Fill the gaps of sequences.
+///
+/// Takes the run folder of a latent model, STORN, VOSP or VRAE; the last reads sequences from both ends. Reads CSV with a
+/// header and picks the model's channels by name; empty cells, NaN and NA are gaps. Round by round, latent variables are
+/// guessed from rows and rows from latent variables, and what is missing is replaced. Writes the same rows with the gaps filled;
+/// what was observed stays as it is. A blank line in the input begins a new sequence, and one in the output likewise.
+///
+/// With --truth, the root mean squared error inside the gaps is printed beside that of straight lines across them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver impute runs/vrae --input gaps.csv --output filled.csv
+  quaver impute runs/vrae --in gaps.csv --iterations 30 --deviations > filled.csv
+  quaver impute runs/vrae --in gaps.csv --out filled.csv --truth whole.csv --plot filled.html")]
+pub struct Arguments {
+    /// The run folder.
+    #[arg(value_name = "RUN")]
+    model: PathBuf,
+    #[command(flatten)]
+    pipes: Pipes,
+    /// Rounds of guessing.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    iterations: u32,
+    /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
+    #[arg(long)]
+    deviations: bool,
+    /// The same rows without gaps, to judge by.
+    #[arg(long, value_name = "F.csv")]
+    truth: Option<PathBuf>,
+    /// Write a page that shows what was filled in.
+    #[arg(long, value_name = "F.html")]
+    plot: Option<PathBuf>,
+    /// Print the judgement as one JSON object instead of rows; rows are still written to --output.
+    #[arg(long, requires = "truth")]
+    json: bool,
+}
+
+/// Sequences before and after.
+struct Filled {
+    names: Vec<String>,
+    gappy: Vec<Rows>,
+    imputations: Vec<Imputation>,
+}
+
+/// Errors inside gaps.
+#[derive(Debug, Serialize)]
+struct Verdict {
+    model: GapScores,
+    linear: GapScores,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let state = load(&arguments.model)?;
+    let names = state.input_names.clone();
+    let mut rows = arguments.pipes.open()?;
+    select(&mut rows, &names, names.len())?;
+    let gappy = csv::read(rows)?.sequences;
+    let header = !arguments.pipes.no_header;
+    let truth = arguments.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
+    let model = LatentModel::new(&state);
+    let imputations = gappy.iter().map(|rows| model.impute(rows, arguments.iterations as usize)).collect();
+    let filled = Filled { names, gappy, imputations };
+    let truth = truth.map(|table| table.sequences);
+    let verdict = truth.as_ref().map(|truth| judge(&filled, truth, &model)).transpose()?;
+    if !(arguments.json && arguments.pipes.output.is_none()) {
+        arguments.pipes.write(|out| write(&filled, arguments.deviations, out))?;
+    }
+    if let Some(path) = &arguments.plot {
+        let title = format!("Gaps filled by {}", arguments.model.display());
+        report::write(path, &page::page(&title, &filled, truth.as_deref()))?;
+    }
+    match verdict {
+        Some(verdict) if arguments.json => println!("{}", serde_json::to_string_pretty(&verdict)?),
+        // Rows may be on standard output.
+        Some(verdict) => eprint!("{}", render(&verdict)),
+        None => {}
+    }
+    Ok(())
+}
+
+fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
+    let shown = path.display();
+    ensure!(
+        path.is_dir(),
+        "{shown} is not a run folder: imputation looks at whole sequences again and again, which no checkpoint does; \
+         give the run folder, or fill gaps of a stream with `quaver denoise`"
+    );
+    match Trained::load(&RunFolder::new(path).best_state())? {
+        Trained::Latent(state) => Ok(state),
+        Trained::Predictor(_) => bail!(
+            "{shown} is a predictor, which has no latent variables to guess: imputation takes a latent model \
+             (a config with `[latent]`)"
+        ),
+    }
+}
+
+fn judge(filled: &Filled, truth: &[Rows], model: &LatentModel) -> Result<Verdict> {
+    let lengths = |sequences: &[Rows]| sequences.iter().map(Rows::len).collect::<Vec<_>>();
+    let (found, expected) = (lengths(truth), lengths(&filled.gappy));
+    ensure!(
+        found == expected,
+        "--truth has sequences of {found:?} rows, but the input has {expected:?}; give the same rows, without gaps"
+    );
+    let means: Vec<Rows> = filled.imputations.iter().map(|imputation| imputation.filled.clone()).collect();
+    let lines: Vec<Rows> =
+        filled.gappy.iter().map(|rows| interpolated(rows, &model.scaling.targets.mean)).collect();
+    let scores = |estimates: &[Rows]| {
+        gap_scores(&filled.names, &filled.gappy, estimates, truth)
+            .context("no gap of the input is known in --truth, so there is nothing to judge")
+    };
+    Ok(Verdict { model: scores(&means)?, linear: scores(&lines)? })
+}
+
+/// Rows with their gaps filled, a blank line between sequences.
+fn write(filled: &Filled, deviations: bool, out: &mut dyn Write) -> Result<()> {
+    let sd = filled.names.iter().filter(|_| deviations).map(|name| format!("{name}.sd"));
+    let columns: Vec<String> = filled.names.iter().cloned().chain(sd).map(|name| quoted(&name)).collect();
+    writeln!(out, "{}", columns.join(","))?;
+    for (index, (gappy, imputation)) in filled.gappy.iter().zip(&filled.imputations).enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        for (step, observed) in gappy.iter().enumerate() {
+            let values = imputation.filled.row(step).iter().copied();
+            let deviation = |(c, observed): (usize, &f32)| {
+                if observed.is_nan() { imputation.said.variance(step, c).sqrt() } else { 0.0 }
+            };
+            let deviations = observed.iter().enumerate().filter(|_| deviations).map(deviation);
+            let cells: Vec<String> = values.chain(deviations).map(cell).collect();
+            writeln!(out, "{}", cells.join(","))?;
+        }
+    }
+    Ok(())
+}
+
+/// One row per channel with gaps, and one for all.
+fn render(Verdict { model, linear }: &Verdict) -> String {
+    let mut rows = vec![["channel", "RMSE in gaps", "straight lines", "values"].map(String::from).to_vec()];
+    let row = |name: &str, model: f64, linear: f64, n: usize| {
+        vec![name.to_string(), format!("{model:.4}"), format!("{linear:.4}"), n.to_string()]
+    };
+    for ((name, model, n), (_, linear, _)) in model.per_channel.iter().zip(&linear.per_channel) {
+        rows.push(row(name, *model, *linear, *n));
+    }
+    let n = model.per_channel.iter().map(|(_, _, n)| n).sum();
+    rows.push(row("all", model.rmse, linear.rmse, n));
+    table::render(&rows)
+}

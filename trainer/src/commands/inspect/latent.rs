@@ -1,0 +1,84 @@
+//! A latent model: what its networks are to each other, and what a stream of it needs.
+
+use quaver::LatentModel;
+use quaver::checkpoint::{Family, Forecast};
+use serde_json::{Value, json};
+
+use super::network::{architecture, by_core, layers, predicted};
+use crate::export::{generating_passes, latent_instructions};
+
+/// Everything about a latent model.
+pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
+    let spec = model.spec();
+    let mut description = json!({
+        "kind": "latent",
+        "family": format!("{:?}", spec.family).to_lowercase(),
+        "prior": format!("{:?}", spec.prior).to_lowercase(),
+        "latents": spec.latents,
+        "forecast": forecast(spec.forecast),
+        "channels": model.channels(),
+        "generating_passes": generating_passes(spec),
+        "recognition": architecture(model.recognition()),
+        "generating": architecture(model.generating()),
+        "instructions_per_step": by_core(&latent_instructions(model)),
+        "flash_bytes": file_bytes,
+        "ram_bytes": 4 * model.arena_words(),
+        "arena_words": model.arena_words(),
+        "saved_words": model.saved_words(),
+        "crc": format!("{:08x}", model.crc()),
+    });
+    if spec.family == Family::Storn {
+        description["future_words"] = json!(model.future_words());
+    }
+    description
+}
+
+/// The same as text.
+pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
+    let spec = model.spec();
+    let (recognition, generating) = (model.recognition(), model.generating());
+    let names = generating.checkpoint().output_names().collect::<Vec<_>>().join(" ");
+    let use_of_it = match spec.family {
+        Family::Storn => "STORN: a sampler, which predicts as well",
+        Family::Vosp => "VOSP: a denoiser",
+    };
+    let weights = |network: &quaver::Model<'_>| {
+        format!("{:?}, {:?} layout", network.spec().weight_format, network.spec().layout).to_lowercase()
+    };
+    let mut facts = vec![
+        ("model", use_of_it.to_string()),
+        ("channels", format!("{}  {names}", model.channels())),
+        ("latents", format!("{}, {} prior", spec.latents, format!("{:?}", spec.prior).to_lowercase())),
+        ("forecast", forecast(spec.forecast)),
+        ("likelihood", format!("{:?}", generating.spec().likelihood).to_lowercase()),
+        ("weights", format!("recognition {}; generating {}", weights(recognition), weights(generating))),
+        ("parameters", (recognition.spec().parameters() + generating.spec().parameters()).to_string()),
+        (
+            "per step",
+            format!("recognition network once, generating network {} times", generating_passes(spec)),
+        ),
+        ("predicted", predicted(&latent_instructions(model))),
+        ("flash", format!("{file_bytes} bytes beside the code")),
+        ("RAM", format!("{} bytes per stream: Arena::<{1}>", 4 * model.arena_words(), model.arena_words())),
+    ];
+    if spec.family == Family::Storn {
+        let words = model.future_words();
+        facts.push(("fan", format!("{} bytes per future: Arena::<{{ K * {words} }}>", 4 * words)));
+    }
+    facts.push(("CRC", format!("{:08x}", model.crc())));
+    format!(
+        "{}\nrecognition network\n{}\ngenerating network\n{}",
+        super::facts(facts),
+        layers(recognition.spec()),
+        layers(generating.spec()),
+    )
+}
+
+/// How z goes into the generating network.
+fn forecast(forecast: Forecast) -> String {
+    match forecast {
+        Forecast::Moments => "mean and variance".into(),
+        Forecast::PosteriorMean => "posterior mean".into(),
+        Forecast::Draws { count } => format!("{count} draws"),
+    }
+}

@@ -1,0 +1,51 @@
+//! `quaver inspect`: what a checkpoint holds and what it needs.
+
+mod latent;
+mod network;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use quaver::checkpoint::Kind;
+use quaver::{LatentModel, Model};
+
+/// Show what a checkpoint holds and what it needs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver inspect model.qvr
+  quaver inspect model.qvr --json | jq .ram_bytes")]
+pub struct Arguments {
+    /// The checkpoint: of one network, or of a latent model.
+    #[arg(value_name = "MODEL.qvr")]
+    model: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let path = arguments.model.display();
+    let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
+    let unusable = || format!("{path} is not a usable checkpoint");
+    let (description, text) = if Kind::of(&bytes) == Some(Kind::Latent) {
+        let model = LatentModel::load(&bytes).with_context(unusable)?;
+        (latent::describe(&model, bytes.len()), latent::render(&model, bytes.len()))
+    } else {
+        let model = Model::load(&bytes).with_context(unusable)?;
+        let description = network::describe(&model, bytes.len());
+        let text = network::render(&model, &description);
+        (description, text)
+    };
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&description)?);
+    } else {
+        print!("{text}");
+    }
+    Ok(())
+}
+
+/// Facts, one per line. Values are left-aligned prose, so a table's alignment to the right does not apply.
+fn facts<'t>(facts: impl IntoIterator<Item = (&'t str, String)>) -> String {
+    facts.into_iter().map(|(label, value)| format!("{label:<11} {}\n", value.trim_end())).collect()
+}

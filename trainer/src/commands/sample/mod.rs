@@ -1,0 +1,129 @@
+//! `quaver sample`: futures that a latent model makes up behind a prefix.
+
+mod model;
+mod page;
+mod summary;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use super::csv_rows::{quoted, read_whole, write};
+use crate::data::Rows;
+use crate::latent::{Feedback, Wish};
+use crate::report::{self, Report};
+use summary::Summary;
+
+/// Make up how a sequence may go on.
+///
+/// Takes a STORN, as a run folder (on the host) or as a checkpoint (through the runtime), or the run folder of a VOSP. Follows
+/// the prefix, a CSV file with a header from which the model's channels are picked by name (of several sequences the last),
+/// and then goes on by itself, --draws times, with latent variables drawn from their prior. Writes a row per draw and step:
+/// draw, step, and every channel; or, with --summary, a row per step: mean, standard deviation and quantiles over the
+/// draws. Without --prefix, sequences begin at their beginning.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 > futures.csv
+  quaver sample sampler.qvr --prefix seen.csv --steps 50 --draws 200 --summary
+  quaver sample sampler.qvr --prefix seen.csv --steps 50 --draws 200 --output futures.csv --plot futures.html
+  quaver sample runs/storn --steps 200 --feedback mean --seed 7")]
+pub struct Arguments {
+    /// A run folder or a checkpoint.
+    #[arg(value_name = "RUN|MODEL.qvr")]
+    model: PathBuf,
+    /// What was seen before.
+    #[arg(long, value_name = "F.csv")]
+    prefix: Option<PathBuf>,
+    /// The prefix has no header: its columns are the model's channels in order.
+    #[arg(long)]
+    no_header: bool,
+    /// Rows to make up.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    steps: u32,
+    /// Futures to make up.
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    draws: u32,
+    /// Where random numbers start from. Host and runtime draw in different orders: the same seed gives each its own.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// What a future takes for its last row.
+    #[arg(long, value_enum, default_value_t = Fed::Draw)]
+    feedback: Fed,
+    /// Write mean, deviation and quantiles of every step instead of the futures themselves.
+    #[arg(long)]
+    summary: bool,
+    /// What came after the prefix, to draw beside the futures.
+    #[arg(long, value_name = "F.csv", requires = "plot")]
+    truth: Option<PathBuf>,
+    /// Where to write, whole or not at all; standard output by default.
+    #[arg(long, visible_alias = "out", value_name = "F.csv")]
+    output: Option<PathBuf>,
+    /// Write a page that shows the end of the prefix and the fan of futures.
+    #[arg(long, value_name = "F.html")]
+    plot: Option<PathBuf>,
+}
+
+/// What is fed back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Fed {
+    /// A draw from the output: sequences like those in the data, noise included.
+    Draw,
+    /// The mean of the output: smooth sequences, in which chance enters by latent variables alone.
+    Mean,
+}
+
+/// Futures of one prefix.
+struct Futures {
+    names: Vec<String>,
+    prefix: Rows,
+    /// One per draw.
+    draws: Vec<Rows>,
+    /// What came instead, if that is known.
+    truth: Option<Rows>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let feedback = match arguments.feedback {
+        Fed::Draw => Feedback::Draw,
+        Fed::Mean => Feedback::Mean,
+    };
+    let (steps, samples) = (arguments.steps as usize, arguments.draws as usize);
+    let wish = Wish { steps, samples, feedback, seed: arguments.seed };
+    let prefix = arguments.prefix.as_deref();
+    let mut futures = model::futures(&arguments.model, prefix, !arguments.no_header, &wish)?;
+    if let Some(path) = &arguments.truth {
+        futures.truth = read_whole(path, !arguments.no_header, &futures.names)?.sequences.into_iter().next();
+    }
+    let summary = Summary::of(&futures.draws);
+    write(arguments.output.as_deref(), |out| {
+        if arguments.summary { summary.write(&futures.names, out) } else { write_long(&futures, out) }
+    })?;
+    if let Some(path) = &arguments.plot {
+        let title = format!("{}: {samples} futures of {steps} rows", arguments.model.display());
+        report::write(path, &page::page(&title, &futures, &summary))?;
+    }
+    Ok(())
+}
+
+/// Makes up futures and draws them beside what came.
+pub(super) fn show(model: &Path, title: &str, prefix: &Path, truth: Rows, wish: &Wish) -> Result<Report> {
+    let mut futures = model::futures(model, Some(prefix), true, wish)?;
+    futures.truth = Some(truth);
+    let summary = Summary::of(&futures.draws);
+    Ok(page::page(title, &futures, &summary))
+}
+
+/// A row per draw and step, both counted from 1.
+fn write_long(futures: &Futures, out: &mut dyn Write) -> Result<()> {
+    let names: Vec<String> = futures.names.iter().map(|name| quoted(name)).collect();
+    writeln!(out, "draw,step,{}", names.join(","))?;
+    for (draw, rows) in futures.draws.iter().enumerate() {
+        for (step, row) in rows.iter().enumerate() {
+            let cells: Vec<String> = row.iter().map(f32::to_string).collect();
+            writeln!(out, "{},{},{}", draw + 1, step + 1, cells.join(","))?;
+        }
+    }
+    Ok(())
+}

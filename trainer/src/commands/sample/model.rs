@@ -1,0 +1,101 @@
+//! Futures from a model in either of its forms.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use quaver::checkpoint::{Family, Kind};
+use quaver::{LatentModel as StoredModel, Sampler};
+
+use super::Futures;
+use crate::commands::csv_rows::read_whole;
+use crate::data::Rows;
+use crate::fit::{RunFolder, RunState, Trained};
+use crate::latent::{Feedback, LatentModel, LatentNets, Wish};
+use crate::nn::random::{Purpose, stream};
+
+/// Makes up futures behind a prefix, on the host from a run folder or in the runtime from a checkpoint.
+pub(super) fn futures(model: &Path, prefix: Option<&Path>, header: bool, wish: &Wish) -> Result<Futures> {
+    let shown = model.display();
+    let read = |names: &[String]| read_prefix(prefix, header, names);
+    if model.is_dir() {
+        return match Trained::load(&RunFolder::new(model).best_state())? {
+            Trained::Latent(state) => on_host(model, &state, read, wish),
+            Trained::Predictor(_) => bail!(
+                "{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN \
+                 (`[latent] family = \"storn\"`)"
+            ),
+        };
+    }
+    let bytes = fs::read(model)
+        .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+    if Kind::of(&bytes) == Some(Kind::Predictor) {
+        bail!("{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN");
+    }
+    in_runtime(model, &bytes, read, wish)
+}
+
+/// The last sequence of the prefix; no rows without one.
+fn read_prefix(prefix: Option<&Path>, header: bool, names: &[String]) -> Result<Rows> {
+    let Some(path) = prefix else { return Ok(Rows::new(names.len())) };
+    let mut table = read_whole(path, header, names)?;
+    Ok(table.sequences.pop().unwrap_or_else(|| Rows::new(names.len())))
+}
+
+fn on_host(
+    path: &Path,
+    state: &RunState<LatentNets>,
+    read: impl FnOnce(&[String]) -> Result<Rows>,
+    wish: &Wish,
+) -> Result<Futures> {
+    ensure!(
+        state.spec.is_causal(),
+        "{}: a net of this model reads whole sequences, so it cannot go on behind a prefix; \
+         sampling takes a STORN with causal recognition",
+        path.display()
+    );
+    let prefix = read(&state.input_names)?;
+    let draws = LatentModel::new(state).sample(&prefix, wish);
+    Ok(Futures { names: state.input_names.clone(), prefix, draws, truth: None })
+}
+
+fn in_runtime(
+    path: &Path,
+    bytes: &[u8],
+    read: impl FnOnce(&[String]) -> Result<Rows>,
+    wish: &Wish,
+) -> Result<Futures> {
+    let shown = path.display();
+    let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
+    ensure!(
+        model.spec().family == Family::Storn,
+        "{shown} is a VOSP, which denoises (`quaver denoise`); sampling from a checkpoint takes a STORN"
+    );
+    let mut names: Vec<String> = model.recognition().checkpoint().input_names().map(String::from).collect();
+    if names.is_empty() {
+        names = (0..model.channels()).map(|channel| format!("c{channel}")).collect();
+    }
+    let prefix = read(&names)?;
+    let mut words = vec![0.0; model.arena_words()];
+    let mut sampler = Sampler::load_in(bytes, &mut words)?;
+    for row in prefix.iter() {
+        sampler.observe(row);
+    }
+    let feedback = match wish.feedback {
+        Feedback::Draw => quaver::Feedback::Draw,
+        Feedback::Mean => quaver::Feedback::Mean,
+    };
+    let mut draws = Vec::with_capacity(wish.samples);
+    let mut room = vec![0.0; model.arena_words()];
+    for draw in 0..wish.samples {
+        // Every future has random numbers of its own, so that more of them leave the first ones as they were.
+        let mut rng = stream(wish.seed, Purpose::Draws { epoch: 0, batch: draw as u64 });
+        let mut future = sampler.fork_in(&mut room)?;
+        let mut rows = Rows::new(model.channels());
+        for _ in 0..wish.steps {
+            rows.values.extend_from_slice(future.sample(&mut rng, feedback));
+        }
+        draws.push(rows);
+    }
+    Ok(Futures { names, prefix, draws, truth: None })
+}

@@ -1,0 +1,72 @@
+//! A prefix and the fan of its futures, as a page.
+
+use super::Futures;
+use super::summary::Summary;
+use crate::commands::pictures::{MOST_CHANNELS, MOST_ROWS, left_out};
+use crate::data::Rows;
+use crate::report::plot::{self, Area, Curve, Look, Series};
+use crate::report::{Body, Report, Section};
+
+/// Single futures that are drawn: enough to see what one looks like.
+const SHOWN_FUTURES: usize = 5;
+
+pub(super) fn page(title: &str, futures: &Futures, summary: &Summary) -> Report {
+    let sections = futures.names.iter().enumerate().take(MOST_CHANNELS);
+    Report {
+        title: title.into(),
+        subtitle: format!(
+            "Step 0 is the last row of the prefix. Bands hold the middle 50 % and 90 % of all futures at each step; {} of them are \
+             drawn.{}",
+            futures.draws.len().min(SHOWN_FUTURES),
+            left_out(futures.names.len())
+        ),
+        figures_that_matter: Vec::new(),
+        sections: sections.map(|(channel, name)| section(channel, name, futures, summary)).collect(),
+    }
+}
+
+fn section(channel: usize, name: &str, futures: &Futures, summary: &Summary) -> Section {
+    let steps = summary.mean.len().min(MOST_ROWS);
+    let past = futures.prefix.len().min(MOST_ROWS / 2);
+    let first = futures.prefix.len() - past;
+    let seen: Vec<f32> = (first..futures.prefix.len()).map(|row| futures.prefix.row(row)[channel]).collect();
+    let nothing = |count: usize| std::iter::repeat_n(f32::NAN, count);
+    let ahead = |rows: &Rows| -> Vec<f32> {
+        nothing(past).chain((0..steps).map(|step| rows.row(step)[channel])).collect()
+    };
+    let prefix: Vec<f32> = seen.into_iter().chain(nothing(steps)).collect();
+    let quantiles = summary.quantiles.each_ref().map(ahead);
+    let single: Vec<Vec<f32>> = futures.draws.iter().take(SHOWN_FUTURES).map(ahead).collect();
+    let mean = ahead(&summary.mean);
+    let came = futures.truth.as_ref().map(|truth| -> Vec<f32> {
+        let known = truth.iter().take(steps).map(|row| row[channel]);
+        nothing(past).chain(known).chain(nothing(steps)).take(past + steps).collect()
+    });
+    let label = |index: usize| if index == 0 { "single futures" } else { "" };
+    let mut curves: Vec<Curve<'_>> = single
+        .iter()
+        .enumerate()
+        .map(|(index, values)| Curve { label: label(index), values, look: Look::Background })
+        .collect();
+    curves.push(Curve { label: "prefix", values: &prefix, look: Look::Truth });
+    if let Some(values) = &came {
+        curves.push(Curve { label: "what came", values, look: Look::Truth });
+    }
+    curves.push(Curve { label: "mean of all futures", values: &mean, look: Look::Estimate });
+    Section {
+        heading: name.into(),
+        text: String::new(),
+        body: Body::Svg(plot::series(&Series {
+            name: "A prefix and its futures",
+            x: &(0..past + steps).map(|at| at as f32 - past as f32 + 1.0).collect::<Vec<_>>(),
+            areas: &[
+                Area { label: "90 % of futures", lower: &quantiles[0], upper: &quantiles[4] },
+                Area { label: "50 %", lower: &quantiles[1], upper: &quantiles[3] },
+            ],
+            curves: &curves,
+            shaded: &[],
+            x_label: "step",
+            y_label: name,
+        })),
+    }
+}

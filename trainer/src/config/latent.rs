@@ -1,0 +1,253 @@
+//! The sections `[latent]` and `[recognition]`: a model of latent sequences instead of a predictor.
+
+use quaver::checkpoint::{CellKind, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
+use serde::{Deserialize, Serialize};
+
+use super::check::{Fault, fault, not_negative, within};
+use super::{Cell, Config, Model, Noise, Weights};
+use crate::data::batch::Padding;
+use crate::latent::{Family, Prior};
+use crate::nn::{Method, Posterior};
+
+/// The section `[latent]` (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer 2014). With it, `[model]`, `[noise]` and
+/// `[init]` describe the generating net, and `[recognition]` the recognition net.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latent {
+    /// `"storn"`, `"vosp"` or `"vrae"`.
+    pub family: Family,
+    /// Latent variables per step.
+    pub latents: u16,
+    /// What is expected of them: `"white"` (the default), or `"wiener"` for VOSP and VRAE.
+    #[serde(default)]
+    pub prior: Prior,
+    /// What the recognition net reads: `"causal"`, past and present, or `"bidirectional"`, the whole sequence. A STORN is
+    /// causal unless given; a VOSP always is, and a VRAE never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Where the variances of the latent variables come from: `"output"` (the default), the recognition net has outputs for
+    /// them, or `"carried"`, they are what variance propagation carries to its outputs, with learned keep probabilities.
+    #[serde(default)]
+    pub variance: Variance,
+    /// Epochs during which the weight of the divergence from the prior rises in a line to 1; 0 unless given. What is
+    /// printed is the bound with its full weight from the first epoch on.
+    #[serde(default)]
+    pub warm_up: f64,
+    /// Draws of the latent variables per sequence and step of the optimiser, and for validation; 1 unless given.
+    #[serde(default = "one")]
+    pub draws: usize,
+    /// The noise of a Gaussian output: `"learned"` (the default), or `"fixed"` to learn with a variance of 1 and to find the
+    /// most likely one on the validation data after every epoch (Bayer 2015, thesis, 4.4.2).
+    #[serde(default)]
+    pub noise: OutputNoise,
+}
+
+/// Value of `latent.direction`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Past and present.
+    Causal,
+    /// The whole sequence.
+    Bidirectional,
+}
+
+/// Value of `latent.variance`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variance {
+    /// An output of its own.
+    #[default]
+    Output,
+    /// What variance propagation carries.
+    Carried,
+}
+
+/// Value of `latent.noise`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputNoise {
+    /// Learned with everything else.
+    #[default]
+    Learned,
+    /// 1 while learning, then found on validation data.
+    Fixed,
+}
+
+/// The section `[recognition]`: the net that guesses the latent variables from what was observed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recognition {
+    /// The recurrence of every layer, as in `[model]`; that of the generating net unless given, or `"lstm"` if that net
+    /// has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Cell>,
+    /// Units per layer, as in `[model]`; those of the generating net unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Vec<u16>>,
+    /// Noise on units, as in `[noise]`; none unless given.
+    pub noise: Noise,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// More draws than anyone wants to wait for: a slip of the finger.
+const MOST_DRAWS: usize = 1000;
+
+impl Latent {
+    /// What the recognition net reads, where that is not given either.
+    pub fn direction(&self) -> Direction {
+        let usual = if self.family == Family::Vrae { Direction::Bidirectional } else { Direction::Causal };
+        self.direction.unwrap_or(usual)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        within("latent.latents", self.latents, 1..=MAX_WIDTH)?;
+        not_negative("latent.warm_up", self.warm_up)?;
+        within("latent.draws", self.draws, 1..=MOST_DRAWS)?;
+        if self.family == Family::Storn && self.prior == Prior::Wiener {
+            let problem = "must be \"white\" for a STORN, whose generating net remembers by itself; \
+                           \"wiener\" is for VOSP and VRAE";
+            return Err(fault("latent.prior", problem));
+        }
+        match (self.family, self.direction()) {
+            (Family::Vosp, Direction::Bidirectional) => Err(fault(
+                "latent.direction",
+                "must be \"causal\" for a VOSP: its generating net reads what the recognition net has kept of the past, \
+                 which must not hold the row to be explained",
+            )),
+            (Family::Vrae, Direction::Causal) => Err(fault(
+                "latent.direction",
+                "must be \"bidirectional\" for a VRAE; a causal model is a STORN or a VOSP",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Config {
+    /// Checks what `[latent]` and `[recognition]` ask for, on their own and together with the rest.
+    pub(super) fn check_latent(&self) -> Result<(), Fault> {
+        let Some(latent) = &self.latent else {
+            return match self.recognition {
+                Some(_) => Err(fault("recognition", "belongs to a model with a section `[latent]`")),
+                None => Ok(()),
+            };
+        };
+        latent.check()?;
+        let recognition = self.recognition_model();
+        recognition.check_at("recognition")?;
+        self.recognition_noise().check_at("recognition.noise")?;
+        self.init.check(recognition.layers.iter().min().copied())?;
+        self.check_company(latent)?;
+        self.check_recognition(latent)
+    }
+
+    /// Refuses what other sections ask for and latent models do not offer.
+    fn check_company(&self, latent: &Latent) -> Result<(), Fault> {
+        let dense = !CellKind::from(self.model.cell).is_recurrent();
+        if self.data.target() != Target::Next {
+            let problem = "must be \"next\" with `[latent]`: such a model explains the rows it reads";
+            return Err(fault("data.targets", problem));
+        }
+        if self.model.residual && latent.family != Family::Storn {
+            let problem =
+                "needs `latent.family = \"storn\"`: no other generating net reads the row that changes";
+            return Err(fault("model.residual", problem));
+        }
+        if latent.family == Family::Vosp && !dense {
+            let problem = "must be \"dense-tanh\", \"dense-sigmoid\" or \"dense-rectifier\" for a VOSP, whose generating net \
+                           has no memory of its own; its recognition net has one, see `recognition.cell`";
+            return Err(fault("model.cell", problem));
+        }
+        if self.weights.posterior != Posterior::Point {
+            let problem = "must be \"point\" with `[latent]`: weights and latent variables are not learned as distributions \
+                           at the same time";
+            return Err(fault("weights.posterior", problem));
+        }
+        if self.training.carry_state {
+            let problem = "does not go with `[latent]`: a chunk is a sequence of its own there, whose bound must not lean on \
+                           another one's draws";
+            return Err(fault("training.carry_state", problem));
+        }
+        if self.training.padding == Padding::Before {
+            return Err(fault(
+                "training.padding",
+                "must be \"after\" with `[latent]`: sequences begin at their first step",
+            ));
+        }
+        let searched = latent.noise == OutputNoise::Fixed;
+        if searched && (self.model.likelihood != Likelihood::Gaussian || self.model.implicit_variance) {
+            let problem = "\"fixed\" needs `model.likelihood = \"gaussian\"` and no `model.implicit_variance`: there is no \
+                           noise variance to find otherwise";
+            return Err(fault("latent.noise", problem));
+        }
+        Ok(())
+    }
+
+    fn check_recognition(&self, latent: &Latent) -> Result<(), Fault> {
+        let model = self.recognition_model();
+        if latent.family == Family::Vosp && !CellKind::from(model.cell).is_recurrent() {
+            let problem = "must be \"lstm\", \"tanh\", \"sigmoid\" or \"rectifier\" for a VOSP: what it keeps of the past is \
+                           all that its generating net knows of it";
+            return Err(fault("recognition.cell", problem));
+        }
+        if latent.variance == Variance::Carried && model.is_silent(&self.recognition_noise()) {
+            let problem = "\"carried\" needs a source of variance in the recognition net, such as \
+                           `recognition.noise.recurrent_keep = 0.9` and `recognition.noise.output_keep = 0.9`";
+            return Err(fault("latent.variance", problem));
+        }
+        Ok(())
+    }
+
+    fn recognition_noise(&self) -> Noise {
+        self.recognition.as_ref().map(|recognition| recognition.noise.clone()).unwrap_or_default()
+    }
+
+    /// The recognition net as if it had a section `[model]` of its own.
+    fn recognition_model(&self) -> Model {
+        let given = self.recognition.clone().unwrap_or_default();
+        let recurrent = CellKind::from(self.model.cell).is_recurrent();
+        let carried = self.latent.as_ref().is_some_and(|latent| latent.variance == Variance::Carried);
+        Model {
+            cell: given.cell.unwrap_or(if recurrent { self.model.cell } else { Cell::Lstm }),
+            layers: given.layers.unwrap_or_else(|| self.model.layers.clone()),
+            output: OutputMode::Propagating,
+            likelihood: if carried { Likelihood::Gaussian } else { Likelihood::Heteroscedastic },
+            implicit_variance: carried,
+            learn_variance_scale: carried,
+            ..self.model.clone()
+        }
+    }
+
+    /// The recognition net of a latent model: reads `inputs` channels and says what the latent variables may be.
+    pub fn recognition_spec(&self, inputs: u16, latents: u16) -> ModelSpec {
+        let model = self.recognition_model();
+        model.spec(inputs, latents, Target::Columns, &self.recognition_noise(), &Weights::default())
+    }
+
+    /// How the recognition net is trained. The keep probabilities of one whose variance is carried are always learned
+    /// (Bayer 2015, thesis, 4.4).
+    pub fn recognition_method(&self) -> Method {
+        let (model, noise) = (self.recognition_model(), self.recognition_noise());
+        Method {
+            posterior: Posterior::Point,
+            weight_noise: Weights::default().noise(),
+            scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
+            learned_keep: noise.learn_keep || (model.implicit_variance && noise.has_dropout()),
+            implicit_variance: model.implicit_variance,
+        }
+    }
+
+    /// The generating net of a latent model: reads `inputs` numbers, latent variables among them, and says what the channels
+    /// may be.
+    pub fn generating_spec(&self, inputs: u16, channels: u16) -> ModelSpec {
+        let target = if self.model.residual { Target::Change } else { Target::Columns };
+        self.model.spec(inputs, channels, target, &self.noise, &self.weights)
+    }
+}
+
+#[cfg(test)]
+mod tests;

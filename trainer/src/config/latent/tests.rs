@@ -1,0 +1,95 @@
+use super::*;
+
+fn parse(lines: &str) -> Result<Config, String> {
+    let text = format!("data = {{ train = \"a.csv\", targets = \"next\" }}\n{lines}");
+    Config::parse("test.toml", &text, &[]).map_err(|error| format!("{error:#}"))
+}
+
+const VOSP: &str =
+    "latent = { family = \"vosp\", latents = 3, prior = \"wiener\" }\n[model]\ncell = \"dense-tanh\"\n";
+
+#[test]
+fn nets_are_described_by_their_sections() {
+    let config = parse(&format!("{VOSP}layers = [8]\n[recognition]\nlayers = [5, 4]")).unwrap();
+    let recognition = config.recognition_spec(2, 3);
+    assert_eq!((recognition.inputs, recognition.outputs, recognition.layers.len()), (2, 3, 2));
+    assert_eq!(recognition.layers[0].cell, CellKind::Lstm, "a net without memory is no default for one with");
+    assert_eq!(recognition.likelihood, Likelihood::Heteroscedastic);
+    let generating = config.generating_spec(7, 2);
+    assert_eq!((generating.inputs, generating.outputs, generating.layers[0].units), (7, 2, 8));
+    let plain = parse("latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"tanh\"\nlayers = [6]")
+        .unwrap();
+    let recognition = plain.recognition_spec(2, 3);
+    assert_eq!((recognition.layers[0].cell, recognition.layers[0].units), (plain.model.cell.into(), 6));
+}
+
+#[test]
+fn a_carried_variance_is_learned_with_its_keep_probabilities() {
+    let lines = "latent = { family = \"storn\", latents = 1, variance = \"carried\" }\n\
+                 recognition = { noise = { output_keep = 0.9 } }";
+    let config = parse(lines).unwrap();
+    let method = config.recognition_method();
+    assert!(method.implicit_variance && method.learned_keep && method.scale_min == Some(0.1));
+    assert_eq!(config.recognition_spec(1, 1).likelihood, Likelihood::Gaussian);
+    assert!(!config.method().learned_keep, "the generating net's are chosen, not learned");
+}
+
+#[test]
+fn a_config_survives_being_written() {
+    let config = parse(&format!("{VOSP}[recognition]\nnoise = {{ recurrent_keep = 0.9 }}")).unwrap();
+    assert_eq!(Config::parse("again.toml", &config.to_toml().unwrap(), &[]).unwrap(), config);
+}
+
+#[test]
+fn patience_begins_after_the_warm_up() {
+    let config = parse("latent = { family = \"storn\", latents = 1, warm_up = 7.5 }").unwrap();
+    assert_eq!(
+        (config.stale_epochs(8, 2), config.stale_epochs(12, 2), config.stale_epochs(12, 10)),
+        (0, 4, 2)
+    );
+    assert_eq!(parse("").unwrap().stale_epochs(8, 2), 6);
+}
+
+#[test]
+fn what_cannot_be_is_explained() {
+    let storn = "latent = { family = \"storn\", latents = 1";
+    for (lines, expected) in [
+        (format!("{storn}, prior = \"wiener\" }}"), "`latent.prior` must be \"white\" for a STORN"),
+        (format!("{storn}, prior = \"brown\" }}"), "expected `white` or `wiener`"),
+        (format!("{storn}, colour = 1 }}"), "unknown field `colour`"),
+        (format!("{storn}, draws = 0 }}"), "`latent.draws` must be from 1 to 1000"),
+        (format!("{storn}, warm_up = -1.0 }}"), "`latent.warm_up` must be 0 or above"),
+        (format!("{storn}, variance = \"carried\" }}"), "`latent.variance` \"carried\" needs a source"),
+        (
+            format!("{storn}, noise = \"fixed\" }}\n[model]\nlikelihood = \"bernoulli\""),
+            "`latent.noise` \"fixed\" needs",
+        ),
+        (format!("{storn} }}\n[weights]\nposterior = \"vb\""), "`weights.posterior` must be \"point\""),
+        (format!("{storn} }}\n[training]\ncarry_state = true"), "`training.carry_state` does not go with"),
+        (format!("{storn} }}\n[training]\npadding = \"before\""), "`training.padding` must be \"after\""),
+        (format!("{storn} }}\n[recognition]\nlayers = []"), "`recognition.layers` must list"),
+        (
+            format!("{storn} }}\n[recognition]\nnoise = {{ input_keep = 2.0 }}"),
+            "`recognition.noise.input_keep` is the",
+        ),
+        ("latent = { family = \"vosp\", latents = 1 }".into(), "`model.cell` must be \"dense-tanh\""),
+        (format!("{VOSP}[recognition]\ncell = \"dense-tanh\""), "`recognition.cell` must be \"lstm\""),
+        (
+            "latent = { family = \"vrae\", latents = 1, direction = \"causal\" }".into(),
+            "must be \"bidirectional\" for a VRAE",
+        ),
+        (
+            VOSP.replace("3,", "3, direction = \"bidirectional\","),
+            "`latent.direction` must be \"causal\" for a VOSP",
+        ),
+        (format!("{VOSP}residual = true"), "`model.residual` needs `latent.family = \"storn\"`"),
+        (
+            "recognition = { cell = \"tanh\" }".into(),
+            "`recognition` belongs to a model with a section `[latent]`",
+        ),
+        ("latent = { family = \"storn\" }".into(), "missing field `latents`"),
+    ] {
+        let error = parse(&lines).unwrap_err();
+        assert!(error.contains(expected), "{lines}\n{error}");
+    }
+}

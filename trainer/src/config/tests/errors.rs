@@ -1,0 +1,188 @@
+//! Configs that are refused: what is wrong, where, and what would be right.
+
+use super::{SHORT, error, parse};
+
+#[test]
+fn methods_that_contradict_each_other_are_refused() {
+    for (set, problem) in [
+        (&["model.implicit_variance=true"][..], "`model.implicit_variance` needs a source of variance"),
+        (
+            &["model.implicit_variance=true", "model.cell=dense-tanh", "noise.recurrent_keep=0.9"],
+            "`model.implicit_variance` needs a source of variance",
+        ),
+        (&["model.implicit_variance=true", "model.likelihood=bernoulli"], "needs `model.likelihood"),
+        (&["weights.posterior=ropd", "model.output=plain"], "`model.output` must be \"propagating\""),
+        (&["weights.posterior=vb", "model.likelihood=bernoulli"], "`weights.posterior` \"vb\" needs"),
+        (&["weights.noise_std=1", "weights.keep=0.5"], "`weights.noise_std` and `weights.keep`"),
+        (&["training.carry_state=true", "training.chunk=0"], "`training.carry_state` needs `training.chunk`"),
+        (&["noise.learn_keep=true"], "`noise.learn_keep` needs a probability below 1"),
+        (&["noise.kind=additive", "noise.input_keep=0.5"], "`noise.input_keep` belongs to"),
+    ] {
+        let error = error(SHORT, set);
+        assert!(error.contains(problem), "{error}");
+    }
+    let between = ["model.implicit_variance=true", "model.layers=[2, 2]", "noise.between_keep=0.9"];
+    assert!(parse(SHORT, &between).is_ok(), "noise between layers is a source of variance");
+}
+
+#[test]
+fn errors_in_overrides_name_them() {
+    assert_eq!(
+        error(SHORT, &["training.epochs=0"]),
+        "--set training.epochs=0: `training.epochs` must be from 1 to 1000000, found 0"
+    );
+    assert_eq!(error(SHORT, &["epochs"]), "--set epochs: expected key=value, such as training.epochs=5");
+    assert_eq!(error(SHORT, &["a..b=1"]), "--set a..b=1: the key `a..b` has an empty part");
+    assert_eq!(
+        error(SHORT, &["data.train.x=1"]),
+        "--set data.train.x=1: `train` is a value, not a table: it has no `x`"
+    );
+    let unknown = error(SHORT, &["seed=2", "training.epoch=5"]);
+    assert!(
+        unknown.starts_with(
+            "--set training.epoch=5: `training.epoch`: unknown field `epoch`, expected one of `optimiser`"
+        ),
+        "{unknown}"
+    );
+    let nested = error(SHORT, &["data.train=[{ file = 'a', row = '1..2' }]"]);
+    assert!(nested.contains("unknown field `row`") && nested.starts_with("--set data.train=["), "{nested}");
+}
+
+#[test]
+fn errors_name_file_line_and_key() {
+    assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
+    assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
+    let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
+    let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, \
+        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `dense-tanh`, `dense-sigmoid`, `dense-rectifier`";
+    assert_eq!(unknown, expected);
+    let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
+    assert!(
+        rows.starts_with("run.toml:3:31: `data.train`: found `5-9`, expected a stretch such as `0..2502`"),
+        "{rows}"
+    );
+    let train = error("[data]\ntrain = 3\ntargets = 'next'\n", &[]);
+    assert!(
+        train.starts_with(
+            "run.toml:2:9: `data.train`: invalid type: integer `3`, expected the path of a file"
+        ),
+        "{train}"
+    );
+}
+
+#[test]
+fn values_out_of_range_name_file_line_and_key() {
+    let problem = |section: &str| error(&format!("{SHORT}{section}"), &[]);
+    assert_eq!(
+        problem("valid_fraction = 1.0"),
+        "run.toml:4:18: `data.valid_fraction` must be above 0 and below 1, found 1"
+    );
+    assert_eq!(
+        problem("valid_fraction = 0.1\nvalid = 'b.csv'"),
+        "run.toml:4:18: `data.valid_fraction` and `data.valid` exclude each other; remove one of them"
+    );
+    assert_eq!(
+        problem("[model]\nlayers = []"),
+        "run.toml:5:10: `model.layers` must list the units of 1 to 8 layers, found 0"
+    );
+    assert_eq!(
+        problem("[model]\nlayers = [8, 0]"),
+        "run.toml:5:10: `model.layers` must be from 1 to 4096, found 0"
+    );
+    assert_eq!(
+        problem("[noise]\ninput_keep = 0"),
+        "run.toml:5:14: `noise.input_keep` is the probability to keep a unit: \
+         it must be above 0 and at most 1, found 0"
+    );
+    assert_eq!(
+        problem("[training]\nlearning_rate = nan"),
+        "run.toml:5:17: `training.learning_rate` must be above 0, found NaN"
+    );
+    assert_eq!(
+        problem("[init]\nspectral_radius = 1\nrecurrent_std = 1"),
+        "run.toml:6:17: `init.recurrent_std` and `init.spectral_radius` \
+         both set the size of the recurrent weights; remove one of them"
+    );
+    assert_eq!(
+        error("[data]\ntrain = []\ntargets = 'next'", &[]),
+        "run.toml:2:9: `data.train` must name at least one file"
+    );
+}
+
+#[test]
+fn unknown_keys_are_errors_at_every_level() {
+    for section in ["model", "noise", "weights", "init", "training"] {
+        let error = error(&format!("{SHORT}[{section}]\nlayres = 1"), &[]);
+        let told = format!("run.toml:5:1: `{section}.layres`: unknown field `layres`, expected one of `");
+        assert!(error.starts_with(&told), "{error}");
+    }
+    for (text, key, allowed) in [
+        (format!("sede = 2\n{SHORT}"), "sede", "`seed`"),
+        (format!("{SHORT}vaild = 'b.csv'"), "vaild", "`valid`"),
+        (format!("{SHORT}[mdoel]"), "mdoel", "`model`"),
+        (format!("{SHORT}valid = {{ file = 'a.csv', row = '1..2' }}"), "row", "`rows`"),
+        (format!("{SHORT}[search]\nhalving = {{ first = 1 }}"), "first", "`first_epochs`"),
+        (format!("{SHORT}[search]\nmodel.layers = {{ uniformly = [1, 2] }}"), "uniformly", "{ uniform = "),
+    ] {
+        let error = error(&text, &[]);
+        assert!(error.starts_with("run.toml:") && error.contains(key) && error.contains(allowed), "{error}");
+    }
+}
+
+#[test]
+fn every_choice_names_what_it_may_be() {
+    for (section, key, allowed) in [
+        ("model", "cell", &["lstm", "dense-rectifier"][..]),
+        ("model", "output", &["propagating", "plain"]),
+        ("model", "likelihood", &["gaussian", "bernoulli", "heteroscedastic", "categorical"]),
+        ("model", "moments", &["accurate", "paper"]),
+        ("noise", "kind", &["dropout", "multiplicative", "additive"]),
+        ("weights", "posterior", &["point", "ropd", "vb"]),
+        ("training", "optimiser", &["adam", "rmsprop", "adadelta"]),
+        ("training", "schedule", &["constant", "cosine", "step", "plateau"]),
+        ("training", "padding", &["after", "before"]),
+    ] {
+        let error = error(&format!("{SHORT}[{section}]\n{key} = 'other'"), &[]);
+        assert!(error.starts_with("run.toml:5:") && error.contains(&format!("`{section}.{key}`")), "{error}");
+        assert!(allowed.iter().all(|name| error.contains(&format!("`{name}`"))), "{error}");
+    }
+}
+
+#[test]
+fn every_number_has_a_range() {
+    for (section, key, value) in [
+        ("noise", "between_keep", "2"),
+        ("noise", "recurrent_keep", "-1"),
+        ("noise", "output_keep", "nan"),
+        ("init", "input_std", "-1"),
+        ("init", "recurrent_std", "nan"),
+        ("init", "spectral_radius", "inf"),
+        ("init", "sparse", "33"),
+        ("init", "output_bias", "nan"),
+        ("init", "bias_std", "-1"),
+        ("init", "weight_deviation", "0"),
+        ("model", "variance_scale_min", "1"),
+        ("noise", "input_var", "0.1"),
+        ("noise", "output_var", "-1"),
+        ("weights", "divergence_weight", "-1"),
+        ("weights", "noise_std", "-1"),
+        ("weights", "keep", "0"),
+        ("training", "momentum", "1"),
+        ("training", "square_decay", "-0.1"),
+        ("training", "schedule_epochs", "0"),
+        ("training", "schedule_factor", "2"),
+        ("training", "warm_up", "-1"),
+        ("training", "batch", "0"),
+        ("training", "chunk", "9999999"),
+        ("training", "epochs", "0"),
+        ("training", "patience", "9999999"),
+        ("training", "clip_norm", "-1"),
+        ("training", "max_minutes", "0"),
+    ] {
+        let error = error(&format!("{SHORT}[{section}]\n{key} = {value}"), &[]);
+        assert!(
+            error.starts_with("run.toml:5:") && error.contains(&format!(": `{section}.{key}` ")),
+            "{error}"
+        );
+    }
+}

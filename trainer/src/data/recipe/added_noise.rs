@@ -1,0 +1,122 @@
+//! Noise put on clean recordings, so that it is known how much of it a model takes away.
+
+use rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::data::rows::{Rows, Sequence};
+use crate::data::scaler::Scaler;
+use crate::nn::random::{Purpose, normal, stream, uniform};
+
+/// Noise that is added to the inputs of every split: `noise = { db = 5.0 }`, or `noise = { on = 0.05 }` for rows of zeros and
+/// ones. The clean rows are kept for scoring and, with `targets = "clean"`, for learning.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AddedNoise {
+    /// White normal noise with this ratio of signal to noise in every channel, in decibels: its variance is that of the
+    /// channel over the training split, times 10^(−db/10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub db: Option<f64>,
+    /// The probability with which each value becomes 1, whatever it was (Bayer and Osendorfer 2014, 4.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on: Option<f64>,
+    /// Where the noise starts from; 1 unless given. It does not change with the seed of the config: all runs are to meet the
+    /// same noise.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+impl AddedNoise {
+    /// What is wrong with the values, if anything.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        match (self.db, self.on) {
+            (Some(db), None) if !db.is_finite() => Some("needs a finite `db`"),
+            (None, Some(p)) if !(p > 0.0 && p < 1.0) => Some("needs an `on` above 0 and below 1"),
+            (Some(_), None) | (None, Some(_)) => None,
+            _ => Some(
+                "needs either `db`, a ratio of signal to noise in decibels, or `on`, a probability of ones",
+            ),
+        }
+    }
+
+    /// Puts noise on the inputs of all splits, the first of which is the training split. Every sequence has its own stream
+    /// of random numbers, whatever else is read.
+    pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) {
+        let Some(first) = splits[0].first() else { return };
+        let train = splits[0].iter().map(|sequence| sequence.inputs.as_ref());
+        let deviations = Scaler::fit(first.inputs.channels, train).std;
+        for (split, sequences) in splits.into_iter().enumerate() {
+            for (index, sequence) in sequences.iter_mut().enumerate() {
+                let purpose = Purpose::AddedNoise { split: split as u64, sequence: index as u64 };
+                let noisy = self.on(&sequence.inputs, &deviations, &mut stream(self.seed, purpose));
+                *sequence = sequence.with_noisy_inputs(noisy);
+            }
+        }
+    }
+
+    /// Rows with noise on them. What is missing stays missing.
+    fn on(&self, rows: &Rows, deviations: &[f32], rng: &mut impl Rng) -> Rows {
+        // A ratio of powers is a ratio of squares: half as many decibels for deviations.
+        let scale = self.db.map(|db| 10_f64.powf(-db / 20.0));
+        let mut noisy = |(place, value): (usize, &f32)| match (scale, self.on) {
+            (Some(scale), _) => value + (scale * normal(rng)) as f32 * deviations[place % deviations.len()],
+            (None, Some(p)) if uniform(rng) < p && !value.is_nan() => 1.0,
+            _ => *value,
+        };
+        let values = rows.values.iter().enumerate().map(&mut noisy).collect();
+        Rows { channels: rows.channels, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quaver::checkpoint::Target;
+
+    const STEPS: usize = 20_000;
+
+    fn waves() -> Vec<Sequence> {
+        let value = |t: usize| [(t as f32 * 0.1).sin(), 50.0 + 8.0 * (t as f32 * 0.07).cos()];
+        vec![Sequence::next(Rows { channels: 2, values: (0..STEPS).flat_map(value).collect() })]
+    }
+
+    #[test]
+    fn every_channel_has_the_ratio_asked_for() {
+        let (mut train, mut test) = (waves(), waves());
+        AddedNoise { db: Some(5.0), on: None, seed: 1 }.add([&mut train, &mut Vec::new(), &mut test]);
+        for sequence in [&train[0], &test[0]] {
+            let clean = sequence.truth.as_ref().unwrap();
+            assert_eq!(**clean, *waves()[0].inputs);
+            assert_eq!((sequence.target, &sequence.inputs), (Target::Next, &sequence.targets));
+            for (channel, power) in [(0, 0.5), (1, 32.0)] {
+                let squares: f32 = sequence
+                    .inputs
+                    .iter()
+                    .zip(clean.iter())
+                    .map(|(n, c)| (n[channel] - c[channel]).powi(2))
+                    .sum();
+                let db = 10.0 * (power / (squares / STEPS as f32)).log10();
+                // The variance of 20 000 normal numbers is within 4 %, which is 0.17 dB, four times in a thousand.
+                assert!((db - 5.0).abs() < 0.2, "{db}");
+            }
+        }
+        assert_ne!(train[0].inputs, test[0].inputs, "splits have noise of their own");
+    }
+
+    #[test]
+    fn notes_are_switched_on_and_never_off() {
+        let values = (0..STEPS).map(|t| if t % 7 == 3 { f32::NAN } else { (t % 2) as f32 }).collect();
+        let mut train = vec![Sequence::next(Rows { channels: 2, values })];
+        AddedNoise { db: None, on: Some(0.05), seed: 1 }.add([&mut train, &mut Vec::new(), &mut Vec::new()]);
+        let clean = train[0].truth.as_ref().unwrap();
+        let pairs = || clean.values.iter().zip(&train[0].inputs.values);
+        assert!(pairs().all(|(c, n)| c.is_nan() == n.is_nan() && !(*c == 1.0 && *n != 1.0)));
+        let (off, on) = pairs()
+            .filter(|(c, _)| **c == 0.0)
+            .fold((0, 0), |(all, on), (_, n)| (all + 1, on + i32::from(*n == 1.0)));
+        assert!((f64::from(on) / f64::from(off) - 0.05).abs() < 0.01, "{on} of {off}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Which rows of a file are used: a stretch of them, or those that another file lists.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail, ensure};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::cut::Cut;
+use crate::data::lines::{self, Lines};
+use crate::data::rows::Rows;
+
+/// Which rows to use: `"0..2502"`, or `{ file = "splits.csv", line = 3 }`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Picked {
+    /// A stretch of every sequence.
+    Stretch(Cut),
+    /// Single rows, each a sequence of its own: what is listed in any order has no course in time.
+    Listed(RowList),
+}
+
+/// Rows listed in a file, as the fixed splits of public benchmarks come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowList {
+    /// A text file; every line is a list of row numbers, counted from 0, separated by commas.
+    pub file: PathBuf,
+    /// Which of its lines to use, counted from 0; the first unless given.
+    #[serde(default)]
+    pub line: usize,
+}
+
+impl RowList {
+    /// The rows listed, each as a sequence. Rows are counted through all of `sequences`.
+    pub(super) fn pick(&self, sequences: &[Rows]) -> Result<Vec<Rows>> {
+        let rows: Vec<(&Rows, usize)> =
+            sequences.iter().flat_map(|rows| (0..rows.len()).map(move |index| (rows, index))).collect();
+        let mut file = Lines::new(lines::open(&self.file)?, &self.file.display().to_string());
+        let line = self.find(&mut file)?;
+        let place = format!("{}:{}", self.file.display(), self.line + 1);
+        let one = |cell: &str| {
+            let cell = cell.trim();
+            let index: usize = cell.parse().map_err(|_| {
+                anyhow!("{place}: found `{cell}`, expected the numbers of rows, counted from 0, with commas between them")
+            })?;
+            let Some((rows, index)) = rows.get(index) else {
+                bail!("{place}: there is no row {index}: the file has {} rows, counted from 0", rows.len());
+            };
+            Ok(rows.slice(*index..index + 1))
+        };
+        line.split(',').map(one).collect()
+    }
+
+    fn find(&self, file: &mut Lines<impl std::io::BufRead>) -> Result<String> {
+        let mut count = 0;
+        while let Some(line) = file.next_line()? {
+            if count == self.line {
+                let named = self.file.display();
+                ensure!(!line.trim().is_empty(), "{named}:{}: no rows are listed here", count + 1);
+                return Ok(line.to_string());
+            }
+            count += 1;
+        }
+        bail!(
+            "{}: no line {}: the file has {count} lines, and `line` counts from 0",
+            self.file.display(),
+            self.line
+        )
+    }
+}
+
+impl Picked {
+    /// Makes relative paths start at `folder`.
+    pub(super) fn anchor(&mut self, folder: &Path) {
+        if let Picked::Listed(list) = self {
+            list.file = folder.join(&list.file);
+        }
+    }
+}
+
+struct PickedVisitor;
+
+impl<'de> Visitor<'de> for PickedVisitor {
+    type Value = Picked;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a stretch such as \"0..2502\", or a table { file = …, line = … } that lists rows")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Picked, E> {
+        Cut::deserialize(StrDeserializer::new(text)).map(Picked::Stretch)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Picked, A::Error> {
+        RowList::deserialize(MapAccessDeserializer::new(map)).map(Picked::Listed)
+    }
+}
+
+impl<'de> Deserialize<'de> for Picked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PickedVisitor)
+    }
+}

@@ -1,0 +1,108 @@
+//! A denoiser beside filters that need no net, on the same rows.
+
+use serde::Serialize;
+
+use super::baselines::linear_estimate;
+use super::filters::{Bank, ConstantVelocity, Exponential, OneEuro, Tunable};
+use super::snr::{Compared, SignalToNoise, signal_to_noise};
+use crate::data::{Dataset, Rows, Sequence};
+
+/// An estimate of clean rows and what it is worth.
+#[derive(Clone, Debug, Serialize)]
+pub struct Denoising {
+    /// Who made it.
+    pub name: String,
+    /// How, and what it was fitted on.
+    pub detail: String,
+    /// What it is worth.
+    #[serde(flatten)]
+    pub scores: SignalToNoise,
+}
+
+/// The noisy rows themselves, the estimates of a model, then those of filters tuned on the training data; nothing if the
+/// truth is not known. All use past and present only, if the model does.
+pub fn denoising(data: &Dataset, sequences: &[Sequence], estimates: &[Rows]) -> Vec<Denoising> {
+    let judge = |name: &str, detail: &str, estimates: &[Rows]| {
+        let compared = |(sequence, estimate)| compared(sequence, estimate);
+        let compared: Option<Vec<Compared<'_>>> = sequences.iter().zip(estimates).map(compared).collect();
+        let scores = signal_to_noise(&data.input_names, &compared?)?;
+        Some(Denoising { name: name.into(), detail: detail.into(), scores })
+    };
+    let noisy: Vec<Rows> = sequences.iter().map(|sequence| Rows::clone(&sequence.inputs)).collect();
+    let linear = linear_estimate(data, sequences);
+    let linear = linear.map(|(detail, estimates)| judge("linear, all channels", &detail, &estimates));
+    let all = [
+        judge("noisy rows", "as they are", &noisy),
+        judge("this model", "past and present rows of all channels", estimates),
+        filtered::<Exponential, 1>(data, sequences, judge),
+        filtered::<OneEuro, 3>(data, sequences, judge),
+        filtered::<ConstantVelocity, 1>(data, sequences, judge),
+        linear.flatten(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn compared<'a>(sequence: &'a Sequence, estimate: &'a Rows) -> Option<Compared<'a>> {
+    sequence.truth.as_deref().map(|truth| Compared { truth, noisy: &sequence.inputs, estimate })
+}
+
+/// What a filter makes of sequences, tuned channel by channel on the training data.
+fn filtered<F: Tunable<N>, const N: usize>(
+    data: &Dataset,
+    sequences: &[Sequence],
+    judge: impl Fn(&str, &str, &[Rows]) -> Option<Denoising>,
+) -> Option<Denoising> {
+    let bank: Bank<F> = Bank::tune(&data.train)?;
+    let estimates: Vec<Rows> = sequences.iter().map(|sequence| bank.estimate(&sequence.inputs)).collect();
+    judge(
+        F::NAME,
+        &format!("{}; tuned for each channel on the training data and their truth", F::DETAIL),
+        &estimates,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::AddedNoise;
+    use quaver::checkpoint::Target;
+
+    fn wave(steps: usize, phase: f32) -> Sequence {
+        let value = |t: usize| {
+            let angle = t as f32 * 0.15 + phase;
+            [angle.sin(), 3.0 * angle.sin() + 7.0]
+        };
+        Sequence::next(Rows { channels: 2, values: (0..steps).flat_map(value).collect() })
+    }
+
+    #[test]
+    fn filters_gain_and_channels_that_know_each_other_gain_more() {
+        let (mut train, mut valid, mut test) =
+            (vec![wave(1500, 0.0)], vec![wave(500, 1.0)], vec![wave(500, 2.0)]);
+        AddedNoise { db: Some(3.0), on: None, seed: 2 }.add([&mut train, &mut valid, &mut test]);
+        let names = vec!["a".to_string(), "b".to_string()];
+        let data = Dataset {
+            train,
+            valid,
+            test: test.clone(),
+            input_names: names.clone(),
+            target_names: names,
+            target: Target::Next,
+            validation: String::new(),
+        };
+        let perfect: Vec<Rows> = test.iter().map(|s| Rows::clone(s.truth.as_ref().unwrap())).collect();
+        let found = denoising(&data, &test, &perfect);
+        let names: Vec<&str> = found.iter().map(|entry| entry.name.as_str()).collect();
+        let expected =
+            ["noisy rows", "this model", "exponential average", "one-euro", "Kalman", "linear, all channels"];
+        assert_eq!(names, expected);
+        let snr: Vec<f64> = found.iter().map(|entry| entry.scores.snr_db).collect();
+        assert!((snr[0] - 3.0).abs() < 0.6, "what was put on: {}", snr[0]);
+        assert_eq!(snr[1], f64::INFINITY, "the truth itself has no noise");
+        let best = snr[2..5].iter().copied().fold(f64::MIN, f64::max);
+        assert!(snr[2..5].iter().all(|snr_db| *snr_db > snr[0] + 4.0), "smoothing helps: {snr:?}");
+        assert!(snr[5] > best + 2.0, "a sine in two channels is linear in few rows: {snr:?}");
+        let unknown = [Sequence { truth: None, ..test[0].clone() }];
+        assert!(denoising(&data, &unknown, &perfect).is_empty());
+    }
+}

@@ -1,0 +1,71 @@
+//! A Kalman filter (1960) for a body that moves with almost constant velocity.
+
+use super::tune::Grid;
+use super::{Filter, Tunable};
+
+/// Velocity before anything is known of it: variance in units of the noise of an observation. Far more than any signal has.
+const UNKNOWN: f64 = 1e4;
+
+/// State (p, v): p_t = p_{t−1} + v_{t−1}, v_t = v_{t−1}, disturbed by white acceleration of spectral density q, which puts
+/// q [[1/3, 1/2], [1/2, 1]] on their covariance in a step (Bar-Shalom, Li and Kirubarajan 2001, 6.2.2); observed is p with
+/// noise of variance r. Estimates depend on q / r alone, so r = 1 here.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstantVelocity {
+    /// q / r.
+    pub agility: f64,
+}
+
+/// Mean and covariance, in units of r.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    position: f64,
+    velocity: f64,
+    pp: f64,
+    pv: f64,
+    vv: f64,
+}
+
+impl Filter for ConstantVelocity {
+    type State = State;
+
+    fn start(&self, first: f64) -> State {
+        State { position: first, velocity: 0.0, pp: 1.0, pv: 0.0, vv: UNKNOWN }
+    }
+
+    fn step(&self, state: &mut State, observed: Option<f64>) -> f64 {
+        state.predict(self.agility);
+        if let Some(observed) = observed {
+            state.correct(observed);
+        }
+        state.position
+    }
+}
+
+impl State {
+    fn predict(&mut self, q: f64) {
+        self.position += self.velocity;
+        self.pp += 2.0 * self.pv + self.vv + q / 3.0;
+        self.pv += self.vv + q / 2.0;
+        self.vv += q;
+    }
+
+    fn correct(&mut self, observed: f64) {
+        let (surprise, spread) = (observed - self.position, self.pp + 1.0);
+        let (gain_p, gain_v) = (self.pp / spread, self.pv / spread);
+        self.position += gain_p * surprise;
+        self.velocity += gain_v * surprise;
+        self.vv -= gain_v * self.pv;
+        self.pv -= gain_p * self.pv;
+        self.pp -= gain_p * self.pp;
+    }
+}
+
+impl Tunable<1> for ConstantVelocity {
+    const NAME: &'static str = "Kalman";
+    const DETAIL: &'static str = "constant velocity disturbed by white acceleration";
+    const GRID: [Grid; 1] = [Grid { from: 1e-9, to: 1e3, points: 37 }];
+
+    fn with([agility]: [f64; 1]) -> Self {
+        ConstantVelocity { agility }
+    }
+}

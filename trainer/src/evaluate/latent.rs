@@ -1,0 +1,114 @@
+//! Scores of a latent model: its bound, its likelihood by importance sampling, and what it predicts one step ahead.
+
+use serde::Serialize;
+
+use super::{Scores, scores};
+use crate::data::{Rows, Sequence};
+use crate::latent::{Feed, LatentModel};
+
+/// Nats per time step, summed over channels, in the two units that densities may have.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Nats {
+    /// Densities in raw units.
+    pub raw: f64,
+    /// Densities in units of each channel's training deviation.
+    pub standardised: f64,
+}
+
+/// What a latent model is worth on some sequences.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatentScores {
+    /// The bound on the negative log-likelihood.
+    pub bound: Nats,
+    /// Its first part, −E_q[ln p(x|z)].
+    pub reconstruction: Nats,
+    /// Its second part, KL(q ‖ p).
+    pub divergence: f64,
+    /// The negative log-likelihood of whole sequences by importance sampling.
+    pub importance: Nats,
+    /// Standard error of that.
+    pub standard_error: f64,
+    /// Draws per sequence.
+    pub draws: usize,
+    /// Draws that those are worth on average.
+    pub effective_draws: f64,
+    /// Time steps with at least one observed value.
+    pub n: usize,
+    /// Predictions of every row from the rows before it, if both nets read forwards.
+    pub one_step: Vec<OneStep>,
+}
+
+/// Predictions made in one way.
+#[derive(Clone, Debug, Serialize)]
+pub struct OneStep {
+    /// How the latent variables go into the generating net.
+    pub latents: String,
+    /// What that is worth.
+    #[serde(flatten)]
+    pub scores: Scores,
+}
+
+/// Draws that a one-step prediction averages over.
+const PREDICTION_DRAWS: usize = 32;
+
+/// Scores a model; nothing if no value was observed. `draws` are those of importance sampling, per sequence.
+pub fn latent_scores(
+    model: &LatentModel,
+    names: &[String],
+    sequences: &[Sequence],
+    draws: usize,
+    seed: u64,
+) -> Option<LatentScores> {
+    let bound = model.bound(sequences, 1, seed)?;
+    let importance = model.importance(sequences, draws, seed)?;
+    let shift = log_deviations(&model.scaling.targets.std, sequences) / bound.steps as f64;
+    let nats = |standardised: f64| Nats { raw: standardised + shift, standardised };
+    Some(LatentScores {
+        bound: nats(bound.reconstruction + bound.divergence),
+        reconstruction: nats(bound.reconstruction),
+        divergence: bound.divergence,
+        importance: nats(importance.nll),
+        standard_error: importance.standard_error,
+        draws,
+        effective_draws: importance.effective_draws,
+        n: bound.steps,
+        one_step: if model.nets.is_causal() { one_step(model, names, sequences, seed) } else { Vec::new() },
+    })
+}
+
+fn one_step(model: &LatentModel, names: &[String], sequences: &[Sequence], seed: u64) -> Vec<OneStep> {
+    let feeds = [
+        (Feed::Moments, "moments".to_string()),
+        (Feed::Mean, "means".to_string()),
+        (Feed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws")),
+    ];
+    let likelihood = model.nets.generating.spec.likelihood;
+    let scored = |(feed, latents): (Feed, String)| {
+        let forecasts = model.predict(sequences, feed, seed);
+        let scores = scores(likelihood, names, sequences, &forecasts);
+        OneStep { latents, scores: scores.in_units_of(&model.scaling.targets.std) }
+    };
+    feeds.into_iter().map(scored).collect()
+}
+
+/// Σ ln s over all observed values: −ln p(x) = −ln p(x/s) + ln s.
+fn log_deviations(deviations: &[f32], sequences: &[Sequence]) -> f64 {
+    let logs: Vec<f64> = deviations.iter().map(|deviation| f64::from(*deviation).ln()).collect();
+    let of_row = |row: &[f32]| -> f64 {
+        row.iter().zip(&logs).filter(|(value, _)| !value.is_nan()).map(|(_, log)| log).sum()
+    };
+    let of_rows = |rows: &Rows| rows.iter().map(of_row).sum::<f64>();
+    sequences.iter().map(|sequence| of_rows(&sequence.targets)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn densities_shrink_with_the_deviation_of_what_was_observed() {
+        let rows = Rows { channels: 2, values: vec![1.0, 2.0, f32::NAN, 4.0] };
+        let found = log_deviations(&[2.0, 0.5], &[Sequence::next(rows)]);
+        assert!((found - (2.0_f64.ln() + 2.0 * 0.5_f64.ln())).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,86 @@
+//! What the runtime makes of sequences with a latent model, row by row, as a device does.
+
+use quaver::checkpoint::Family;
+use quaver::{Denoiser, LatentModel, Prediction, Sampler};
+
+use super::Forecast;
+use crate::data::Sequence;
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Streamed {
+    /// Of a STORN what every row was expected to be before it was seen, of a VOSP what every row was without its noise.
+    pub forecasts: Vec<Forecast>,
+    /// How unlikely rows were before they were seen: nats per time step, summed over channels, densities in raw units.
+    pub nll: f64,
+}
+
+/// Streams sequences through a checkpoint of a latent model.
+///
+/// # Errors
+/// If the bytes are not such a checkpoint.
+pub fn latent_from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Streamed, quaver::Error> {
+    let model = LatentModel::load(bytes)?;
+    let mut words = vec![0.0; model.arena_words()];
+    let mut tally = Tally::new(sequences, model.channels());
+    match model.spec().family {
+        Family::Storn => {
+            let mut sampler = Sampler::load_in(bytes, &mut words)?;
+            tally.run(sequences, |tally, index, step, row| {
+                if step == 0 {
+                    sampler.reset();
+                }
+                tally.enter(index, step, &sampler.prediction());
+                tally.count(&sampler.observe(row));
+            });
+        }
+        Family::Vosp => {
+            let mut denoiser = Denoiser::load_in(bytes, &mut words)?;
+            tally.run(sequences, |tally, index, step, row| {
+                if step == 0 {
+                    denoiser.reset();
+                }
+                let estimate = denoiser.step(row);
+                tally.enter(index, step, &estimate);
+                tally.count(&estimate);
+            });
+        }
+    }
+    Ok(Streamed { nll: tally.nll / tally.steps.max(1) as f64, forecasts: tally.forecasts })
+}
+
+/// What has been seen so far.
+struct Tally {
+    forecasts: Vec<Forecast>,
+    nll: f64,
+    steps: usize,
+}
+
+impl Tally {
+    fn new(sequences: &[Sequence], channels: usize) -> Self {
+        let forecasts = sequences.iter().map(|sequence| Forecast::zeros(sequence.len(), channels)).collect();
+        Tally { forecasts, nll: 0.0, steps: 0 }
+    }
+
+    fn run(&mut self, sequences: &[Sequence], mut see: impl FnMut(&mut Self, usize, usize, &[f32])) {
+        for (index, sequence) in sequences.iter().enumerate() {
+            for (step, row) in sequence.targets.iter().enumerate() {
+                see(self, index, step, row);
+            }
+        }
+    }
+
+    fn enter(&mut self, index: usize, step: usize, prediction: &Prediction<'_>) {
+        for (channel, output) in prediction.iter().enumerate() {
+            self.forecasts[index].set(step, channel, output.mean, output.epistemic, output.aleatoric);
+        }
+    }
+
+    /// Takes in how surprising a row was; one of which nothing was observed says nothing.
+    fn count(&mut self, prediction: &Prediction<'_>) {
+        if let Some(surprise) = prediction.surprise() {
+            self.nll += f64::from(surprise.nll);
+            self.steps += 1;
+        }
+    }
+}

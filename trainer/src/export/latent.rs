@@ -1,0 +1,263 @@
+//! A trained latent model in the form of a checkpoint, and what that costs.
+
+use anyhow::{Result, anyhow, bail, ensure};
+use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, Target, WeightFormat, write_latent};
+use serde::Serialize;
+
+use super::contents::contents;
+use super::cost::compare;
+use crate::data::{Scaler, Scaling, Sequence};
+use crate::evaluate::{Streamed, latent_from_runtime};
+use crate::fit::RunState;
+use crate::latent::{Family, LatentNets, Prior};
+
+/// How both networks are stored, and how the latent variables go into the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatentStorage {
+    /// Of weights.
+    pub format: WeightFormat,
+    /// Of weights.
+    pub layout: Layout,
+    /// Of latent variables.
+    pub forecast: Forecast,
+}
+
+/// A latent model as the bytes of a checkpoint.
+///
+/// # Errors
+/// If the runtime cannot run it row by row, or cannot store it in this way.
+pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorage) -> Result<Vec<u8>> {
+    let nets = &state.spec;
+    ensure!(
+        nets.generating.spec.target == Target::Columns,
+        "on a device, a latent model says rows and not changes; train one without model.residual to export it"
+    );
+    let family = match nets.family {
+        Family::Storn if nets.is_causal() => checkpoint::Family::Storn,
+        Family::Vosp => checkpoint::Family::Vosp,
+        Family::Storn => bail!(
+            "the recognition net of this STORN reads the whole sequence, and a device has only seen its beginning; train one \
+             with latent.direction = \"causal\" to export it"
+        ),
+        Family::Vrae => bail!(
+            "a VRAE reads the whole sequence, and a device has only seen its beginning; export a STORN or a VOSP"
+        ),
+    };
+    let prior = match nets.prior {
+        Prior::White => checkpoint::Prior::White,
+        Prior::Wiener => checkpoint::Prior::Wiener,
+    };
+    let latents = nets.recognition.spec.outputs;
+    let spec = LatentSpec { family, prior, latents, forecast: storage.forecast };
+    let [recognition, generating] = both_contents(state, storage);
+    write_latent(&spec, &recognition, &generating)
+        .map_err(|error| anyhow!("the model cannot be stored: {error}"))
+}
+
+fn both_contents(state: &RunState<LatentNets>, storage: LatentStorage) -> [Contents; 2] {
+    let LatentNets { recognition, generating, family, .. } = &state.spec;
+    let latents = numbered("z", state.spec.latents());
+    let past = match family {
+        Family::Storn | Family::Vrae => state.input_names.clone(),
+        Family::Vosp => numbered("h", usize::from(generating.spec.inputs) - latents.len()),
+    };
+    let read = [past, latents.clone()].concat();
+    // Latent variables and units have no units of measure.
+    let mut scaler = Scaler::identity(read.len());
+    if *family == Family::Storn {
+        let Scaler { mean, std } = &state.scaling.inputs;
+        scaler.mean[..mean.len()].copy_from_slice(mean);
+        scaler.std[..std.len()].copy_from_slice(std);
+    }
+    let of_recognition =
+        Scaling { inputs: state.scaling.inputs.clone(), targets: Scaler::identity(latents.len()) };
+    let of_generating = Scaling { inputs: scaler, targets: state.scaling.targets.clone() };
+    let parameters = |prefix: &str, net: &crate::latent::Net| state.parameters.part(prefix, net.method);
+    let stored = |contents: Contents| {
+        let mut contents = contents;
+        contents.spec.layout = storage.layout;
+        contents
+    };
+    [
+        stored(contents(
+            &recognition.spec,
+            storage.format,
+            &parameters("recognition.", recognition),
+            &of_recognition,
+            &state.input_names,
+            &latents,
+        )),
+        stored(contents(
+            &generating.spec,
+            storage.format,
+            &parameters("generating.", generating),
+            &of_generating,
+            &read,
+            &state.target_names,
+        )),
+    ]
+}
+
+/// z1, z2, …
+fn numbered(name: &str, count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("{name}{number}")).collect()
+}
+
+/// A checkpoint against the same model in full precision, on the same sequences, both through the runtime.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LatentCost {
+    /// How unlikely rows were before they were seen, in nats per step with densities in raw units: the checkpoint.
+    pub nll: f64,
+    /// How many nats per step the checkpoint loses.
+    pub nll_increase: f64,
+    /// Mean ratio of predicted variances, checkpoint over full precision.
+    pub variance_ratio: f64,
+    /// Root mean square of the difference of the means, in predicted standard deviations.
+    pub mean_shift: f64,
+}
+
+/// Measures a checkpoint against its full-precision twin.
+///
+/// # Errors
+/// If either is not a checkpoint of a latent model.
+pub fn latent_cost(
+    sequences: &[Sequence],
+    f32_bytes: &[u8],
+    exported_bytes: &[u8],
+) -> Result<LatentCost, quaver::Error> {
+    let Streamed { forecasts: full, nll: full_nll } = latent_from_runtime(f32_bytes, sequences)?;
+    let Streamed { forecasts: exported, nll } = latent_from_runtime(exported_bytes, sequences)?;
+    let (variance_ratio, mean_shift) = compare(&full, &exported);
+    Ok(LatentCost { nll, nll_increase: nll - full_nll, variance_ratio, mean_shift })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Rows, Scaler};
+    use crate::fit::optimiser::{Adam, Optimiser};
+    use crate::latent::{Feed, LatentModel};
+    use crate::nn::random::{Purpose, normals, stream};
+
+    fn state(lines: &str, sequences: &[Sequence]) -> RunState<LatentNets> {
+        let text = format!("data = {{ train = \"none.csv\", targets = \"next\" }}\n{lines}");
+        let config = crate::config::Config::parse("test.toml", &text, &[]).unwrap();
+        let spec = LatentNets::new(&config, config.latent.as_ref().unwrap(), 2).unwrap();
+        let parameters = spec.draw(&config.init, 4);
+        let names = vec!["a".to_string(), "b".to_string()];
+        RunState {
+            optimiser: Optimiser::Adam(Adam::new(&parameters)),
+            spec,
+            parameters,
+            epoch: 0,
+            best: None,
+            rate_cuts: 0,
+            scaling: Scaling::fit(sequences),
+            input_names: names.clone(),
+            target_names: names,
+        }
+    }
+
+    fn sequences() -> Vec<Sequence> {
+        let mut rng = stream(2, Purpose::Initialisation);
+        let mut rows = |steps: usize| Rows { channels: 2, values: normals(&mut rng, 2 * steps) };
+        [7, 4].map(|steps| Sequence::next(rows(steps))).to_vec()
+    }
+
+    const STORN: &str = "latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"lstm\"\nlayers = [5]\n\
+        [noise]\nrecurrent_keep = 0.9\n[recognition]\ncell = \"tanh\"\nlayers = [4]\n";
+    const VOSP: &str = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\", variance = \"carried\" }\n\
+        [model]\ncell = \"dense-tanh\"\nlayers = [5]\n[recognition]\ncell = \"lstm\"\nlayers = [4]\n\
+        noise = { recurrent_keep = 0.9, output_keep = 0.8 }\n";
+
+    fn plain(forecast: Forecast) -> LatentStorage {
+        LatentStorage { format: WeightFormat::F32, layout: Layout::Plain, forecast }
+    }
+
+    /// The runtime reads the same numbers and adds them in another order.
+    fn assert_close(found: &Rows, expected: &Rows) {
+        for (found, expected) in found.values.iter().zip(&expected.values) {
+            assert!((found - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{found} against {expected}");
+        }
+    }
+
+    #[test]
+    fn the_runtime_predicts_what_the_trained_model_predicts() {
+        let sequences = sequences();
+        let state = state(STORN, &sequences);
+        let model = LatentModel::new(&state);
+        for (forecast, feed) in [(Forecast::Moments, Feed::Moments), (Forecast::PosteriorMean, Feed::Mean)] {
+            let bytes = encode_latent(&state, plain(forecast)).unwrap();
+            let found = latent_from_runtime(&bytes, &sequences).unwrap();
+            for (found, expected) in found.forecasts.iter().zip(model.predict(&sequences, feed, 1)) {
+                assert_close(&found.mean, &expected.mean);
+                assert_close(&found.epistemic, &expected.epistemic);
+                assert_close(&found.aleatoric, &expected.aleatoric);
+            }
+        }
+    }
+
+    #[test]
+    fn the_runtime_denoises_as_the_trained_model_reconstructs() {
+        let sequences = sequences();
+        let state = state(VOSP, &sequences);
+        let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
+        let found = latent_from_runtime(&bytes, &sequences).unwrap();
+        let expected = LatentModel::new(&state).reconstruct(&sequences, Feed::Moments);
+        for (found, expected) in found.forecasts.iter().zip(&expected) {
+            assert_close(&found.mean, &expected.mean);
+            assert_close(&found.epistemic, &expected.epistemic);
+        }
+        let predicted = LatentModel::new(&state).predict(&sequences, Feed::Moments, 1);
+        let names = &state.target_names;
+        let scores =
+            crate::evaluate::scores(quaver::checkpoint::Likelihood::Gaussian, names, &sequences, &predicted);
+        assert!((found.nll - scores.nll).abs() < 1e-4 * scores.nll, "{} against {}", found.nll, scores.nll);
+    }
+
+    #[test]
+    fn bytes_cost_little_and_say_how_much() {
+        let sequences = sequences();
+        let state = state(STORN, &sequences);
+        let full = encode_latent(&state, plain(Forecast::Moments)).unwrap();
+        let same = latent_cost(&sequences, &full, &full).unwrap();
+        assert_eq!((same.nll_increase, same.variance_ratio, same.mean_shift), (0.0, 1.0, 0.0));
+        let int8 = LatentStorage { format: WeightFormat::Int8, ..plain(Forecast::Moments) };
+        let bytes = encode_latent(&state, int8).unwrap();
+        let cost = latent_cost(&sequences, &full, &bytes).unwrap();
+        assert!(
+            bytes.len() < full.len() && cost.nll_increase != 0.0 && cost.nll_increase.abs() < 0.05,
+            "{cost:?}"
+        );
+    }
+
+    #[test]
+    fn what_reads_the_future_is_refused() {
+        for lines in [
+            "latent = { family = \"vrae\", latents = 1 }",
+            "latent = { family = \"storn\", latents = 1, direction = \"bidirectional\" }",
+        ] {
+            let error =
+                encode_latent(&state(lines, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
+            assert!(error.contains("reads the whole sequence"), "{error}");
+        }
+        let residual = STORN.replace("[noise]", "residual = true\n[noise]");
+        let error =
+            encode_latent(&state(&residual, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
+        assert!(error.contains("rows and not changes"), "{error}");
+    }
+
+    #[test]
+    fn latent_variables_have_no_scale_and_rows_have_theirs() {
+        let state = state(STORN, &sequences());
+        let [recognition, generating] = both_contents(&state, plain(Forecast::Moments));
+        assert_eq!(recognition.output_scaler.std, [1.0; 3]);
+        assert_eq!(generating.input_names, ["a", "b", "z1", "z2", "z3"]);
+        let Scaler { mean, std } = &state.scaling.inputs;
+        assert_eq!(
+            (&generating.input_scaler.mean[..2], &generating.input_scaler.std[..2]),
+            (&mean[..], &std[..])
+        );
+        assert_eq!(generating.input_scaler.std[2..], [1.0; 3]);
+    }
+}

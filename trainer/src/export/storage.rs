@@ -1,0 +1,131 @@
+//! How a trained net is stored: as bytes, in the fastest layout that is good enough.
+
+use anyhow::{Result, anyhow, ensure};
+use quaver::checkpoint::{Layout, WeightFormat};
+
+use super::contents;
+use crate::data::Sequence;
+use crate::evaluate::{from_runtime, scores};
+use crate::fit::RunState;
+
+/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on the
+/// validation data, the plain one is taken.
+pub(crate) const PRICE_OF_SPEED: f64 = 0.02;
+
+/// How weights are stored: without a layout, in the fastest that is good enough.
+#[derive(Clone, Copy, Debug)]
+pub struct Storage {
+    /// How many bits a weight has.
+    pub format: WeightFormat,
+    /// In which order weights are stored.
+    pub layout: Option<Layout>,
+}
+
+impl Storage {
+    /// The layout to take, settled on `sequences` where nobody asked for one.
+    pub fn layout(self, state: &RunState, sequences: &[Sequence]) -> Layout {
+        if let Some(layout) = self.layout {
+            return layout;
+        }
+        if self.format == WeightFormat::F32 {
+            return Layout::Plain;
+        }
+        let nll = |layout| -> Result<f64> {
+            let bytes = encode(state, self.format, layout, None)?;
+            let forecasts = from_runtime(&bytes, sequences)?;
+            Ok(scores(state.spec.likelihood, &state.target_names, sequences, &forecasts).nll)
+        };
+        // What the integer kernels cannot run, floating point can.
+        let affordable = nll(Layout::Fast)
+            .is_ok_and(|fast| nll(Layout::Plain).is_ok_and(|plain| fast - plain <= PRICE_OF_SPEED));
+        if affordable { Layout::Fast } else { Layout::Plain }
+    }
+}
+
+/// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
+///
+/// # Errors
+/// When the layout cannot hold the net, or when there are factors for outputs that have none.
+pub fn encode(
+    state: &RunState,
+    format: WeightFormat,
+    layout: Layout,
+    factors: Option<&[f32]>,
+) -> Result<Vec<u8>> {
+    let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
+    let mut contents = contents(spec, format, parameters, scaling, input_names, target_names);
+    if let Some(factors) = factors {
+        ensure!(
+            contents.calibration.len() == factors.len(),
+            "--calibrate scales the variance of normal outputs, and this model has none; leave it out"
+        );
+        contents.calibration = factors.to_vec();
+    }
+    contents.spec.layout = layout;
+    quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::{CellKind, Transfer};
+
+    use super::*;
+    use crate::config::{Init, Training};
+    use crate::data::{Rows, Scaler, Scaling};
+    use crate::fit::optimiser::Optimiser;
+    use crate::nn::random::{Purpose, normal, stream};
+    use crate::nn::test_spec;
+
+    const STORAGE: Storage = Storage { format: WeightFormat::Int8, layout: None };
+
+    /// A net whose noise has this logarithm of a variance.
+    fn state(log_noise: f32, transfer: Transfer) -> RunState {
+        let spec = test_spec(2, 1, &[(CellKind::Elman(transfer), 8)]);
+        let mut parameters = Init::default().draw(&spec, 1);
+        parameters.get_mut("output.log_noise").unwrap().values[0] = log_noise;
+        RunState {
+            optimiser: Optimiser::new(&Training::default(), &parameters),
+            parameters,
+            spec,
+            epoch: 1,
+            best: None,
+            rate_cuts: 0,
+            scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
+            input_names: vec!["a".into(), "b".into()],
+            target_names: vec!["y".into()],
+        }
+    }
+
+    /// A sequence that the net predicts exactly as long as it computes in floating point.
+    fn predicted(state: &RunState) -> Vec<Sequence> {
+        let mut rng = stream(1, Purpose::Initialisation);
+        let inputs = Rows { channels: 2, values: (0..200).map(|_| normal(&mut rng) as f32).collect() };
+        let unknown = Rows { channels: 1, values: vec![0.0; 100] };
+        let bytes = encode(state, WeightFormat::Int8, Layout::Plain, None).unwrap();
+        let forecasts = from_runtime(&bytes, &[Sequence::columns(inputs.clone(), unknown)]).unwrap();
+        vec![Sequence::columns(inputs, forecasts[0].mean.clone())]
+    }
+
+    #[test]
+    fn the_fast_layout_is_taken_where_it_costs_little() {
+        let unsure = state(0.0, Transfer::Tanh);
+        assert_eq!(STORAGE.layout(&unsure, &predicted(&unsure)), Layout::Fast);
+    }
+
+    #[test]
+    fn a_net_surer_than_integers_are_exact_stays_plain() {
+        // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift costs 0.12 nats.
+        let sure = state(-16.0, Transfer::Tanh);
+        assert_eq!(STORAGE.layout(&sure, &predicted(&sure)), Layout::Plain);
+    }
+
+    #[test]
+    fn what_integers_cannot_run_stays_plain_unless_asked_for() {
+        let rectifier = state(0.0, Transfer::Rectifier);
+        assert_eq!(STORAGE.layout(&rectifier, &predicted(&rectifier)), Layout::Plain);
+        let asked = Storage { layout: Some(Layout::Fast), ..STORAGE };
+        assert_eq!(asked.layout(&rectifier, &[]), Layout::Fast);
+        let error = encode(&rectifier, asked.format, Layout::Fast, None).unwrap_err().to_string();
+        assert!(error.starts_with("the model cannot be stored"), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! What a run can train, as far as the training loop has to know.
+
+use std::fmt::Debug;
+
+use anyhow::Result;
+use quaver::checkpoint::ModelSpec;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::first_noise::set_first_noise;
+use super::step::{Context, Slope, evaluate, slope_in};
+use crate::config::Config;
+use crate::data::batch::{Batch, Batches};
+use crate::data::{Dataset, Scaling};
+use crate::nn::Parameters;
+
+/// An architecture whose parameters a run adjusts: a predictor, or the two nets of a latent model.
+pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// First bytes of its state files: what they are, and the version of their layout.
+    const MAGIC: &'static [u8; 8];
+
+    /// What its loss is called where it is printed.
+    const LOSS: &'static str;
+
+    /// The architecture that a config asks for.
+    ///
+    /// # Errors
+    /// When the data do not suit it.
+    fn design(config: &Config, data: &Dataset) -> Result<Self>;
+
+    /// Where training begins.
+    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
+
+    /// Whether these are its parameters.
+    fn fits(&self, parameters: &Parameters) -> bool;
+
+    /// Channels that it reads and channels that it explains.
+    fn channels(&self) -> [usize; 2];
+
+    /// Units of the layers whose states may go on from chunk to chunk.
+    fn carried_units(&self) -> Vec<usize>;
+
+    /// Loss and gradient of a batch, or nothing if no target of it counts.
+    fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope>;
+
+    /// How good the parameters are after an epoch, or nothing if no target counts. What is not learned but found on
+    /// validation data is put in its place first.
+    fn judge<'b>(
+        &self,
+        config: &Config,
+        parameters: &mut Parameters,
+        batches: &dyn Fn() -> Batches<'b>,
+    ) -> Option<Judgement>;
+}
+
+/// When and how a batch is learned from.
+#[derive(Clone, Copy, Debug)]
+pub struct Lesson<'a> {
+    /// The whole config.
+    pub config: &'a Config,
+    /// What the batch is part of.
+    pub context: Context<'a>,
+    /// The epoch, counted from 1.
+    pub epoch: usize,
+    /// Which batch of the epoch, counted from 0.
+    pub batch: usize,
+    /// Epochs done once this batch is learned, a fraction included.
+    pub epochs: f64,
+}
+
+/// The loss on validation data, in nats per time step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judgement {
+    /// The loss: a negative log-likelihood, or a bound on it.
+    pub nll: f64,
+    /// The part of it that is a divergence of latent variables from their prior.
+    pub kl: Option<f64>,
+}
+
+impl Architecture for ModelSpec {
+    const MAGIC: &'static [u8; 8] = b"QVSTATE2";
+    const LOSS: &'static str = "NLL";
+
+    fn design(config: &Config, data: &Dataset) -> Result<Self> {
+        config.model_spec(data.input_names.len(), data.target_names.len())
+    }
+
+    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters = config.init.draw_for(self, config.method(), config.seed);
+        set_first_noise(self, &data.train, scaling, &mut parameters);
+        parameters
+    }
+
+    fn fits(&self, parameters: &Parameters) -> bool {
+        parameters.fits(self)
+    }
+
+    fn channels(&self) -> [usize; 2] {
+        [self.inputs.into(), self.outputs.into()]
+    }
+
+    fn carried_units(&self) -> Vec<usize> {
+        self.layers.iter().map(|layer| layer.units.into()).collect()
+    }
+
+    fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope> {
+        slope_in(self, parameters, batch, lesson.context)
+    }
+
+    fn judge<'b>(
+        &self,
+        _config: &Config,
+        parameters: &mut Parameters,
+        batches: &dyn Fn() -> Batches<'b>,
+    ) -> Option<Judgement> {
+        evaluate(self, parameters, batches()).map(|nll| Judgement { nll, kl: None })
+    }
+}

@@ -1,0 +1,92 @@
+//! Where the noise of a net for changes begins.
+
+use quaver::checkpoint::{Likelihood, ModelSpec, Target};
+
+use crate::data::{Scaling, Sequence};
+use crate::nn::Parameters;
+
+/// Bounds of a variance that learning begins with, in standardised units: a channel that never changes in training may
+/// still do so later.
+const LEAST: f64 = 1e-4;
+const MOST: f64 = 1.0;
+
+/// Lets a net for changes begin with the variance of the changes in training, which is what its first predictions are off
+/// by. It would otherwise begin at 1, the variance of the targets themselves, and spend its first epochs on nothing else.
+pub(crate) fn set_first_noise(
+    spec: &ModelSpec,
+    train: &[Sequence],
+    scaling: &Scaling,
+    parameters: &mut Parameters,
+) {
+    if spec.target != Target::Change {
+        return;
+    }
+    let logs = log_variances(train, scaling);
+    let (name, places) = match spec.likelihood {
+        Likelihood::Heteroscedastic => ("output.bias", 1..),
+        Likelihood::Gaussian | Likelihood::Bernoulli | Likelihood::Categorical => ("output.log_noise", 0..),
+    };
+    // An implicit variance has no noise to set.
+    if let Some(noise) = parameters.get_mut(name) {
+        let places = places.step_by(spec.likelihood.rows());
+        places.zip(logs).for_each(|(place, log)| noise.values[place] = log);
+    }
+}
+
+/// Logarithms of the mean squared change of each channel from step to step, in standardised units.
+fn log_variances(train: &[Sequence], scaling: &Scaling) -> Vec<f32> {
+    let variance = |(channel, std): (usize, &f32)| {
+        let rows = train.iter().map(|sequence| &sequence.targets);
+        let changes = rows.flat_map(|rows| {
+            let values = rows.iter().map(move |row| f64::from(row[channel]));
+            values.clone().skip(1).zip(values).map(|(next, last)| next - last)
+        });
+        let (mut count, mut sum) = (0.0, 0.0);
+        for change in changes.filter(|change| !change.is_nan()) {
+            (count, sum) = (count + 1.0, sum + change * change);
+        }
+        let variance = if count > 0.0 { sum / count / f64::from(*std).powi(2) } else { MOST };
+        libm::log(variance.clamp(LEAST, MOST)) as f32
+    };
+    scaling.targets.std.iter().enumerate().map(variance).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::{CellKind, Transfer};
+
+    use super::*;
+    use crate::data::Rows;
+    use crate::nn::{Method, test_spec};
+
+    /// Channel 0 changes by 3 and −1 around a gap of 2 rows, channel 1 never.
+    fn train() -> Vec<Sequence> {
+        let values = vec![0.0, 5.0, 3.0, 5.0, f32::NAN, 5.0, 8.0, 5.0, 7.0, 5.0];
+        vec![Sequence::next(Rows { channels: 2, values })]
+    }
+
+    fn begun(likelihood: Likelihood, target: Target) -> Parameters {
+        let mut spec = test_spec(2, 2, &[(CellKind::Elman(Transfer::Tanh), 3)]);
+        (spec.likelihood, spec.target) = (likelihood, target);
+        let mut parameters = Parameters::shaped(&spec, Method::default());
+        let train = train();
+        let mut scaling = Scaling::fit(&train);
+        scaling.targets.std = vec![10.0, 1.0];
+        set_first_noise(&spec, &train, &scaling, &mut parameters);
+        parameters
+    }
+
+    #[test]
+    fn noise_begins_at_the_mean_squared_change() {
+        // (3² + 1²)/2 in units of 10², and the least for what does not change.
+        let expected = [0.05_f32.ln(), (LEAST as f32).ln()];
+        let close = |found: &[f32]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5);
+        let gaussian = begun(Likelihood::Gaussian, Target::Change);
+        assert!(close(&gaussian.get("output.log_noise").unwrap().values), "{gaussian:?}");
+        let predicted = begun(Likelihood::Heteroscedastic, Target::Change);
+        let [mean0, log0, mean1, log1] = predicted.get("output.bias").unwrap().values[..] else { panic!() };
+        assert!(close(&[log0, log1]) && (mean0, mean1) == (0.0, 0.0), "{predicted:?}");
+        let next = begun(Likelihood::Gaussian, Target::Next);
+        assert_eq!(next.get("output.log_noise").unwrap().values, [0.0, 0.0]);
+    }
+}

@@ -1,0 +1,221 @@
+//! Gradients of the objective for every combination of cell, noise, likelihood and method.
+
+use quaver::checkpoint::{
+    CellKind, Likelihood, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+};
+use rand_core::Rng;
+
+use super::reference::{Recorded, Reference, fitted, printed};
+use super::{is_binary, numbers, ragged_batch};
+use crate::config::Init;
+use crate::data::batch::Batch;
+use crate::fit::{Context, Slope, slope_in};
+use crate::nn::random::{Purpose, stream};
+use crate::nn::{Method, Parameters, Posterior, WeightNoise, test_spec};
+
+const CELLS: [CellKind; 7] = [
+    CellKind::Lstm,
+    CellKind::Elman(Transfer::Tanh),
+    CellKind::Elman(Transfer::Sigmoid),
+    CellKind::Elman(Transfer::Rectifier),
+    CellKind::Dense(Transfer::Tanh),
+    CellKind::Dense(Transfer::Sigmoid),
+    CellKind::Dense(Transfer::Rectifier),
+];
+
+/// Noise on units, and whether its keep probability is learned.
+const NOISES: [(UnitNoise, bool); 5] = [
+    (UnitNoise::None, false),
+    (UnitNoise::Dropout { keep: 0.8 }, false),
+    (UnitNoise::Dropout { keep: 0.7 }, true),
+    (UnitNoise::Multiplicative { var: 0.3 }, false),
+    (UnitNoise::Additive { var: 0.2 }, false),
+];
+
+/// Likelihoods, and whether the variance is implicit.
+const HEADS: [(Likelihood, bool); 5] = [
+    (Likelihood::Gaussian, false),
+    (Likelihood::Gaussian, true),
+    (Likelihood::Heteroscedastic, false),
+    (Likelihood::Bernoulli, false),
+    (Likelihood::Categorical, false),
+];
+
+const POSTERIORS: [Posterior; 3] = [Posterior::Point, Posterior::Ropd, Posterior::Vb];
+
+const WEIGHT_NOISES: [WeightNoise; 3] =
+    [WeightNoise::None, WeightNoise::Gaussian { var: 0.05 }, WeightNoise::DropConnect { keep: 0.8 }];
+
+/// Time steps that the divergence of the weights is shared by.
+const OBSERVATIONS: usize = 50;
+
+/// A net with its parameters, and a batch for it.
+struct Case {
+    spec: ModelSpec,
+    parameters: Parameters,
+    batch: Batch,
+}
+
+impl Case {
+    /// A layer of the given kind below one of tanh. What the table does not name is drawn from `rng`.
+    fn new(
+        cell: CellKind,
+        (noise, learned_keep): (UnitNoise, bool),
+        (likelihood, implicit_variance): (Likelihood, bool),
+        posterior: Posterior,
+        rng: &mut impl Rng,
+    ) -> Case {
+        let mut one_of = |count: u32| rng.next_u32() % count;
+        let mut spec = test_spec(2, 2, &[(cell, 2), (CellKind::Elman(Transfer::Tanh), 2)]);
+        let weight_noise = WEIGHT_NOISES[one_of(3) as usize];
+        let certain = posterior == Posterior::Point && weight_noise == WeightNoise::None;
+        if certain && !implicit_variance && one_of(2) == 0 {
+            spec.output.mode = OutputMode::Plain;
+        }
+        let scale_min = (one_of(2) == 0).then_some(0.3);
+        for layer in &mut spec.layers {
+            (layer.input_noise, layer.variance_scale) = (noise, 1.2);
+            layer.recurrent_noise = if layer.cell.is_recurrent() { noise } else { UnitNoise::None };
+        }
+        (spec.output.noise, spec.output.variance_scale, spec.likelihood) = (noise, 0.7, likelihood);
+        let method = Method { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
+        let init = Init { weight_deviation: 0.5, ..Init::default() };
+        let parameters = init.draw_for(&spec, method, rng.next_u64());
+        // Not before, because a net for changes begins without any.
+        if !is_binary(likelihood) && rng.next_u32().is_multiple_of(3) {
+            spec.target = Target::Change;
+        }
+        Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)) }
+    }
+
+    fn slope(&self) -> Slope {
+        let context = Context { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
+        slope_in(&self.spec, &self.parameters, &self.batch, context).expect("targets that count")
+    }
+
+    fn name(&self) -> String {
+        let ModelSpec { layers, output, likelihood, moment_form, target, .. } = &self.spec;
+        format!(
+            "{:?}, {:?}, {likelihood:?} {target:?}, {moment_form:?}, {:?} output, {:?}",
+            layers[0].cell, layers[0].input_noise, output.mode, self.parameters.method
+        )
+    }
+}
+
+/// Variational Bayes expects a normal likelihood whose noise is its own.
+fn makes_sense((head, posterior): &((Likelihood, bool), Posterior)) -> bool {
+    *posterior != Posterior::Vb || *head == (Likelihood::Gaussian, false)
+}
+
+/// Every cell with every noise, every likelihood and every posterior that a config allows together.
+fn table() -> impl Iterator<Item = Case> {
+    let mut rng = stream(1, Purpose::Initialisation);
+    let cells = CELLS.into_iter().flat_map(|cell| NOISES.map(|noise| (cell, noise)));
+    let heads = || HEADS.into_iter().flat_map(|head| POSTERIORS.map(|posterior| (head, posterior)));
+    let rows = cells.flat_map(move |(cell, noise)| {
+        heads().filter(makes_sense).map(move |(head, posterior)| (cell, noise, head, posterior))
+    });
+    rows.map(move |(cell, noise, head, posterior)| Case::new(cell, noise, head, posterior, &mut rng))
+}
+
+/// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is shorter.
+///
+/// Sums of large terms that cancel cannot be more exact than the terms.
+fn size(gradient: &[f32], whole: &Slope) -> f64 {
+    let length = |values: &mut dyn Iterator<Item = &f32>| -> f64 {
+        values.map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt()
+    };
+    length(&mut gradient.iter()).max(0.01 * length(&mut whole.gradients.iter().flatten()))
+}
+
+/// Gradients are f32, formed by some hundred operations; the references are better than that, or as good. At most half of this
+/// was seen, where the variance is implicit and small, so that rounding counts for much.
+const TOLERANCE: f64 = 1e-4;
+
+/// Gradients that deviate from what they should be by more than that.
+#[derive(Default)]
+struct Deviations(Vec<String>);
+
+impl Deviations {
+    fn check(&mut self, found: f64, expected: f64, size: f64, what: &str, case: &Case) {
+        // Not a number is no small deviation.
+        if (found - expected).abs() <= TOLERANCE * size {
+            return;
+        }
+        self.0.push(format!("{what} is {found}, not {expected}, of {}", case.name()));
+    }
+
+    fn assert_none(self) {
+        assert!(self.0.is_empty(), "{} deviate:\n{}", self.0.len(), self.0.join("\n"));
+    }
+}
+
+/// The derivative of the f64 objective along a direction, free of the term in the squared step: good to ten digits.
+fn difference(reference: &Reference<'_, f64>, name: &str, direction: &[f32], batch: &Batch) -> f64 {
+    let at = |step: f64| {
+        let mut moved = reference.clone();
+        let values = moved.values.get_mut(name).expect("a parameter of this name");
+        values.iter_mut().zip(direction).for_each(|(value, d)| *value += step * f64::from(*d));
+        moved.objective(batch, OBSERVATIONS)
+    };
+    let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
+    (4.0 * central(1e-3) - central(2e-3)) / 3.0
+}
+
+#[test]
+fn gradients_agree_with_differences_of_an_objective_in_f64() {
+    let mut deviations = Deviations::default();
+    for mut case in table() {
+        case.spec.moment_form = MomentForm::Paper;
+        let found = case.slope();
+        let reference = Reference::new(&case.spec, &case.parameters, printed, f64::from);
+        let objective = reference.objective(&case.batch, OBSERVATIONS);
+        deviations.check(found.nll + found.divergence, objective, 1.0 + objective.abs(), "the loss", &case);
+        for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {
+            let direction = numbers(7, gradient.len());
+            let along = gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
+            let expected = difference(&reference, &tensor.name, &direction, &case.batch);
+            deviations.check(along, expected, size(gradient, &found), &tensor.name, &case);
+        }
+    }
+    deviations.assert_none();
+}
+
+/// Every pair of a cell, a noise and a likelihood once, with either form of the moments in turn.
+fn square() -> impl Iterator<Item = Case> {
+    let mut rng = stream(2, Purpose::Initialisation);
+    (0..CELLS.len() * NOISES.len()).map(move |index| {
+        let (cell, noise) = (index / NOISES.len(), index % NOISES.len());
+        let head = HEADS[(cell + noise) % HEADS.len()];
+        let posteriors = POSTERIORS.map(|posterior| (head, posterior));
+        let allowed: Vec<_> = posteriors.iter().filter(|head| makes_sense(head)).collect();
+        let (_, posterior) = *allowed[index % allowed.len()];
+        let mut case = Case::new(CELLS[cell], NOISES[noise], head, posterior, &mut rng);
+        if (cell + noise) % 2 == 0 {
+            case.spec.moment_form = MomentForm::Paper;
+        }
+        case
+    })
+}
+
+#[test]
+fn gradients_agree_with_plain_autodiff() {
+    let mut deviations = Deviations::default();
+    for case in square() {
+        let squash = match case.spec.moment_form {
+            MomentForm::Accurate => fitted,
+            MomentForm::Paper => printed,
+        };
+        let found = case.slope();
+        let reference = Reference::new(&case.spec, &case.parameters, squash, Recorded::leaf);
+        let gradients = reference.objective(&case.batch, OBSERVATIONS).backward();
+        for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {
+            for (leaf, value) in reference.values[&tensor.name].iter().zip(gradient) {
+                let expected = leaf.derivative(&gradients);
+                let size = size(gradient, &found);
+                deviations.check((*value).into(), expected.into(), size, &tensor.name, &case);
+            }
+        }
+    }
+    deviations.assert_none();
+}

@@ -1,0 +1,81 @@
+//! Every method on a law that it can learn, against what it costs not to know it.
+
+use super::{config, dataset, delayed_sum, past, run};
+use crate::data::Rows;
+use crate::fit::{RunState, Silent, train};
+
+/// What a normal number of variance 1 costs whoever knows nothing of it: ½ ln 2πe.
+const IGNORANCE: f64 = 1.42;
+
+/// The lowest validation loss of forty epochs.
+fn best(cell: &str, law: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f64 {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(cell, &[&["training.epochs=40"], overrides].concat());
+    let summary = train(&config, &dataset(law), place.path(), false, &mut Silent).unwrap();
+    summary.best.unwrap().valid_nll
+}
+
+#[test]
+fn small_nets_learn_what_needs_memory() {
+    for (cell, noise) in [("tanh", "noise.recurrent_keep=1.0"), ("lstm", "noise.output_keep=0.98")] {
+        let place = tempfile::tempdir().unwrap();
+        let summary = run(&config(cell, &["training.epochs=40", noise]), place.path(), false).unwrap();
+        let best = summary.best.unwrap();
+        // A third of what ignorance costs leaves a deviation of 0.35 at most.
+        assert!(best.valid_nll < 0.4, "{cell}: {best:?}");
+        let state: RunState = RunState::load(&place.path().join("best.state")).unwrap();
+        assert_eq!((state.epoch, state.best), (best.epoch, Some(best)));
+        assert_eq!(state.target_names, ["target0"]);
+    }
+}
+
+#[test]
+fn every_method_learns() {
+    let methods: [&[&str]; 13] = [
+        &["weights.posterior=ropd"],
+        &["weights.posterior=vb"],
+        &["model.implicit_variance=true", "model.learn_variance_scale=true", "noise.output_keep=0.95"],
+        &["model.likelihood=heteroscedastic"],
+        &["noise.recurrent_keep=0.95", "noise.learn_keep=true"],
+        &["noise.kind=multiplicative", "noise.recurrent_var=0.01"],
+        &["noise.kind=additive", "noise.recurrent_var=0.01"],
+        &["weights.noise_std=0.01"],
+        &["weights.keep=0.99"],
+        &["training.optimiser=rmsprop", "training.learning_rate=0.002"],
+        &["training.optimiser=adadelta", "training.learning_rate=1"],
+        &["training.carry_state=true"],
+        &["training.padding=before", "training.schedule=cosine", "training.schedule_epochs=40"],
+    ];
+    for method in methods {
+        let nll = best("tanh", delayed_sum, method);
+        assert!(nll < IGNORANCE / 2.0, "{method:?}: {nll}");
+    }
+}
+
+#[test]
+fn layers_without_recurrence_learn_what_is_there() {
+    // Neither input alone says anything about their product, and no sum of both does.
+    let product = |inputs: &Rows, step: usize| vec![inputs.row(step)[0] * inputs.row(step)[1]];
+    for cell in ["dense-tanh", "dense-sigmoid", "dense-rectifier"] {
+        let nll = best(cell, product, &["training.chunk=1", "training.batch=32"]);
+        assert!(nll < IGNORANCE / 2.0, "{cell}: {nll}");
+    }
+}
+
+/// Which third the first input was in a step ago, as one 1 among zeros.
+fn class(inputs: &Rows, step: usize) -> Vec<f32> {
+    let x = past(inputs, step, 1, 0);
+    [x < -0.43, (-0.43..0.43).contains(&x), x >= 0.43].map(|is| f32::from(u8::from(is))).to_vec()
+}
+
+#[test]
+fn classes_and_switches_are_learned() {
+    // Who knows nothing pays ln 3 for a class, and for three switches of probability ⅓ three times their entropy of 0.64.
+    for (likelihood, ignorance) in [("categorical", 3.0_f64.ln()), ("bernoulli", 1.91)] {
+        for cell in ["tanh", "lstm"] {
+            let set = format!("model.likelihood={likelihood}");
+            let nll = best(cell, class, &[&set]);
+            assert!(nll < ignorance / 3.0, "{likelihood} {cell}: {nll}");
+        }
+    }
+}

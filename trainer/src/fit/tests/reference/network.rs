@@ -1,0 +1,160 @@
+//! The net itself: noise, affine maps and cells, unit by unit.
+
+use quaver::checkpoint::{CellKind, OutputMode, Target, Transfer, UnitNoise};
+
+use super::{Number, Pair, Reference};
+use crate::data::batch::Batch;
+use crate::nn::WeightNoise;
+
+impl<N: Number> Reference<'_, N> {
+    /// Moments of the output map's rows for one sequence of the batch, step by step.
+    pub(super) fn run(&self, batch: &Batch, row: usize) -> Vec<Vec<Pair<N>>> {
+        let at_zero = |units: u16| vec![(N::constant(0.0), N::constant(0.0)); units.into()];
+        let mut states: Vec<_> = self.spec.layers.iter().map(|layer| at_zero(layer.units)).collect();
+        let mut memories = states.clone();
+        let inputs = usize::from(self.spec.inputs);
+        let mut outputs = Vec::new();
+        for step in 0..batch.steps {
+            let at = (step * batch.rows + row) * inputs;
+            let given = |index: usize| {
+                let (mean, var) = (batch.inputs_mean[index], batch.inputs_var[index]);
+                (N::constant(mean.into()), N::constant(var.into()))
+            };
+            let input: Vec<Pair<N>> = (at..at + inputs).map(given).collect();
+            let mut signal = input.clone();
+            for (index, state) in states.iter_mut().enumerate() {
+                signal = self.layer(index, &signal, state, &mut memories[index]);
+                state.clone_from(&signal);
+            }
+            outputs.push(self.added(self.output(&signal), &input));
+        }
+        outputs
+    }
+
+    /// The next state of a layer.
+    fn layer(
+        &self,
+        index: usize,
+        input: &[Pair<N>],
+        state: &[Pair<N>],
+        memory: &mut [Pair<N>],
+    ) -> Vec<Pair<N>> {
+        let (layer, part) = (&self.spec.layers[index], format!("layer{index}"));
+        let mut columns = self.noisy(&format!("{part}.input_logit"), layer.input_noise, input);
+        if layer.cell.is_recurrent() {
+            columns.extend(self.noisy(&format!("{part}.recurrent_logit"), layer.recurrent_noise, state));
+        }
+        let pre = self.affine(&part, &columns);
+        let next: Vec<Pair<N>> = match layer.cell {
+            CellKind::Elman(transfer) | CellKind::Dense(transfer) => {
+                pre.into_iter().map(|a| (self.squash)(transfer, a)).collect()
+            }
+            CellKind::Lstm => pre.chunks(4).zip(memory).map(|(gates, cell)| self.lstm(gates, cell)).collect(),
+        };
+        self.scaled(&part, layer.variance_scale, next)
+    }
+
+    /// c_t = f⊙c_{t−1} + i⊙g, h_t = o⊙tanh(c_t) (Fortunato, Blundell and Vinyals 2017, A.2).
+    fn lstm(&self, gates: &[Pair<N>], cell: &mut Pair<N>) -> Pair<N> {
+        let [input, forget, candidate, output] =
+            [(0, Transfer::Sigmoid), (1, Transfer::Sigmoid), (2, Transfer::Tanh), (3, Transfer::Sigmoid)]
+                .map(|(gate, transfer)| (self.squash)(transfer, gates[gate].clone()));
+        let (kept, added) = (product(forget, cell.clone()), product(input, candidate));
+        *cell = (kept.0 + added.0, kept.1 + added.1);
+        product(output, (self.squash)(Transfer::Tanh, cell.clone()))
+    }
+
+    fn output(&self, signal: &[Pair<N>]) -> Vec<Pair<N>> {
+        let output = &self.spec.output;
+        match output.mode {
+            OutputMode::Propagating => {
+                let columns = self.noisy("output.logit", output.noise, signal);
+                self.scaled("output", output.variance_scale, self.affine("output", &columns))
+            }
+            OutputMode::Plain => {
+                let zero = || N::constant(0.0);
+                let certain: Vec<Pair<N>> = signal.iter().map(|(m, _)| (m.clone(), zero())).collect();
+                self.affine("output", &certain).into_iter().map(|(m, _)| (m, zero())).collect()
+            }
+        }
+    }
+
+    /// What a net for changes says of the next row: its input and the change of it.
+    fn added(&self, mut output: Vec<Pair<N>>, input: &[Pair<N>]) -> Vec<Pair<N>> {
+        if self.spec.target == Target::Change {
+            // The mean is the first of an output's rows.
+            let means = output.iter_mut().step_by(self.spec.likelihood.rows());
+            means.zip(input).for_each(|(output, input)| {
+                *output = (output.0.clone() + input.0.clone(), output.1.clone() + input.1.clone());
+            });
+        }
+        output
+    }
+
+    /// Noise on units (Bayer 2015, thesis, 2.3.4 and 2.5), learned if there is a logit of this name.
+    fn noisy(&self, logit: &str, noise: UnitNoise, units: &[Pair<N>]) -> Vec<Pair<N>> {
+        let one = || N::constant(1.0);
+        let learned = self.number(logit).map(|logit| one() / (one() + (N::constant(0.0) - logit).exp()));
+        let dropout = |p: N, (m, v): Pair<N>| {
+            let spread = p.clone() * (one() - p.clone());
+            (p.clone() * m.clone(), spread * m.squared() + p * v)
+        };
+        let disturb = |(m, v): Pair<N>| match (&learned, noise) {
+            (Some(keep), _) => dropout(keep.clone(), (m, v)),
+            (None, UnitNoise::None) => (m, v),
+            (None, UnitNoise::Dropout { keep }) => dropout(N::constant(keep.into()), (m, v)),
+            (None, UnitNoise::Multiplicative { var }) => {
+                (m.clone(), v.clone() + N::constant(var.into()) * (m.squared() + v))
+            }
+            (None, UnitNoise::Additive { var }) => (m, v + N::constant(var.into())),
+        };
+        units.iter().cloned().map(disturb).collect()
+    }
+
+    /// E[a] = Σ m̃ μ + μ_b and V[a] = Σ ṽ μ² + (m̃² + ṽ) τ + τ_b (Bayer 2015, thesis, eqs. 17 and 18).
+    fn affine(&self, part: &str, columns: &[Pair<N>]) -> Vec<Pair<N>> {
+        let weights = &self.values[&format!("{part}.weight")];
+        let weight_logs = self.values.get(&format!("{part}.weight_log_var"));
+        let bias_logs = self.values.get(&format!("{part}.bias_log_var"));
+        let variance = |logs: Option<&Vec<N>>, index: usize| {
+            logs.map_or_else(|| N::constant(0.0), |logs| logs[index].clone().exp())
+        };
+        let row = |(row, bias): (usize, &N)| {
+            let mut sum = (bias.clone(), variance(bias_logs, row));
+            for (column, (m, v)) in columns.iter().cloned().enumerate() {
+                let index = row * columns.len() + column;
+                let (mu, tau) = self.noisy_weight(weights[index].clone(), variance(weight_logs, index));
+                let doubt = (m.clone().squared() + v.clone()) * tau;
+                sum = (sum.0 + m * mu.clone(), sum.1 + v * mu.squared() + doubt);
+            }
+            sum
+        };
+        self.values[&format!("{part}.bias")].iter().enumerate().map(row).collect()
+    }
+
+    /// Noise on a weight (Bayer 2015, thesis, 2.7).
+    fn noisy_weight(&self, mu: N, tau: N) -> Pair<N> {
+        match self.method.weight_noise {
+            WeightNoise::None => (mu, tau),
+            WeightNoise::Gaussian { var } => (mu, tau + N::constant(var.into())),
+            WeightNoise::DropConnect { keep } => {
+                let (keep, lose) = (N::constant(keep.into()), N::constant(1.0 - f64::from(keep)));
+                (keep.clone() * mu.clone(), keep.clone() * lose * mu.squared() + keep * tau)
+            }
+        }
+    }
+
+    /// V[y′] = βV[y], β learned if there is a logarithm of it (Bayer 2015, thesis, 2.6.1).
+    fn scaled(&self, part: &str, given: f32, units: Vec<Pair<N>>) -> Vec<Pair<N>> {
+        let learned = self.number(&format!("{part}.log_scale")).zip(self.method.scale_min);
+        let scale = learned
+            .map_or_else(|| N::constant(given.into()), |(log, least)| N::constant(least.into()) + log.exp());
+        units.into_iter().map(|(m, v)| (m, scale.clone() * v)).collect()
+    }
+}
+
+/// Moments of a product of independents (Bayer 2015, thesis, eqs. 14 and 15).
+fn product<N: Number>((e1, v1): Pair<N>, (e2, v2): Pair<N>) -> Pair<N> {
+    let var = v1.clone() * v2.clone() + v1 * e2.clone().squared() + v2 * e1.clone().squared();
+    (e1 * e2, var)
+}

@@ -1,0 +1,147 @@
+//! Runs that repeat, go on, stop and fail as they should.
+
+use std::fs;
+use std::path::Path;
+
+use super::{config, dataset, delayed_sum, lawful, run};
+use crate::data::Dataset;
+use crate::fit::{RunFolder, RunState, Silent, Stop, train};
+
+/// The files of a run in the order in which an epoch writes them.
+const WRITTEN: [&str; 4] = ["metrics.csv", "metrics.jsonl", "best.state", "last.state"];
+
+fn files(folder: &Path) -> [Vec<u8>; 4] {
+    WRITTEN.map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+#[test]
+fn a_run_repeats_bit_for_bit_and_another_seed_does_not() {
+    let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+    for (place, seed) in places.iter().zip(["seed=3", "seed=3", "seed=4"]) {
+        run(&config("lstm", &[seed]), place.path(), false).unwrap();
+    }
+    assert_eq!(files(places[0].path()), files(places[1].path()));
+    assert_ne!(files(places[0].path()), files(places[2].path()));
+}
+
+#[test]
+fn a_resumed_run_ends_with_the_same_bits() {
+    assert_resumes(&["noise.recurrent_keep=0.9"]);
+    assert_resumes(&["weights.posterior=vb", "training.optimiser=rmsprop", "training.carry_state=true"]);
+    // A rate that is cut all the time, and with it what a resumed run has to remember.
+    let cut = ["training.schedule=plateau", "training.schedule_epochs=1", "training.learning_rate=0.5"];
+    assert_resumes(&[&["training.optimiser=adadelta", "training.warm_up=1.5"][..], &cut].concat());
+}
+
+fn assert_resumes(overrides: &[&str]) {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let full = config("lstm", overrides);
+    let expected = run(&full, whole.path(), false).unwrap();
+    let until = |epochs: &str| config("lstm", &[overrides, &[epochs]].concat());
+    run(&until("training.epochs=2"), parts.path(), false).unwrap();
+    let interrupted = fs::read(parts.path().join("last.state")).unwrap();
+    // One more epoch whose state is lost again: its metrics must not appear twice.
+    run(&until("training.epochs=3"), parts.path(), true).unwrap();
+    fs::write(parts.path().join("last.state"), interrupted).unwrap();
+    let found = run(&full, parts.path(), true).unwrap();
+    assert_eq!((found.epochs, found.best, found.stop), (expected.epochs, expected.best, expected.stop));
+    assert_eq!(files(whole.path()), files(parts.path()));
+}
+
+#[test]
+fn an_epoch_cut_off_at_any_of_its_writes_is_repeated() {
+    let until = |epochs: &str| config("lstm", &[epochs]);
+    let [whole, parts] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    run(&until("training.epochs=4"), whole.path(), false).unwrap();
+    run(&until("training.epochs=2"), parts.path(), false).unwrap();
+    let before = files(parts.path());
+    run(&until("training.epochs=3"), parts.path(), true).unwrap();
+    let after = files(parts.path());
+    for written in 0..WRITTEN.len() {
+        for half in [false, true] {
+            for (index, name) in WRITTEN.iter().enumerate() {
+                let whole = if index < written { &after[index] } else { &before[index] };
+                fs::write(parts.path().join(name), whole).unwrap();
+            }
+            if half {
+                write_half(parts.path(), WRITTEN[written], &before[written], &after[written]);
+            }
+            run(&until("training.epochs=4"), parts.path(), true).unwrap();
+            let name = WRITTEN[written];
+            assert!(
+                files(whole.path()) == files(parts.path()),
+                "cut off at {name}, half of it written: {half}"
+            );
+        }
+    }
+}
+
+/// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so beside it.
+fn write_half(folder: &Path, name: &str, before: &[u8], after: &[u8]) {
+    if name.starts_with("metrics") {
+        let cut = usize::midpoint(before.len(), after.len());
+        fs::write(folder.join(name), &after[..cut]).unwrap();
+    } else {
+        fs::write(folder.join(format!(".{name}.tmp")), &after[..after.len() / 2]).unwrap();
+    }
+}
+
+#[test]
+fn resuming_refuses_other_settings_and_other_data() {
+    let place = tempfile::tempdir().unwrap();
+    run(&config("tanh", &["training.epochs=1"]), place.path(), false).unwrap();
+    let error = run(&config("tanh", &["training.batch=4"]), place.path(), true).unwrap_err().to_string();
+    assert!(error.starts_with("`training.batch` is 4 but was 8"), "{error}");
+    let error = run(&config("tanh", &[]), place.path(), false).unwrap_err().to_string();
+    assert!(error.contains("--resume"), "{error}");
+    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    let error = train(&config("tanh", &[]), &other, place.path(), true, &mut Silent).unwrap_err().to_string();
+    assert!(error.starts_with("the data are not those"), "{error}");
+}
+
+#[test]
+fn training_stops_when_validation_gets_no_better() {
+    let place = tempfile::tempdir().unwrap();
+    let overrides = ["training.learning_rate=0.000000000001", "training.patience=2", "training.epochs=50"];
+    let summary = run(&config("tanh", &overrides), place.path(), false).unwrap();
+    assert_eq!(summary.stop, Stop::Patience);
+    assert!(summary.epochs < 50, "{summary:?}");
+}
+
+#[test]
+fn the_last_state_may_be_kept_instead_of_the_best() {
+    let folder = tempfile::tempdir().unwrap();
+    let overrides =
+        ["training.keep=last", "training.epochs=4", "training.patience=1", "training.learning_rate=1"];
+    let summary = run(&config("tanh", &overrides), folder.path(), false).unwrap();
+    assert_eq!((summary.epochs, summary.best.map(|best| best.epoch)), (4, Some(4)));
+    let state = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(state("best.state"), state("last.state"));
+}
+
+#[test]
+fn the_divergence_can_be_given_less_weight() {
+    let folder = tempfile::tempdir().unwrap();
+    let doubt = |weight: &str| {
+        let out = folder.path().join(weight);
+        let weight = format!("weights.divergence_weight={weight}");
+        let overrides =
+            ["weights.posterior=ropd", "training.epochs=3", "training.learning_rate=0.05", weight.as_str()];
+        run(&config("tanh", &overrides), &out, false).unwrap();
+        let state: RunState = RunState::load(&RunFolder::new(&out).last_state()).unwrap();
+        state.parameters.get("layer0.weight_log_var").unwrap().values.iter().sum::<f32>()
+    };
+    // The divergence is what holds variances up.
+    assert!(doubt("0.01") < doubt("1"));
+}
+
+#[test]
+fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
+    let place = tempfile::tempdir().unwrap();
+    let overrides = ["training.learning_rate=1e30", "training.clip_norm=0"];
+    let error = run(&config("rectifier", &overrides), place.path(), false).unwrap_err().to_string();
+    assert!(error.contains("in epoch 1, so training has stopped"), "{error}");
+    let state: RunState = RunState::load(&place.path().join("last.state")).unwrap();
+    assert_eq!(state.epoch, 0);
+    assert!(state.parameters.tensors.iter().flat_map(|tensor| &tensor.values).all(|value| value.is_finite()));
+}

@@ -1,0 +1,135 @@
+//! The bound on the negative log-likelihood that latent models are trained on.
+
+use burn::tensor::{Tensor, TensorData};
+use rand_core::Rng;
+
+use super::divergence::{delayed, divergence};
+use super::nets::{Family, LatentNets};
+use super::posterior::{PosteriorTensors, lengths, recognise};
+use super::tensors::LatentTensors;
+use crate::data::batch::Batch;
+use crate::fit::loss::{Loss, Purpose, loss};
+use crate::nn::both_ways::Lengths;
+use crate::nn::net::{MomentTensors, moments, on_top};
+use crate::nn::parallel;
+use crate::nn::random::normals;
+
+/// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that counts.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// −E_q[ln p(x|z)], the mean over draws. One element.
+    pub reconstruction: Tensor<1>,
+    /// The divergence. One element.
+    pub divergence: Tensor<1>,
+    /// Steps that count: those with at least one value that is neither padding nor missing.
+    pub steps: usize,
+}
+
+/// The bound of a batch over `draws` draws of every lane, or nothing if no value of it counts.
+///
+/// A chunk of a longer sequence counts as a sequence of its own: its divergence starts anew and its nets start at zero; only
+/// the row before it is known to a STORN.
+pub fn bound(
+    nets: &LatentNets,
+    tensors: &LatentTensors,
+    batch: &Batch,
+    draws: usize,
+    rng: &mut impl Rng,
+) -> Option<Bound> {
+    let recognised = recognise(nets, tensors, batch);
+    let many = repeated(batch, nets.channels(), draws);
+    let drawn = draw(&recognised.posterior, batch.rows, draws, rng);
+    let said = generate(nets, tensors, &many, &recognised.hidden, drawn);
+    let generating = &tensors.generating.ahead;
+    let Loss { value, steps } = loss(&nets.generating.spec, generating, said, &many, Purpose::Learning)?;
+    let steps = steps / draws;
+    let lengths = lengths(batch);
+    let divergence = divergence(nets.prior, &recognised.posterior, &Lengths(&lengths));
+    Some(Bound { reconstruction: value, divergence: divergence * (1.0 / steps as f32), steps })
+}
+
+/// z = μ + σ ε with ε ~ N(0, 1) (Kingma and Welling 2013; Bayer 2015, thesis, 4.3.2), `draws` times the lanes.
+pub(super) fn draw(
+    posterior: &PosteriorTensors,
+    lanes: usize,
+    draws: usize,
+    rng: &mut impl Rng,
+) -> MomentTensors {
+    let mean = repeated_lanes(&posterior.mean, lanes, draws);
+    let deviation = repeated_lanes(&posterior.var, lanes, draws).sqrt();
+    let [rows, latents] = mean.dims();
+    let noise = TensorData::new(normals(rng, rows * latents), [rows, latents]);
+    let noise = Tensor::from_data(noise, &mean.device());
+    MomentTensors { mean: mean + deviation * noise, var: None }
+}
+
+/// What the generating net says of every row of a batch, given latent variables as moments. `hidden` is the last layer of
+/// the recognition net, which lanes of `batch` may share in turn.
+pub(super) fn generate(
+    nets: &LatentNets,
+    tensors: &LatentTensors,
+    batch: &Batch,
+    hidden: &MomentTensors,
+    latent: MomentTensors,
+) -> MomentTensors {
+    let device = latent.mean.device();
+    let last = moments(&batch.inputs_mean, &batch.inputs_var, nets.channels(), &device);
+    let input = match nets.family {
+        Family::Storn => side_by_side(last.clone(), latent),
+        Family::Vosp => {
+            let lanes = hidden.mean.dims()[0] / batch.steps;
+            let before =
+                |tensor: &Tensor<2>| repeated_lanes(&delayed(tensor, lanes), lanes, batch.rows / lanes);
+            let before = MomentTensors { mean: before(&hidden.mean), var: hidden.var.as_ref().map(before) };
+            side_by_side(before, latent)
+        }
+        Family::Vrae => latent,
+    };
+    let lengths = lengths(batch);
+    let net = &nets.generating.spec;
+    let pass = tensors.generating.forward(net, input, &Lengths(&lengths), parallel::default_threads());
+    on_top(pass.output, net, &last)
+}
+
+/// Columns of one, then of the other.
+pub(super) fn side_by_side(left: MomentTensors, right: MomentTensors) -> MomentTensors {
+    let var = match (left.var, right.var) {
+        (None, None) => None,
+        (left_var, right_var) => {
+            let left_var = left_var.unwrap_or_else(|| left.mean.zeros_like());
+            let right_var = right_var.unwrap_or_else(|| right.mean.zeros_like());
+            Some(Tensor::cat(vec![left_var, right_var], 1))
+        }
+    };
+    MomentTensors { mean: Tensor::cat(vec![left.mean, right.mean], 1), var }
+}
+
+/// All lanes `times` times, one set behind the other.
+fn repeated_lanes(values: &Tensor<2>, lanes: usize, times: usize) -> Tensor<2> {
+    if times == 1 {
+        return values.clone();
+    }
+    let [rows, width] = values.dims();
+    let steps = rows / lanes;
+    let sets = values.clone().reshape([steps, 1, lanes, width]).expand([steps, times, lanes, width]);
+    sets.reshape([rows * times, width])
+}
+
+/// The same for a batch of rows with so many channels.
+pub(super) fn repeated(batch: &Batch, channels: usize, times: usize) -> Batch {
+    if times == 1 {
+        return batch.clone();
+    }
+    let repeat = |values: &[f32]| -> Vec<f32> {
+        values.chunks(batch.rows * channels).flat_map(|step| step.repeat(times)).collect()
+    };
+    Batch {
+        steps: batch.steps,
+        rows: batch.rows * times,
+        inputs_mean: repeat(&batch.inputs_mean),
+        inputs_var: repeat(&batch.inputs_var),
+        targets: repeat(&batch.targets),
+        mask: repeat(&batch.mask),
+        chunks: batch.chunks.repeat(times),
+    }
+}

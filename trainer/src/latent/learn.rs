@@ -1,0 +1,138 @@
+//! Latent models as the training loop sees them.
+
+use anyhow::{Context as _, Result};
+use burn::tensor::{Device, Tensor};
+
+use super::bound::{Bound, bound};
+use super::nets::LatentNets;
+use super::noise_search;
+use super::tensors::LatentTensors;
+use crate::config::Config;
+use crate::data::batch::{Batch, Batches};
+use crate::data::{Dataset, Scaling};
+use crate::fit::first_noise::set_first_noise;
+use crate::fit::{Architecture, Judgement, Lesson, Slope};
+use crate::nn::Parameters;
+use crate::nn::random::{Purpose, stream};
+use crate::nn::tensors::to_vec;
+
+/// The list that holds the logarithms of the outputs' noise variances.
+pub(super) const LOG_NOISE: &str = "generating.output.log_noise";
+
+impl Architecture for LatentNets {
+    const MAGIC: &'static [u8; 8] = b"QVLATEN1";
+    const LOSS: &'static str = "bound";
+
+    fn design(config: &Config, data: &Dataset) -> Result<Self> {
+        let latent = config.latent.as_ref().context("a latent model needs a section `[latent]`")?;
+        LatentNets::new(config, latent, data.target_names.len())
+    }
+
+    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters = LatentNets::draw(self, &config.init, config.seed);
+        let mut generating = parameters.part("generating.", self.generating.method);
+        set_first_noise(&self.generating.spec, &data.train, scaling, &mut generating);
+        parameters.put_part("generating.", generating);
+        parameters
+    }
+
+    fn fits(&self, parameters: &Parameters) -> bool {
+        LatentNets::fits(self, parameters)
+    }
+
+    fn channels(&self) -> [usize; 2] {
+        [LatentNets::channels(self); 2]
+    }
+
+    fn carried_units(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope> {
+        let Lesson { config, epoch, batch: index, epochs, .. } = *lesson;
+        let latent = config.latent.as_ref()?;
+        let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
+        let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
+        slope(self, parameters, batch, weight as f32, latent.draws, &mut rng)
+    }
+
+    fn judge<'b>(
+        &self,
+        config: &Config,
+        parameters: &mut Parameters,
+        batches: &dyn Fn() -> Batches<'b>,
+    ) -> Option<Judgement> {
+        let draws = config.latent.as_ref()?.draws;
+        if self.searched_noise {
+            noise_search::search(self, parameters, batches(), draws, config.seed);
+        }
+        let BoundEstimate { reconstruction, divergence, .. } =
+            mean_bound(self, parameters, batches(), draws, config.seed)?;
+        Some(Judgement { nll: reconstruction + divergence, kl: Some(divergence) })
+    }
+}
+
+/// Bound and gradient of a batch, the divergence counting `weight` times in the gradient and once in the bound.
+pub(super) fn slope(
+    nets: &LatentNets,
+    parameters: &Parameters,
+    batch: &Batch,
+    weight: f32,
+    draws: usize,
+    rng: &mut impl rand_core::Rng,
+) -> Option<Slope> {
+    let mut parameters = parameters.clone();
+    if let Some(noise) = parameters.get_mut(LOG_NOISE).filter(|_| nets.searched_noise) {
+        noise.values.fill(0.0);
+    }
+    let tensors = LatentTensors::new(nets, &parameters, &Device::flex().autodiff());
+    let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, batch, draws, rng)?;
+    let objective = reconstruction.clone() + divergence.clone() * weight;
+    let mut gradients = tensors.gradients(&objective.backward());
+    if nets.searched_noise {
+        let lists = parameters.tensors.iter().zip(&mut gradients);
+        lists.filter(|(list, _)| list.name == LOG_NOISE).for_each(|(_, gradient)| gradient.fill(0.0));
+    }
+    let nll = number(reconstruction) + number(divergence);
+    Some(Slope { nll, divergence: 0.0, steps, gradients, states: Vec::new() })
+}
+
+/// The two parts of a bound in nats per time step, densities in standardised units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BoundEstimate {
+    /// −E_q[ln p(x|z)].
+    pub reconstruction: f64,
+    /// KL(q ‖ p).
+    pub divergence: f64,
+    /// Steps that count.
+    pub steps: usize,
+}
+
+/// The bound of several batches, with draws that depend on the seed alone; nothing if no value counts.
+pub(super) fn mean_bound(
+    nets: &LatentNets,
+    parameters: &Parameters,
+    batches: impl Iterator<Item = Batch>,
+    draws: usize,
+    seed: u64,
+) -> Option<BoundEstimate> {
+    let tensors = LatentTensors::new(nets, parameters, &Device::flex());
+    let mut sum = BoundEstimate::default();
+    for (index, batch) in batches.enumerate() {
+        let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
+        let Some(found) = bound(nets, &tensors, &batch, draws, &mut rng) else { continue };
+        sum.reconstruction += number(found.reconstruction) * found.steps as f64;
+        sum.divergence += number(found.divergence) * found.steps as f64;
+        sum.steps += found.steps;
+    }
+    let count = sum.steps as f64;
+    (sum.steps > 0).then_some(BoundEstimate {
+        reconstruction: sum.reconstruction / count,
+        divergence: sum.divergence / count,
+        steps: sum.steps,
+    })
+}
+
+fn number(value: Tensor<1>) -> f64 {
+    to_vec(value).first().copied().map_or(f64::NAN, f64::from)
+}

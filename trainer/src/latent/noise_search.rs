@@ -1,0 +1,109 @@
+//! The most likely noise of the outputs of a net that was trained with a noise of 1 (Bayer 2015, thesis, 4.4.2).
+
+use burn::tensor::Device;
+
+use super::bound::{draw, generate, repeated};
+use super::learn::LOG_NOISE;
+use super::nets::LatentNets;
+use super::posterior::recognise;
+use super::tensors::LatentTensors;
+use crate::data::batch::Batch;
+use crate::nn::Parameters;
+use crate::nn::random::{Purpose, stream};
+use crate::nn::tensors::to_vec;
+
+/// Where the logarithm of a noise variance is looked for, in standardised units.
+const RANGE: [f64; 2] = [-14.0, 6.0];
+
+/// Each step leaves 0.618 of the range: 40 of them leave less than 10⁻⁷ of it.
+const STEPS: usize = 40;
+
+/// Replaces the noise variance of every output by the one that makes `batches` most likely, given draws that depend on the
+/// seed alone. An output that is never observed keeps its own.
+pub(super) fn search(
+    nets: &LatentNets,
+    parameters: &mut Parameters,
+    batches: impl Iterator<Item = Batch>,
+    draws: usize,
+    seed: u64,
+) {
+    let errors = errors(nets, parameters, batches, draws, seed);
+    let Some(noise) = parameters.get_mut(LOG_NOISE) else { return };
+    for (log_noise, errors) in noise.values.iter_mut().zip(&errors) {
+        if !errors.is_empty() {
+            *log_noise = golden_section(|log| nll(errors, log.exp()), RANGE) as f32;
+        }
+    }
+}
+
+/// Squared error and carried variance of every observed value of every output.
+fn errors(
+    nets: &LatentNets,
+    parameters: &Parameters,
+    batches: impl Iterator<Item = Batch>,
+    draws: usize,
+    seed: u64,
+) -> Vec<Vec<(f64, f64)>> {
+    let channels = nets.channels();
+    let mut errors = vec![Vec::new(); channels];
+    let tensors = LatentTensors::new(nets, parameters, &Device::flex());
+    for (index, batch) in batches.enumerate() {
+        let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
+        let recognised = recognise(nets, &tensors, &batch);
+        let drawn = draw(&recognised.posterior, batch.rows, draws, &mut rng);
+        let many = repeated(&batch, channels, draws);
+        let said = generate(nets, &tensors, &many, &recognised.hidden, drawn);
+        let mean = to_vec(said.mean);
+        let var = said.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
+        for (place, mask) in many.mask.iter().enumerate().filter(|(_, mask)| **mask != 0.0) {
+            let error = f64::from(mask * (many.targets[place] - mean[place]));
+            errors[place % channels].push((error * error, f64::from(var[place])));
+        }
+    }
+    errors
+}
+
+/// Σ ½ (ln(v + σ²) + e²/(v + σ²)), without what does not depend on σ².
+fn nll(errors: &[(f64, f64)], noise: f64) -> f64 {
+    errors.iter().map(|(square, var)| (var + noise).ln() + square / (var + noise)).sum::<f64>() * 0.5
+}
+
+/// Where a function with one valley is least.
+fn golden_section(function: impl Fn(f64) -> f64, [mut low, mut high]: [f64; 2]) -> f64 {
+    let ratio = (5.0_f64.sqrt() - 1.0) / 2.0;
+    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+    let (mut at_left, mut at_right) = (function(left), function(right));
+    for _ in 0..STEPS {
+        if at_left < at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - ratio * (high - low);
+            at_left = function(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + ratio * (high - low);
+            at_right = function(right);
+        }
+    }
+    0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_noise_of_certain_outputs_is_their_mean_squared_error() {
+        let errors: Vec<(f64, f64)> = [0.5, 2.0, 3.5].map(|square| (square, 0.0)).to_vec();
+        let found = golden_section(|log| nll(&errors, log.exp()), RANGE).exp();
+        assert!((found - 2.0).abs() < 1e-5, "{found}");
+    }
+
+    #[test]
+    fn no_other_noise_is_more_likely() {
+        let errors = [(0.5, 0.1), (2.0, 0.7), (0.1, 0.0), (3.5, 1.2)];
+        let found = golden_section(|log| nll(&errors, log.exp()), RANGE).exp();
+        for other in [0.5, 0.99, 1.01, 2.0] {
+            assert!(nll(&errors, found) < nll(&errors, other * found), "{other}");
+        }
+    }
+}

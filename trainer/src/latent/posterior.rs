@@ -1,0 +1,73 @@
+//! What the recognition net says of the latent variables: q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²).
+
+use burn::tensor::{Device, Tensor};
+use quaver::checkpoint::Likelihood;
+
+use super::nets::{LatentNets, Net};
+use super::tensors::LatentTensors;
+use crate::data::batch::Batch;
+use crate::nn::both_ways::Lengths;
+use crate::nn::link::LOG_NOISE_LIMIT;
+use crate::nn::net::{MomentTensors, moments};
+use crate::nn::parallel;
+use crate::nn::parameters::IMPLICIT_NOISE;
+
+/// Means and variances of the latent variables, [steps × lanes, latents].
+#[derive(Clone, Debug)]
+pub struct PosteriorTensors {
+    /// Means μ.
+    pub mean: Tensor<2>,
+    /// Variances σ², none of which is zero.
+    pub var: Tensor<2>,
+}
+
+/// A guess, and what the recognition net has kept in its last layer after every step.
+#[derive(Clone, Debug)]
+pub struct Recognised {
+    /// The guess.
+    pub posterior: PosteriorTensors,
+    /// States of the last layer.
+    pub hidden: MomentTensors,
+}
+
+/// Steps of each lane of a batch.
+pub(super) fn lengths(batch: &Batch) -> Vec<usize> {
+    batch.chunks.iter().map(|chunk| chunk.len).collect()
+}
+
+/// What the recognition net makes of the rows of a batch, which must predict themselves.
+pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> Recognised {
+    let device = tensors.recognition.ahead.output.affine.bias.device();
+    let lengths = lengths(batch);
+    let rows = observed(batch, nets.channels(), &device);
+    let net = &nets.recognition;
+    let pass = tensors.recognition.forward(&net.spec, rows, &Lengths(&lengths), parallel::default_threads());
+    Recognised { posterior: of_output(net, pass.output), hidden: pass.hidden }
+}
+
+/// The rows x_t themselves: where one is missing, the mean and variance of the training data.
+fn observed(batch: &Batch, channels: usize, device: &Device) -> MomentTensors {
+    let within = |place: usize| batch.chunks[place % batch.rows].len > place / batch.rows;
+    let var = |(index, mask): (usize, &f32)| if within(index / channels) { 1.0 - mask } else { 0.0 };
+    let var: Vec<f32> = batch.mask.iter().enumerate().map(var).collect();
+    moments(&batch.targets, &var, channels, device)
+}
+
+/// From the rows of the output map to the latent variables: the mean, and all of the variance, whether the net predicts it
+/// (σ² = V[y] + E[eˢ] with outputs y and s) or carries it (σ² = V[y]; Bayer 2015, thesis, 2.6.1 and 4.4).
+pub(super) fn of_output(net: &Net, output: MomentTensors) -> PosteriorTensors {
+    let var = output.var.unwrap_or_else(|| output.mean.zeros_like());
+    if net.spec.likelihood != Likelihood::Heteroscedastic {
+        return PosteriorTensors { mean: output.mean, var: var + IMPLICIT_NOISE };
+    }
+    let log_noise = column(&output.mean, 1) + column(&var, 1) * 0.5;
+    let noise = log_noise.clamp(-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT).exp();
+    PosteriorTensors { mean: column(&output.mean, 0), var: column(&var, 0) + noise }
+}
+
+/// Every other column, beginning with `first`.
+fn column(pairs: &Tensor<2>, first: usize) -> Tensor<2> {
+    let [rows, columns] = pairs.dims();
+    let pairs = pairs.clone().reshape([rows, columns / 2, 2]);
+    pairs.slice([0..rows, 0..columns / 2, first..first + 1]).reshape([rows, columns / 2])
+}

@@ -1,0 +1,113 @@
+//! One row ahead: p(x_t | x_{1:t−1}), of models whose nets read forwards only.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use rand_core::Rng;
+
+use super::model::{Feed, LANES, LatentModel, fed};
+use super::posterior::PosteriorTensors;
+use super::stream::Stream;
+use crate::data::Sequence;
+use crate::data::batch::{self, Batch};
+use crate::evaluate::Forecast;
+use crate::nn::Prediction;
+use crate::nn::net::{MomentTensors, moments};
+use crate::nn::random::{Purpose, normals, stream};
+
+impl LatentModel {
+    /// What every row was expected to be before it was seen: the generating net one step ahead, with latent variables as
+    /// the prior has them. `feed` says how they are fed; the state of a recurrent generating net follows what the recognition
+    /// net made of the rows before, by moments or by means. The seed is for draws.
+    ///
+    /// # Panics
+    /// If the model is not causal.
+    pub fn predict(&self, sequences: &[Sequence], feed: Feed, seed: u64) -> Vec<Forecast> {
+        let mut forecasts = self.room(sequences);
+        for (index, batch) in batch::evaluation(sequences, &self.scaling, LANES).enumerate() {
+            let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
+            let prediction = self.predict_batch(&batch, feed, &mut rng);
+            self.enter(&mut forecasts, &batch, &prediction);
+        }
+        forecasts
+    }
+
+    fn predict_batch(&self, batch: &Batch, feed: Feed, rng: &mut impl Rng) -> Prediction {
+        let mut stream = Stream::new(self, batch.rows);
+        let mut all = Prediction { mean: Vec::new(), var: Vec::new(), noise: Vec::new() };
+        for step in 0..batch.steps {
+            let said = self.expect(&stream, feed, rng);
+            all.mean.extend(said.mean);
+            all.var.extend(said.var);
+            all.noise.extend(said.noise);
+            let row = row(batch, step, self.nets.channels());
+            let latent = stream.recognise(row.clone());
+            stream.pass(row, latent, feed);
+        }
+        all
+    }
+
+    /// What the next row of every lane is expected to be.
+    pub(super) fn expect(&self, stream: &Stream<'_>, feed: Feed, rng: &mut impl Rng) -> Prediction {
+        let expected = stream.expected();
+        match feed {
+            Feed::Moments | Feed::Mean => self.said(stream.look_ahead(fed(expected, feed))),
+            Feed::Draws(count) => {
+                let drawn = drawn(&expected, count, rng);
+                averaged(&self.said(stream.look_ahead(drawn)), count)
+            }
+        }
+    }
+}
+
+/// `count` draws of every lane, one set behind the other.
+pub(super) fn drawn(latent: &PosteriorTensors, count: usize, rng: &mut impl Rng) -> MomentTensors {
+    let [lanes, latents] = latent.mean.dims();
+    let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, count);
+    let noise = TensorData::new(normals(rng, count * lanes * latents), [count * lanes, latents]);
+    let noise = Tensor::from_data(noise, &Device::flex());
+    MomentTensors { mean: repeat(&latent.mean) + repeat(&latent.var).sqrt() * noise, var: None }
+}
+
+/// One step of a batch, standardised; what is missing has the mean and the variance of the training data.
+fn row(batch: &Batch, step: usize, channels: usize) -> MomentTensors {
+    let part = step * batch.rows * channels..(step + 1) * batch.rows * channels;
+    let var: Vec<f32> = batch.mask[part.clone()].iter().map(|mask| 1.0 - mask).collect();
+    moments(&batch.targets[part], &var, channels, &Device::flex())
+}
+
+/// The moments of a mixture: means of means and variances, the spread of the means counting as carried variance.
+fn averaged(sets: &Prediction, count: usize) -> Prediction {
+    let size = sets.mean.len() / count;
+    let mean_of = |values: &[f32]| -> Vec<f32> {
+        let sum = |place: usize| values.iter().skip(place).step_by(size).sum::<f32>() / count as f32;
+        (0..size).map(sum).collect()
+    };
+    let mean = mean_of(&sets.mean);
+    let spread = |(place, mean): (usize, &f32)| {
+        let squares = sets.mean.iter().skip(place).step_by(size).map(|value| (value - mean) * (value - mean));
+        squares.sum::<f32>() / count as f32
+    };
+    let spread = mean.iter().enumerate().map(spread);
+    let var = mean_of(&sets.var).iter().zip(spread).map(|(var, spread)| var + spread).collect();
+    Prediction { noise: mean_of(&sets.noise), var, mean }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mixture_of_coins_is_a_coin() {
+        // Two draws of two coins: 0.2 and 0.6, 0.5 and 0.5.
+        let mean = vec![0.2, 0.5, 0.6, 0.5];
+        let noise = mean.iter().map(|p| p * (1.0 - p)).collect();
+        let found = averaged(&Prediction { var: vec![0.0; 4], noise, mean }, 2);
+        for (found, expected) in found.mean.iter().zip([0.4_f32, 0.5]) {
+            assert!((found - expected).abs() < 1e-6);
+        }
+        let total: Vec<f32> = found.var.iter().zip(&found.noise).map(|(var, noise)| var + noise).collect();
+        for (found, expected) in total.iter().zip([0.24_f32, 0.25]) {
+            assert!((found - expected).abs() < 1e-6, "p (1 − p) of the mean");
+        }
+        assert!(found.var[0] > 0.039 && found.var[1] == 0.0);
+    }
+}

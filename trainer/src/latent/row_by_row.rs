@@ -1,0 +1,97 @@
+//! Denoising one row at a time, as the runtime does it (Bayer and Osendorfer 2014, 4.2).
+
+use burn::tensor::Device;
+use quaver::Output;
+
+use super::model::{Feed, LatentModel, fed};
+use super::stream::Stream;
+use crate::evaluate::Value;
+use crate::nn::Prediction;
+use crate::nn::net::moments;
+use crate::nn::random::{Purpose, stream};
+
+/// A causal model on a stream of rows in raw units.
+///
+/// What is missing of a row (NaN) is fed as what was expected of it, mean and variance, and filled in by the estimate.
+#[derive(Debug)]
+pub struct RowByRow<'a> {
+    model: &'a LatentModel,
+    stream: Stream<'a>,
+}
+
+/// What a row was without its noise, and how surprising it was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CleanRow {
+    /// Every channel, in raw units.
+    pub outputs: Vec<Output>,
+    /// −ln p(x_t | x_{1:t−1}) of what was observed, in nats with densities in raw units; nothing if nothing was.
+    pub surprise: Option<f32>,
+    /// Every channel's distance from what was expected, in standard deviations; NaN where it was missing.
+    pub z: Vec<f32>,
+}
+
+impl<'a> RowByRow<'a> {
+    /// A stream before its first row.
+    ///
+    /// # Panics
+    /// If a net of the model reads whole sequences.
+    pub fn new(model: &'a LatentModel) -> Self {
+        RowByRow { model, stream: Stream::new(model, 1) }
+    }
+
+    /// Forgets everything seen.
+    pub fn reset(&mut self) {
+        self.stream = Stream::new(self.model, 1);
+    }
+
+    /// Takes in one noisy row and estimates it without the noise: z as the recognition net has it, by moments.
+    ///
+    /// # Panics
+    /// If the row has another number of channels.
+    pub fn step(&mut self, row: &[f32]) -> CleanRow {
+        assert_eq!(row.len(), self.model.nets.channels(), "a row of other channels");
+        // Moments need no draws, so it does not matter where these would start from.
+        let mut unused = stream(0, Purpose::Draws { epoch: 0, batch: 0 });
+        let expected = self.model.expect(&self.stream, Feed::Moments, &mut unused);
+        let scaler = &self.model.scaling.inputs;
+        let known = |(c, value): (usize, &f32)| match value.is_nan() {
+            true => (expected.mean[c], expected.var[c] + expected.noise[c]),
+            false => (scaler.standardise(c, *value), 0.0),
+        };
+        let (mean, var): (Vec<f32>, Vec<f32>) = row.iter().enumerate().map(known).unzip();
+        let fed_row = moments(&mean, &var, row.len(), &Device::flex());
+        // The generating net reads what was kept before the row was seen.
+        let before = self.stream.clone();
+        let latent = self.stream.recognise(fed_row.clone());
+        let said = self.model.said(before.look_ahead(fed(latent.clone(), Feed::Moments)));
+        self.stream.pass(fed_row, latent, Feed::Moments);
+        let (surprise, z) = self.judged(row, &self.raw(&expected));
+        CleanRow { outputs: self.raw(&said), surprise, z }
+    }
+
+    /// What was said of one row, in raw units. (Probabilities are in raw units: their scaler does nothing.)
+    fn raw(&self, said: &Prediction) -> Vec<Output> {
+        let scaler = &self.model.scaling.targets;
+        let output = |c: usize| {
+            let variance = |value: f32| scaler.unstandardise_variance(c, value);
+            let (epistemic, aleatoric) = (variance(said.var[c]), variance(said.noise[c]));
+            let mean = scaler.unstandardise(c, said.mean[c]);
+            Output { mean, variance: epistemic + aleatoric, epistemic, aleatoric }
+        };
+        (0..said.mean.len()).map(output).collect()
+    }
+
+    /// A row against what was expected of it.
+    fn judged(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
+        let likelihood = self.model.nets.generating.spec.likelihood;
+        let values = row.iter().zip(expected).map(|(observed, expected)| Value {
+            observed: f64::from(*observed),
+            mean: f64::from(expected.mean),
+            epistemic: f64::from(expected.epistemic),
+            aleatoric: f64::from(expected.aleatoric),
+        });
+        let observed = values.clone().filter(|value| !value.observed.is_nan());
+        let nll: Option<f64> = observed.map(|value| value.nll(likelihood)).reduce(|sum, nll| sum + nll);
+        (nll.map(|nll| nll as f32), values.map(|value| value.z() as f32).collect())
+    }
+}

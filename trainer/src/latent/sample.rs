@@ -1,0 +1,127 @@
+//! Sequences that a model makes up (Bayer 2015, thesis, 4.4.2).
+
+use burn::tensor::Device;
+use quaver::checkpoint::Likelihood;
+use rand_core::Rng;
+
+use super::model::{Feed, LatentModel};
+use super::posterior::PosteriorTensors;
+use super::predict::drawn;
+use super::stream::Stream;
+use crate::data::Rows;
+use crate::nn::Prediction;
+use crate::nn::net::{MomentTensors, moments};
+use crate::nn::random::{Purpose, normal, stream, uniform};
+
+/// What a model that makes up a sequence takes for its last row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// The mean of its output, as published.
+    Mean,
+    /// A draw from its output.
+    Draw,
+}
+
+/// What is to be made up.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// Rows per sample.
+    pub steps: usize,
+    /// Samples.
+    pub samples: usize,
+    /// What is fed back, and returned.
+    pub feedback: Feedback,
+    /// Where random numbers start from.
+    pub seed: u64,
+}
+
+impl LatentModel {
+    /// Samples that go on after a prefix, in raw units; each has rows of its own behind the same past. Latent variables are
+    /// the recognition net's means during the prefix and drawn from the prior after it. The prefix may be empty, and values
+    /// of it may be missing.
+    ///
+    /// # Panics
+    /// If the model is not causal, or the prefix has other channels.
+    pub fn sample(&self, prefix: &Rows, wish: &Wish) -> Vec<Rows> {
+        let channels = self.nets.channels();
+        assert!(prefix.is_empty() || prefix.channels == channels, "a prefix of other channels");
+        let mut stream = Stream::new(self, wish.samples);
+        for row in prefix.iter() {
+            let row = self.standardised(row, wish.samples);
+            let latent = stream.recognise(row.clone());
+            stream.pass(row, latent, Feed::Mean);
+        }
+        let mut rng = self::stream(wish.seed, Purpose::Draws { epoch: 0, batch: 0 });
+        let mut samples = vec![Rows::new(channels); wish.samples];
+        for _ in 0..wish.steps {
+            let latent = drawn(&stream.expected(), 1, &mut rng);
+            let said = self.said(stream.look_ahead(latent.clone()));
+            let row = match wish.feedback {
+                Feedback::Mean => said.mean,
+                Feedback::Draw => self.draw_row(&said, &mut rng),
+            };
+            for (sample, row) in samples.iter_mut().zip(row.chunks(channels)) {
+                let raw = row.iter().enumerate();
+                sample.values.extend(raw.map(|(c, value)| self.scaling.targets.unstandardise(c, *value)));
+            }
+            let row = moments(&row, &vec![0.0; row.len()], channels, &Device::flex());
+            let certain = PosteriorTensors { var: latent.mean.zeros_like(), mean: latent.mean };
+            stream.recognise(row.clone());
+            stream.pass(row, certain, Feed::Mean);
+        }
+        samples
+    }
+
+    /// A row for all lanes, standardised; what is missing has the mean and the variance of the training data.
+    fn standardised(&self, row: &[f32], lanes: usize) -> MomentTensors {
+        let known = |(c, value): (usize, &f32)| match value.is_nan() {
+            true => (0.0, 1.0),
+            false => (self.scaling.inputs.standardise(c, *value), 0.0),
+        };
+        let (mean, var): (Vec<f32>, Vec<f32>) = row.iter().enumerate().map(known).unzip();
+        moments(&mean.repeat(lanes), &var.repeat(lanes), row.len(), &Device::flex())
+    }
+
+    /// Draws from what was said, standardised.
+    fn draw_row(&self, said: &Prediction, rng: &mut impl Rng) -> Vec<f32> {
+        let Prediction { mean, var, noise } = said;
+        match self.nets.generating.spec.likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+                let total = var.iter().zip(noise).map(|(var, noise)| (var + noise).sqrt());
+                mean.iter()
+                    .zip(total)
+                    .map(|(mean, deviation)| mean + deviation * normal(rng) as f32)
+                    .collect()
+            }
+            Likelihood::Bernoulli => mean.iter().map(|p| f32::from(uniform(rng) < f64::from(*p))).collect(),
+            Likelihood::Categorical => {
+                mean.chunks(self.nets.channels()).flat_map(|p| one_of(p, uniform(rng))).collect()
+            }
+        }
+    }
+}
+
+/// 1 for the class into whose share of [0, 1) a number falls, 0 for the others.
+fn one_of(probabilities: &[f32], at: f64) -> Vec<f32> {
+    let mut sum = 0.0;
+    let behind = |p: &f32| {
+        sum += f64::from(*p);
+        at < sum
+    };
+    let chosen = probabilities.iter().position(behind).unwrap_or(probabilities.len() - 1);
+    (0..probabilities.len()).map(|class| f32::from(class == chosen)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_chosen_by_their_shares() {
+        let p = [0.25, 0.5, 0.25];
+        for (at, class) in [(0.0, 0), (0.24, 0), (0.26, 1), (0.74, 1), (0.99, 2), (1.0, 2)] {
+            let found = one_of(&p, at);
+            assert_eq!((found.iter().sum::<f32>(), found[class]), (1.0, 1.0), "{at}");
+        }
+    }
+}

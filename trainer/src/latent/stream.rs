@@ -1,0 +1,128 @@
+//! A causal latent model that goes from row to row, several lanes side by side.
+
+use burn::tensor::{Device, Tensor};
+use quaver::checkpoint::ModelSpec;
+
+use super::bound::side_by_side;
+use super::model::{Feed, LatentModel, fed};
+use super::nets::{Family, Prior};
+use super::posterior::{PosteriorTensors, of_output};
+use crate::nn::net::{Course, MomentTensors, Pass, forward_moments, on_top};
+use crate::nn::parallel;
+use crate::nn::recurrence::LayerState;
+use crate::nn::tensors::ParameterTensors;
+
+/// Where the lanes have got to. All rows are standardised, [lanes, channels].
+#[derive(Clone, Debug)]
+pub(super) struct Stream<'a> {
+    model: &'a LatentModel,
+    lanes: usize,
+    recognition: Vec<LayerState>,
+    generating: Vec<LayerState>,
+    /// What the generating net knows of the past beside its state: the last row, or the last layer of the recognition net.
+    past: MomentTensors,
+    /// What the latent variables of the last row were guessed to be.
+    last: Option<PosteriorTensors>,
+}
+
+impl<'a> Stream<'a> {
+    /// All lanes before their first row.
+    ///
+    /// # Panics
+    /// If the model is not causal.
+    pub(super) fn new(model: &'a LatentModel, lanes: usize) -> Self {
+        assert!(model.nets.is_causal(), "a bidirectional net has no order of rows to follow");
+        let width = match model.nets.family {
+            Family::Storn | Family::Vrae => model.nets.channels(),
+            Family::Vosp => model.nets.recognition.spec.layers.last().map_or(0, |layer| layer.units.into()),
+        };
+        Stream {
+            model,
+            lanes,
+            recognition: beginning(&model.nets.recognition.spec, lanes),
+            generating: beginning(&model.nets.generating.spec, lanes),
+            past: MomentTensors { mean: Tensor::zeros([lanes, width], &Device::flex()), var: None },
+            last: None,
+        }
+    }
+
+    /// What is known of the latent variables of the next row before it is seen.
+    pub(super) fn expected(&self) -> PosteriorTensors {
+        let size = [self.lanes, self.model.nets.latents()];
+        let (zero, one) = (Tensor::zeros(size, &Device::flex()), Tensor::ones(size, &Device::flex()));
+        match (&self.last, self.model.nets.prior) {
+            (Some(last), Prior::Wiener) => {
+                PosteriorTensors { mean: last.mean.clone(), var: last.var.clone() + one }
+            }
+            _ => PosteriorTensors { mean: zero, var: one },
+        }
+    }
+
+    /// What the generating net says of the next row, given its latent variables; lanes of these may be a multiple of the
+    /// stream's. Nothing changes.
+    pub(super) fn look_ahead(&self, latent: MomentTensors) -> MomentTensors {
+        self.generated(latent).output
+    }
+
+    /// What the recognition net makes of the next row.
+    pub(super) fn recognise(&mut self, row: MomentTensors) -> PosteriorTensors {
+        let net = &self.model.nets.recognition;
+        let tensors = &self.model.tensors.recognition.ahead;
+        let pass = step(&net.spec, tensors, row, &self.recognition, self.lanes);
+        self.recognition = pass.states;
+        if self.model.nets.family == Family::Vosp {
+            self.past = pass.hidden;
+        }
+        of_output(net, pass.output)
+    }
+
+    /// Goes on behind the next row, whose latent variables are guessed or drawn by now; `feed` says how a recurrent
+    /// generating net is told of them, its mean standing in for draws.
+    pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: Feed) {
+        if self.model.nets.family == Family::Storn {
+            let feed = if let Feed::Draws(_) = feed { Feed::Mean } else { feed };
+            self.generating = self.generated(fed(latent.clone(), feed)).states;
+            self.past = row;
+        }
+        self.last = Some(latent);
+    }
+
+    /// One step of the generating net.
+    fn generated(&self, latent: MomentTensors) -> Pass {
+        let lanes = latent.mean.dims()[0];
+        let times = lanes / self.lanes;
+        let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, times);
+        let past = MomentTensors { mean: repeat(&self.past.mean), var: self.past.var.as_ref().map(repeat) };
+        let start: Vec<LayerState> = self.generating.iter().map(|state| repeated(state, times)).collect();
+        let (net, tensors) = (&self.model.nets.generating.spec, &self.model.tensors.generating.ahead);
+        let pass = step(net, tensors, side_by_side(past.clone(), latent), &start, lanes);
+        Pass { output: on_top(pass.output, net, &past), ..pass }
+    }
+}
+
+fn beginning(spec: &ModelSpec, lanes: usize) -> Vec<LayerState> {
+    let zeros = |units: u16| vec![0.0; 2 * lanes * usize::from(units)];
+    let layer = |units: u16| LayerState { state: zeros(units), memory: zeros(units) };
+    spec.layers.iter().map(|spec| layer(spec.units)).collect()
+}
+
+/// One row of every lane.
+fn step(
+    spec: &ModelSpec,
+    tensors: &ParameterTensors,
+    input: MomentTensors,
+    start: &[LayerState],
+    lanes: usize,
+) -> Pass {
+    let course = Course { lanes, threads: parallel::default_threads(), start: Some(start) };
+    forward_moments(spec, tensors, input, course)
+}
+
+/// The lanes of a state `times` times, one set behind the other, in both planes.
+fn repeated(state: &LayerState, times: usize) -> LayerState {
+    let repeat = |values: &[f32]| {
+        let (mean, var) = values.split_at(values.len() / 2);
+        [mean.repeat(times), var.repeat(times)].concat()
+    };
+    LayerState { state: repeat(&state.state), memory: repeat(&state.memory) }
+}

@@ -1,0 +1,171 @@
+//! Networks that may read a sequence from both of its ends (Bayer 2015, thesis, 1.3.5).
+
+use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
+use quaver::checkpoint::ModelSpec;
+
+use super::Parameters;
+use super::net::{Course, LayerStep, MomentTensors, Pass, forward_moments, output_map, sum};
+use super::tensors::{LayerStack, LayerTensors, ParameterTensors};
+
+/// The tensors of a network, and of the layers that read backwards if it has any.
+#[derive(Clone, Debug)]
+pub struct BothWays {
+    /// From the beginning to the end; the output map is here.
+    pub ahead: ParameterTensors,
+    /// From the end to the beginning.
+    pub back: Option<LayerStack>,
+}
+
+impl BothWays {
+    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    ///
+    /// # Panics
+    /// If the parameters are not those of such a network.
+    pub fn new(spec: &ModelSpec, ahead: &Parameters, back: Option<&Parameters>, device: &Device) -> Self {
+        BothWays {
+            ahead: ParameterTensors::new(spec, ahead, device),
+            back: back.map(|back| LayerStack::new(spec, back, device)),
+        }
+    }
+
+    /// The gradient of each parameter: those of the net that reads ahead, then the others.
+    pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+        let mut all = self.ahead.gradients(gradients);
+        all.extend(self.back.iter().flat_map(|back| back.gradients(gradients)));
+        all
+    }
+
+    /// The whole net from its start. The two directions meet after every layer, where they are added:
+    /// ẏ_t = →y_t + ←y_t, and both read ẏ_t in the layer above (Bayer 2015, thesis, 1.3.5).
+    pub fn forward(
+        &self,
+        spec: &ModelSpec,
+        input: MomentTensors,
+        lengths: &Lengths<'_>,
+        threads: usize,
+    ) -> Pass {
+        let lanes = lengths.0.len();
+        let Some(back) = &self.back else {
+            return forward_moments(spec, &self.ahead, input, Course { lanes, threads, start: None });
+        };
+        let order = lengths.reversal(input.mean.dims()[0] / lanes, &input.mean.device());
+        let mut signal = input;
+        for (index, layer) in spec.layers.iter().enumerate() {
+            let run = |tensors: &LayerTensors, input| {
+                LayerStep { form: spec.moment_form, layer, tensors, lanes, threads }.run(input, None).0
+            };
+            let behind = run(&back.layers[index], rearranged(signal.clone(), &order));
+            let behind = rearranged(behind, &order);
+            let ahead = run(&self.ahead.layers[index], signal);
+            signal = MomentTensors { mean: ahead.mean + behind.mean, var: sum(ahead.var, behind.var) };
+        }
+        Pass { output: output_map(spec, &self.ahead, signal.clone()), hidden: signal, states: Vec::new() }
+    }
+}
+
+/// Steps of each lane that are not padding, which comes after them.
+#[derive(Clone, Copy, Debug)]
+pub struct Lengths<'a>(pub &'a [usize]);
+
+impl Lengths<'_> {
+    /// Whether a step of a lane belongs to its sequence.
+    pub fn holds(&self, step: usize, lane: usize) -> bool {
+        step < self.0[lane]
+    }
+
+    /// Where each row of [steps × lanes] comes from if every lane is turned round; padding stays where it is. Turning
+    /// round twice changes nothing.
+    fn reversal(&self, steps: usize, device: &Device) -> Tensor<1, Int> {
+        let lanes = self.0.len();
+        let source = |row: usize| {
+            let (step, lane) = (row / lanes, row % lanes);
+            let step = if self.holds(step, lane) { self.0[lane] - 1 - step } else { step };
+            (step * lanes + lane) as i64
+        };
+        let rows = steps * lanes;
+        Tensor::from_data(TensorData::new((0..rows).map(source).collect(), [rows]), device)
+    }
+}
+
+fn rearranged(moments: MomentTensors, order: &Tensor<1, Int>) -> MomentTensors {
+    let rearrange = |tensor: Tensor<2>| tensor.select(0, order.clone());
+    MomentTensors { mean: rearrange(moments.mean), var: moments.var.map(rearrange) }
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::{CellKind, Transfer, UnitNoise};
+
+    use super::*;
+    use crate::config::Init;
+    use crate::nn::net::moments;
+    use crate::nn::random::{Purpose, normals, stream};
+    use crate::nn::tensors::to_vec;
+    use crate::nn::test_spec;
+
+    const LANES: usize = 3;
+    const STEPS: usize = 5;
+    const LENGTHS: [usize; LANES] = [5, 2, 4];
+
+    fn input(seed: u64) -> Vec<f32> {
+        normals(&mut stream(seed, Purpose::Initialisation), STEPS * LANES * 2)
+    }
+
+    fn run(nets: &BothWays, spec: &ModelSpec, input: &[f32]) -> Vec<f32> {
+        let input = moments(input, &vec![0.0; input.len()], 2, &Device::flex());
+        to_vec(nets.forward(spec, input, &Lengths(&LENGTHS), 1).output.mean)
+    }
+
+    fn net() -> (ModelSpec, Parameters, Parameters) {
+        let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3), (CellKind::Elman(Transfer::Tanh), 4)]);
+        spec.layers[1].recurrent_noise = UnitNoise::Dropout { keep: 0.7 };
+        (spec.clone(), Init::default().draw(&spec, 1), Init::default().draw(&spec, 2).without_output())
+    }
+
+    /// Every lane of [steps × lanes, width] turned round within its length.
+    fn reversed(values: &[f32], width: usize) -> Vec<f32> {
+        let mut turned = values.to_vec();
+        for (lane, length) in LENGTHS.iter().enumerate() {
+            for step in 0..*length {
+                let (from, to) = ((length - 1 - step) * LANES + lane, step * LANES + lane);
+                turned[to * width..][..width].copy_from_slice(&values[from * width..][..width]);
+            }
+        }
+        turned
+    }
+
+    #[test]
+    fn swapping_directions_is_turning_the_sequence_round() {
+        let (spec, mut one, mut other) = net();
+        let nets =
+            |one: &Parameters, other: &Parameters| BothWays::new(&spec, one, Some(other), &Device::flex());
+        let plain = run(&nets(&one, &other), &spec, &input(1));
+        for (ahead, back) in one.tensors.iter_mut().zip(&mut other.tensors) {
+            assert_eq!(ahead.name, back.name);
+            std::mem::swap(&mut ahead.values, &mut back.values);
+        }
+        let turned = run(&nets(&one, &other), &spec, &reversed(&input(1), 2));
+        for (step, lane) in (0..STEPS).flat_map(|step| (0..LANES).map(move |lane| (step, lane))) {
+            let row = step * LANES + lane;
+            if Lengths(&LENGTHS).holds(step, lane) {
+                let found = reversed(&turned, 1)[row];
+                assert!((found - plain[row]).abs() < 1e-6, "{found} against {}", plain[row]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_step_reaches_the_first_and_padding_reaches_nothing() {
+        let (spec, one, other) = net();
+        let nets = BothWays::new(&spec, &one, Some(&other), &Device::flex());
+        let plain = run(&nets, &spec, &input(1));
+        let with = |step: usize, lane: usize| {
+            let mut changed = input(1);
+            changed[2 * (step * LANES + lane)] += 1.0;
+            run(&nets, &spec, &changed)
+        };
+        assert_ne!(with(4, 0)[0], plain[0], "lane 0 is five steps long");
+        assert_eq!(with(3, 1)[1], plain[1], "lane 1 ends after two");
+        assert_eq!(with(4, 0)[1], plain[1], "lanes never meet");
+    }
+}

@@ -1,0 +1,260 @@
+//! `quaver denoise`, `quaver sample` and `quaver impute` as a user of the command line meets them.
+
+mod place;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use place::{Place, fails, json, quaver, succeeds};
+
+const LATENT: &str = r#"
+seed = 3
+[data]
+train = "train.csv"
+valid = "valid.csv"
+test = "test.csv"
+inputs = ["a", "b"]
+targets = "next"
+noise = { db = 3 }
+[latent]
+family = "vosp"
+latents = 2
+[model]
+cell = "dense-tanh"
+layers = [8]
+[recognition]
+cell = "lstm"
+layers = [8]
+[training]
+epochs = 12
+batch = 4
+chunk = 40
+learning_rate = 0.02
+"#;
+
+const PREDICTOR: &str = r#"
+seed = 3
+[data]
+train = "train.csv"
+valid = "valid.csv"
+test = "test.csv"
+inputs = ["a", "b"]
+targets = "clean"
+noise = { db = 3 }
+[model]
+cell = "lstm"
+layers = [8]
+[training]
+epochs = 12
+batch = 4
+chunk = 40
+learning_rate = 0.02
+"#;
+
+/// A folder in which a model was trained into `run`.
+fn trained(config: &str, more: &[&str]) -> Place {
+    let place = Place::new();
+    place.write("latent.toml", config);
+    succeeds(&[&["train", &place.at("latent.toml"), "--out", &place.at("run")], more].concat());
+    place
+}
+
+fn storn() -> Place {
+    let config = LATENT.replace("vosp", "storn").replace("\"dense-tanh\"", "\"tanh\"");
+    trained(&config, &["--set", "training.epochs=2"])
+}
+
+/// Clean and noisy rows of the channels, as files; every fifth value of `a` is missing.
+fn write_rows(place: &Place) {
+    let (mut clean, mut noisy) = (String::from("time,a,b\n"), String::from("b,a\n"));
+    for t in 0..60 {
+        let value = |k: f32| 5.0 + 2.0 * (t as f32 * k).sin();
+        let (a, b) = (value(0.37), value(0.73));
+        // Not white, but neither channel can foresee it.
+        let noise = ((t * t * 7 + t * 13) % 23) as f32 / 11.0 - 1.0;
+        clean += &format!("{t},{a},{b}\n");
+        let a = if t % 5 == 3 { String::new() } else { (a + noise).to_string() };
+        noisy += &format!("{},{a}\n", b - noise);
+    }
+    place.write("clean.csv", &clean);
+    place.write("noisy.csv", &noisy);
+}
+
+fn columns(csv: &str, name: &str) -> Vec<f32> {
+    let mut lines = csv.lines();
+    let place = lines.next().and_then(|header| header.split(',').position(|column| column == name));
+    let place = place.expect("a column of that name");
+    let number = |line: &str| line.split(',').nth(place).and_then(|cell| cell.parse().ok());
+    lines.map(|line| number(line).unwrap_or(f32::NAN)).collect()
+}
+
+#[test]
+fn rows_are_denoised_on_the_host_and_in_the_runtime() {
+    let place = trained(LATENT, &[]);
+    write_rows(&place);
+    succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    let denoise = |model: &str| succeeds(&["denoise", &place.at(model), "--in", &place.at("noisy.csv")]);
+    let (host, device) = (denoise("run"), denoise("model.qvr"));
+    let header = "a.mean,a.sd,a.epistemic,a.aleatoric,b.mean,b.sd,b.epistemic,b.aleatoric,surprise,a.z,b.z";
+    assert_eq!((host.lines().next(), device.lines().next()), (Some(header), Some(header)));
+    assert_eq!((host.lines().count(), device.lines().count()), (61, 61));
+    let (means, deviations) = (columns(&host, "a.mean"), columns(&host, "a.sd"));
+    for (step, (mean, other)) in means.iter().zip(columns(&device, "a.mean")).enumerate() {
+        // The runtime may feed latent variables in another way, whichever was best on validation.
+        assert!((mean - other).abs() < 0.5 * deviations[step], "step {step}: {mean} against {other}");
+    }
+    let z = columns(&device, "a.z");
+    assert!((0..60).all(|step| z[step].is_nan() == (step % 5 == 3)), "what is missing is not judged: {z:?}");
+
+    let judge = |model: &str, more: &[&str]| {
+        let (noisy, clean) = (place.at("noisy.csv"), place.at("clean.csv"));
+        succeeds(&[&["denoise", &place.at(model), "--in", &noisy, "--truth", &clean], more].concat())
+    };
+    let (host, device) = (json(&judge("run", &["--json"])), json(&judge("model.qvr", &["--json"])));
+    assert_eq!(host["before"], device["before"]);
+    assert_eq!(host["before"]["per_channel"][0]["n"], 48);
+    assert!(host["after"]["snr_db"].is_number());
+    let page = place.at("page.html");
+    let rows = judge("model.qvr", &["--plot", &page]);
+    assert_eq!(rows.lines().count(), 61, "scores do not mix with rows");
+    assert!(fs::read_to_string(&page).expect("the page").contains(">denoised<"));
+}
+
+#[test]
+fn a_live_pipe_is_denoised_row_by_row() {
+    let place = trained(LATENT, &["--set", "training.epochs=1"]);
+    let mut child = quaver()
+        .args(["denoise", &place.at("run")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let mut answer = |row: &str| {
+        input.write_all(row.as_bytes()).expect("the binary reads");
+        input.flush().expect("the binary reads");
+        lines.next().expect("an answer").expect("UTF-8")
+    };
+    assert!(answer("a,b\n").starts_with("a.mean,"));
+    let (first, second) = (answer("5,6\n"), answer("5,6\n"));
+    assert_ne!(first, second, "the past matters");
+    assert_eq!(answer("\n5,6\n"), first, "a blank line begins anew");
+    drop(input);
+    assert!(child.wait().expect("the binary ends").success());
+}
+
+#[test]
+fn filters_are_tuned_and_printed_beside_a_denoiser() {
+    for (config, more) in [(LATENT, &["--draws", "2"][..]), (PREDICTOR, &[])] {
+        let place = trained(config, &[]);
+        let (run, data) = (place.at("run"), place.at("latent.toml"));
+        let evaluate = |last: &[&str]| succeeds(&[&["eval", &run, "--data", &data], more, last].concat());
+        let found = json(&evaluate(&["--json"]));
+        let list = found["denoising"].as_array().expect("a list");
+        let names: Vec<&str> = list.iter().filter_map(|entry| entry["name"].as_str()).collect();
+        assert_eq!(names[..2], ["noisy rows", "this model"]);
+        assert_eq!(names[2..5], ["exponential average", "one-euro", "Kalman"]);
+        let snr: Vec<f64> = list.iter().filter_map(|entry| entry["snr_db"].as_f64()).collect();
+        assert!((snr[0] - 3.0).abs() < 1.0 && snr[4] > snr[0], "{snr:?}");
+        assert!(evaluate(&[]).contains("one-euro"));
+    }
+}
+
+#[test]
+fn a_predictor_of_clean_inputs_denoises_too() {
+    let place = trained(PREDICTOR, &[]);
+    write_rows(&place);
+    place.export("int8", "model.qvr");
+    for model in ["run", "model.qvr"] {
+        let (noisy, clean) = (place.at("noisy.csv"), place.at("clean.csv"));
+        let said =
+            json(&succeeds(&["denoise", &place.at(model), "--in", &noisy, "--truth", &clean, "--json"]));
+        let number = |key: &str| said[key]["snr_db"].as_f64().expect("a number");
+        assert!(number("after") > number("before"), "{said}");
+    }
+}
+
+#[test]
+fn futures_are_made_up_and_summed_up() {
+    let place = storn();
+    write_rows(&place);
+    succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    for model in ["run", "model.qvr"] {
+        let sample = |more: &[&str]| {
+            let (model, prefix) = (place.at(model), place.at("noisy.csv"));
+            let draws = ["sample", &model, "--prefix", &prefix, "--steps", "7", "--draws", "5"];
+            succeeds(&[&draws, more].concat())
+        };
+        let futures = sample(&[]);
+        assert_eq!((futures.lines().next(), futures.lines().count()), (Some("draw,step,a,b"), 36));
+        assert_eq!(futures, sample(&["--seed", "1"]), "a seed gives the same numbers");
+        assert_ne!(futures, sample(&["--seed", "2"]));
+        let summary = sample(&["--summary"]);
+        assert_eq!(summary.lines().count(), 8);
+        let at =
+            |name: &str, step: usize| columns(&futures, name)[step..].iter().step_by(7).copied().collect();
+        let mut last: Vec<f32> = at("b", 6);
+        last.sort_by(f32::total_cmp);
+        assert_eq!(columns(&summary, "b.q50")[6], last[2]);
+        let page = place.at("page.html");
+        sample(&["--plot", &page, "--output", &place.at("futures.csv")]);
+        assert_eq!(fs::read_to_string(place.at("futures.csv")).expect("the file"), futures);
+        assert!(fs::read_to_string(&page).expect("the page").contains("90 % of futures"));
+    }
+    let free = succeeds(&["sample", &place.at("run"), "--steps", "3", "--feedback", "mean"]);
+    assert_eq!(free.lines().count(), 4, "no prefix is needed");
+}
+
+#[test]
+fn gaps_are_filled_in() {
+    let place = storn();
+    write_rows(&place);
+    let (run, noisy, clean) = (place.at("run"), place.at("noisy.csv"), place.at("clean.csv"));
+    let impute = |more: &[&str]| succeeds(&[&["impute", &run, "--in", &noisy], more].concat());
+    let filled = impute(&["--deviations"]);
+    let text = fs::read_to_string(&noisy).expect("the rows");
+    let (a, b) = (columns(&filled, "a"), columns(&filled, "b"));
+    assert_eq!(b, columns(&text, "b"));
+    for (step, (found, observed)) in a.iter().zip(columns(&text, "a")).enumerate() {
+        assert!(found.is_finite() && (observed.is_nan() || *found == observed), "row {step}");
+        assert_eq!(columns(&filled, "a.sd")[step] > 0.0, observed.is_nan());
+    }
+    let page = place.at("page.html");
+    let judged = json(&impute(&["--truth", &clean, "--json", "--plot", &page, "--iterations", "3"]));
+    assert_eq!(judged["model"]["per_channel"][0][2], 12);
+    assert!(judged["model"]["rmse"].is_number() && judged["linear"]["rmse"].is_number());
+    assert!(fs::read_to_string(&page).expect("the page").contains("filled in"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_a_reason() {
+    let place = storn();
+    write_rows(&place);
+    succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("storn.qvr")]);
+    let (run, storn) = (place.at("run"), place.at("storn.qvr"));
+    let noisy = place.at("noisy.csv");
+    fails(&["denoise", &storn, "--in", &noisy], &["storn.qvr", "STORN", "quaver sample"]);
+    fails(&["impute", &storn, "--in", &noisy], &["storn.qvr", "run folder", "quaver denoise"]);
+    place.write("narrow.csv", "a,c\n1,2\n");
+    for command in ["denoise", "impute"] {
+        fails(&[command, &run, "--in", &place.at("narrow.csv")], &["narrow.csv", "`b`"]);
+        fails(&[command, &run, "--in", &noisy, "--json"], &["--truth"]);
+    }
+    place.write("short.csv", "a,b\n1,2\n");
+    fails(&["denoise", &run, "--in", &noisy, "--truth", &place.at("short.csv")], &["--truth", "[1]", "[60]"]);
+    fails(&["sample", &run, "--prefix", &place.at("narrow.csv"), "--steps", "1"], &["narrow.csv", "`b`"]);
+    fails(&["sample", &run], &["--steps"]);
+    place.write("predictor.toml", place::CONFIG);
+    let predictor = place.at("predictor");
+    let config = place.at("predictor.toml");
+    succeeds(&["train", &config, "--out", &predictor, "--set", "training.epochs=1"]);
+    fails(&["denoise", &predictor, "--in", &noisy], &["predictor of sum", "quaver run", "clean"]);
+    fails(&["sample", &predictor, "--steps", "1"], &["predictor", "STORN"]);
+    fails(&["impute", &predictor, "--in", &noisy], &["predictor", "[latent]"]);
+    let clean = ["train", &config, "--out", &place.at("other"), "--set", "data.targets=clean"];
+    fails(&clean, &["data.targets", "data.noise"]);
+    let noise = ["train", &config, "--out", &place.at("other"), "--set", "data.noise={ seed = 1 }"];
+    fails(&noise, &["data.noise", "db", "on"]);
+}

@@ -1,0 +1,44 @@
+//! `quaver inspect` on latent models.
+
+mod place;
+
+use place::{json, succeeds};
+use quaver::LatentModel;
+
+fn example(name: &str) -> String {
+    format!("{}/../runtime/examples/{name}.qvr", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_denoiser_shows_its_networks_and_its_memory() {
+    let path = example("denoiser");
+    let bytes = std::fs::read(&path).expect("an example");
+    let model = LatentModel::load(&bytes).expect("a latent model");
+    let shown = json(&succeeds(&["inspect", &path, "--json"]));
+    assert_eq!(shown["kind"], "latent");
+    assert_eq!(shown["family"], "vosp");
+    assert_eq!(shown["arena_words"], model.arena_words());
+    assert_eq!(shown["ram_bytes"], 4 * model.arena_words());
+    assert_eq!(shown["flash_bytes"], bytes.len());
+    assert_eq!(shown["generating_passes"], 2);
+    assert_eq!(shown["recognition"]["layers"][0]["cell"], "tanh");
+    assert_eq!(shown["generating"]["layers"][0]["cell"], "dense-tanh");
+    assert!(shown["future_words"].is_null(), "a denoiser has no futures");
+    let text = succeeds(&["inspect", &path]);
+    for part in ["VOSP", "hip knee ankle", "white prior", "Arena::<", "recognition network", "dense-tanh"] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn a_sampler_shows_what_a_future_takes() {
+    let path = example("sampler");
+    let bytes = std::fs::read(&path).expect("an example");
+    let model = LatentModel::load(&bytes).expect("a latent model");
+    let shown = json(&succeeds(&["inspect", &path, "--json"]));
+    assert_eq!(shown["family"], "storn");
+    assert_eq!(shown["future_words"], model.future_words());
+    assert!(
+        succeeds(&["inspect", &path]).contains(&format!("{} bytes per future", 4 * model.future_words()))
+    );
+}

@@ -1,0 +1,105 @@
+//! The heap of a training step: as much after it as before it, and a peak that grows in proportion to the sequences.
+//!
+//! Resident memory, which `cargo xtask bench-train` prints, also shows what an allocator keeps back; counting bytes does not.
+
+// To count allocations is to be the allocator.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use quaver_trainer::config::Config;
+use quaver_trainer::data::batch::{Batch, Chunk};
+use quaver_trainer::data::{Rows, Scaling, Sequence};
+use quaver_trainer::fit::optimiser::Optimiser;
+use quaver_trainer::fit::slope;
+use quaver_trainer::nn::Parameters;
+use quaver_trainer::nn::random::{Purpose, normal, stream};
+
+/// The system's allocator, counting.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const LANES: usize = 8;
+const CHANNELS: usize = 6;
+
+fn config(cell: &str) -> Config {
+    let text = format!(
+        "[data]\ntrain = \"drawn.csv\"\ntargets = \"next\"\n[model]\ncell = \"{cell}\"\nlayers = [16, 12]\n\
+         [noise]\ninput_keep = 0.9\nrecurrent_keep = 0.9\nlearn_keep = true\n"
+    );
+    Config::parse("memory", &text, &[]).expect("a valid config")
+}
+
+fn batch(steps: usize) -> Batch {
+    let mut rng = stream(1, Purpose::Initialisation);
+    let mut rows = || Rows {
+        channels: CHANNELS,
+        values: (0..steps * CHANNELS).map(|_| normal(&mut rng) as f32).collect(),
+    };
+    let sequences: Vec<Sequence> = (0..LANES).map(|_| Sequence::next(rows())).collect();
+    let chunks: Vec<Chunk> = (0..LANES).map(|sequence| Chunk { sequence, start: 0, len: steps }).collect();
+    Batch::new(&sequences, &Scaling::fit(&sequences), &chunks)
+}
+
+/// Bytes after each of some training steps, and the most at any time during the last, both above those before the first.
+fn measure(config: &Config, length: usize, count: usize) -> (Vec<usize>, usize) {
+    let spec = config.model_spec(CHANNELS, CHANNELS).expect("a valid model");
+    let mut parameters: Parameters = config.init.draw_for(&spec, config.method(), 1);
+    let mut optimiser = Optimiser::new(&config.training, &parameters);
+    let batch = batch(length);
+    let mut after = Vec::with_capacity(count);
+    let before = LIVE.load(Ordering::Relaxed);
+    for _ in 0..count {
+        PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+        let slope = slope(&spec, &parameters, &batch).expect("targets that count");
+        optimiser.step(&mut parameters, &slope.gradients, 0.001);
+        drop(slope);
+        after.push(LIVE.load(Ordering::Relaxed).saturating_sub(before));
+    }
+    (after, PEAK.load(Ordering::Relaxed) - before)
+}
+
+/// What a thread that has just ended may not have given back yet. Less than any buffer of a layer.
+const THREAD: usize = 1024;
+
+#[test]
+fn a_training_step_gives_back_what_it_took_and_its_peak_is_linear_in_time() {
+    for cell in ["tanh", "lstm", "dense-rectifier"] {
+        let config = config(cell);
+        // What is allocated once and for all is allocated here.
+        measure(&config, 20, 2);
+        let peaks = [50, 100, 200].map(|length| {
+            let (after, peak) = measure(&config, length, 5);
+            assert!(
+                after.iter().all(|bytes| *bytes < THREAD),
+                "{cell}: {after:?} bytes are left after the steps"
+            );
+            peak as f64
+        });
+        let growth = (peaks[2] - peaks[1]) / (peaks[1] - peaks[0]);
+        assert!(
+            (growth - 2.0).abs() < 0.02,
+            "{cell}: twice the steps add {growth} times the bytes; {peaks:?}"
+        );
+    }
+}
