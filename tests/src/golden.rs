@@ -150,8 +150,6 @@ fn recipes() -> Vec<Recipe> {
         recipe("elman-sigmoid", &[(CellKind::Elman(Transfer::Sigmoid), 7)], base, Rows::Plain),
         recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 7)], base, Rows::Plain),
         recipe("lstm", &[(LSTM, 5)], base, Rows::Plain),
-        // As many columns as take a kernel of eight blocks of eight more than one turn.
-        recipe("wide", &[(ELMAN, 62)], base, Rows::Plain),
         recipe("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
         recipe("certain", &[(ELMAN, 7)], certain, Rows::Plain),
         recipe("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),
@@ -166,8 +164,8 @@ fn recipes() -> Vec<Recipe> {
         recipe("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
         recipe("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
         recipe("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
-        recipe("means-lstm", &[(LSTM, 5), (LSTM, 6)], means, Rows::Plain),
-        recipe("means-bernoulli", &[(LSTM, 5)], binary_means, Rows::Plain),
+        recipe("means-lstm", &[(LSTM, 4), (LSTM, 4)], means, Rows::Plain),
+        recipe("means-bernoulli", &[(ELMAN, 6)], binary_means, Rows::Plain),
         recipe(
             "means-dense",
             &[(CellKind::Dense(Transfer::Tanh), 7), (LSTM, 5)],
