@@ -166,8 +166,8 @@ fn recipes() -> Vec<Recipe> {
         recipe("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
         recipe("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
         recipe("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
-        recipe("means-lstm", &[(LSTM, 5), (LSTM, 6)], means, Rows::Plain),
-        recipe("means-bernoulli", &[(LSTM, 5)], binary_means, Rows::Plain),
+        recipe("means-lstm", &[(LSTM, 4), (LSTM, 4)], means, Rows::Plain),
+        recipe("means-bernoulli", &[(ELMAN, 6)], binary_means, Rows::Plain),
         recipe(
             "means-dense",
             &[(CellKind::Dense(Transfer::Tanh), 7), (LSTM, 5)],

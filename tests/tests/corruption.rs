@@ -101,8 +101,8 @@ fn other_files_and_versions_are_told_apart() {
     let bytes = write(&small()).expect("a valid model");
     assert_eq!(Model::load(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
     let mut newer = bytes.clone();
-    newer[4] = 2;
-    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 2 }));
+    newer[4] = 3;
+    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 3 }));
     let mut damaged = bytes.clone();
     let last = bytes.len() - 5;
     damaged[last] ^= 0x10;

@@ -1,9 +1,7 @@
 //! The input of a packed affine map: activations and variances as integers, two to a word.
 
-use core::cell::Cell;
-
-use super::with_noise;
-use crate::checkpoint::{Packing, RAW_VARIANCE_BITS, UnitNoise};
+use crate::checkpoint::{Packing, UnitNoise};
+use crate::kernels::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, pair, shorten};
 use crate::moments::Moments;
 use crate::moments::fixed::VAR_BITS;
 
@@ -34,6 +32,8 @@ pub(crate) struct Activations<'s> {
     means: &'s mut [f32],
     vars: &'s mut [f32],
     packing: Packing,
+    /// Columns that are filled: even.
+    filled: usize,
     /// All raw variances so far, or'ed: has as many bits as the largest.
     seen: u32,
 }
@@ -48,70 +48,85 @@ pub(crate) struct PackedInput<'s> {
 }
 
 impl<'s> Activations<'s> {
-    /// Room for `cols` columns, a multiple of four, all zero. Without `propagates` there is none for variances.
+    /// Room for `cols` columns, a multiple of four. Without `propagates` there is none for variances.
     pub(crate) fn new(words: &'s mut [f32], cols: usize, propagates: bool, packing: Packing) -> Self {
         let (means, rest) = words.split_at_mut_checked(cols / 2).unwrap_or_default();
         let vars = rest.get_mut(..if propagates { cols } else { 0 }).unwrap_or_default();
-        // What lies beyond the last column of a part must not count.
-        means.fill(0.0);
-        vars.fill(0.0);
-        Activations { means, vars, packing, seen: 0 }
+        Activations { means, vars, packing, filled: 0, seen: 0 }
     }
 
-    /// Writes the model's input from the first column on.
-    #[inline(never)] // its stack is free again for the step
-    pub(crate) fn fill_input(&mut self, noise: UnitNoise, inputs: impl Iterator<Item = Moments>) {
-        let mut vars = self.vars.iter_mut();
-        let limit = self.packing.input_limit;
-        for (index, unit) in inputs.enumerate() {
-            let noisy = with_noise(noise, unit);
-            let code = rounded(noisy.mean * self.packing.unit).min(limit).max(-limit);
-            if let Some(pair) = self.means.get_mut(index / 2) {
-                let half = u32::from(code as u16) << (16 * (index % 2));
-                *pair = f32::from_bits(pair.to_bits() | half);
+    /// Writes the model's input, two at a time. Whatever is too large for a code becomes the largest.
+    #[inline(never)] // floating point wants registers of its own
+    pub(crate) fn fill_input(&mut self, noise: UnitNoise, inputs: impl Iterator<Item = [Moments; 2]>) {
+        let [mean, mean_square, var, summand] = coefficients(noise);
+        let (limit, raw_limit) = (self.packing.input_limit, self.packing.raw_limit());
+        let unit = mean * self.packing.unit;
+        let [mean_square, var, summand] = [mean_square, var, summand].map(|factor| factor * RAW_ONE);
+        let code = |input: Moments| rounded(input.mean * unit).min(limit).max(-limit);
+        let raw = |input: Moments| {
+            ((mean_square * (input.mean * input.mean) + (var * input.var + summand)) as u32).min(raw_limit)
+        };
+        let (mut seen, mut filled) = (0, 0);
+        let mut vars = self.vars.as_chunks_mut::<2>().0.iter_mut();
+        for (place, inputs) in self.means.iter_mut().zip(inputs) {
+            *place = pair(code(inputs[0]), code(inputs[1]));
+            if let Some(places) = vars.next() {
+                let raws = inputs.map(raw);
+                *places = raws.map(f32::from_bits);
+                seen |= raws[0] | raws[1];
             }
-            if let Some(var) = vars.next() {
-                let raw = ((noisy.var * RAW_ONE) as u32).min((1 << self.packing.raw_bits()) - 1);
-                *var = f32::from_bits(raw);
-                self.seen |= raw;
-            }
+            filled += 2;
         }
+        (self.seen, self.filled) = (seen, filled);
     }
 
-    /// Writes units from an even column on.
-    pub(crate) fn fill_units(&mut self, start: usize, noise: UnitNoise, units: &[f32]) {
-        let noise = IntegerNoise::new(noise, self.packing.unit);
-        let means = self.means.get_mut(start / 2..).unwrap_or_default();
-        let (pairs, last) = units.as_chunks::<2>();
-        for (mean, [first, second]) in means.iter_mut().zip(pairs) {
-            *mean = pair(noise.mean_code(*first), noise.mean_code(*second));
+    /// Writes units after what is filled.
+    pub(crate) fn fill_units(&mut self, noise: UnitNoise, units: &[f32]) {
+        let noise = scales(noise, self.packing.unit);
+        let means = self.means.get_mut(self.filled / 2..).unwrap_or_default();
+        let vars = self.vars.get_mut(self.filled..).unwrap_or_default().as_chunks_mut().0;
+        self.filled += units.len().next_multiple_of(2);
+        let (mut pairs, last) = units.as_chunks::<2>();
+        let limit = self.packing.raw_limit();
+        let mut done = 0;
+        // Hardly any noise is so strong that a variance could leave its range.
+        if !vars.is_empty() && noise.largest_raw_var() <= limit {
+            self.seen |= fill_pairs(&noise, pairs, means, vars);
+            (done, pairs) = (pairs.len(), &[]);
         }
-        if let ([word], Some(mean)) = (last, means.get_mut(pairs.len())) {
-            *mean = pair(noise.mean_code(*word), 0);
-        }
-        let limit = (1 << self.packing.raw_bits()) - 1;
-        for (var, unit) in self.vars.get_mut(start..).unwrap_or_default().iter_mut().zip(units) {
-            let raw = noise.raw_var(*unit).min(limit);
-            *var = f32::from_bits(raw);
-            self.seen |= raw;
+        let mut fill = |index: usize, units: [f32; 2]| {
+            let units = units.map(PackedUnit::from_word);
+            if let Some(mean) = means.get_mut(index) {
+                *mean = pair(noise.mean_code(units[0]), noise.mean_code(units[1]));
+            }
+            if let Some(vars) = vars.get_mut(index) {
+                let raws = units.map(|unit| noise.raw_var(unit).min(limit));
+                *vars = raws.map(f32::from_bits);
+                self.seen |= raws[0] | raws[1];
+            }
+        };
+        pairs.iter().enumerate().for_each(|(index, units)| fill(index, *units));
+        if let [unit] = last {
+            // No weight but zero belongs to its neighbour.
+            fill(done.max(pairs.len()), [*unit, 0.0]);
         }
     }
 
     /// Shortens the variances to codes that the largest of them fills, two to a word.
     pub(crate) fn finish(self) -> PackedInput<'s> {
-        let shift = (32 - self.seen.leading_zeros()).saturating_sub(self.packing.variance_bits);
-        let half = (1_u32 << shift) >> 1;
-        let words = Cell::from_mut(self.vars).as_slice_of_cells();
-        // Each place is written after the two that it is made of were read.
-        for (place, [first, second]) in words.iter().zip(words.as_chunks().0) {
-            let code = |raw: &Cell<f32>| (raw.get().to_bits() + half) >> shift;
-            place.set(f32::from_bits(code(first) | code(second) << 16));
+        // Nothing but zeros is multiplied with what lies beyond the last column, but a sum must not overflow.
+        if self.filled < 2 * self.means.len() {
+            self.means.get_mut(self.filled / 2..).unwrap_or_default().fill(0.0);
+            self.vars.get_mut(self.filled..).unwrap_or_default().fill(0.0);
         }
+        let bits = u32::BITS - self.seen.leading_zeros();
+        let cut = bits.saturating_sub(self.packing.variance_bits).max(LEAST_CUT);
+        shorten(self.vars, cut);
         let pairs = self.vars.len() / 2;
         PackedInput {
             means: self.means,
             vars: self.vars.get(..pairs).unwrap_or_default(),
-            shift: self.packing.variance_exponent.saturating_sub(VAR_BITS + shift),
+            shift: self.packing.variance_exponent.saturating_sub(VAR_BITS + cut),
         }
     }
 }
@@ -119,61 +134,31 @@ impl<'s> Activations<'s> {
 /// A variance of one, raw.
 const RAW_ONE: f32 = (1_u32 << RAW_VARIANCE_BITS) as f32;
 
-fn pair(first: i32, second: i32) -> f32 {
-    f32::from_bits(first as u16 as u32 | (second as u16 as u32) << 16)
-}
-
-/// The nearest integer, halves upwards; huge numbers as far as they go.
+/// The nearest integer, halves upwards; a huge number becomes a huge code.
 fn rounded(value: f32) -> i32 {
-    /// Makes every code positive, so that cutting off the fraction rounds down.
-    const OFFSET: f32 = 65536.0;
-    ((value.clamp(-OFFSET, OFFSET) + (OFFSET + 0.5)) as i32) - OFFSET as i32
+    /// Makes every code that counts positive, so that cutting off the fraction rounds down.
+    const OFFSET: i32 = 1 << 16;
+    ((value + (OFFSET as f32 + 0.5)) as i32).saturating_sub(OFFSET)
 }
 
-/// Noise on units of a packed layer: m̃ = a·m, ṽ = b·m² + c·v + d, which covers every kind (see [`with_noise`]).
-struct IntegerNoise {
-    /// a, times the codes per unit.
-    mean: i32,
-    /// b and c with twelve fractional bits, below 4.
-    mean_square: u32,
-    var: u32,
-    /// d, raw.
-    summand: u32,
+/// Noise on units as (a, b, c, d) of m̃ = a·m, ṽ = b·m² + c·v + d (see `noise`).
+fn coefficients(noise: UnitNoise) -> [f32; 4] {
+    match noise {
+        UnitNoise::None => [1.0, 0.0, 1.0, 0.0],
+        UnitNoise::Dropout { keep } => [keep, keep * (1.0 - keep), keep, 0.0],
+        UnitNoise::Multiplicative { var } => [1.0, var, 1.0 + var, 0.0],
+        UnitNoise::Additive { var } => [1.0, 0.0, 1.0, var],
+    }
 }
 
-impl IntegerNoise {
-    fn new(noise: UnitNoise, unit: f32) -> Self {
-        let twelve_bits = |value: f32| (value * 4096.0 + 0.5) as u32;
-        let mean = |factor: f32| (factor * unit + 0.5) as i32;
-        match noise {
-            UnitNoise::None => IntegerNoise { mean: mean(1.0), mean_square: 0, var: 4096, summand: 0 },
-            UnitNoise::Dropout { keep } => IntegerNoise {
-                mean: mean(keep),
-                mean_square: twelve_bits(keep * (1.0 - keep)),
-                var: twelve_bits(keep),
-                summand: 0,
-            },
-            UnitNoise::Multiplicative { var } => IntegerNoise {
-                mean: mean(1.0),
-                mean_square: twelve_bits(var),
-                var: twelve_bits(1.0 + var),
-                summand: 0,
-            },
-            UnitNoise::Additive { var } => {
-                IntegerNoise { mean: mean(1.0), mean_square: 0, var: 4096, summand: (var * RAW_ONE) as u32 }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn mean_code(&self, unit: f32) -> i32 {
-        (PackedUnit::from_word(unit).mean * self.mean + (1 << 14)) >> 15
-    }
-
-    #[inline(always)]
-    fn raw_var(&self, unit: f32) -> u32 {
-        let PackedUnit { mean, var } = PackedUnit::from_word(unit);
-        let square = (mean * mean) as u32 >> 14;
-        ((square * self.mean_square + var as u32 * self.var) >> 12) + self.summand
+/// Noise on units of a packed layer, for so many codes per unit.
+fn scales(noise: UnitNoise, unit: f32) -> NoiseScales {
+    let bits = |value: f32, bits: u32| (value * (1 << bits) as f32 + 0.5) as i32;
+    let [mean, mean_square, var, summand] = coefficients(noise);
+    NoiseScales {
+        mean: bits(mean * unit, 1),
+        mean_square: bits(mean_square, 14).min(0x7FFF),
+        var: bits(var, 12),
+        summand: bits(summand, RAW_VARIANCE_BITS),
     }
 }

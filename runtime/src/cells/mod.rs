@@ -2,6 +2,7 @@
 
 #[cfg(feature = "packed")]
 mod activations;
+#[cfg(feature = "plain")]
 mod noise;
 #[cfg(feature = "packed")]
 mod packed;
@@ -10,11 +11,8 @@ mod plain;
 
 #[cfg(feature = "packed")]
 pub(crate) use activations::{Activations, PackedInput, PackedUnit};
+#[cfg(feature = "plain")]
 pub(crate) use noise::with_noise;
-#[cfg(feature = "packed")]
-#[cfg_attr(target_abi = "eabihf", allow(unused_imports))]
-// cores with a kernel for it have no need of it
-pub(crate) use packed::cell_step;
 #[cfg(feature = "packed")]
 pub(crate) use packed::{
     CELL_LIMIT, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,

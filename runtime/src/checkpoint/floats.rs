@@ -31,6 +31,12 @@ impl<'m> F32s<'m> {
         F32s(tail.get(..len).unwrap_or(tail))
     }
 
+    /// The numbers in order, two at a time; a last one alone is not seen.
+    #[inline(always)]
+    pub(crate) fn pairs(self) -> impl ExactSizeIterator<Item = [f32; 2]> + 'm {
+        self.0.as_chunks::<2>().0.iter().map(|bytes| bytes.map(f32::from_le_bytes))
+    }
+
     /// The number at `index`, or 0 beyond the end.
     pub(crate) fn at(self, index: usize) -> f32 {
         self.0.get(index).map_or(0.0, |bytes| f32::from_le_bytes(*bytes))

@@ -80,11 +80,10 @@ pub(crate) enum Section {
     WeightScale,
     /// Packed layouts only: the scales of activations, see `Packing`.
     Packing,
-    /// Packed layouts only: bias and scales of each row as integers.
-    Rows,
-    /// Groups of units, each column after column, f32 or signed bytes; or blocks of signed bytes.
+    /// Groups of units, each column after column, f32 or signed bytes; in packed layouts blocks of signed bytes, each four rows
+    /// followed by their biases and scales.
     Weight,
-    /// Layout `Fast` only: blocks of squared weights.
+    /// Packed layouts only: of each four rows the blocks of squared weights (`Fast`), and the scales of their variances.
     Square,
     /// One f32 per row, int8 with weight variances only: standard deviation = code × scale.
     DeviationScale,
@@ -94,12 +93,11 @@ pub(crate) enum Section {
 
 impl Section {
     /// All sections, in file order.
-    pub(crate) const ALL: [Section; 9] = [
+    pub(crate) const ALL: [Section; 8] = [
         Section::Bias,
         Section::BiasVar,
         Section::WeightScale,
         Section::Packing,
-        Section::Rows,
         Section::Weight,
         Section::Square,
         Section::DeviationScale,
@@ -113,7 +111,6 @@ impl Section {
             Section::BiasVar => "bias_var",
             Section::WeightScale => "weight_scale",
             Section::Packing => "packing",
-            Section::Rows => "rows",
             Section::Weight => "weight",
             Section::Square => "square",
             Section::DeviationScale => "deviation_scale",
@@ -175,16 +172,22 @@ pub(crate) const fn group_lanes(units_left: usize) -> usize {
     }
 }
 
-/// Rows and columns of a block in packed layouts.
-pub(crate) const BLOCK: usize = 4;
+/// Rows of a block in packed layouts.
+pub(crate) const BLOCK_ROWS: usize = 4;
+/// Columns of a block in packed layouts.
+pub(crate) const BLOCK_COLS: usize = 8;
 
-/// Bytes of the scales of one packed row: bias, scale of the mean, scale of the variance.
-pub(crate) const PACKED_ROW: usize = 12;
+/// Bytes of the scales that all rows of a packed map share.
+pub(crate) const PACKING: usize = 16;
+/// Bytes of the biases and scales of the means of four packed rows.
+pub(crate) const MEAN_SCALES: usize = 32;
+/// Bytes of the scales of the variances of four packed rows.
+pub(crate) const VAR_SCALES: usize = 16;
 
 impl AffineShape {
     /// Rows with padding to whole blocks.
     pub(crate) fn packed_rows(self) -> usize {
-        self.rows.next_multiple_of(BLOCK)
+        self.rows.next_multiple_of(BLOCK_ROWS)
     }
 
     /// Columns of the input with padding to an even number, so that the state begins a new pair.
@@ -194,7 +197,7 @@ impl AffineShape {
 
     /// Columns with padding to whole blocks.
     pub(crate) fn packed_cols(self) -> usize {
-        (self.packed_inputs() + self.cols - self.inputs).next_multiple_of(BLOCK)
+        (self.packed_inputs() + self.cols - self.inputs).next_multiple_of(BLOCK_COLS)
     }
 
     /// Bytes of a section, padding not counted; 0 when it is absent.
@@ -203,14 +206,28 @@ impl AffineShape {
     }
 
     fn packed_bytes(self, section: Section) -> usize {
-        let blocks = self.packed_rows() * self.packed_cols();
+        let groups = self.packed_rows() / BLOCK_ROWS;
         match section {
-            Section::Packing => 16,
-            Section::Rows => PACKED_ROW * self.packed_rows(),
-            Section::Weight => blocks,
-            Section::Square if self.layout == Layout::Fast && self.propagates => blocks,
+            Section::Packing => PACKING,
+            Section::Weight => groups * self.mean_group(),
+            Section::Square if self.propagates => groups * self.square_group(),
             _ => 0,
         }
+    }
+
+    /// Bytes of four packed rows.
+    fn packed_group(self) -> usize {
+        BLOCK_ROWS * self.packed_cols()
+    }
+
+    /// Bytes of four packed rows with what their means need.
+    pub(crate) fn mean_group(self) -> usize {
+        self.packed_group() + MEAN_SCALES
+    }
+
+    /// Bytes of the squares of four packed rows, if there are any, with what their variances need.
+    pub(crate) fn square_group(self) -> usize {
+        VAR_SCALES + if self.layout == Layout::Fast { self.packed_group() } else { 0 }
     }
 
     fn plain_bytes(self, section: Section) -> usize {

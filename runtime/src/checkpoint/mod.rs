@@ -16,7 +16,7 @@ mod layout;
 mod memory;
 #[cfg(feature = "std")]
 mod pack;
-#[cfg_attr(not(feature = "packed"), allow(dead_code))] // only its checks are needed then
+#[cfg(feature = "packed")]
 mod packed;
 #[cfg(feature = "plain")]
 mod plain;
@@ -36,7 +36,7 @@ pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prio
 pub(crate) use layout::LANES;
 pub(crate) use layout::Vector;
 #[cfg(feature = "packed")]
-pub(crate) use packed::{PackedGroup, PackedRow, PackedView, Packing, RAW_VARIANCE_BITS};
+pub(crate) use packed::{PackedGroup, PackedView, Packing};
 #[cfg(feature = "plain")]
 pub(crate) use plain::{AffineView, Group, Weights};
 pub use read::Checkpoint;
@@ -49,7 +49,7 @@ pub use spec::{
 pub use write::{Affine, Contents, Scaler, write};
 
 /// The format version this crate reads and writes.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Embeds a checkpoint in the program, aligned as accelerated kernels want it.
 ///

@@ -5,26 +5,24 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-use super::layout::{AffineShape, BLOCK};
-use super::packed::{PackedRow, Packing, RAW_VARIANCE_BITS};
+use super::layout::{AffineShape, BLOCK_ROWS};
+use super::packed::{LARGEST_EXPONENT, LARGEST_UNIT, Packing, SUM_LIMIT};
 use super::spec::Layout;
 use super::write::{Affine, code, row_scale};
+use crate::kernels::RAW_VARIANCE_BITS;
 use crate::moments::fixed::INPUT_BITS;
 
 /// Standardised inputs beyond this are cut off: eight standard deviations.
 const INPUT_REACH: i64 = 8;
-/// Sums of bytes times activations stay below this, because kernels return 256 times as much.
-const SUM_LIMIT: i64 = (1 << 23) - 1;
 /// Sums of squared bytes times variances stay below this.
 const SQUARE_SUM_LIMIT: i64 = (1 << 31) - 1;
 /// Largest byte of a square: signed, because the kernels' instructions are.
 const LARGEST_SQUARE: f64 = 127.0;
 
-/// The four sections of a packed affine map.
+/// The three sections of a packed affine map.
 #[derive(Default)]
 pub(super) struct PackedAffine {
     pub(super) packing: Vec<u8>,
-    pub(super) rows: Vec<u8>,
     pub(super) weight: Vec<u8>,
     pub(super) square: Vec<u8>,
 }
@@ -42,12 +40,31 @@ impl Row {
         let scale = row_scale(weights.iter().map(|weight| weight.abs()), 127.0);
         let codes: Vec<i64> = weights.iter().map(|weight| code(*weight, scale, 127.0) as i64).collect();
         let scale = f64::from(scale);
-        let largest = codes.iter().map(|code| code * code).max().unwrap_or(0) as f64;
         // The small layout squares the codes themselves; the fast one stores the squares in a byte.
-        let per_square = if layout == Layout::Fast { (largest / LARGEST_SQUARE).max(1e-9) } else { 1.0 };
-        let squares = codes.iter().map(|code| ((code * code) as f64 / per_square).round() as i64).collect();
+        let (squares, per_square) = match layout {
+            Layout::Fast => (squares(&codes), LARGEST_SQUARE),
+            _ => (codes.iter().map(|code| code * code).collect(), 1.0),
+        };
         Row { codes, scale, squares, square_scale: scale * scale * per_square }
     }
+}
+
+/// Squares in units of which the largest of the row has [`LARGEST_SQUARE`].
+///
+/// From the smallest to the largest, what rounding leaves over goes to the next, so that sums over weights of a size are right. Rounded
+/// each for itself, the small weights of a row that has one large one would all become zero, and their variance with them.
+fn squares(codes: &[i64]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..codes.len()).collect();
+    order.sort_by_key(|index| codes[*index].abs());
+    let mut squares = vec![0; codes.len()];
+    let mut left_over = 0.0;
+    for index in order {
+        let exact = (codes[index] * codes[index]) as f64 / LARGEST_SQUARE + left_over;
+        let rounded = exact.round().clamp(0.0, LARGEST_SQUARE);
+        left_over = exact - rounded;
+        squares[index] = rounded as i64;
+    }
+    squares
 }
 
 /// Packs one affine map. `first` says that its inputs are the model's own, which are not bounded by one.
@@ -58,23 +75,32 @@ pub(super) fn pack(affine: &Affine, shape: AffineShape, first: bool) -> Result<P
     if !packing.is_sound() {
         return Err("the weights are too large for integer kernels; use the layout plain".into());
     }
-    let bytes = |of: fn(&Row) -> &Vec<i64>| blocks(&rows.iter().map(of).collect::<Vec<_>>(), shape);
-    let mut packed = PackedAffine {
-        packing: packing.to_bytes().into(),
-        weight: bytes(|row| &row.codes),
-        ..PackedAffine::default()
-    };
-    if shape.layout == Layout::Fast && shape.propagates {
-        packed.square = bytes(|row| &row.squares);
+    let mut fixed: Vec<FixedRow> = Vec::new();
+    for (index, (row, bias)) in rows.iter().zip(&affine.bias).enumerate() {
+        fixed.push(fixed_row(row, *bias, &packing, shape, index)?);
     }
-    for index in 0..shape.packed_rows() {
-        let row = match rows.get(index) {
-            Some(row) => fixed_row(row, affine.bias[index], &packing, shape, index)?,
-            None => PackedRow::default(),
-        };
-        packed.rows.extend(row.to_bytes());
+    fixed.resize_with(shape.packed_rows(), FixedRow::default);
+    let blocks = |of: fn(&Row) -> &Vec<i64>| blocks(&rows.iter().map(of).collect::<Vec<_>>(), shape);
+    let (codes, squares) = (blocks(|row| &row.codes), blocks(|row| &row.squares));
+    let mut packed = PackedAffine { packing: packing.to_bytes().into(), ..PackedAffine::default() };
+    for ((codes, squares), rows) in codes.iter().zip(&squares).zip(fixed.chunks(BLOCK_ROWS)) {
+        let words = |of: fn(&FixedRow) -> i32| rows.iter().flat_map(move |row| of(row).to_le_bytes());
+        packed.weight.extend(codes);
+        packed.weight.extend(words(|row| row.bias).chain(words(|row| row.mean_scale)));
+        if shape.propagates {
+            packed.square.extend(squares.iter().filter(|_| shape.layout == Layout::Fast));
+            packed.square.extend(words(|row| row.var_scale));
+        }
     }
     Ok(packed)
+}
+
+/// Bias and scales of one row, with the fractional bits of `moments::fixed`.
+#[derive(Default)]
+struct FixedRow {
+    bias: i32,
+    mean_scale: i32,
+    var_scale: i32,
 }
 
 /// The finest scales with which no row can overflow.
@@ -86,7 +112,7 @@ fn packing(rows: &[Row], shape: AffineShape, first: bool) -> Packing {
         reach * sum(inputs) + sum(state)
     };
     let mean_sum = rows.iter().map(largest_sum).max().unwrap_or(0).max(1);
-    let unit = (SUM_LIMIT / mean_sum).min(32767 / reach);
+    let unit = (i64::from(SUM_LIMIT) / mean_sum).min(LARGEST_UNIT as i64).min(32767 / reach);
     let square_sum = rows.iter().map(|row| row.squares.iter().sum::<i64>()).max().unwrap_or(0).max(1);
     let (limit, _) = square_sums(shape.layout);
     let largest_scale = rows.iter().map(|row| row.square_scale).fold(1e-12, f64::max);
@@ -95,7 +121,7 @@ fn packing(rows: &[Row], shape: AffineShape, first: bool) -> Packing {
         unit: unit as f32,
         input_limit: (unit * reach) as i32,
         variance_bits: (limit / square_sum).ilog2().min(14),
-        variance_exponent: (room.floor() as i64).clamp(0, 50) as u32,
+        variance_exponent: (room.floor() as i64).clamp(0, LARGEST_EXPONENT.into()) as u32,
     }
 }
 
@@ -104,7 +130,7 @@ fn packing(rows: &[Row], shape: AffineShape, first: bool) -> Packing {
 /// Kernels return 256 times the sum of stored squares, and the sum itself where they square.
 fn square_sums(layout: Layout) -> (i64, u32) {
     match layout {
-        Layout::Fast => (SUM_LIMIT, 32 - 8 - RAW_VARIANCE_BITS),
+        Layout::Fast => (SUM_LIMIT.into(), 32 - 8 - RAW_VARIANCE_BITS),
         _ => (SQUARE_SUM_LIMIT, 32 - RAW_VARIANCE_BITS),
     }
 }
@@ -115,7 +141,7 @@ fn fixed_row(
     packing: &Packing,
     shape: AffineShape,
     index: usize,
-) -> Result<PackedRow, String> {
+) -> Result<FixedRow, String> {
     let half = if shape.sigmoids.includes(index) { 0.5 } else { 1.0 };
     let one = f64::from(1_u32 << INPUT_BITS);
     // The kernel's 256 × sum, times this, divided by 2³², is the pre-activation.
@@ -123,7 +149,7 @@ fn fixed_row(
     let bits = packing.variance_exponent + square_sums(shape.layout).1;
     let var_scale = half * half * row.square_scale * 2f64.powi(bits as i32);
     let var_scale = if shape.propagates { var_scale } else { 0.0 };
-    Ok(PackedRow {
+    Ok(FixedRow {
         // A product of 30 bits has room beside it.
         bias: integer(half * f64::from(bias) * one, 29).ok_or_else(|| too_large(index, "bias"))?,
         mean_scale: integer(mean_scale, 31).ok_or_else(|| too_large(index, "weight"))?,
@@ -141,16 +167,16 @@ fn too_large(row: usize, what: &str) -> String {
     format!("row {row}: {what} is too large for integer kernels; use the layout plain")
 }
 
-/// Bytes of four rows by four columns after each other; the order within a block is that of `kernels::packed`.
-fn blocks(rows: &[&Vec<i64>], shape: AffineShape) -> Vec<u8> {
+/// The blocks of each four rows; the order within a block is that of `kernels::packed`.
+fn blocks(rows: &[&Vec<i64>], shape: AffineShape) -> Vec<Vec<u8>> {
     let (inputs, padded_inputs) = (shape.inputs, shape.packed_inputs());
     let mut grid = vec![vec![0_i64; shape.packed_cols()]; shape.packed_rows()];
     for (place, row) in grid.iter_mut().zip(rows) {
         place[..inputs].copy_from_slice(&row[..inputs]);
         place[padded_inputs..padded_inputs + row.len() - inputs].copy_from_slice(&row[inputs..]);
     }
-    let mut bytes = Vec::new();
-    for group in grid.chunks(BLOCK) {
+    let group_bytes = |group: &[Vec<i64>]| {
+        let mut bytes = Vec::new();
         for column in (0..shape.packed_cols()).step_by(2) {
             for rows in group.chunks(2) {
                 for column in [column, column + 1] {
@@ -159,6 +185,22 @@ fn blocks(rows: &[&Vec<i64>], shape: AffineShape) -> Vec<u8> {
                 }
             }
         }
+        bytes
+    };
+    grid.chunks(BLOCK_ROWS).map(group_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_weights_beside_a_large_one_keep_their_sum_of_squares() {
+        let mut codes = vec![7; 40];
+        codes.push(127);
+        let squares = squares(&codes);
+        assert_eq!(squares[40], 127);
+        // 40 · 7² / 127 = 15.4, where each by itself would become 0.
+        assert_eq!(squares[..40].iter().sum::<i64>(), 15);
     }
-    bytes
 }

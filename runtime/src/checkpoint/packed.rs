@@ -1,7 +1,9 @@
 //! Affine maps in packed layouts: blocks of bytes and the integers around them.
 
-use super::layout::{AffineShape, BLOCK, PACKED_ROW, Section};
+use super::layout::{AffineShape, BLOCK_ROWS, PACKING};
 use super::read::Cursor;
+use crate::kernels::{LEAST_CUT, RAW_VARIANCE_BITS};
+use crate::moments::fixed::{LARGEST_SHIFT, VAR_BITS};
 
 /// Fixed-point scales that all rows of a packed map share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,12 +18,16 @@ pub(crate) struct Packing {
     pub(crate) variance_exponent: u32,
 }
 
-/// Fractional bits of a variance before it becomes a code.
-pub(crate) const RAW_VARIANCE_BITS: u32 = 16;
+/// Sums of bytes times activations, and of squares times variances, stay below this: kernels return 256 times as much.
+pub(super) const SUM_LIMIT: u32 = (1 << 23) - 1;
+/// Most codes per unit: twice as many still fit a halfword.
+pub(super) const LARGEST_UNIT: f32 = 16383.0;
 /// Bits of the largest variance that is told from larger ones: 64.
 const LARGEST_RAW_BITS: u32 = RAW_VARIANCE_BITS + 6;
 /// A variance's exponent never falls below this (see `moments::fixed`).
-const LEAST_EXPONENT: u32 = 20;
+const LEAST_EXPONENT: u32 = VAR_BITS;
+/// Nor does it rise above this.
+pub(super) const LARGEST_EXPONENT: u32 = VAR_BITS + LARGEST_SHIFT + LEAST_CUT;
 
 impl Packing {
     pub(crate) fn read(bytes: [u8; 16]) -> Self {
@@ -44,16 +50,21 @@ impl Packing {
     }
 
     /// Bits of the largest raw variance: what the exponent leaves room for.
-    pub(crate) fn raw_bits(&self) -> u32 {
+    fn raw_bits(&self) -> u32 {
         (self.variance_bits + self.variance_exponent).saturating_sub(LEAST_EXPONENT).min(LARGEST_RAW_BITS)
+    }
+
+    /// The largest raw variance.
+    pub(crate) fn raw_limit(&self) -> u32 {
+        (1 << self.raw_bits()) - 1
     }
 
     /// Whether a step with these scales stays inside its integers, and tells variances of units apart.
     pub(crate) fn is_sound(&self) -> bool {
-        (1.0..=32767.0).contains(&self.unit)
+        (1.0..=LARGEST_UNIT).contains(&self.unit)
             && (0..=32767).contains(&self.input_limit)
             && (1..=14).contains(&self.variance_bits)
-            && (LEAST_EXPONENT..=LEAST_EXPONENT + 31).contains(&self.variance_exponent)
+            && (LEAST_EXPONENT..=LARGEST_EXPONENT).contains(&self.variance_exponent)
             && self.raw_bits() >= RAW_VARIANCE_BITS
     }
 }
@@ -61,34 +72,6 @@ impl Packing {
 fn words(bytes: [u8; 16]) -> [u32; 4] {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3] = bytes;
     [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
-}
-
-/// Bias and scales of one row, with the fractional bits of `moments::fixed`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PackedRow {
-    pub(crate) bias: i32,
-    pub(crate) mean_scale: i32,
-    pub(crate) var_scale: i32,
-}
-
-impl PackedRow {
-    #[inline(always)]
-    pub(crate) fn read(bytes: &[u8; PACKED_ROW]) -> Self {
-        let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *bytes;
-        PackedRow {
-            bias: i32::from_le_bytes([a0, a1, a2, a3]),
-            mean_scale: i32::from_le_bytes([b0, b1, b2, b3]),
-            var_scale: i32::from_le_bytes([c0, c1, c2, c3]),
-        }
-    }
-
-    #[cfg(feature = "std")]
-    pub(crate) fn to_bytes(self) -> [u8; PACKED_ROW] {
-        let mut bytes = [0; PACKED_ROW];
-        let words = [self.bias, self.mean_scale, self.var_scale];
-        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(place, word)| *place = word.to_le_bytes());
-        bytes
-    }
 }
 
 impl<'m> Cursor<'m> {
@@ -103,40 +86,60 @@ impl<'m> Cursor<'m> {
 pub(crate) struct PackedView<'m> {
     pub(crate) shape: AffineShape,
     pub(crate) packing: Packing,
-    rows: &'m [u8],
     weights: &'m [u8],
     squares: &'m [u8],
 }
 
-/// Four rows of a packed map.
+/// Four rows of a packed map. Words are little-endian; biases and scales have the fractional bits of `moments::fixed`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedGroup<'m> {
-    pub(crate) rows: &'m [[u8; PACKED_ROW]; BLOCK],
     /// Blocks of weights, by columns.
     pub(crate) weights: &'m [u8],
+    pub(crate) biases: &'m Words,
+    pub(crate) mean_scales: &'m Words,
     /// Blocks of squares; empty when the layout has none.
     pub(crate) squares: &'m [u8],
+    pub(crate) var_scales: &'m Words,
 }
+
+/// A word for each of four rows.
+pub(crate) type Words = [[u8; 4]; BLOCK_ROWS];
+
+const NO_WORDS: &Words = &[[0; 4]; BLOCK_ROWS];
 
 impl<'m> PackedView<'m> {
     pub(crate) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
-        let mut section = |section| cursor.padded(shape.bytes(section)).0;
-        let packing = section(Section::Packing).first_chunk().copied().unwrap_or_default();
-        PackedView {
-            shape,
-            packing: Packing::read(packing),
-            rows: section(Section::Rows),
-            weights: section(Section::Weight),
-            squares: section(Section::Square),
-        }
+        // Packed sections are whole multiples of the alignment.
+        let groups = shape.packed_rows() / BLOCK_ROWS;
+        let packing = cursor.take(PACKING).first_chunk().copied().unwrap_or_default();
+        let weights = cursor.take(groups * shape.mean_group());
+        let squares = cursor.take(if shape.propagates { groups * shape.square_group() } else { 0 });
+        PackedView { shape, packing: Packing::read(packing), weights, squares }
+    }
+
+    /// Both sections as they are: groups of [`AffineShape::mean_group`] and of [`AffineShape::square_group`] bytes.
+    pub(crate) fn streams(self) -> [&'m [u8]; 2] {
+        [self.weights, self.squares]
     }
 
     /// The rows in groups of four.
     pub(crate) fn groups(self) -> impl Iterator<Item = PackedGroup<'m>> {
-        let bytes = (BLOCK * self.shape.packed_cols()).max(1);
-        let rows = self.rows.as_chunks().0.as_chunks().0;
-        let squares = self.squares.chunks_exact(bytes).chain(core::iter::repeat(&[][..]));
-        let streams = self.weights.chunks_exact(bytes).zip(squares);
-        rows.iter().zip(streams).map(|(rows, (weights, squares))| PackedGroup { rows, weights, squares })
+        let [weights, squares] = self.streams();
+        let weights = weights.chunks_exact(self.shape.mean_group());
+        let squares = squares.chunks_exact(self.shape.square_group());
+        weights.zip(squares.chain(core::iter::repeat(&[][..]))).map(|(weights, squares)| {
+            let (weights, mean_scales) = last_words(weights);
+            let (weights, biases) = last_words(weights);
+            let (squares, var_scales) = last_words(squares);
+            PackedGroup { weights, biases, mean_scales, squares, var_scales }
+        })
+    }
+}
+
+/// Takes a word for each of four rows from the end.
+fn last_words(bytes: &[u8]) -> (&[u8], &Words) {
+    match bytes.as_chunks().0.as_chunks::<BLOCK_ROWS>().0.split_last() {
+        Some((words, rest)) => (rest.as_flattened().as_flattened(), words),
+        None => (&[], NO_WORDS),
     }
 }

@@ -130,6 +130,14 @@ impl<'m> Cursor<'m> {
         cut(section, bytes)
     }
 
+    /// The next bytes; empty beyond the end, as [`padded`](Self::padded).
+    #[cfg(feature = "packed")]
+    pub(crate) fn take(&mut self, bytes: usize) -> &'m [u8] {
+        let (section, rest) = self.rest.split_at_checked(bytes).unwrap_or_default();
+        self.rest = rest;
+        section
+    }
+
     /// The next list of numbers.
     pub(crate) fn vector(&mut self, vector: Vector, spec: &ModelSpec) -> F32s<'m> {
         F32s::new(self.padded(4 * vector.count(spec)).0)

@@ -3,8 +3,11 @@
 //! The limits are wide for any trained net and narrow enough that no sum of a step can leave the finite range
 //! of f32 (see `models::network`).
 
+#[cfg(feature = "packed")]
+use super::layout::BLOCK_ROWS;
 use super::layout::{AffineShape, Section, Vector};
-use super::packed::Packing;
+#[cfg(feature = "packed")]
+use super::packed::{PackedView, SUM_LIMIT};
 use super::read::Cursor;
 use super::spec::{
     CellKind, Layout, Likelihood, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
@@ -174,28 +177,21 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
 /// Every section of one affine map.
 #[inline(never)]
 pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
+    #[cfg(feature = "packed")]
+    if shape.layout.runs_packed() {
+        let mut ahead = *cursor;
+        packed(ahead.packed(shape), part)?;
+    }
     for section in Section::ALL {
         let bytes = cursor.padded(shape.bytes(section));
         if shape.layout.runs_packed() {
-            packed_section(section, bytes, part)?;
+            // Its rows have been checked, four at a time.
+            zeros(bytes.1, part, section.name())?;
         } else {
             plain_section(section, bytes, shape.format, part)?;
         }
     }
     Ok(())
-}
-
-fn packed_section(section: Section, (bytes, padding): (&[u8], &[u8]), part: Part) -> Result<(), Error> {
-    zeros(padding, part, section.name())?;
-    match section {
-        Section::Packing => packing(bytes, part),
-        Section::Weight | Section::Square => {
-            let pairs = bytes.as_chunks().0.iter().all(is_pair);
-            check(pairs, part, section.name(), "pairs of codes from -127 to 127")
-        }
-        // Any integer is a bias or a scale; the rest are absent.
-        _ => Ok(()),
-    }
 }
 
 fn plain_section(
@@ -211,7 +207,7 @@ fn plain_section(
             return zeros(bytes.1, part, section.name());
         }
         (Section::WeightVar, WeightFormat::Int8) => return zeros(bytes.1, part, section.name()),
-        (Section::Packing | Section::Rows | Section::Square, _) => return Ok(()),
+        (Section::Packing | Section::Square, _) => return Ok(()),
         (Section::Bias | Section::Weight, _) => {
             &Limits { low: -WEIGHT_LIMIT, high: WEIGHT_LIMIT, allowed: "finite, at most 1e6" }
         }
@@ -226,13 +222,39 @@ fn plain_section(
     numbers(bytes, part, section.name(), limits)
 }
 
-/// A packed map's scales; nothing where there are none.
-fn packing(bytes: &[u8], part: Part) -> Result<(), Error> {
-    let sound = bytes.first_chunk().is_none_or(|bytes| Packing::read(*bytes).is_sound());
-    check(sound, part, "packing", "scales within the range of the integer kernels")
+/// A packed map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
+#[cfg(feature = "packed")]
+fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
+    let packing = map.packing;
+    check(packing.is_sound(), part, "packing", "scales within the range of the integer kernels")?;
+    for group in map.groups() {
+        let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));
+        check(pairs == [true; 2], part, "weight", "pairs of codes from -127 to 127")?;
+        let sums = square_sums(group.squares);
+        let fits = sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= SUM_LIMIT >> packing.variance_bits));
+        check(fits, part, "square", "codes from 0 to 127 whose sums leave room for variances")?;
+        let signed = group.var_scales.iter().any(|scale| i32::from_le_bytes(*scale) < 0);
+        check(!signed, part, "square", "scales that are not negative")?;
+    }
+    Ok(())
+}
+
+/// Sums of the codes of four rows; `None` if one is negative.
+#[cfg(feature = "packed")]
+fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
+    let mut sums = [0; BLOCK_ROWS];
+    // Two columns of rows 0 and 1, lower row first, then of rows 2 and 3.
+    for [b0, a0, b1, a1, d0, c0, d1, c1] in blocks.as_chunks().0 {
+        for (sum, codes) in sums.iter_mut().zip([[a0, a1], [b0, b1], [c0, c1], [d0, d1]]) {
+            let [first, second] = codes.map(|code| *code as i8);
+            *sum += u32::from(u8::try_from(first).ok()?) + u32::from(u8::try_from(second).ok()?);
+        }
+    }
+    Some(sums)
 }
 
 /// Whether two bytes are 256·a + b with both codes in −127…127.
+#[cfg(feature = "packed")]
 fn is_pair(bytes: &[u8; 2]) -> bool {
     let [low, _] = *bytes;
     let pair = i32::from(i16::from_le_bytes(*bytes));

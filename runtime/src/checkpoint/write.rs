@@ -177,8 +177,8 @@ fn extend_affine(
     expect_len(affine.weight_var.len(), weights * variances, &format!("{part}: weight_var"))?;
     if shape.layout.is_packed() {
         let packed = pack(affine, shape, first).map_err(|error| format!("{part}: {error}"))?;
-        let PackedAffine { packing, rows, weight, square } = packed;
-        [packing, rows, weight, square].iter().for_each(|section| extend_padded(payload, section));
+        let PackedAffine { packing, weight, square } = packed;
+        [packing, weight, square].iter().for_each(|section| extend_padded(payload, section));
         return Ok(());
     }
     let order = GroupOrder::new(shape);
@@ -191,7 +191,7 @@ fn extend_affine(
             Section::Bias => &le_bytes(&order.rows(&affine.bias)),
             Section::BiasVar => &le_bytes(&order.rows(&affine.bias_var)),
             Section::WeightScale => &encoded.weight_scale,
-            Section::Packing | Section::Rows | Section::Square => continue,
+            Section::Packing | Section::Square => continue,
             Section::Weight => &encoded.weight,
             Section::DeviationScale => &encoded.deviation_scale,
             Section::WeightVar => &encoded.weight_var,

@@ -24,11 +24,10 @@ pub(crate) fn mul_high(a: i32, b: i32) -> i32 {
     ((i64::from(a) * i64::from(b)) >> 32) as i32
 }
 
-/// The magnitude with the sign of another number.
+/// ⌊a·b / 2³²⌋ of numbers without sign.
 #[inline(always)]
-pub(crate) fn with_sign_of(sign: i32, magnitude: i32) -> i32 {
-    let mask = sign >> 31;
-    (magnitude ^ mask).wrapping_sub(mask)
+pub(crate) fn mul_high_unsigned(a: u32, b: u32) -> u32 {
+    ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
 #[cfg(test)]
@@ -42,12 +41,5 @@ mod tests {
                 assert_eq!(mul_word(a, b), mul_word_in_halves(a, b), "{a} {b}");
             }
         }
-    }
-
-    #[test]
-    fn the_sign_is_that_of_the_first() {
-        assert_eq!(with_sign_of(-5, 7), -7);
-        assert_eq!(with_sign_of(5, 7), 7);
-        assert_eq!(with_sign_of(0, 7), 7);
     }
 }

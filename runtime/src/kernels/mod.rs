@@ -8,6 +8,8 @@
 //! replaces a portable one file by file and must give the same bits.
 
 #[cfg(feature = "packed")]
+mod activations;
+#[cfg(feature = "packed")]
 mod arithmetic;
 #[cfg(feature = "packed")]
 mod packed;
@@ -21,23 +23,46 @@ pub(crate) mod vectors;
 #[cfg(feature = "packed")]
 mod words;
 
-/// Kernels for the core at hand; without any for it, the portable ones.
-///
-/// Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by
-/// the cargo feature.
-#[cfg(feature = "packed")]
-#[cfg(any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")))]
-#[path = "dsp.rs"]
-mod core_kernels;
-#[cfg(feature = "packed")]
-#[cfg(not(any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf"))))]
-#[path = "any_core.rs"]
-mod core_kernels;
+// Kernels for the core at hand; without any for it, the portable ones.
+//
+// Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by the cargo
+// feature; Armv6-M by its lack of atomic instructions.
+cfg_select! {
+    not(feature = "packed") => {}
+    feature = "portable" => {
+        #[path = "any_core.rs"]
+        mod core_kernels;
+        mod portable_layers;
+    }
+    any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")) => {
+        #[path = "dsp/mod.rs"]
+        mod core_kernels;
+    }
+    all(target_arch = "arm", target_os = "none", target_has_atomic = "32") => {
+        #[path = "mainline.rs"]
+        #[rustfmt::skip]
+        mod core_kernels;
+        mod portable_layers;
+    }
+    all(target_arch = "arm", target_os = "none") => {
+        #[path = "baseline.rs"]
+        #[rustfmt::skip]
+        mod core_kernels;
+        mod portable_layers;
+    }
+    _ => {
+        #[path = "any_core.rs"]
+        mod core_kernels;
+        mod portable_layers;
+    }
+}
 
 #[cfg(feature = "packed")]
-pub(crate) use arithmetic::{mul_high, mul_word, with_sign_of};
+pub(crate) use activations::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, pair};
 #[cfg(feature = "packed")]
-pub(crate) use core_kernels::{TanhRows, cell_step, dot};
+pub(crate) use arithmetic::{mul_high, mul_high_unsigned, mul_word};
+#[cfg(feature = "packed")]
+pub(crate) use core_kernels::{dot, fill_pairs, lstm_units, shorten, tanh_units};
 #[cfg(feature = "packed")]
 pub(crate) use packed::dot_squared;
 #[cfg(feature = "plain")]

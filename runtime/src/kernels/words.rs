@@ -24,7 +24,8 @@ impl Word for [u8; 4] {
 /// The bytes as words if they are aligned and whole: one load each, also on cores that cannot load across a word.
 #[inline(always)]
 pub(super) fn words(bytes: &[u8]) -> Option<&[u32]> {
-    // SAFETY: every bit pattern is a u32.
-    let (before, words, after) = unsafe { bytes.align_to::<u32>() };
-    (before.is_empty() && after.is_empty()).then_some(words)
+    let start = bytes.as_ptr().cast::<u32>();
+    let whole = start.is_aligned() && bytes.len().is_multiple_of(4);
+    // SAFETY: aligned, so many words long, and every bit pattern is a u32.
+    whole.then(|| unsafe { core::slice::from_raw_parts(start, bytes.len() / 4) })
 }

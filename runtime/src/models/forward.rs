@@ -1,6 +1,8 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
 use super::input::RawRow;
+#[cfg(feature = "plain")]
+use super::input::limited;
 use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
 use super::model::Model;
 #[cfg(feature = "plain")]
@@ -13,19 +15,22 @@ use crate::checkpoint::{Cursor, Likelihood, Target, Vector};
 use crate::moments::Moments;
 
 impl<'m> Model<'m> {
-    /// Brings the layers one sample forward, from standardised `inputs`. Returns the payload after the layers.
+    /// Brings the layers one sample forward, from pairs of standardised `inputs`. Returns the payload after the layers.
     pub(super) fn recur(
         &self,
         recurrent: &mut [f32],
         scratch: &mut [f32],
-        inputs: impl Iterator<Item = Moments>,
+        inputs: impl Iterator<Item = [Moments; 2]>,
     ) -> Cursor<'m> {
         let (spec, mut weights) = (self.spec(), self.weights);
         match spec.layout.runs_packed() {
             #[cfg(feature = "packed")]
             true => packed::recur(spec, &mut weights, scratch, recurrent, inputs),
             #[cfg(feature = "plain")]
-            false => network::recur(spec, &mut weights, scratch, recurrent, inputs),
+            false => {
+                let inputs = inputs.flatten().take(spec.inputs.into()).map(limited);
+                network::recur(spec, &mut weights, scratch, recurrent, inputs)
+            }
             #[cfg(not(all(feature = "packed", feature = "plain")))]
             _ => &[],
         };

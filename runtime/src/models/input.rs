@@ -24,13 +24,21 @@ impl Reading {
 
     /// Moments in units of the training data's mean and deviation, kept inside the finite range.
     pub(super) fn standardised(self, mean: f32, std: f32) -> Moments {
-        let value = (self.value - mean) / std;
-        Moments {
-            mean: value.clamp(-UNIT_LIMIT, UNIT_LIMIT),
-            // Most readings are certain, and divisions are slow.
-            var: if self.var > 0.0 { at_most(self.var / std / std, UNIT_LIMIT * UNIT_LIMIT) } else { 0.0 },
-        }
+        // Nearly every reading is certain, and a division is dear where it is emulated.
+        let var = if self.var == 0.0 { 0.0 } else { self.var / std / std };
+        limited(Moments { mean: (self.value - mean) / std, var })
     }
+}
+
+/// A standardised input, kept inside the finite range.
+pub(super) fn limited(input: Moments) -> Moments {
+    let mean = input.mean.clamp(-UNIT_LIMIT, UNIT_LIMIT);
+    Moments { mean, var: at_most(input.var, UNIT_LIMIT * UNIT_LIMIT) }
+}
+
+/// Inputs two at a time, a last one beside a zero.
+pub(super) fn paired(mut inputs: impl Iterator<Item = Moments>) -> impl Iterator<Item = [Moments; 2]> {
+    core::iter::from_fn(move || Some([inputs.next()?, inputs.next().unwrap_or_default()]))
 }
 
 /// A source of readings: row values, with or without variances. Channels beyond its end are missing.

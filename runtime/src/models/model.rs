@@ -134,13 +134,37 @@ impl<'m> Model<'m> {
         self.standardised(channel, row.reading(channel).or_else(stand_in))
     }
 
+    /// All inputs, standardised, two at a time.
+    #[inline(always)]
+    fn inputs(&self, row: Option<RawRow<'_>>, predicted: [&[f32]; 3]) -> impl Iterator<Item = [Moments; 2]> {
+        // Nearly all are there and certain; any doubt is for the slow path.
+        let values = row.filter(|row| row.vars.is_empty()).map_or(&[][..], |row| row.values);
+        let scales = self.input_mean.pairs().zip(self.input_std.pairs());
+        let mut simple = values.as_chunks::<2>().0.iter().zip(scales);
+        let pairs = 0..usize::from(self.spec().inputs.div_ceil(2));
+        pairs.map(move |index| match simple.next() {
+            Some((values, (mean, std))) if values[0].is_finite() && values[1].is_finite() => {
+                let standardised = |place: usize| (values[place] - mean[place]) / std[place];
+                [0, 1].map(|place| Moments { mean: standardised(place), var: 0.0 })
+            }
+            _ => self.any_inputs(row, index, predicted),
+        })
+    }
+
+    #[inline(never)] // rare, and the common case is short of registers
+    fn any_inputs(&self, row: Option<RawRow<'_>>, pair: usize, predicted: [&[f32]; 3]) -> [Moments; 2] {
+        [2 * pair, 2 * pair + 1].map(|channel| {
+            let exists = channel < usize::from(self.spec().inputs);
+            if exists { self.input(row, channel, predicted) } else { Moments::default() }
+        })
+    }
+
     /// Brings the stream one sample forward. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
         let State { recurrent, outputs, scratch } = state;
-        let channels = 0..usize::from(self.spec().inputs);
         let predicted = [&*outputs.mean, &*outputs.epistemic, &*outputs.aleatoric];
-        let inputs = channels.map(|channel| self.input(row, channel, predicted));
+        let inputs = self.inputs(row, predicted);
         let after_layers = self.recur(recurrent, scratch, inputs);
         self.emit(after_layers, recurrent, scratch, row, outputs.places());
     }

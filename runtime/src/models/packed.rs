@@ -7,16 +7,16 @@ use crate::checkpoint::{
     CellKind, Cursor, LayerSpec, Likelihood, ModelSpec, PackedGroup, PackedView, UnitNoise,
 };
 use crate::moments::Moments;
-use crate::moments::fixed::{INPUT_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
+use crate::moments::fixed::{INPUT_BITS, SHORT_MEAN_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
 
-/// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
+/// Brings every layer forward, from pairs of standardised `inputs`, and returns the units of the last.
 #[inline(never)] // a step is short of stack, not of calls
 pub(super) fn recur<'r>(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &'r mut [f32],
-    inputs: impl Iterator<Item = Moments>,
+    inputs: impl Iterator<Item = [Moments; 2]>,
 ) -> &'r [f32] {
     let mut inputs = Some(inputs);
     let mut rest = recurrent;
@@ -26,14 +26,14 @@ pub(super) fn recur<'r>(
         let mut activations = Activations::new(scratch, shape.packed_cols(), shape.propagates, map.packing);
         match inputs.take() {
             Some(inputs) => activations.fill_input(layer.input_noise, inputs),
-            None => activations.fill_units(0, layer.input_noise, below),
+            None => activations.fill_units(layer.input_noise, below),
         }
         let units = usize::from(layer.units);
         let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(units).unwrap_or_default();
         let cells = 2 * units * (layer.cell.states() - 1);
         let (c, left) = left.split_at_mut_checked(cells).unwrap_or_default();
         if layer.cell.is_recurrent() {
-            activations.fill_units(shape.packed_inputs(), layer.recurrent_noise, h);
+            activations.fill_units(layer.recurrent_noise, h);
         }
         layer_step(layer, map, activations.finish(), h, c);
         (below, rest) = (h, left);
@@ -63,7 +63,7 @@ pub(super) fn output_step(
     let mut activations = Activations::new(scratch, shape.packed_cols(), shape.propagates, map.packing);
     // A plain output ignores variance and noise alike.
     let noise = if shape.propagates { spec.output.noise } else { UnitNoise::None };
-    activations.fill_units(0, noise, below);
+    activations.fill_units(noise, below);
     let input = activations.finish();
     let mut left = shape.rows;
     for group in map.groups() {
@@ -98,7 +98,10 @@ fn pre_activation(a: PreActivation, variance_scale: f32) -> Moments {
 #[inline(never)]
 fn probability(a: PreActivation) -> Moments {
     let y = tanh(a.mean, a.spread);
-    Moments { mean: sigmoid_mean(y.mean) as f32 * power(15), var: y.var as f32 * power(22) }
+    Moments {
+        mean: sigmoid_mean(y.mean) as f32 * power(SHORT_MEAN_BITS),
+        var: y.var as f32 * power(VAR_BITS + 2),
+    }
 }
 
 /// 2^−`bits` for at most 126 bits.

@@ -3,9 +3,9 @@
 use crate::cells::{CELL_LIMIT, PackedUnit};
 use crate::checkpoint::{CellKind, ModelSpec};
 use crate::moments::Moments;
-use crate::moments::fixed::{MEAN_BITS, VAR_BITS};
+use crate::moments::fixed::{SHORT_MEAN_BITS, VAR_BITS};
 
-const UNIT_MEAN: f32 = (1_u32 << MEAN_BITS) as f32;
+const UNIT_MEAN: f32 = (1_u32 << SHORT_MEAN_BITS) as f32;
 const UNIT_VAR: f32 = 65536.0;
 const CELL: f32 = (1_u32 << VAR_BITS) as f32;
 
@@ -28,7 +28,9 @@ pub(super) fn save(spec: &ModelSpec, state: &[f32], numbers: &mut [f32]) {
         h.iter().for_each(|word| put(unit(*word).mean));
         h.iter().for_each(|word| put(unit(*word).var));
         let (c, rest) = rest.split_at_checked(cells(layer.cell, layer.units)).unwrap_or_default();
-        c.iter().for_each(|word| put(word.to_bits() as i32 as f32 / CELL));
+        for part in 0..2 {
+            c.as_chunks::<2>().0.iter().for_each(|cell| put(cell[part].to_bits() as i32 as f32 / CELL));
+        }
         state = rest;
     }
 }
@@ -48,9 +50,10 @@ pub(super) fn restore(spec: &ModelSpec, state: &mut [f32], numbers: &[f32]) {
         let cells = cells(layer.cell, layer.units);
         let (c, rest) = rest.split_at_mut_checked(cells).unwrap_or_default();
         let (values, left) = left.split_at_checked(cells).unwrap_or_default();
-        for (word, value) in c.iter_mut().zip(values) {
-            let code = ((value * CELL) as i32).clamp(-CELL_LIMIT - 1, CELL_LIMIT);
-            *word = f32::from_bits(code as u32);
+        let (means, vars) = values.split_at_checked(cells / 2).unwrap_or_default();
+        for (cell, moments) in c.as_chunks_mut::<2>().0.iter_mut().zip(means.iter().zip(vars)) {
+            let code = |value: f32| ((value * CELL) as i32).clamp(-CELL_LIMIT - 1, CELL_LIMIT) as u32;
+            *cell = [f32::from_bits(code(*moments.0)), f32::from_bits(code(*moments.1))];
         }
         (state, numbers) = (rest, left);
     }

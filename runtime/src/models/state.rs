@@ -16,8 +16,8 @@ use crate::checkpoint::ModelSpec;
 /// Made by [`Model::start`](crate::Model::start).
 #[derive(Debug)]
 pub struct State<'a> {
-    /// Per layer: h means, h variances, and for an LSTM c means, c variances; in packed layouts h, and for an LSTM c
-    /// means, c variances, as integers.
+    /// Per layer: h means, h variances, and for an LSTM c means, c variances; in packed layouts h, and for an LSTM
+    /// mean and variance of each c, as integers.
     pub(super) recurrent: &'a mut [f32],
     /// The last prediction, and the score of the sample just seen.
     pub(super) outputs: Outputs<'a>,

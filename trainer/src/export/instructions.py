@@ -21,8 +21,8 @@ def parts(case):
     maps = [((4 if lstm else 1) * hidden, up(inputs, 2) + hidden), (outputs, hidden)]
     # Units are filled in twice: for their own layer, and for the map above.
     rows = [up(r, 4) // 4 for r, _ in maps]
-    cols = [up(c, 4) for _, c in maps]
-    blocks = sum(r * c // 4 for r, c in zip(rows, cols))
+    cols = [up(c, 8) for _, c in maps]
+    blocks = sum(r * c // 8 for r, c in zip(rows, cols))
     scored = outputs if case.get("target") == "next" else 0
     return [1, blocks, sum(rows), hidden if lstm else 0, inputs, 2 * hidden, scored]
 

@@ -1,7 +1,7 @@
 //! How many instructions a step takes on a microcontroller, predicted from the architecture.
 //!
 //! A step in a packed layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
-//! four rows by four columns, groups of four rows, LSTM cells, inputs, units to fill in, channels to score. The weight of each part is
+//! four rows by eight columns, groups of four rows, LSTM cells, inputs, units to fill in, channels to score. The weight of each part is
 //! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
 //! together.
 
@@ -66,8 +66,8 @@ pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<Instructions> {
 fn parts(spec: &ModelSpec) -> [f64; PARTS] {
     let (mut blocks, mut groups, mut cells, mut filled) = (0, 0, 0, 0);
     let mut map = |rows: usize, cols: usize| {
-        let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(4));
-        (blocks, groups) = (blocks + rows * cols / 4, groups + rows);
+        let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(8));
+        (blocks, groups) = (blocks + rows * cols / 8, groups + rows);
     };
     let mut inputs = usize::from(spec.inputs);
     for layer in &spec.layers {

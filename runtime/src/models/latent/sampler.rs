@@ -7,7 +7,7 @@ use super::model::LatentModel;
 use super::state::LatentState;
 use super::steps::pass;
 use crate::checkpoint::Family;
-use crate::models::input::RawRow;
+use crate::models::input::{RawRow, paired};
 use crate::models::prediction::Prediction;
 use crate::random::normal;
 use crate::{Arena, Error};
@@ -119,7 +119,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
             outputs.draw(model.likelihood(), rng);
         }
         let row = RawRow { values: outputs.mean, vars: &[] };
-        model.recognition().recur(recognition, scratch, Inputs::row(model.recognition(), row, None));
+        model.recognition().recur(recognition, scratch, paired(Inputs::row(model.recognition(), row, None)));
         fed.take_row(model.generating(), row, outputs);
         state.outputs.forget_surprise();
         state.expected = false;

@@ -1,0 +1,105 @@
+//! Filling in the input of a map: ten instructions for each unit, two more to shorten its variance.
+
+use core::arch::naked_asm;
+
+use crate::kernels::activations::{self, NoiseScales};
+
+/// [`activations::fill_pairs`].
+pub(crate) fn fill_pairs(
+    noise: &NoiseScales,
+    units: &[[f32; 2]],
+    means: &mut [f32],
+    vars: &mut [[f32; 2]],
+) -> u32 {
+    let pairs = units.len().min(means.len()).min(vars.len());
+    if pairs == 0 {
+        return 0;
+    }
+    // SAFETY: as many pairs lie behind each pointer.
+    unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, pairs) }
+}
+
+/// [`activations::shorten`].
+pub(crate) fn shorten(words: &mut [f32], cut: u32) {
+    let (chunks, rest) = words.as_chunks::<8>();
+    if chunks.is_empty() || !rest.is_empty() || !(2..=31).contains(&cut) {
+        return activations::shorten(words, cut);
+    }
+    // SAFETY: as many words lie behind the pointer.
+    unsafe { shorten_eights(words.as_mut_ptr(), words.len() / 8, 1 << (32 - cut)) }
+}
+
+/// # Safety
+/// `pairs` must not be 0, and as many pairs must lie behind the pointers.
+#[unsafe(naked)]
+unsafe extern "C" fn fill(
+    units: *const [f32; 2],
+    means: *mut f32,
+    vars: *mut [f32; 2],
+    noise: &NoiseScales,
+    pairs: usize,
+) -> u32 {
+    naked_asm!(
+        // Armv8-M has these instructions as an extension, which its assembler wants to be told.
+        ".arch armv7e-m",
+        "push    {{r4-r11, lr}}",
+        "ldm     r3, {{r4-r7}}",
+        "ldr     r3, [sp, #36]",
+        "movs    r12, #0",
+        "mov     lr, #32768",
+        "2:",
+        "ldrd    r8, r9, [r0], #8",
+        "smlabb  r10, r8, r4, lr",
+        "smlabb  r11, r9, r4, lr",
+        "pkhtb   r10, r11, r10, asr #16",
+        "str     r10, [r1], #4",
+        "smulbb  r10, r8, r8",
+        "smulbb  r11, r9, r9",
+        "smulwb  r10, r10, r5",
+        "smulwb  r11, r11, r5",
+        "lsr     r8, r8, #16",
+        "lsr     r9, r9, #16",
+        "mla     r10, r8, r6, r10",
+        "mla     r11, r9, r6, r11",
+        "add     r10, r7, r10, lsr #10",
+        "add     r11, r7, r11, lsr #10",
+        "strd    r10, r11, [r2], #8",
+        "orr     r12, r12, r10",
+        "orr     r12, r12, r11",
+        "subs    r3, #1",
+        "bne     2b",
+        "mov     r0, r12",
+        "pop     {{r4-r11, pc}}",
+    )
+}
+
+/// # Safety
+/// `eights` must not be 0, and eight times as many words must lie behind the pointer.
+#[unsafe(naked)]
+unsafe extern "C" fn shorten_eights(words: *mut f32, eights: usize, factor: u32) {
+    naked_asm!(
+        ".arch armv7e-m",
+        "push    {{r4-r11}}",
+        "mov     r3, r0",
+        "2:",
+        "ldmia   r0!, {{r4-r11}}",
+        // A product whose upper half is rounded is a shift that rounds.
+        "smmulr  r4, r4, r2",
+        "smmulr  r5, r5, r2",
+        "smmulr  r6, r6, r2",
+        "smmulr  r7, r7, r2",
+        "smmulr  r8, r8, r2",
+        "smmulr  r9, r9, r2",
+        "smmulr  r10, r10, r2",
+        "smmulr  r11, r11, r2",
+        "pkhbt   r4, r4, r5, lsl #16",
+        "pkhbt   r5, r6, r7, lsl #16",
+        "pkhbt   r6, r8, r9, lsl #16",
+        "pkhbt   r7, r10, r11, lsl #16",
+        "stmia   r3!, {{r4-r7}}",
+        "subs    r1, #1",
+        "bne     2b",
+        "pop     {{r4-r11}}",
+        "bx      lr",
+    )
+}
