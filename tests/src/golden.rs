@@ -148,10 +148,9 @@ fn recipes() -> Vec<Recipe> {
     vec![
         recipe("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
         recipe("elman-sigmoid", &[(CellKind::Elman(Transfer::Sigmoid), 7)], base, Rows::Plain),
-        recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 7)], base, Rows::Plain),
+        // A group of sixteen units and one of one: what a host takes on in vectors, and what is left.
+        recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 17)], base, Rows::Plain),
         recipe("lstm", &[(LSTM, 5)], base, Rows::Plain),
-        // Groups of sixteen, four and one unit: what a host takes on in vectors, and what is left.
-        recipe("groups-elman", &[(ELMAN, 22)], means, Rows::Gaps),
         recipe("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
         recipe("certain", &[(ELMAN, 7)], certain, Rows::Plain),
         recipe("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),

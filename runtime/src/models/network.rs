@@ -35,12 +35,9 @@ impl<'s> Scratch<'s> {
         let (means, vars) = units.split_at_checked(units.len() / 2).unwrap_or_default();
         let places = self.mean.get_mut(start..).zip(self.var.get_mut(start..)).unwrap_or_default();
         let units = means.iter().zip(vars).map(|(mean, var)| Moments { mean: *mean, var: *var });
-        // A loop for each kind of noise, so that none of them asks which it is.
         match noise {
             UnitNoise::None => fill(places, units),
-            UnitNoise::Dropout { .. } => fill(places, units.map(|unit| with_noise(noise, unit))),
-            UnitNoise::Multiplicative { .. } => fill(places, units.map(|unit| with_noise(noise, unit))),
-            UnitNoise::Additive { .. } => fill(places, units.map(|unit| with_noise(noise, unit))),
+            _ => fill(places, units.map(|unit| with_noise(noise, unit))),
         }
     }
 
