@@ -20,12 +20,12 @@ const NOISE_ROWS: usize = 16;
 fn main() {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     link(&out);
-    let golden: Vec<Case> = golden::cases().into_iter().chain(golden_latent::cases()).collect();
     let mut embedded = Embedded { out, source: String::new(), constants: BTreeMap::new() };
     let chosen = chosen_case();
     embedded.line(chosen_stream(&chosen));
     embedded.group("CHOSEN", &[chosen]);
-    embedded.group("GOLDEN", &golden);
+    embedded.group("GOLDEN", &golden::cases());
+    embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("LATENT", &golden_latent::by_hand());
     let Embedded { out, source, .. } = embedded;
     fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");

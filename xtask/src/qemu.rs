@@ -9,6 +9,9 @@ use crate::machine::MACHINES;
 use crate::shell::{Shell, root};
 use crate::{image, table};
 
+/// The images that hold the cases, in the order of the file.
+const IMAGES: [&str; 2] = ["golden", "golden_latent"];
+
 const FILE: &str = "tests/golden/streams.txt";
 const PREAMBLE: &str = "\
 # Fingerprints of the golden streams (tests/src/golden.rs): FNV-1a over the bits of every number predicted.
@@ -45,8 +48,11 @@ fn replay_everywhere() -> Result<Vec<Answers>> {
     let host = Shell::cargo("run --quiet --release -p quaver-tests --bin golden").run()?;
     let mut answers = vec![Answers { machine: "host", lines: parsed(&host) }];
     for machine in &MACHINES {
-        let printed = machine.run(&image::build("golden", machine.target)?)?;
-        answers.push(Answers { machine: machine.core, lines: parsed(&printed) });
+        let mut lines = Vec::new();
+        for name in IMAGES {
+            lines.extend(parsed(&machine.run(&image::build(name, machine.target)?)?));
+        }
+        answers.push(Answers { machine: machine.core, lines });
     }
     Ok(answers)
 }

@@ -120,7 +120,7 @@ fn firmware_lints() -> Result<String> {
 
 fn firmware() -> Result<String> {
     for target in targets() {
-        for image in ["quaver-qemu", "golden", "bits", "bench"] {
+        for image in ["quaver-qemu", "golden", "golden_latent", "bits", "bench"] {
             image::build(image, target)?;
         }
     }
