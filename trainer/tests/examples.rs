@@ -75,13 +75,9 @@ impl Tried {
                     npy("<i8", "(3,)", &[20_i64, 30, 2550].map(i64::to_le_bytes).concat()),
                 );
             }
-            "vosp_denoise" | "vrae" => {
-                for split in ["train", "valid", "test"] {
-                    let name =
-                        if example == "vrae" { format!("{split}.csv") } else { format!("noisy.{split}.csv") };
-                    self.write(&name, rows(&channels("x", 3), 0));
-                }
-            }
+            "vosp_denoise" => self.write_splits("noisy.", &rows(&channels("x", 3), 0)),
+            "clean_denoise" => self.write_splits("clean.", &rows(&channels("x", 3), 0)),
+            "vrae" => self.write_splits("", &rows(&channels("x", 3), 0)),
             _ if example.contains("piano") => {
                 for split in ["train", "valid", "test"] {
                     let chords = ["60,64,67", "62,65,69", "", "59,62,67"].repeat(2).join(";");
@@ -90,6 +86,10 @@ impl Tried {
             }
             _ => panic!("{example}.toml is new: say here which data it needs"),
         }
+    }
+
+    fn write_splits(&self, prefix: &str, rows: &str) {
+        ["train", "valid", "test"].iter().for_each(|split| self.write(&format!("{prefix}{split}.csv"), rows));
     }
 
     fn write_csv(&self, rows: &str) {
