@@ -151,6 +151,8 @@ fn recipes() -> Vec<Recipe> {
         // A group of sixteen units and one of one: what a host takes on in vectors, and what is left.
         recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 17)], base, Rows::Plain),
         recipe("lstm", &[(LSTM, 5)], base, Rows::Plain),
+        // As many columns as take a kernel of eight blocks of eight more than one turn.
+        recipe("wide", &[(ELMAN, 62)], base, Rows::Plain),
         recipe("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
         recipe("certain", &[(ELMAN, 7)], certain, Rows::Plain),
         recipe("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),
