@@ -2,7 +2,7 @@
 
 use quaver::checkpoint::{
     CellKind, Contents, Forecast, Kind, LatentCheckpoint, Layout, Likelihood, ModelSpec, OutputMode, Prior,
-    Target, Transfer, UnitNoise, WeightFormat, write,
+    Target, Transfer, UnitNoise, VERSION, WeightFormat, write,
 };
 use quaver::{Denoiser, Error, Feedback, LatentModel, Model, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
@@ -74,8 +74,8 @@ fn kinds_of_checkpoints_are_told_apart() {
     assert_eq!(LatentCheckpoint::read(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
     assert_eq!([&latent[..], &single, b"?"].map(Kind::of), [Some(Kind::Latent), Some(Kind::Predictor), None]);
     let mut newer = latent.clone();
-    newer[4] = 2;
-    assert_eq!(LatentCheckpoint::read(&newer).err(), Some(Error::Version { found: 2 }));
+    newer[4..6].copy_from_slice(&(VERSION + 1).to_le_bytes());
+    assert_eq!(LatentCheckpoint::read(&newer).err(), Some(Error::Version { found: VERSION + 1 }));
 }
 
 #[test]
