@@ -66,7 +66,7 @@ impl<'m, 'a> Predictor<'m, 'a> {
     /// Copies the stream's state into `words`; see [`Model::save`].
     ///
     /// # Errors
-    /// If `words` is not [`ModelSpec::saved_words`] long.
+    /// If `words` is not [`ModelSpec::saved_words`](crate::checkpoint::ModelSpec::saved_words) long.
     pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
         self.model.save(&self.state, words)
     }
