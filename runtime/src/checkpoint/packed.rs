@@ -125,8 +125,9 @@ impl<'m> PackedView<'m> {
     /// The rows in groups of four.
     pub(crate) fn groups(self) -> impl Iterator<Item = PackedGroup<'m>> {
         let [weights, squares] = self.streams();
-        let weights = weights.chunks_exact(self.shape.mean_group());
-        let squares = squares.chunks_exact(self.shape.square_group());
+        // No group is empty, but a compiler does not know that.
+        let weights = weights.chunks_exact(self.shape.mean_group().max(1));
+        let squares = squares.chunks_exact(self.shape.square_group().max(1));
         weights.zip(squares.chain(core::iter::repeat(&[][..]))).map(|(weights, squares)| {
             let (weights, mean_scales) = last_words(weights);
             let (weights, biases) = last_words(weights);
