@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::frame::{Frame, Kind};
-use super::layout::{AffineShape, Vector, aligned};
+use super::layout::{Vector, aligned};
 use super::spec::ModelSpec;
 use super::{Error, F32s, Part};
 use super::{decode, validate};
@@ -143,8 +143,11 @@ impl<'m> Cursor<'m> {
         F32s::new(self.padded(4 * vector.count(spec)).0)
     }
 
-    /// Leaves out the next affine map.
-    pub(crate) fn skip(&mut self, shape: AffineShape) {
-        self.padded(shape.total());
+    /// The lists after the layers. They end the payload, so that nobody has to walk there.
+    pub(crate) fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; 2] {
+        let bytes = Vector::AFTER_LAYERS.map(|vector| aligned(4 * vector.count(spec)));
+        let start = self.rest.len().saturating_sub(bytes[0] + bytes[1]);
+        let mut cursor = Cursor { rest: self.rest.get(start..).unwrap_or_default() };
+        Vector::AFTER_LAYERS.map(|vector| cursor.vector(vector, spec))
     }
 }

@@ -11,7 +11,7 @@ use super::outputs::Places;
 #[cfg(feature = "packed")]
 use super::packed;
 use super::prediction::Output;
-use crate::checkpoint::{Cursor, Likelihood, Target, Vector};
+use crate::checkpoint::{Cursor, Likelihood, Target};
 use crate::moments::Moments;
 
 impl<'m> Model<'m> {
@@ -20,15 +20,15 @@ impl<'m> Model<'m> {
         &self,
         recurrent: &mut [f32],
         scratch: &mut [f32],
-        inputs: impl Iterator<Item = [Moments; 2]>,
+        mut inputs: impl Iterator<Item = [Moments; 2]>,
     ) -> Cursor<'m> {
         let (spec, mut weights) = (self.spec(), self.weights);
         match spec.layout.runs_packed() {
             #[cfg(feature = "packed")]
-            true => packed::recur(spec, &mut weights, scratch, recurrent, inputs),
+            true => packed::recur(spec, &mut weights, scratch, recurrent, &mut inputs),
             #[cfg(feature = "plain")]
             false => {
-                let inputs = inputs.flatten().take(spec.inputs.into()).map(limited);
+                let inputs = inputs.by_ref().flatten().take(spec.inputs.into()).map(limited);
                 network::recur(spec, &mut weights, scratch, recurrent, inputs)
             }
             #[cfg(not(all(feature = "packed", feature = "plain")))]
@@ -49,10 +49,7 @@ impl<'m> Model<'m> {
     ) {
         let spec = self.spec();
         let below = recurrent.get(spec.last_units()).unwrap_or_default();
-        let mut after_output = weights;
-        after_output.skip(spec.output_shape());
-        let noise_var = after_output.vector(Vector::NoiseVar, spec);
-        let calibration = after_output.vector(Vector::Calibration, spec);
+        let [noise_var, calibration] = weights.last_vectors(spec);
         let mut channel = 0;
         let mut held = None;
         let each = |y: Moments| {

@@ -16,7 +16,8 @@ pub(super) fn recur<'r>(
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &'r mut [f32],
-    inputs: impl Iterator<Item = [Moments; 2]>,
+    // By reference: it is large, and would be copied from frame to frame.
+    inputs: &mut impl Iterator<Item = [Moments; 2]>,
 ) -> &'r [f32] {
     let mut inputs = Some(inputs);
     let mut rest = recurrent;
