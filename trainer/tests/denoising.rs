@@ -122,6 +122,30 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
 }
 
 #[test]
+fn the_checkpoint_of_a_denoiser_is_scored_as_its_run_is() {
+    let place = trained(LATENT, &[]);
+    succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    let config = place.at("latent.toml");
+    let evaluated = |model: &str, more: &[&str]| {
+        succeeds(&[&["eval", &place.at(model), "--data", &config], more].concat())
+    };
+    let (host, device) = (evaluated("run", &["--json", "--draws", "1"]), evaluated("model.qvr", &["--json"]));
+    let (host, device) = (json(&host), json(&device));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    // One of the three ways to feed latent variables is the checkpoint's.
+    let apart = |key: &str| {
+        let off = |way: usize| (number(&host["one_step"][way][key]) - number(&device[key])).abs();
+        (0..3).map(off).fold(f64::INFINITY, f64::min)
+    };
+    assert!(apart("nll") < 0.05 && apart("mse") < 0.05, "{} {}", apart("nll"), apart("mse"));
+    assert!(device["coverage"]["90"].is_number() && device["baselines"][2]["nll"].is_number());
+    let [host, device] = [&host, &device].map(|found| &found["denoising"]);
+    assert_eq!((&host[1]["name"], &host[0]), (&device[1]["name"], &device[0]));
+    assert!((number(&host[1]["snr_db"]) - number(&device[1]["snr_db"])).abs() < 1.0, "{host} {device}");
+    assert!(evaluated("model.qvr", &[]).contains("SNR (dB)"));
+}
+
+#[test]
 fn a_live_pipe_is_denoised_row_by_row() {
     let place = trained(LATENT, &["--set", "training.epochs=1"]);
     let mut child = quaver()

@@ -45,8 +45,8 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
 fn compare(finished: &Finished) -> Result<Vec<Denoising>> {
     let test = &finished.data.test;
     let bytes = fs::read(&finished.model)?;
-    let forecasts = latent_from_runtime(&bytes, test)?.forecasts;
-    let estimates: Vec<Rows> = forecasts.into_iter().map(|forecast| forecast.mean).collect();
+    let streamed = latent_from_runtime(&bytes, test)?;
+    let estimates: Vec<Rows> = streamed.said().iter().map(|forecast| forecast.mean.clone()).collect();
     Ok(denoising(&finished.data, test, &estimates))
 }
 
