@@ -253,6 +253,34 @@ fn gaps_are_filled_in() {
 }
 
 #[test]
+fn gaps_made_on_purpose_are_judged_beside_lines_and_forecasts() {
+    let place = storn();
+    let (run, config) = (place.at("run"), place.at("latent.toml"));
+    let judge =
+        |more: &[&str]| succeeds(&[&["eval", &run, "--data", &config, "--gap", "20..24"], more].concat());
+    let found = json(&judge(&["--window", "40", "--iterations", "3", "--json"]));
+    assert_eq!(
+        (&found["windows"], &found["iterations"], &found["joined"]),
+        (&3.into(), &3.into(), &true.into())
+    );
+    let names: Vec<_> = (0..3).map(|index| found["fillings"][index]["name"].as_str()).collect();
+    assert_eq!(names, [Some("this model"), Some("straight lines"), Some("ridge AR forward")]);
+    let unjoined = json(&judge(&["--window", "40", "--iterations", "3", "--json", "--unjoined"]));
+    assert_ne!(found["fillings"][0], unjoined["fillings"][0]);
+    assert_eq!(found["fillings"][1], unjoined["fillings"][1]);
+    let text = judge(&[]);
+    assert!(text.contains("rows 20..24 of each of 2 windows of 60 rows hidden"), "{text}");
+    let with = |model: &str, more: &[&str], names: &[&str]| {
+        fails(&[&["eval", &place.at(model), "--data", &config, "--gap"], more].concat(), names);
+    };
+    with("run", &["40..70"], &["--gap 40..70", "60 rows", "--window"]);
+    with("run", &["9..9"], &["30..40"]);
+    with("run", &["9..10", "--window", "1000"], &["1000 rows", "--window"]);
+    succeeds(&["export", &run, "--weights", "f32", "-o", &place.at("storn.qvr")]);
+    with("storn.qvr", &["20..24"], &["--gap", "run folder"]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_a_reason() {
     let place = storn();
     write_rows(&place);
