@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use quaver::checkpoint::ModelSpec;
+
 use super::{config, dataset, delayed_sum, lawful, run};
 use crate::data::Dataset;
 use crate::fit::{RunFolder, RunState, Silent, Stop, train};
@@ -144,4 +146,40 @@ fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
     let state: RunState = RunState::load(&place.path().join("last.state")).unwrap();
     assert_eq!(state.epoch, 0);
     assert!(state.parameters.tensors.iter().flat_map(|tensor| &tensor.values).all(|value| value.is_finite()));
+}
+
+#[test]
+fn a_run_may_begin_with_what_another_has_learned() {
+    let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    run(&config("lstm", &["training.epochs=3"]), first.path(), false).unwrap();
+    let learned = RunState::<ModelSpec>::load(&RunFolder::new(first.path()).best_state()).unwrap();
+    let from = format!("init.from={}", first.path().display());
+    let steps_of_nothing = "training.learning_rate=0.000000000001";
+    let overrides = [from.as_str(), steps_of_nothing, "training.epochs=1", "noise.recurrent_keep=0.9"];
+    // Other rows, whose mean and deviation are not those that the weights were learned with.
+    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    train(&config("lstm", &overrides), &other, second.path(), false, &mut Silent).unwrap();
+    let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
+    assert_eq!(begun.scaling, learned.scaling);
+    assert_eq!(begun.parameters, learned.parameters);
+    train(&config("lstm", &overrides), &other, second.path(), true, &mut Silent).unwrap();
+}
+
+#[test]
+fn what_another_run_has_learned_must_fit() {
+    let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    run(&config("lstm", &["training.epochs=1"]), first.path(), false).unwrap();
+    let from = format!("init.from={}", first.path().display());
+    let refused = |overrides: &[&str]| {
+        let config = config("lstm", &[overrides, &[from.as_str()]].concat());
+        format!("{:#}", run(&config, second.path(), false).unwrap_err())
+    };
+    for other in ["model.layers=[5]", "weights.posterior=ropd"] {
+        let error = refused(&[other]);
+        assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
+    }
+    let renamed = Dataset { input_names: vec!["other".into()], ..dataset(delayed_sum) };
+    let error = train(&config("lstm", &[&from]), &renamed, second.path(), false, &mut Silent).unwrap_err();
+    assert!(format!("{error:#}").contains("but the data have other and"), "{error:#}");
+    assert!(!second.path().join("last.state").exists());
 }
