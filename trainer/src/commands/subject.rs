@@ -77,7 +77,8 @@ impl Subject {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Subject::Run(_) | Subject::Latent(_) => "trained net, f32",
-            Subject::Checkpoint(_) | Subject::LatentCheckpoint(_) => "runtime",
+            Subject::Checkpoint(_) => "runtime",
+            Subject::LatentCheckpoint(_) => "runtime, every row before it was seen",
         }
     }
 
