@@ -180,6 +180,9 @@ impl<A: Architecture> Run<'_, A> {
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
             let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
             next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
+            if let Some(average) = &mut next.average {
+                average.add(&next.parameters, training.average);
+            }
             tally.nll.add(slope.nll, slope.steps);
             tally.gradient_norm.add(norm, 1);
             tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);
@@ -192,7 +195,7 @@ impl<A: Architecture> Run<'_, A> {
     fn validate(&self, next: &mut RunState<A>) -> Result<Judgement> {
         let rows = self.config.training.batch;
         let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
-        let judgement = next.spec.judge(self.config, &mut next.parameters, &batches);
+        let judgement = next.spec.clone().judge(self.config, next.judged(), &batches);
         let judgement =
             judgement.context("data.valid: every target is missing, so there is nothing to validate on")?;
         self.check_finite("the validation loss", judgement.nll, next.epoch)?;
@@ -215,7 +218,7 @@ impl<A: Architecture> Run<'_, A> {
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            next.save(&self.folder.best_state())?;
+            next.settled().save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;
         self.state = next;

@@ -158,6 +158,7 @@ fn every_number_has_a_range() {
         ("noise", "between_keep", "2"),
         ("noise", "recurrent_keep", "-1"),
         ("noise", "output_keep", "nan"),
+        ("training", "average", "1"),
         ("init", "input_std", "-1"),
         ("init", "recurrent_std", "nan"),
         ("init", "spectral_radius", "inf"),
