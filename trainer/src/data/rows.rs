@@ -83,8 +83,8 @@ impl Sequence {
         Sequence { inputs, targets, target: Target::Columns, truth: None }
     }
 
-    /// The same sequence seen through noise. If it predicts itself, it then predicts noisy rows: the clean ones are known
-    /// to nobody but the judge.
+    /// The same sequence seen through noise, or through other noise than before. If it predicts itself, it then predicts
+    /// noisy rows: the clean ones are known to nobody but the judge.
     ///
     /// # Panics
     /// If the noisy rows are not as many.
@@ -94,7 +94,7 @@ impl Sequence {
             Target::Next | Target::Change => Sequence::next(noisy),
             Target::Columns => Sequence { inputs: Arc::new(noisy), ..self.clone() },
         };
-        Sequence { truth: Some(Arc::clone(&self.inputs)), ..noisy }
+        Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
     }
 
     /// Number of steps, hence of predictions.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, lawful, run};
-use crate::data::Dataset;
+use crate::data::{AddedNoise, Dataset};
 use crate::fit::{RunFolder, RunState, Silent, Stop, train};
 
 /// The files of a run in the order in which an epoch writes them.
@@ -48,6 +48,26 @@ fn assert_resumes(overrides: &[&str]) {
     let found = run(&full, parts.path(), true).unwrap();
     assert_eq!((found.epochs, found.best, found.stop), (expected.epochs, expected.best, expected.stop));
     assert_eq!(files(whole.path()), files(parts.path()));
+}
+
+#[test]
+fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
+    let noisy = |fresh: bool| {
+        let mut data = dataset(delayed_sum);
+        let noise = AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let again = noise.add([&mut data.train, &mut data.valid, &mut data.test]);
+        Dataset { fresh_noise: fresh.then_some(again), ..data }
+    };
+    let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+    let go = |place: usize, data: &Dataset, epochs: &str, resume: bool| {
+        train(&config("tanh", &[epochs]), data, places[place].path(), resume, &mut Silent).unwrap();
+    };
+    go(0, &noisy(true), "training.epochs=4", false);
+    go(1, &noisy(true), "training.epochs=2", false);
+    go(1, &noisy(true), "training.epochs=4", true);
+    go(2, &noisy(false), "training.epochs=4", false);
+    assert_eq!(files(places[0].path()), files(places[1].path()));
+    assert_ne!(files(places[0].path()), files(places[2].path()));
 }
 
 #[test]
