@@ -193,6 +193,11 @@ impl Config {
                 ));
             }
         }
+        for (key, sources) in [("data.train", &self.data.train), ("data.valid", &self.data.valid)] {
+            if sources.iter().any(|source| source.lead.is_some()) {
+                return Err(fault(key, "must not have `lead`, which is for test data"));
+            }
+        }
         self.check_added_noise()?;
         self.model.check()?;
         if self.model.residual && !self.data.target().is_next() {

@@ -64,13 +64,15 @@ pub struct Sequence {
     pub target: Target,
     /// The inputs before noise was put on them, where that is known. No model is shown them.
     pub truth: Option<Arc<Rows>>,
+    /// First rows that lead up to those which count: a model reads them, but no prediction of them is scored.
+    pub lead: usize,
 }
 
 impl Sequence {
     /// A sequence whose every row is to be predicted from the rows before it, the first one from nothing.
     pub fn next(rows: Rows) -> Self {
         let rows = Arc::new(rows);
-        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None }
+        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None, lead: 0 }
     }
 
     /// A sequence whose targets are other columns, row by row.
@@ -80,7 +82,7 @@ impl Sequence {
     pub fn columns(inputs: Rows, targets: Rows) -> Self {
         assert_eq!(inputs.len(), targets.len(), "inputs and targets differ in length");
         let (inputs, targets) = (Arc::new(inputs), Arc::new(targets));
-        Sequence { inputs, targets, target: Target::Columns, truth: None }
+        Sequence { inputs, targets, target: Target::Columns, truth: None, lead: 0 }
     }
 
     /// The same sequence seen through noise, or through other noise than before. If it predicts itself, it then predicts

@@ -122,6 +122,10 @@ fn values_out_of_range_name_file_line_and_key() {
         "run.toml:5:8: `init.from` leaves nothing to draw: remove the other keys of `[init]`"
     );
     assert_eq!(
+        error("[data]\ntrain = { file = 'a.csv', rows = '9..', lead = 3 }\ntargets = 'next'", &[]),
+        "run.toml:2:9: `data.train` must not have `lead`, which is for test data"
+    );
+    assert_eq!(
         error("[data]\ntrain = []\ntargets = 'next'", &[]),
         "run.toml:2:9: `data.train` must name at least one file"
     );

@@ -154,7 +154,9 @@ impl Recipe {
         for source in sources {
             let (choice, table) =
                 self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
-            sequences.extend(self.sequences(table, &choice));
+            let lead = source.lead.unwrap_or(0);
+            let led = |sequence| Sequence { lead, ..sequence };
+            sequences.extend(self.sequences(table, &choice).into_iter().map(led));
             settled.get_or_insert(choice);
         }
         Ok(sequences)
