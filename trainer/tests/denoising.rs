@@ -310,3 +310,36 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     let noise = ["train", &config, "--out", &place.at("other"), "--set", "data.noise={ seed = 1 }"];
     fails(&noise, &["data.noise", "db", "on"]);
 }
+
+#[test]
+fn notes_are_judged_and_drawn() {
+    let place = Place::new();
+    let bars = |count: usize| "60,64;64;60,67;67\n".repeat(count);
+    for (name, count) in [("train", 12), ("valid", 4), ("test", 4)] {
+        place.write(&format!("{name}.txt"), &bars(count));
+    }
+    let config = PREDICTOR
+        .replace(".csv", ".txt")
+        .replace("inputs = [\"a\", \"b\"]\n", "")
+        .replace("db = 3", "on = 0.1")
+        .replace("[model]\n", "[model]\nlikelihood = \"bernoulli\"\n");
+    place.write("notes.toml", &config);
+    let (run, picture) = (place.at("run"), place.at("roll.svg"));
+    succeeds(&["train", &place.at("notes.toml"), "--out", &run]);
+    let found = json(&succeeds(&["eval", &run, "--json", "--roll", &picture]));
+    let names: Vec<&str> = found["denoising"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|e| e["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["noisy rows", "this model", "this model, observed notes", "key by key"]);
+    assert!(found["denoising"][0]["nll"].is_null() && found["denoising"][1]["nll"].is_number(), "{found}");
+    assert_eq!(found["denoising"][0]["recall"], 1.0);
+    let text = succeeds(&["eval", &run]);
+    assert!(text.contains("NLL of clean rows") && text.contains("key by key: how often"), "{text}");
+    let picture = fs::read_to_string(&picture).expect("the picture");
+    assert!(picture.contains("what was played") && picture.contains("key (MIDI)"));
+    place.train();
+    fails(&["eval", &run, "--data", &place.at("config.toml")], &["inputs are"]);
+}

@@ -105,6 +105,12 @@ impl Subject {
                 of_data.join(", ")
             );
         }
+        let is_latent = matches!(self, Subject::Latent(_) | Subject::LatentCheckpoint(_));
+        ensure!(
+            !is_latent || data.target == Target::Next,
+            "a latent model explains the rows it reads, noise and all: set data.targets = \"next\" in the config of the data; \
+             clean rows are known to the judge all the same"
+        );
         Ok(())
     }
 

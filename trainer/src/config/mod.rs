@@ -193,6 +193,11 @@ impl Config {
                 ));
             }
         }
+        for (key, sources) in [("data.train", &self.data.train), ("data.valid", &self.data.valid)] {
+            if sources.iter().any(|source| source.lead.is_some()) {
+                return Err(fault(key, "must not have `lead`, which is for test data"));
+            }
+        }
         self.check_added_noise()?;
         self.model.check()?;
         if self.model.residual && !self.data.target().is_next() {
@@ -210,14 +215,33 @@ impl Config {
 
     /// Checks that noise to be added is well defined, and there where it is needed.
     fn check_added_noise(&self) -> Result<(), Fault> {
+        self.check_envelope()?;
         match &self.data.noise {
-            None if self.data.targets == Targets::Clean => {
-                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise`";
+            None if self.data.targets == Targets::Clean && self.data.envelope.is_none() => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise` (or `data.envelope` for \
+                               raw EMG)";
                 Err(fault("data.targets", problem))
             }
             Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
             None => Ok(()),
         }
+    }
+
+    fn check_envelope(&self) -> Result<(), Fault> {
+        let Some(window) = self.data.envelope else { return Ok(()) };
+        if window % 2 == 0 {
+            let problem =
+                format!("must be an odd number of rows, as many before a row as after it, found {window}");
+            return Err(fault("data.envelope", problem));
+        }
+        if matches!(self.data.targets, Targets::Matching(_)) {
+            let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
+            return Err(fault("data.envelope", problem));
+        }
+        if self.data.noise.is_some() {
+            return Err(fault("data.envelope", "and `data.noise` exclude each other; remove one of them"));
+        }
+        Ok(())
     }
 
     /// Checks that methods which live on variance get some.

@@ -65,6 +65,9 @@ pub struct Training {
     pub momentum: f32,
     /// How much of their average squared gradient rmsprop and Adadelta keep from step to step; 0.9 unless given.
     pub square_decay: f32,
+    /// Share that the running average of the parameters keeps from step to step; 0 (the default) for no average, 0.999 for one
+    /// over some thousand steps. With an average, it is what is judged, evaluated and exported.
+    pub average: f32,
     /// What becomes of the learning rate: `"constant"` (the default), `"cosine"`, `"step"` or `"plateau"`.
     pub schedule: Schedule,
     /// 10 unless given. Cosine: epochs until the rate is at its lowest. Step: epochs from cut to cut. Plateau:
@@ -142,6 +145,7 @@ impl Default for Training {
             learning_rate: 0.003,
             momentum: 0.9,
             square_decay: 0.9,
+            average: 0.0,
             schedule: Schedule::Constant,
             schedule_epochs: 10,
             schedule_factor: 0.1,
@@ -202,6 +206,7 @@ impl Training {
         positive("training.learning_rate", self.learning_rate.into())?;
         share("training.momentum", self.momentum.into())?;
         share("training.square_decay", self.square_decay.into())?;
+        share("training.average", self.average.into())?;
         within("training.schedule_epochs", self.schedule_epochs, 1..=MOST)?;
         within("training.schedule_factor", self.schedule_factor, 0.0..=1.0)?;
         not_negative("training.warm_up", self.warm_up)?;

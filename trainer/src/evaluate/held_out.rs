@@ -95,6 +95,7 @@ mod tests {
 
     fn dataset() -> Dataset {
         Dataset {
+            fresh_noise: None,
             train: vec![oscillation(400)],
             valid: vec![oscillation(100)],
             test: vec![oscillation(25), oscillation(9)],

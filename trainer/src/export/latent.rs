@@ -148,6 +148,7 @@ mod tests {
             epoch: 0,
             best: None,
             rate_cuts: 0,
+            average: None,
             scaling: Scaling::fit(sequences),
             input_names: names.clone(),
             target_names: names,

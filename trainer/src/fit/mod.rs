@@ -4,6 +4,7 @@
 //! best and the last [`state`]; [`folder`] knows which file is where.
 
 pub mod architecture;
+pub mod average;
 mod carry;
 pub(crate) mod divergence;
 pub(crate) mod first_noise;
@@ -27,6 +28,7 @@ mod trained;
 mod tests;
 
 pub use architecture::{Architecture, Judgement, Lesson};
+pub use average::Average;
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{Plan, Progress, Silent, StepReport};

@@ -14,8 +14,8 @@ use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{Context, RunningMean};
 use crate::config::{Config, Keep, Training};
-use crate::data::Dataset;
 use crate::data::batch;
+use crate::data::{Dataset, Sequence};
 use crate::nn::random::{Purpose, stream};
 
 /// What came of a run.
@@ -87,16 +87,16 @@ impl<A: Architecture> Run<'_, A> {
         Plan {
             done: self.state.epoch,
             epochs: self.config.training.epochs,
-            steps_per_epoch: self.batches(1).len(),
+            steps_per_epoch: self.batches(&self.data.train, 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
             loss: A::LOSS,
         }
     }
 
     /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
-    fn batches(&self, epoch: usize) -> batch::Batches<'_> {
+    fn batches<'a>(&'a self, train: &'a [Sequence], epoch: usize) -> batch::Batches<'a> {
         let Training { chunk, batch, padding, carry_state, .. } = self.config.training;
-        let (train, scaling) = (&self.data.train, &self.state.scaling);
+        let scaling = &self.state.scaling;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
         if carry_state {
             batch::carried(train, scaling, chunk, batch, &mut rng)
@@ -165,7 +165,8 @@ impl<A: Architecture> Run<'_, A> {
         let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
         let units = next.spec.carried_units();
-        let batches = self.batches(next.epoch);
+        let train = self.data.train_in(next.epoch as u64);
+        let batches = self.batches(&train, next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
@@ -180,6 +181,9 @@ impl<A: Architecture> Run<'_, A> {
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
             let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
             next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
+            if let Some(average) = &mut next.average {
+                average.add(&next.parameters, training.average);
+            }
             tally.nll.add(slope.nll, slope.steps);
             tally.gradient_norm.add(norm, 1);
             tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);
@@ -192,7 +196,7 @@ impl<A: Architecture> Run<'_, A> {
     fn validate(&self, next: &mut RunState<A>) -> Result<Judgement> {
         let rows = self.config.training.batch;
         let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
-        let judgement = next.spec.judge(self.config, &mut next.parameters, &batches);
+        let judgement = next.spec.clone().judge(self.config, next.judged(), &batches);
         let judgement =
             judgement.context("data.valid: every target is missing, so there is nothing to validate on")?;
         self.check_finite("the validation loss", judgement.nll, next.epoch)?;
@@ -215,7 +219,7 @@ impl<A: Architecture> Run<'_, A> {
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            next.save(&self.folder.best_state())?;
+            next.settled().save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;
         self.state = next;

@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result, ensure};
 use quaver::checkpoint::ModelSpec;
 
 use super::architecture::Architecture;
+use super::average::Average;
 use super::folder::RunFolder;
 use super::metrics::MetricFiles;
 use super::optimiser::Optimiser;
@@ -73,6 +74,7 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
     Ok(RunState {
         spec,
         optimiser: Optimiser::new(&config.training, &parameters),
+        average: (config.training.average > 0.0).then(|| Average::new(&parameters)),
         parameters,
         epoch: 0,
         rate_cuts: 0,

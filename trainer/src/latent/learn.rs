@@ -22,7 +22,7 @@ use crate::nn::tensors::to_vec;
 pub(super) const LOG_NOISE: &str = "generating.output.log_noise";
 
 impl Architecture for LatentNets {
-    const MAGIC: &'static [u8; 8] = b"QVLATEN1";
+    const MAGIC: &'static [u8; 8] = b"QVLATEN2";
     const LOSS: &'static str = "bound";
 
     fn design(config: &Config, data: &Dataset) -> Result<Self> {

@@ -32,6 +32,7 @@ fn model(lines: &str) -> (LatentModel, Vec<Sequence>) {
         epoch: 0,
         best: None,
         rate_cuts: 0,
+        average: None,
         scaling: whole(&sequences).1,
         input_names: names.clone(),
         target_names: names,
