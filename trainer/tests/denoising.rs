@@ -122,6 +122,30 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
 }
 
 #[test]
+fn the_checkpoint_of_a_denoiser_is_scored_as_its_run_is() {
+    let place = trained(LATENT, &[]);
+    succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    let config = place.at("latent.toml");
+    let evaluated = |model: &str, more: &[&str]| {
+        succeeds(&[&["eval", &place.at(model), "--data", &config], more].concat())
+    };
+    let (host, device) = (evaluated("run", &["--json", "--draws", "1"]), evaluated("model.qvr", &["--json"]));
+    let (host, device) = (json(&host), json(&device));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    // One of the three ways to feed latent variables is the checkpoint's.
+    let apart = |key: &str| {
+        let off = |way: usize| (number(&host["one_step"][way][key]) - number(&device[key])).abs();
+        (0..3).map(off).fold(f64::INFINITY, f64::min)
+    };
+    assert!(apart("nll") < 0.05 && apart("mse") < 0.05, "{} {}", apart("nll"), apart("mse"));
+    assert!(device["coverage"]["90"].is_number() && device["baselines"][2]["nll"].is_number());
+    let [host, device] = [&host, &device].map(|found| &found["denoising"]);
+    assert_eq!((&host[1]["name"], &host[0]), (&device[1]["name"], &device[0]));
+    assert!((number(&host[1]["snr_db"]) - number(&device[1]["snr_db"])).abs() < 1.0, "{host} {device}");
+    assert!(evaluated("model.qvr", &[]).contains("SNR (dB)"));
+}
+
+#[test]
 fn a_live_pipe_is_denoised_row_by_row() {
     let place = trained(LATENT, &["--set", "training.epochs=1"]);
     let mut child = quaver()
@@ -226,6 +250,34 @@ fn gaps_are_filled_in() {
     assert_eq!(judged["model"]["per_channel"][0][2], 12);
     assert!(judged["model"]["rmse"].is_number() && judged["linear"]["rmse"].is_number());
     assert!(fs::read_to_string(&page).expect("the page").contains("filled in"));
+}
+
+#[test]
+fn gaps_made_on_purpose_are_judged_beside_lines_and_forecasts() {
+    let place = storn();
+    let (run, config) = (place.at("run"), place.at("latent.toml"));
+    let judge =
+        |more: &[&str]| succeeds(&[&["eval", &run, "--data", &config, "--gap", "20..24"], more].concat());
+    let found = json(&judge(&["--window", "40", "--iterations", "3", "--json"]));
+    assert_eq!(
+        (&found["windows"], &found["iterations"], &found["joined"]),
+        (&3.into(), &3.into(), &true.into())
+    );
+    let names: Vec<_> = (0..3).map(|index| found["fillings"][index]["name"].as_str()).collect();
+    assert_eq!(names, [Some("this model"), Some("straight lines"), Some("ridge AR forward")]);
+    let unjoined = json(&judge(&["--window", "40", "--iterations", "3", "--json", "--unjoined"]));
+    assert_ne!(found["fillings"][0], unjoined["fillings"][0]);
+    assert_eq!(found["fillings"][1], unjoined["fillings"][1]);
+    let text = judge(&[]);
+    assert!(text.contains("rows 20..24 of each of 2 windows of 60 rows hidden"), "{text}");
+    let with = |model: &str, more: &[&str], names: &[&str]| {
+        fails(&[&["eval", &place.at(model), "--data", &config, "--gap"], more].concat(), names);
+    };
+    with("run", &["40..70"], &["--gap 40..70", "60 rows", "--window"]);
+    with("run", &["9..9"], &["30..40"]);
+    with("run", &["9..10", "--window", "1000"], &["1000 rows", "--window"]);
+    succeeds(&["export", &run, "--weights", "f32", "-o", &place.at("storn.qvr")]);
+    with("storn.qvr", &["20..24"], &["--gap", "run folder"]);
 }
 
 #[test]

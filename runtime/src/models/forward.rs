@@ -1,6 +1,6 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
-use super::input::RawRow;
+use super::input::LastRow;
 #[cfg(feature = "plain")]
 use super::input::limited;
 use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
@@ -37,14 +37,14 @@ impl<'m> Model<'m> {
         weights
     }
 
-    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward from `row`.
+    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward from `last`.
     #[inline(never)] // a step is short of stack, not of calls
     pub(super) fn emit(
         &self,
         mut weights: Cursor<'m>,
         recurrent: &[f32],
         scratch: &mut [f32],
-        row: Option<RawRow<'_>>,
+        last: LastRow<'_>,
         mut places: Places<'_>,
     ) {
         let spec = self.spec();
@@ -65,7 +65,7 @@ impl<'m> Model<'m> {
             let y = match spec.target {
                 // The prediction that was made for the row is still in its place.
                 Target::Change => {
-                    from_last(self.input(row, channel, places.each_ref().map(|list| &**list)), y)
+                    from_last(self.last(last, channel, places.each_ref().map(|list| &**list)), y)
                 }
                 Target::Next | Target::Columns => y,
             };
@@ -96,6 +96,16 @@ impl<'m> Model<'m> {
         if spec.likelihood == Likelihood::Categorical {
             let [mean, epistemic, aleatoric] = places;
             categorical(mean, epistemic, aleatoric);
+        }
+    }
+    /// Moments of a channel of the row that changes, given what was predicted for it.
+    fn last(&self, row: LastRow<'_>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
+        match row {
+            LastRow::Raw(row) => self.input(row, channel, predicted),
+            LastRow::Standardised(moments) => {
+                let [mean, var] = moments.map(|list| list.get(channel).copied().unwrap_or(0.0));
+                Moments { mean, var }
+            }
         }
     }
 }

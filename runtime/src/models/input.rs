@@ -41,6 +41,15 @@ pub(super) fn paired(mut inputs: impl Iterator<Item = Moments>) -> impl Iterator
     core::iter::from_fn(move || Some([inputs.next()?, inputs.next().unwrap_or_default()]))
 }
 
+/// The row that outputs are added to, if they are changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LastRow<'r> {
+    /// In raw units; before the first one, the training mean.
+    Raw(Option<RawRow<'r>>),
+    /// In units of the training data, gaps filled in: means and variances.
+    Standardised([&'r [f32]; 2]),
+}
+
 /// A source of readings: row values, with or without variances. Channels beyond its end are missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawRow<'r> {

@@ -1,6 +1,6 @@
 //! A loaded network and what it does to a stream.
 
-use super::input::{RawRow, Reading};
+use super::input::{LastRow, RawRow, Reading};
 use super::outputs::stand_in;
 use super::prediction::Prediction;
 use super::state::State;
@@ -166,7 +166,7 @@ impl<'m> Model<'m> {
         let predicted = [&*outputs.mean, &*outputs.epistemic, &*outputs.aleatoric];
         let inputs = self.inputs(row, predicted);
         let after_layers = self.recur(recurrent, scratch, inputs);
-        self.emit(after_layers, recurrent, scratch, row, outputs.places());
+        self.emit(after_layers, recurrent, scratch, LastRow::Raw(row), outputs.places());
     }
 
     /// What is known of the outputs before the first sample: their distribution in the training data.

@@ -25,7 +25,7 @@ mod search;
 mod training;
 mod weights;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
@@ -79,6 +79,10 @@ pub struct Config {
     pub search: Search,
 }
 
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{}: cannot tell where this is", path.display()))
+}
+
 fn first_seed() -> u64 {
     1
 }
@@ -101,10 +105,9 @@ impl Config {
         let mut config = Config::parse(&file, &text, overrides)?;
         let beside = path.parent().unwrap_or(Path::new("/"));
         // An empty path stands for the working directory, which only `.` says.
-        let start = data_dir.unwrap_or(if beside == Path::new("") { Path::new(".") } else { beside });
-        let start = std::path::absolute(start)
-            .with_context(|| format!("{}: cannot tell where this is", start.display()))?;
-        config.data.anchor(&start);
+        let beside = if beside == Path::new("") { Path::new(".") } else { beside };
+        config.data.anchor(&absolute(data_dir.unwrap_or(beside))?);
+        config.init.anchor(&absolute(beside)?);
         Ok(config)
     }
 

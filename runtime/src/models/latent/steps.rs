@@ -103,7 +103,7 @@ pub(super) fn pass(
     inputs: Inputs<'_>,
     places: Places<'_>,
 ) {
+    let last = inputs.last_row();
     let after_layers = network.recur(recurrent, scratch, paired(inputs));
-    // Neither network predicts changes, so the row does not matter.
-    network.emit(after_layers, recurrent, scratch, None, places);
+    network.emit(after_layers, recurrent, scratch, last, places);
 }

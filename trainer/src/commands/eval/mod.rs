@@ -1,11 +1,13 @@
 //! `quaver eval`: scores of a run or a checkpoint on data, beside those of forecasts that need no net.
 
 mod denoising;
+mod gaps;
 mod latent;
 mod page;
 mod roll;
 mod text;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -39,6 +41,7 @@ use latent::LatentEvaluation;
   quaver eval runs/first                                    on the test data of its own config
   quaver eval runs/first --data config.toml --plot first.html
   quaver eval runs/storn --data config.toml --draws 500         a latent model, more closely
+  quaver eval runs/vrae --gap 30..40 --window 60                how well it fills gaps, beside lines and AR
   quaver eval runs/denoiser --roll notes.svg                piano rolls under noise, as a picture
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
@@ -61,6 +64,18 @@ pub struct Arguments {
     /// For a latent model: where its draws start from.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// For a latent model: hide these rows of every window, all channels, and judge how they are filled in.
+    #[arg(long, value_name = "A..B", value_parser = gaps::parse_gap)]
+    gap: Option<Range<usize>>,
+    /// With --gap: rows of a window.
+    #[arg(long, default_value_t = 60, value_name = "ROWS", requires = "gap", value_parser = clap::value_parser!(u32).range(1..))]
+    window: u32,
+    /// With --gap: rounds of guessing; unless given, one if the model was trained with gaps, else ten more than the gap has rows.
+    #[arg(long, value_name = "N", requires = "gap", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    iterations: Option<u32>,
+    /// With --gap: fill gaps with what the model says as it is, as published, instead of joining it to the rows around.
+    #[arg(long, requires = "gap")]
+    unjoined: bool,
     /// Leave the baselines out.
     #[arg(long)]
     no_baselines: bool,
@@ -147,6 +162,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         "{}: there is no test data; add data.test, or choose --split valid",
         config.display()
     );
+    if let Some(gap) = &arguments.gap {
+        return gaps::run(arguments, gap, &subject, &data, sequences);
+    }
     if let Some(path) = &arguments.roll {
         roll::draw(path, &subject, sequences)?;
     }

@@ -118,6 +118,10 @@ fn values_out_of_range_name_file_line_and_key() {
          both set the size of the recurrent weights; remove one of them"
     );
     assert_eq!(
+        problem("[init]\nfrom = 'runs/all'\nsparse = 3"),
+        "run.toml:5:8: `init.from` leaves nothing to draw: remove the other keys of `[init]`"
+    );
+    assert_eq!(
         error("[data]\ntrain = []\ntargets = 'next'", &[]),
         "run.toml:2:9: `data.train` must name at least one file"
     );
@@ -168,6 +172,7 @@ fn every_number_has_a_range() {
         ("noise", "between_keep", "2"),
         ("noise", "recurrent_keep", "-1"),
         ("noise", "output_keep", "nan"),
+        ("training", "average", "1"),
         ("init", "input_std", "-1"),
         ("init", "recurrent_std", "nan"),
         ("init", "spectral_radius", "inf"),
