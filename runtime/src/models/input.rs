@@ -36,11 +36,6 @@ pub(super) fn limited(input: Moments) -> Moments {
     Moments { mean, var: at_most(input.var, UNIT_LIMIT * UNIT_LIMIT) }
 }
 
-/// Inputs two at a time, a last one beside a zero.
-pub(super) fn paired(mut inputs: impl Iterator<Item = Moments>) -> impl Iterator<Item = [Moments; 2]> {
-    core::iter::from_fn(move || Some([inputs.next()?, inputs.next().unwrap_or_default()]))
-}
-
 /// A source of readings: row values, with or without variances. Channels beyond its end are missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawRow<'r> {

@@ -37,20 +37,18 @@ pub(super) struct LayerWalk<'w> {
 impl<'w> LayerWalk<'w> {
     /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes that do not lie at a
     /// multiple of four.
+    #[inline(always)]
     pub(super) fn new(
-        map: PackedView<'w>,
-        input: PackedInput<'w>,
+        map: &PackedView<'w>,
+        input: &PackedInput<'w>,
         groups: usize,
         units: &'w mut [f32],
         cells: &'w mut [[f32; 2]],
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
-        let shape = map.shape;
-        let blocks = shape.packed_cols() / 8;
-        let stored = 4 * weights.len() >= groups * shape.mean_group()
-            && 4 * squares.len() >= groups * shape.square_group()
-            && shape.square_group() > 32 * blocks;
+        let blocks = map.cols / 8;
+        let stored = groups <= map.groups && map.has_squares;
         let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
         let walk = || {
             let (means, vars, units) =

@@ -41,7 +41,7 @@ pub(crate) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
 /// Overwrites units of an Elman layer with tanh of their rows, as many as a kernel can, and returns how many: a multiple of
 /// four.
 #[inline(always)]
-pub(crate) fn tanh_units(map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f32]) -> usize {
+pub(crate) fn tanh_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     match LayerWalk::new(map, input, units / 4, h, &mut []) {
@@ -55,8 +55,8 @@ pub(crate) fn tanh_units(map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f
 /// Overwrites units and cells of an LSTM layer with their next state; `None` if no kernel can.
 #[inline(always)]
 pub(crate) fn lstm_units(
-    map: PackedView<'_>,
-    input: PackedInput<'_>,
+    map: &PackedView<'_>,
+    input: &PackedInput<'_>,
     h: &mut [f32],
     cells: &mut [[f32; 2]],
 ) -> Option<()> {
