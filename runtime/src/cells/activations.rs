@@ -2,7 +2,7 @@
 
 use super::InputPairs;
 use crate::checkpoint::{PackedView, Packing, UnitNoise};
-use crate::kernels::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, pair, shorten};
+use crate::kernels::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, pair, shorten, whole};
 use crate::moments::Moments;
 use crate::moments::fixed::VAR_BITS;
 
@@ -143,13 +143,18 @@ fn fill_others(
 /// A variance of one, raw.
 const RAW_ONE: f32 = (1_u32 << RAW_VARIANCE_BITS) as f32;
 
+/// Makes every code that counts positive, so that cutting off a fraction rounds down, and leaves its lower half as it is.
+const CODE_OFFSET: u32 = 1 << 16;
+
 /// Noise on a network's inputs, and the limits of their codes.
 struct InputScales {
     mean: f32,
     mean_square: f32,
     var: f32,
     summand: f32,
-    limit: i32,
+    /// The least code and the largest, each more by [`CODE_OFFSET`].
+    lowest: u32,
+    highest: u32,
     raw_limit: u32,
 }
 
@@ -161,24 +166,27 @@ impl InputScales {
             mean_square: mean_square * RAW_ONE,
             var: var * RAW_ONE,
             summand: summand * RAW_ONE,
-            limit: packing.input_limit,
+            lowest: CODE_OFFSET.wrapping_sub_signed(packing.input_limit),
+            highest: CODE_OFFSET.wrapping_add_signed(packing.input_limit),
             raw_limit: packing.raw_limit(),
         }
     }
 
-    fn code(&self, input: Moments) -> i32 {
-        rounded(input.mean * self.mean).min(self.limit).max(-self.limit)
+    /// The nearest code in its lower half, halves upwards; whatever is too large becomes the largest.
+    fn code(&self, input: Moments) -> u32 {
+        let code = whole(input.mean * self.mean + (CODE_OFFSET as f32 + 0.5));
+        code.max(self.lowest).min(self.highest)
     }
 
     fn raw_var(&self, input: Moments) -> u32 {
         let raw = self.mean_square * (input.mean * input.mean) + (self.var * input.var + self.summand);
-        (raw as u32).min(self.raw_limit)
+        whole(raw).min(self.raw_limit)
     }
 
     /// Writes codes and, where there is room, raw variances; returns the latter, or'ed.
     #[inline(always)]
     fn write(&self, inputs: [Moments; 2], mean: &mut f32, vars: Option<&mut [f32; 2]>) -> u32 {
-        *mean = pair(self.code(inputs[0]), self.code(inputs[1]));
+        *mean = pair(self.code(inputs[0]) as i32, self.code(inputs[1]) as i32);
         let Some(vars) = vars else { return 0 };
         let raws = inputs.map(|input| self.raw_var(input));
         *vars = raws.map(f32::from_bits);
@@ -202,13 +210,6 @@ impl InputScales {
     }
 }
 
-/// The nearest integer, halves upwards; a huge number becomes a huge code.
-fn rounded(value: f32) -> i32 {
-    /// Makes every code that counts positive, so that cutting off the fraction rounds down.
-    const OFFSET: i32 = 1 << 16;
-    ((value + (OFFSET as f32 + 0.5)) as i32).saturating_sub(OFFSET)
-}
-
 /// Noise on units as (a, b, c, d) of m̃ = a·m, ṽ = b·m² + c·v + d (see `noise`).
 fn coefficients(noise: UnitNoise) -> [f32; 4] {
     match noise {
@@ -221,7 +222,7 @@ fn coefficients(noise: UnitNoise) -> [f32; 4] {
 
 /// Noise on units of a packed layer, for so many codes per unit.
 fn scales(noise: UnitNoise, unit: f32) -> NoiseScales {
-    let bits = |value: f32, bits: u32| (value * (1 << bits) as f32 + 0.5) as i32;
+    let bits = |value: f32, bits: u32| whole(value * (1 << bits) as f32 + 0.5).min(i32::MAX as u32) as i32;
     let [mean, mean_square, var, summand] = coefficients(noise);
     NoiseScales {
         mean: bits(mean * unit, 1),
