@@ -231,7 +231,7 @@ fn plain_section(
 /// A packed map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
 #[cfg(feature = "packed")]
 fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
-    let packing = map.packing;
+    let packing = map.packing();
     check(packing.is_sound(), part, "packing", "scales within the range of the integer kernels")?;
     for group in map.groups() {
         let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));

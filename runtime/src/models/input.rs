@@ -36,16 +36,11 @@ pub(super) fn limited(input: Moments) -> Moments {
     Moments { mean, var: at_most(input.var, UNIT_LIMIT * UNIT_LIMIT) }
 }
 
-/// Inputs two at a time, a last one beside a zero.
-pub(super) fn paired(mut inputs: impl Iterator<Item = Moments>) -> impl Iterator<Item = [Moments; 2]> {
-    core::iter::from_fn(move || Some([inputs.next()?, inputs.next().unwrap_or_default()]))
-}
-
 /// The row that outputs are added to, if they are changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LastRow<'r> {
     /// In raw units; before the first one, the training mean.
-    Raw(Option<RawRow<'r>>),
+    Raw(Option<&'r RawRow<'r>>),
     /// In units of the training data, gaps filled in: means and variances.
     Standardised([&'r [f32]; 2]),
 }

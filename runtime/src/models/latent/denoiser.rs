@@ -71,7 +71,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         let Denoiser { model, state } = self;
         let row = RawRow { values: mean, vars: var };
         model.expect_next(state);
-        state.outputs.judge(model.likelihood(), row);
+        state.outputs.judge(model.likelihood(), &row);
         model.recognise(state, row);
         model.estimate(state);
         state.fed.take_units(model.recognition(), state.recognition);
