@@ -46,8 +46,14 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     let width = |value: u16, field, part| check((1..=MAX_WIDTH).contains(&value), part, field, "1 to 4096");
     width(spec.inputs, "inputs", Part::Spec)?;
     width(spec.outputs, "outputs", Part::Spec)?;
-    let as_many = !spec.target.is_next() || spec.inputs == spec.outputs;
-    check(as_many, Part::Spec, "outputs", "as many as inputs when the target is the next input")?;
+    let (outputs_fit, allowed) = match spec.target {
+        Target::Next => (spec.outputs == spec.inputs, "as many as inputs when the target is the next input"),
+        Target::Change => {
+            (spec.outputs <= spec.inputs, "at most as many as inputs, which they are changes of")
+        }
+        Target::Columns => (true, ""),
+    };
+    check(outputs_fit, Part::Spec, "outputs", allowed)?;
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let allowed = "normal when the target is a change";
     check(spec.target != Target::Change || normal, Part::Spec, "likelihood", allowed)?;

@@ -1,6 +1,6 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
-use super::input::RawRow;
+use super::input::LastRow;
 #[cfg(feature = "plain")]
 use super::input::limited;
 use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
@@ -40,14 +40,14 @@ impl<'m> Model<'m> {
         weights
     }
 
-    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward from `row`.
+    /// Writes what the outputs are, in raw units, after [`recur`](Self::recur) has brought the layers forward from `last`.
     #[inline(never)] // a step is short of stack, not of calls
     pub(super) fn emit(
         &self,
         mut weights: Cursor<'m>,
         recurrent: &[f32],
         scratch: &mut [f32],
-        row: Option<&RawRow<'_>>,
+        last: LastRow<'_>,
         mut places: Places<'_>,
     ) {
         let spec = self.spec();
@@ -55,7 +55,7 @@ impl<'m> Model<'m> {
         let [noise_var, calibration] = weights.last_vectors(spec);
         let mut emission = Emission {
             model: self,
-            row,
+            last,
             places: &mut places,
             noise_var,
             calibration,
@@ -76,12 +76,20 @@ impl<'m> Model<'m> {
             categorical(mean, epistemic, aleatoric);
         }
     }
+    /// Moments of a channel of the row that changes, given what was predicted for it.
+    fn last(&self, row: LastRow<'_>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
+        match row {
+            LastRow::Raw(row) => self.input(row, channel, predicted),
+            LastRow::Standardised(fed) => fed.at(channel),
+        }
+    }
 }
 
 /// Outputs on their way to raw units, row after row of the output map.
 struct Emission<'e, 'p> {
     model: &'e Model<'e>,
-    row: Option<&'e RawRow<'e>>,
+    /// What outputs are added to, if they are changes.
+    last: LastRow<'e>,
     places: &'e mut Places<'p>,
     noise_var: F32s<'e>,
     calibration: F32s<'e>,
@@ -107,7 +115,7 @@ impl Emission<'_, '_> {
         let y = match model.spec().target {
             // The prediction that was made for the row is still in its place.
             Target::Change => {
-                from_last(model.input(self.row, channel, self.places.each_ref().map(|list| &**list)), y)
+                from_last(model.last(self.last, channel, self.places.each_ref().map(|list| &**list)), y)
             }
             Target::Next | Target::Columns => y,
         };

@@ -1,6 +1,6 @@
 //! A loaded network and what it does to a stream.
 
-use super::input::{RawRow, Reading};
+use super::input::{LastRow, RawRow, Reading};
 use super::outputs::stand_in;
 use super::prediction::Prediction;
 use super::row_inputs::RowInputs;
@@ -140,7 +140,7 @@ impl<'m> Model<'m> {
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
         let State { recurrent, outputs, scratch } = state;
         let after_layers = self.recur(recurrent, scratch, &RowInputs { model: self, row, outputs });
-        self.emit(after_layers, recurrent, scratch, row, outputs.places());
+        self.emit(after_layers, recurrent, scratch, LastRow::Raw(row), outputs.places());
     }
 
     /// What is known of the outputs before the first sample: their distribution in the training data.

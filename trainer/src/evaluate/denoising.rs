@@ -79,7 +79,7 @@ mod tests {
     fn filters_gain_and_channels_that_know_each_other_gain_more() {
         let (mut train, mut valid, mut test) =
             (vec![wave(1500, 0.0)], vec![wave(500, 1.0)], vec![wave(500, 2.0)]);
-        AddedNoise { db: Some(3.0), on: None, seed: 2 }.add([&mut train, &mut valid, &mut test]);
+        AddedNoise { db: Some(3.0), on: None, seed: 2, fresh: None }.add([&mut train, &mut valid, &mut test]);
         let names = vec!["a".to_string(), "b".to_string()];
         let data = Dataset {
             train,
@@ -89,6 +89,7 @@ mod tests {
             target_names: names,
             target: Target::Next,
             validation: String::new(),
+            fresh_noise: None,
         };
         let perfect: Vec<Rows> = test.iter().map(|s| Rows::clone(s.truth.as_ref().unwrap())).collect();
         let found = denoising(&data, &test, &perfect);

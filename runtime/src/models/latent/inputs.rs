@@ -5,7 +5,7 @@
 use super::fed::Fed;
 use crate::cells::{InputPairs, UNIT_LIMIT};
 use crate::models::Model;
-use crate::models::input::RawRow;
+use crate::models::input::{LastRow, RawRow};
 use crate::models::outputs::Outputs;
 use crate::moments::Moments;
 use crate::random::fixed_normal;
@@ -57,6 +57,14 @@ impl<'i> Inputs<'i> {
     /// What the stream holds.
     pub(super) fn fed(network: &'i Model<'i>, fed: &'i Fed<'i>, latents: Latents) -> Self {
         Inputs { network, source: Source::Fed(fed, latents) }
+    }
+
+    /// The row among them, which outputs may be changes of.
+    pub(super) fn last_row(&self) -> LastRow<'_> {
+        match &self.source {
+            Source::Row(row, _) | Source::RowAndLatents(row, ..) => LastRow::Raw(Some(row)),
+            Source::Fed(fed, _) => LastRow::Standardised(fed),
+        }
     }
 
     fn at(&self, index: usize) -> Moments {

@@ -104,6 +104,5 @@ pub(super) fn pass(
     places: Places<'_>,
 ) {
     let after_layers = network.recur(recurrent, scratch, &inputs);
-    // Neither network predicts changes, so the row does not matter.
-    network.emit(after_layers, recurrent, scratch, None, places);
+    network.emit(after_layers, recurrent, scratch, inputs.last_row(), places);
 }
