@@ -76,6 +76,7 @@ impl<'m> Model<'m> {
             categorical(mean, epistemic, aleatoric);
         }
     }
+
     /// Moments of a channel of the row that changes, given what was predicted for it.
     fn last(&self, row: LastRow<'_>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         match row {
@@ -88,7 +89,7 @@ impl<'m> Model<'m> {
 /// Outputs on their way to raw units, row after row of the output map.
 struct Emission<'e, 'p> {
     model: &'e Model<'e>,
-    /// What outputs are added to, if they are changes.
+    /// The row that outputs are added to, if they are changes.
     last: LastRow<'e>,
     places: &'e mut Places<'p>,
     noise_var: F32s<'e>,

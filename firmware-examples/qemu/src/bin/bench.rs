@@ -4,6 +4,7 @@
 #![no_main]
 
 use core::fmt::Display;
+use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use quaver::Arena;
