@@ -81,10 +81,7 @@ impl<'m> Model<'m> {
     fn last(&self, row: LastRow<'_>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         match row {
             LastRow::Raw(row) => self.input(row, channel, predicted),
-            LastRow::Standardised(moments) => {
-                let [mean, var] = moments.map(|list| list.get(channel).copied().unwrap_or(0.0));
-                Moments { mean, var }
-            }
+            LastRow::Standardised(fed) => fed.at(channel),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
+use super::latent::Fed;
 use crate::cells::UNIT_LIMIT;
 use crate::moments::{Moments, at_most};
 
@@ -41,8 +42,8 @@ pub(super) fn limited(input: Moments) -> Moments {
 pub(super) enum LastRow<'r> {
     /// In raw units; before the first one, the training mean.
     Raw(Option<&'r RawRow<'r>>),
-    /// In units of the training data, gaps filled in: means and variances.
-    Standardised([&'r [f32]; 2]),
+    /// In units of the training data, gaps filled in: the first of what is fed.
+    Standardised(&'r Fed<'r>),
 }
 
 /// A source of readings: row values, with or without variances. Channels beyond its end are missing.

@@ -12,7 +12,7 @@ use crate::moments::{Moments, at_most};
 
 /// Standardised moments of the generating network's inputs.
 #[derive(Debug)]
-pub(super) struct Fed<'a> {
+pub(in crate::models) struct Fed<'a> {
     pub(super) mean: &'a mut [f32],
     pub(super) var: &'a mut [f32],
     /// Noise part of the latents' variances, until it is added to the other; what the variances were, while the next latents
@@ -40,7 +40,7 @@ impl<'a> Fed<'a> {
     }
 
     /// The moments of input `index`.
-    pub(super) fn at(&self, index: usize) -> Moments {
+    pub(in crate::models) fn at(&self, index: usize) -> Moments {
         let value = |list: &[f32]| list.get(index).copied().unwrap_or(0.0);
         Moments { mean: value(self.mean), var: value(self.var) }
     }

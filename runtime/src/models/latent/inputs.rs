@@ -63,7 +63,7 @@ impl<'i> Inputs<'i> {
     pub(super) fn last_row(&self) -> LastRow<'_> {
         match &self.source {
             Source::Row(row, _) | Source::RowAndLatents(row, ..) => LastRow::Raw(Some(row)),
-            Source::Fed(fed, _) => LastRow::Standardised([fed.mean, fed.var]),
+            Source::Fed(fed, _) => LastRow::Standardised(fed),
         }
     }
 
