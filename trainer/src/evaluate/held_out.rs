@@ -30,11 +30,11 @@ pub struct Filling {
 }
 
 impl HeldOut {
-    /// The windows of all sequences, whole.
+    /// The windows of all sequences, whole, behind the rows that lead up to those which count.
     pub fn windows(&self, sequences: &[Sequence]) -> Vec<Rows> {
         let of = |sequence: &Sequence| -> Vec<Rows> {
             let rows = &sequence.targets;
-            let starts = (0..rows.len()).step_by(self.window);
+            let starts = (sequence.lead..rows.len()).step_by(self.window);
             let whole = starts.filter(|start| start + self.window <= rows.len());
             whole.map(|start| rows.slice(start..start + self.window)).collect()
         };
@@ -111,6 +111,8 @@ mod tests {
         let (data, held_out) = (dataset(), HeldOut { window: 10, gap: 5..7 });
         let windows = held_out.windows(&data.test);
         assert_eq!(windows, [data.test[0].targets.slice(0..10), data.test[0].targets.slice(10..20)]);
+        let led = Sequence { lead: 3, ..data.test[0].clone() };
+        assert_eq!(held_out.windows(&[led])[1], data.test[0].targets.slice(13..23));
         let off_by_two = |rows: &Rows| {
             let whole = windows.iter().find(|window| window.values[0] == rows.values[0]).unwrap();
             Rows { channels: 1, values: whole.values.iter().map(|value| value + 2.0).collect() }

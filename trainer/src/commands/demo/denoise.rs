@@ -48,7 +48,7 @@ fn compare(finished: &Finished) -> Result<Vec<Denoising>> {
     let bytes = fs::read(&finished.model)?;
     let streamed = latent_from_runtime(&bytes, test)?;
     let estimates: Vec<Rows> = streamed.said().iter().map(|forecast| forecast.mean.clone()).collect();
-    Ok(denoising(&finished.data, test, &estimates))
+    Ok(denoising(&finished.data, test, &estimates, true))
 }
 
 fn write_csv(path: &Path, names: &[String], rows: &Rows) -> Result<()> {

@@ -28,11 +28,16 @@ impl Judged {
     }
 }
 
-/// Scores of the model and of what needs no net, fitted on the training data.
-pub(super) fn judge(subject: &Subject, data: &Dataset, sequences: &[Sequence]) -> Result<Judged> {
+/// Scores of the model, and with `baselines` of filters fitted on the training data.
+pub(super) fn judge(
+    subject: &Subject,
+    data: &Dataset,
+    sequences: &[Sequence],
+    baselines: bool,
+) -> Result<Judged> {
     let Some(estimates) = estimates(subject, sequences)? else { return Ok(Judged::Decibels(Vec::new())) };
     if subject.spec().likelihood != Likelihood::Bernoulli {
-        return Ok(Judged::Decibels(denoising(data, sequences, &estimates)));
+        return Ok(Judged::Decibels(denoising(data, sequences, &estimates, baselines)));
     }
     let valid = subject.denoise(&data.valid)?.unwrap_or_default();
     Ok(Judged::Notes(note_denoising(data, sequences, NoteEstimates { judged: estimates, valid })))

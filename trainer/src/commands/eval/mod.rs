@@ -76,7 +76,7 @@ pub struct Arguments {
     /// With --gap: fill gaps with what the model says as it is, as published, instead of joining it to the rows around.
     #[arg(long, requires = "gap")]
     unjoined: bool,
-    /// Leave the baselines out.
+    /// Leave the baselines out, and the filters beside a denoiser.
     #[arg(long)]
     no_baselines: bool,
     /// Write a page with calibration, residuals and all scores; of a latent model, those of its one-step predictions.
@@ -199,7 +199,7 @@ fn judge(
         kind: subject.kind(),
         scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
-        denoising: denoising::judge(subject, data, sequences)?,
+        denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,
     };
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.subject.display(), arguments.split.name());
@@ -227,7 +227,7 @@ fn judge_latent(
         convention: latent::CONVENTION,
         scores,
         baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
-        denoising: denoising::judge(subject, data, sequences)?,
+        denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,
     };
     if arguments.json {
         say_json(&found)
