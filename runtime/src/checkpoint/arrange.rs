@@ -3,7 +3,8 @@
 use std::vec::Vec;
 
 use super::layout::{AffineShape, group_lanes};
-use super::write::{Affine, code, le_bytes, row_scale};
+use super::rounding::{Judge, Usage};
+use super::write::{Affine, code, le_bytes, row_codes, row_scale};
 
 /// From the order of `Contents`, in which the gates of a unit are side by side, to that of the plain layout.
 #[derive(Clone, Copy)]
@@ -67,12 +68,13 @@ impl EncodedWeights {
 
     /// Symmetric bytes with one scale per row. Variances are stored as standard deviations, whose smaller range
     /// suits eight bits better.
-    pub(super) fn int8(affine: &Affine, order: GroupOrder) -> Self {
+    pub(super) fn int8(affine: &Affine, usage: &Usage, order: GroupOrder) -> Self {
         let (mut scales, mut codes) = (Vec::new(), Vec::new());
+        let judge = Judge::new(&usage.means, order.shape.cols);
         for row in affine.weight.chunks(order.shape.cols) {
-            let scale = row_scale(row.iter().map(|weight| weight.abs()), 127.0);
-            scales.push(scale);
-            codes.extend(row.iter().map(|weight| code(*weight, scale, 127.0) as i8 as u8));
+            let rounded = row_codes(row, judge.as_ref());
+            scales.push(rounded.scale);
+            codes.extend(rounded.codes.iter().map(|code| *code as i8 as u8));
         }
         let (mut deviation_scales, mut deviation_codes) = (Vec::new(), Vec::new());
         for row in affine.weight_var.chunks(order.shape.cols) {

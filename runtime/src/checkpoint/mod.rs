@@ -21,6 +21,8 @@ mod packed;
 #[cfg(feature = "plain")]
 mod plain;
 mod read;
+#[cfg(feature = "std")]
+mod rounding;
 pub mod spec;
 mod validate;
 #[cfg(feature = "std")]
@@ -41,6 +43,8 @@ pub(crate) use packed::{PackedGroup, PackedView, Packing};
 pub(crate) use plain::{AffineView, Group, Weights};
 pub use read::Checkpoint;
 pub(crate) use read::Cursor;
+#[cfg(feature = "std")]
+pub use rounding::Usage;
 pub use spec::{
     CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
     OutputSpec, Target, Transfer, UnitNoise, WeightFormat,

@@ -7,8 +7,9 @@ use std::vec::Vec;
 
 use super::layout::{AffineShape, BLOCK_ROWS};
 use super::packed::{LARGEST_EXPONENT, LARGEST_UNIT, Packing, SUM_LIMIT};
+use super::rounding::{Judge, LARGEST_CODE, Rounded, Usage};
 use super::spec::Layout;
-use super::write::{Affine, code, row_scale};
+use super::write::{Affine, row_codes};
 use crate::kernels::RAW_VARIANCE_BITS;
 use crate::moments::fixed::INPUT_BITS;
 
@@ -17,7 +18,7 @@ const INPUT_REACH: i64 = 8;
 /// Sums of squared bytes times variances stay below this.
 const SQUARE_SUM_LIMIT: i64 = (1 << 31) - 1;
 /// Largest byte of a square: signed, because the kernels' instructions are.
-const LARGEST_SQUARE: f64 = 127.0;
+const LARGEST_SQUARE: f64 = LARGEST_CODE as f64;
 
 /// The three sections of a packed affine map.
 #[derive(Default)]
@@ -36,16 +37,22 @@ struct Row {
 }
 
 impl Row {
-    fn new(weights: &[f32], layout: Layout) -> Self {
-        let scale = row_scale(weights.iter().map(|weight| weight.abs()), 127.0);
-        let codes: Vec<i64> = weights.iter().map(|weight| code(*weight, scale, 127.0) as i64).collect();
+    fn new(weights: &[f32], layout: Layout, judges: &[Option<Judge>; 2]) -> Self {
+        let [of_means, of_vars] = judges;
+        let Rounded { codes, scale } = row_codes(weights, of_means.as_ref());
         let scale = f64::from(scale);
         // The small layout squares the codes themselves; the fast one stores the squares in a byte.
-        let (squares, per_square) = match layout {
-            Layout::Fast => (squares(&codes), LARGEST_SQUARE),
-            _ => (codes.iter().map(|code| code * code).collect(), 1.0),
+        let (squares, square_scale) = match (layout, of_vars) {
+            (Layout::Fast, Some(judge)) => {
+                // Of the weights as they were: there is no need to err twice.
+                let Rounded { codes, scale } =
+                    judge.round(&weights.iter().map(|w| w * w).collect::<Vec<_>>());
+                (codes, scale.into())
+            }
+            (Layout::Fast, None) => (squares(&codes), scale * scale * LARGEST_SQUARE),
+            _ => (codes.iter().map(|code| code * code).collect(), scale * scale),
         };
-        Row { codes, scale, squares, square_scale: scale * scale * per_square }
+        Row { codes, scale, squares, square_scale }
     }
 }
 
@@ -68,9 +75,15 @@ fn squares(codes: &[i64]) -> Vec<i64> {
 }
 
 /// Packs one affine map. `first` says that its inputs are the model's own, which are not bounded by one.
-pub(super) fn pack(affine: &Affine, shape: AffineShape, first: bool) -> Result<PackedAffine, String> {
+pub(super) fn pack(
+    affine: &Affine,
+    shape: AffineShape,
+    usage: &Usage,
+    first: bool,
+) -> Result<PackedAffine, String> {
+    let judges = [&usage.means, &usage.vars].map(|matrix| Judge::new(matrix, shape.cols));
     let rows: Vec<Row> =
-        affine.weight.chunks(shape.cols).map(|weights| Row::new(weights, shape.layout)).collect();
+        affine.weight.chunks(shape.cols).map(|weights| Row::new(weights, shape.layout, &judges)).collect();
     let packing = packing(&rows, shape, first);
     if !packing.is_sound() {
         return Err("the weights are too large for integer kernels; use the layout plain".into());

@@ -10,6 +10,7 @@ use super::frame::Kind;
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
 use super::pack::{PackedAffine, pack};
 use super::read::Header;
+use super::rounding::{Judge, LARGEST_CODE, Rounded, Usage};
 use super::spec::{ModelSpec, WeightFormat};
 use super::{Checkpoint, VERSION, crc};
 
@@ -34,6 +35,9 @@ pub struct Contents {
     pub noise_var: Vec<f32>,
     /// Factor on the total variance of each output, 1 when not calibrated; empty for probabilities.
     pub calibration: Vec<f32>,
+    /// How data used the affine maps, those of the layers and then the output's, for bytes to be chosen by; none, and every weight is
+    /// rounded to the nearest. Nothing of it is written.
+    pub usage: Vec<Usage>,
 }
 
 /// Mean and standard deviation of each channel in raw units.
@@ -112,6 +116,9 @@ fn encode_header(contents: &Contents) -> Result<Vec<u8>, String> {
     postcard::to_stdvec(&header).map_err(|error| format!("header: {error}"))
 }
 
+/// Of a map that no data were seen to use.
+static NOTHING_KNOWN: Usage = Usage { means: Vec::new(), vars: Vec::new() };
+
 fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
     let spec = &contents.spec;
     if contents.layers.len() != spec.layers.len() {
@@ -121,10 +128,12 @@ fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
     for vector in Vector::BEFORE_LAYERS {
         extend_vector(&mut payload, contents, vector)?;
     }
+    let usage = |map: usize| contents.usage.get(map).unwrap_or(&NOTHING_KNOWN);
     for (index, (shape, affine)) in spec.layer_shapes().zip(&contents.layers).enumerate() {
-        extend_affine(&mut payload, shape, affine, &format!("layer {index}"), index == 0)?;
+        extend_affine(&mut payload, shape, affine, usage(index), &format!("layer {index}"), index == 0)?;
     }
-    extend_affine(&mut payload, spec.output_shape(), &contents.output, "output layer", false)?;
+    let output = usage(spec.layers.len());
+    extend_affine(&mut payload, spec.output_shape(), &contents.output, output, "output layer", false)?;
     for vector in Vector::AFTER_LAYERS {
         extend_vector(&mut payload, contents, vector)?;
     }
@@ -166,6 +175,7 @@ fn extend_affine(
     payload: &mut Vec<u8>,
     shape: AffineShape,
     affine: &Affine,
+    usage: &Usage,
     part: &str,
     first: bool,
 ) -> Result<(), String> {
@@ -175,8 +185,11 @@ fn extend_affine(
     expect_len(affine.weight.len(), weights, &format!("{part}: weight"))?;
     expect_len(affine.bias_var.len(), rows * variances, &format!("{part}: bias_var"))?;
     expect_len(affine.weight_var.len(), weights * variances, &format!("{part}: weight_var"))?;
+    for matrix in [&usage.means, &usage.vars].into_iter().filter(|matrix| !matrix.is_empty()) {
+        expect_len(matrix.len(), shape.cols * shape.cols, &format!("{part}: usage"))?;
+    }
     if shape.layout.is_packed() {
-        let packed = pack(affine, shape, first).map_err(|error| format!("{part}: {error}"))?;
+        let packed = pack(affine, shape, usage, first).map_err(|error| format!("{part}: {error}"))?;
         let PackedAffine { packing, weight, square } = packed;
         [packing, weight, square].iter().for_each(|section| extend_padded(payload, section));
         return Ok(());
@@ -184,7 +197,7 @@ fn extend_affine(
     let order = GroupOrder::new(shape);
     let encoded = match shape.format {
         WeightFormat::F32 => EncodedWeights::f32(affine, order),
-        WeightFormat::Int8 => EncodedWeights::int8(affine, order),
+        WeightFormat::Int8 => EncodedWeights::int8(affine, usage, order),
     };
     for section in Section::ALL {
         let bytes = match section {
@@ -200,6 +213,16 @@ fn extend_affine(
         extend_padded(payload, bytes);
     }
     Ok(())
+}
+
+/// The weights of a row as bytes: chosen together where it is known how they are used, otherwise each the nearest.
+pub(super) fn row_codes(weights: &[f32], judge: Option<&Judge>) -> Rounded {
+    if let Some(judge) = judge {
+        return judge.round(weights);
+    }
+    let largest = LARGEST_CODE as f32;
+    let scale = row_scale(weights.iter().map(|weight| weight.abs()), largest);
+    Rounded { codes: weights.iter().map(|weight| code(*weight, scale, largest) as i64).collect(), scale }
 }
 
 pub(super) fn row_scale(magnitudes: impl Iterator<Item = f32>, largest_code: f32) -> f32 {
@@ -235,6 +258,7 @@ impl Contents {
             output: affine(spec.output_shape()),
             noise_var,
             calibration,
+            usage: Vec::new(),
             spec,
         }
     }

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{Layout, WeightFormat};
+use quaver::checkpoint::{Layout, Likelihood, Usage, WeightFormat};
 use serde::Serialize;
 
 use super::export_latent;
 use super::say::{say, say_json};
 use crate::config::Config;
-use crate::data::Sequence;
+use crate::data::{Dataset, Sequence};
 use crate::evaluate::{from_runtime, variance_factors};
-use crate::export::{Cost, Storage, cost, encode, rust_constants};
+use crate::export::{Cost, Storage, cost, encode, matching_factors, rust_constants, usage};
 use crate::files;
 use crate::fit::{RunFolder, RunState, Trained};
 
@@ -108,9 +108,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     };
     let storage = Storage { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
     let exported = if arguments.calibrate {
-        calibrated_export(&state, storage, &data.valid, &arguments.output)?
+        calibrated_export(&state, storage, &data, &arguments.output)?
     } else {
-        export_as(&state, storage, &data.valid, &arguments.output)?
+        export_as(&state, storage, &data, &arguments.output)?
     };
     if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)?) }
 }
@@ -131,41 +131,55 @@ pub(super) struct Exported {
     constants: PathBuf,
 }
 
-/// Encodes a state in the fastest layout that is good enough, measures it on `sequences` through the runtime, and only then
-/// writes it.
+/// Encodes a state in the fastest layout that is good enough, rounded by what the training data make of its weights, measures it
+/// on the validation data through the runtime, and only then writes it.
 pub(super) fn export(
     state: &RunState,
     format: WeightFormat,
-    sequences: &[Sequence],
+    data: &Dataset,
     output: &Path,
 ) -> Result<Exported> {
-    export_as(state, Storage { format, layout: None }, sequences, output)
+    export_as(state, Storage { format, layout: None }, data, output)
 }
 
-fn export_as(state: &RunState, storage: Storage, sequences: &[Sequence], output: &Path) -> Result<Exported> {
-    let layout = storage.layout(state, sequences);
-    let bytes = encode(state, storage.format, layout, None)?;
-    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, None)?;
-    write(state, sequences, output, bytes, f32_bytes)
-}
-
-/// The same with variances that fit `sequences`. Each format has factors of its own: storing weights in few bits changes
-/// variances too.
-fn calibrated_export(
-    state: &RunState,
-    storage: Storage,
-    sequences: &[Sequence],
-    output: &Path,
-) -> Result<Exported> {
-    let layout = storage.layout(state, sequences);
-    let factors = |format, layout| -> Result<Vec<f32>> {
-        let forecasts = from_runtime(&encode(state, format, layout, None)?, sequences)?;
-        Ok(variance_factors(state.target_names.len(), sequences, &forecasts))
+fn export_as(state: &RunState, storage: Storage, data: &Dataset, output: &Path) -> Result<Exported> {
+    let (usage, layout) = settle(state, storage, data)?;
+    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, &[], None)?;
+    let stored = |factors| encode(state, storage.format, layout, &usage, factors);
+    let bytes = match (storage.format, state.spec.likelihood) {
+        (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
+            let full = from_runtime(&f32_bytes, &data.train)?;
+            let exported = from_runtime(&stored(None)?, &data.train)?;
+            stored(Some(&matching_factors(state.target_names.len(), &full, &exported)))?
+        }
+        _ => stored(None)?,
     };
-    let (own, of_f32) = (factors(storage.format, layout)?, factors(WeightFormat::F32, Layout::Plain)?);
-    let bytes = encode(state, storage.format, layout, Some(&own))?;
-    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, Some(&of_f32))?;
-    Ok(Exported { calibration: Some(own), ..write(state, sequences, output, bytes, f32_bytes)? })
+    write(state, &data.valid, output, bytes, f32_bytes)
+}
+
+/// How the training data use the weights, and the layout to take.
+fn settle(state: &RunState, storage: Storage, data: &Dataset) -> Result<(Vec<Usage>, Layout)> {
+    let usage = match storage.format {
+        WeightFormat::F32 => Vec::new(),
+        WeightFormat::Int8 => usage(state, &data.train)?,
+    };
+    let layout = storage.layout(state, &usage, &[&data.train, &data.valid]);
+    Ok((usage, layout))
+}
+
+/// The same with variances that fit the validation data. Each format has factors of its own: storing weights in few bits changes
+/// variances too.
+fn calibrated_export(state: &RunState, storage: Storage, data: &Dataset, output: &Path) -> Result<Exported> {
+    let (usage, layout) = settle(state, storage, data)?;
+    let factors = |bytes: &[u8]| -> Result<Vec<f32>> {
+        let forecasts = from_runtime(bytes, &data.valid)?;
+        Ok(variance_factors(state.target_names.len(), &data.valid, &forecasts))
+    };
+    let stored = |factors| encode(state, storage.format, layout, &usage, factors);
+    let in_f32 = |factors| encode(state, WeightFormat::F32, Layout::Plain, &[], factors);
+    let (own, of_f32) = (factors(&stored(None)?)?, factors(&in_f32(None)?)?);
+    let (bytes, f32_bytes) = (stored(Some(&own))?, in_f32(Some(&of_f32))?);
+    Ok(Exported { calibration: Some(own), ..write(state, &data.valid, output, bytes, f32_bytes)? })
 }
 
 /// Measures a checkpoint and its twin in full precision, and writes the first.

@@ -1,15 +1,15 @@
 //! How a trained net is stored: as bytes, in the fastest layout that is good enough.
 
 use anyhow::{Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, WeightFormat};
+use quaver::checkpoint::{Layout, Usage, WeightFormat};
 
 use super::contents;
 use crate::data::Sequence;
 use crate::evaluate::{from_runtime, scores};
 use crate::fit::RunState;
 
-/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on the
-/// validation data, the plain one is taken.
+/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on
+/// training or on validation data, the plain one is taken.
 pub(crate) const PRICE_OF_SPEED: f64 = 0.02;
 
 /// How weights are stored: without a layout, in the fastest that is good enough.
@@ -22,27 +22,38 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// The layout to take, settled on `sequences` where nobody asked for one.
-    pub fn layout(self, state: &RunState, sequences: &[Sequence]) -> Layout {
+    /// The layout to take. Where nobody asked for one, it is settled on each of the `splits`: integers are exact to a part of the
+    /// largest number, so that what they cost shows where a net is sure of itself, and not every recording has such stretches.
+    pub fn layout(self, state: &RunState, usage: &[Usage], splits: &[&[Sequence]]) -> Layout {
         if let Some(layout) = self.layout {
             return layout;
         }
         if self.format == WeightFormat::F32 {
             return Layout::Plain;
         }
-        let nll = |layout| -> Result<f64> {
-            let bytes = encode(state, self.format, layout, None)?;
-            let forecasts = from_runtime(&bytes, sequences)?;
-            Ok(scores(state.spec.likelihood, &state.target_names, sequences, &forecasts).nll)
+        let bytes = |layout| encode(state, self.format, layout, usage, None);
+        let affordable = |fast: &[u8], plain: &[u8]| -> Result<bool> {
+            for sequences in splits {
+                let nll = |bytes: &[u8]| -> Result<f64> {
+                    let forecasts = from_runtime(bytes, sequences)?;
+                    Ok(scores(state.spec.likelihood, &state.target_names, sequences, &forecasts).nll)
+                };
+                if nll(fast)? - nll(plain)? > PRICE_OF_SPEED {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         };
         // What the integer kernels cannot run, floating point can.
-        let affordable = nll(Layout::Fast)
-            .is_ok_and(|fast| nll(Layout::Plain).is_ok_and(|plain| fast - plain <= PRICE_OF_SPEED));
-        if affordable { Layout::Fast } else { Layout::Plain }
+        match (bytes(Layout::Fast), bytes(Layout::Plain)) {
+            (Ok(fast), Ok(plain)) if affordable(&fast, &plain).unwrap_or(false) => Layout::Fast,
+            _ => Layout::Plain,
+        }
     }
 }
 
-/// A state as the bytes of a checkpoint, with factors on the variances of its outputs.
+/// A state as the bytes of a checkpoint, rounded by the `usage` of its maps where there is one, with factors on the variances of its
+/// outputs.
 ///
 /// # Errors
 /// When the layout cannot hold the net, or when there are factors for outputs that have none.
@@ -50,6 +61,7 @@ pub fn encode(
     state: &RunState,
     format: WeightFormat,
     layout: Layout,
+    usage: &[Usage],
     factors: Option<&[f32]>,
 ) -> Result<Vec<u8>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
@@ -62,6 +74,7 @@ pub fn encode(
         contents.calibration = factors.to_vec();
     }
     contents.spec.layout = layout;
+    contents.usage = usage.to_vec();
     quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
@@ -102,7 +115,7 @@ mod tests {
         let mut rng = stream(1, Purpose::Initialisation);
         let inputs = Rows { channels: 2, values: (0..200).map(|_| normal(&mut rng) as f32).collect() };
         let unknown = Rows { channels: 1, values: vec![0.0; 100] };
-        let bytes = encode(state, WeightFormat::Int8, Layout::Plain, None).unwrap();
+        let bytes = encode(state, WeightFormat::Int8, Layout::Plain, &[], None).unwrap();
         let forecasts = from_runtime(&bytes, &[Sequence::columns(inputs.clone(), unknown)]).unwrap();
         vec![Sequence::columns(inputs, forecasts[0].mean.clone())]
     }
@@ -110,23 +123,25 @@ mod tests {
     #[test]
     fn the_fast_layout_is_taken_where_it_costs_little() {
         let unsure = state(0.0, Transfer::Tanh);
-        assert_eq!(STORAGE.layout(&unsure, &predicted(&unsure)), Layout::Fast);
+        assert_eq!(STORAGE.layout(&unsure, &[], &[&predicted(&unsure)]), Layout::Fast);
     }
 
     #[test]
     fn a_net_surer_than_integers_are_exact_stays_plain() {
         // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift costs 0.12 nats.
         let sure = state(-16.0, Transfer::Tanh);
-        assert_eq!(STORAGE.layout(&sure, &predicted(&sure)), Layout::Plain);
+        assert_eq!(STORAGE.layout(&sure, &[], &[&predicted(&sure)]), Layout::Plain);
+        // That one split does not show it is no excuse.
+        assert_eq!(STORAGE.layout(&sure, &[], &[&[], &predicted(&sure)]), Layout::Plain);
     }
 
     #[test]
     fn what_integers_cannot_run_stays_plain_unless_asked_for() {
         let rectifier = state(0.0, Transfer::Rectifier);
-        assert_eq!(STORAGE.layout(&rectifier, &predicted(&rectifier)), Layout::Plain);
+        assert_eq!(STORAGE.layout(&rectifier, &[], &[&predicted(&rectifier)]), Layout::Plain);
         let asked = Storage { layout: Some(Layout::Fast), ..STORAGE };
-        assert_eq!(asked.layout(&rectifier, &[]), Layout::Fast);
-        let error = encode(&rectifier, asked.format, Layout::Fast, None).unwrap_err().to_string();
+        assert_eq!(asked.layout(&rectifier, &[], &[]), Layout::Fast);
+        let error = encode(&rectifier, asked.format, Layout::Fast, &[], None).unwrap_err().to_string();
         assert!(error.starts_with("the model cannot be stored"), "{error}");
     }
 }

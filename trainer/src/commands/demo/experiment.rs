@@ -119,7 +119,7 @@ impl Experiment {
     pub(super) fn new(out: &Path, recordings: Recordings, trained: Trained) -> Result<Self> {
         let Trained { state, data, seconds, metrics } = trained;
         let model_path = out.join("model.qvr");
-        let exported = export(&state, WeightFormat::Int8, &data.valid, &model_path)?;
+        let exported = export(&state, WeightFormat::Int8, &data, &model_path)?;
         let judge = |bytes: &[u8]| -> Result<(Forecast, Scores)> {
             let forecasts = from_runtime(bytes, &data.test)?;
             let found = scores(state.spec.likelihood, &state.target_names, &data.test, &forecasts);

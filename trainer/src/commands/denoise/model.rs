@@ -19,7 +19,7 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
         return match Trained::load(&RunFolder::new(path).best_state())? {
             Trained::Latent(state) => with_host(path, &state, work),
             Trained::Predictor(state) => {
-                let bytes = encode(&state, WeightFormat::F32, Layout::Plain, None)?;
+                let bytes = encode(&state, WeightFormat::F32, Layout::Plain, &[], None)?;
                 with_predictor(path, &bytes, work)
             }
         };
