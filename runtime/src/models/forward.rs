@@ -1,8 +1,6 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
 use super::input::RawRow;
-#[cfg(feature = "plain")]
-use super::input::limited;
 use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
 use super::model::Model;
 #[cfg(feature = "plain")]
@@ -27,10 +25,7 @@ impl<'m> Model<'m> {
             #[cfg(feature = "packed")]
             true => packed::recur(spec, &mut weights, scratch, recurrent, &mut inputs),
             #[cfg(feature = "plain")]
-            false => {
-                let inputs = inputs.by_ref().flatten().take(spec.inputs.into()).map(limited);
-                network::recur(spec, &mut weights, scratch, recurrent, inputs)
-            }
+            false => network::recur(spec, &mut weights, scratch, recurrent, &mut inputs),
             #[cfg(not(all(feature = "packed", feature = "plain")))]
             _ => &[],
         };
