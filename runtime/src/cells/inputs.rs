@@ -12,13 +12,12 @@ pub(crate) trait InputPairs {
     fn any(&self, pair: usize) -> [Moments; 2];
 }
 
-/// The first `count` inputs one after the other.
+/// The pairs of the first `count` inputs, one after the other.
 #[cfg(feature = "plain")]
-pub(crate) fn each_input(inputs: &impl InputPairs, count: usize) -> impl Iterator<Item = Moments> {
+pub(crate) fn each_pair(inputs: &impl InputPairs, count: usize) -> impl Iterator<Item = [Moments; 2]> {
     let mut certain = inputs.certain();
-    let pair = move |index| match certain.next().flatten() {
+    (0..count.div_ceil(2)).map(move |index| match certain.next().flatten() {
         Some(pair) => pair.map(|mean| Moments { mean, var: 0.0 }),
         None => inputs.any(index),
-    };
-    (0..count.div_ceil(2)).flat_map(pair).take(count)
+    })
 }

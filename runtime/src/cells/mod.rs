@@ -14,7 +14,7 @@ mod plain;
 pub(crate) use activations::{Activations, PackedInput, PackedUnit};
 pub(crate) use inputs::InputPairs;
 #[cfg(feature = "plain")]
-pub(crate) use inputs::each_input;
+pub(crate) use inputs::each_pair;
 #[cfg(feature = "plain")]
 pub(crate) use noise::with_noise;
 #[cfg(feature = "packed")]

@@ -16,13 +16,21 @@ pub(super) fn sums<W: Copy, const ROWS: usize>(
     term: impl Fn(W, f32) -> f32,
 ) -> [f32; ROWS] {
     let mut sums = [0.0; ROWS];
+    let mut add = |weights: &[W; ROWS], x: f32| {
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum += term(*weight, x);
+        }
+    };
+    if rows == ROWS {
+        // All rows of the group: nothing lies between a column and the next.
+        weights.as_chunks().0.iter().zip(input).for_each(|(weights, x)| add(weights, *x));
+        return sums;
+    }
     let columns = weights.get(first..).unwrap_or_default().chunks(rows.max(1));
     for (column, x) in columns.zip(input) {
         // Every column has that many rows left: a group was read whole.
         let Some(weights) = column.first_chunk::<ROWS>() else { break };
-        for (sum, weight) in sums.iter_mut().zip(weights) {
-            *sum += term(*weight, *x);
-        }
+        add(weights, *x);
     }
     sums
 }

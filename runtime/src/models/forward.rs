@@ -1,8 +1,6 @@
 //! The two halves of a step that every model takes: layers, then outputs in raw units.
 
 use super::input::LastRow;
-#[cfg(feature = "plain")]
-use super::input::limited;
 use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
 use super::model::Model;
 #[cfg(feature = "plain")]
@@ -13,7 +11,7 @@ use super::packed;
 use super::prediction::Output;
 use crate::cells::InputPairs;
 #[cfg(feature = "plain")]
-use crate::cells::each_input;
+use crate::cells::each_pair;
 use crate::checkpoint::{Cursor, F32s, Likelihood, Target};
 use crate::moments::Moments;
 
@@ -31,8 +29,8 @@ impl<'m> Model<'m> {
             true => packed::recur(spec, &mut weights, scratch, recurrent, inputs),
             #[cfg(feature = "plain")]
             false => {
-                let inputs = each_input(inputs, spec.inputs.into()).map(limited);
-                network::recur(spec, &mut weights, scratch, recurrent, inputs);
+                let pairs = each_pair(inputs, spec.inputs.into());
+                network::recur(spec, &mut weights, scratch, recurrent, pairs);
             }
             #[cfg(not(all(feature = "packed", feature = "plain")))]
             _ => {}

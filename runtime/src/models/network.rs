@@ -4,6 +4,8 @@
 //! and their variances within 10¹² (checked when loading), so a pre-activation stays below 10¹⁶ and its variance
 //! below 10³⁵ even with the strongest noise and the widest layer.
 
+use super::input::limited;
+use super::words::copy;
 use crate::cells::{Layer, Units, elman_step, lstm_step, sigmoid, with_noise};
 use crate::checkpoint::{
     AffineView, CellKind, Cursor, Group, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise,
@@ -23,10 +25,17 @@ impl<'s> Scratch<'s> {
         Scratch { mean, var }
     }
 
-    /// Writes the model's input for the first layer.
-    fn fill_input(&mut self, spec: &ModelSpec, input: impl Iterator<Item = Moments>) {
+    /// Writes the model's input for the first layer. Of an odd number, the last has a neighbour without a place.
+    fn fill_input(&mut self, spec: &ModelSpec, pairs: impl Iterator<Item = [Moments; 2]>) {
         let noise = spec.layers.first().map_or(UnitNoise::None, |layer| layer.input_noise);
-        fill((self.mean, self.var), input.map(|unit| with_noise(noise, unit)));
+        let mut places = self.mean.iter_mut().zip(self.var.iter_mut()).take(spec.inputs.into());
+        for pair in pairs {
+            for input in pair {
+                let Some((mean, var)) = places.next() else { return };
+                let unit = with_noise(noise, limited(input));
+                (*mean, *var) = (unit.mean, unit.var);
+            }
+        }
     }
 
     /// Writes the units of a layer after noise from place `start` on.
@@ -36,7 +45,10 @@ impl<'s> Scratch<'s> {
         let places = self.mean.get_mut(start..).zip(self.var.get_mut(start..)).unwrap_or_default();
         let units = means.iter().zip(vars).map(|(mean, var)| Moments { mean: *mean, var: *var });
         match noise {
-            UnitNoise::None => fill(places, units),
+            UnitNoise::None => {
+                copy(places.0, means);
+                copy(places.1, vars);
+            }
             _ => fill(places, units.map(|unit| with_noise(noise, unit))),
         }
     }
@@ -64,7 +76,7 @@ pub(super) fn recur(
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
     recurrent: &mut [f32],
-    inputs: impl Iterator<Item = Moments>,
+    inputs: impl Iterator<Item = [Moments; 2]>,
 ) {
     let mut scratch = Scratch::new(scratch);
     scratch.fill_input(spec, inputs);

@@ -167,6 +167,7 @@ mod tests {
             epoch: 1,
             best: None,
             rate_cuts: 0,
+            average: None,
             scaling: Scaling {
                 inputs: Scaler { mean: vec![1.0, 0.0], std: vec![2.0, 1.0] },
                 targets: Scaler::identity(1),
