@@ -23,6 +23,7 @@ fn main() {
     let mut embedded = Embedded { out, source: String::new(), constants: BTreeMap::new() };
     let chosen = chosen_case();
     embedded.line(chosen_stream(&chosen));
+    embedded.line(measured_work(&chosen));
     embedded.group("CHOSEN", &[chosen]);
     embedded.group("GOLDEN", &golden::cases());
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
@@ -120,6 +121,32 @@ fn chosen_stream(case: &Case) -> String {
          pub fn step<'s>(stream: &'s mut Chosen<'_, '_>, row: &[f32]) -> quaver::Prediction<'s> {{\n    \
              stream.{step}(row)\n\
          }}"
+    )
+}
+
+/// What is measured of the chosen model, and the memory that it takes beside its arena.
+fn measured_work(case: &Case) -> String {
+    const FAN: usize = bench::FAN;
+    let (words, work) = match case.task {
+        Task::Follow => (0, "black_box(step(stream, black_box(row)));".to_string()),
+        Task::Sample => (0, "black_box(stream.sample(rng, quaver::Feedback::Draw));".into()),
+        Task::Fan => {
+            let words = FAN * LatentModel::load(&case.model).expect("a fan is of a sampler").future_words();
+            let fan =
+                format!("let Ok(mut fan) = quaver::Fan::<{FAN}>::new(stream, futures) else {{ return }};");
+            (
+                words,
+                format!("{fan}\n    fan.advance(rng, quaver::Feedback::Draw);\n    black_box(fan.mean(0));"),
+            )
+        }
+    };
+    format!(
+        "/// Words of the futures that [`work`] shows.\npub const FAN_WORDS: usize = {words};\n\
+         /// Does once what is measured of [`CHOSEN`].\n\
+         #[allow(unused_variables)] // each kind of work needs some\n\
+         #[inline(always)] // nothing is measured but the work\n\
+         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    futures: &mut quaver::Arena<FAN_WORDS>,\n    \
+             rng: &mut Numbers,\n) {{\n    {work}\n}}"
     )
 }
 

@@ -13,6 +13,9 @@ use crate::replay::Task;
 /// Rows in a benchmark's stream: enough to average over what depends on the data.
 const ROWS: usize = 16;
 
+/// Futures of the fan that is measured.
+pub const FAN: usize = 8;
+
 /// The model called `CELL-INPUTS-UNITS-WEIGHTS`, for example `lstm-16-64-fast`, with a stream to run it on.
 ///
 /// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The model reads
@@ -21,7 +24,8 @@ const ROWS: usize = 16;
 /// has neither noise nor variance, as `mean` always has.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that generates, or `storn`, a
-/// sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and it has half as many latents as channels.
+/// sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and it has half as many latents as channels. With a
+/// further word, `sample` or `fan`, a sampler goes on by itself, or shows [`FAN`] futures, instead of following rows.
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);
@@ -69,7 +73,12 @@ pub fn contents(name: &str) -> Option<Contents> {
 /// A latent model by its name.
 fn latent_case(name: &str) -> Option<Case> {
     let words: Vec<&str> = name.split('-').collect();
-    let [family, channels, units, storage] = words[..] else { return None };
+    let (family, channels, units, storage, task) = match words[..] {
+        [family, channels, units, storage] => (family, channels, units, storage, Task::Follow),
+        ["storn", channels, units, storage, "sample"] => ("storn", channels, units, storage, Task::Sample),
+        ["storn", channels, units, storage, "fan"] => ("storn", channels, units, storage, Task::Fan),
+        _ => return None,
+    };
     let (channels, units): (u16, u16) = (channels.parse().ok()?, units.parse().ok()?);
     let (_, format, layout) = STORAGES.into_iter().find(|(suffix, ..)| *suffix == storage)?;
     let (architecture, cell) = match family {
@@ -86,7 +95,7 @@ fn latent_case(name: &str) -> Option<Case> {
     };
     let inputs = usize::from(channels);
     let model = architecture.networks(name, format, layout).write().ok()?;
-    Some(Case { name: name.into(), model, inputs, stream: noise(inputs, ROWS), task: Task::Follow })
+    Some(Case { name: name.into(), model, inputs, stream: noise(inputs, ROWS), task })
 }
 
 /// Rows of noise, for a model whose own data are not at hand.

@@ -46,6 +46,9 @@ fn recipes() -> Vec<Recipe> {
         generating: &[(CellKind::Elman(Transfer::Rectifier), 6)],
         ..with(storn, Forecast::PosteriorMean)
     };
+    let changes = LatentArchitecture::residual_storn();
+    let scattered_changes =
+        LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(changes, draws) };
     let recipe = |name, architecture, tasks, rows| Recipe { name, architecture, tasks, rows };
     vec![
         recipe("denoiser", vosp, FOLLOW, Rows::Gaps),
@@ -55,6 +58,8 @@ fn recipes() -> Vec<Recipe> {
         recipe("sampler-binary-draws", binary, ALL, Rows::Binary),
         recipe("sampler-means", certain(with(storn, Forecast::PosteriorMean)), &[Task::Sample], Rows::Plain),
         recipe("sampler-classes", classes, &[Task::Sample, Task::Fan], Rows::Binary),
+        recipe("sampler-changes", changes, ALL, Rows::Gaps),
+        recipe("sampler-changes-draws", scattered_changes, &[Task::Follow, Task::Sample], Rows::Hostile),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Small latent models: two networks that fit together, with numbers of the size that training would give them.
 
 use quaver::checkpoint::{
-    CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, Scaler,
+    CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, Scaler, Target,
     Transfer, UnitNoise, WeightFormat, write_latent,
 };
 
@@ -17,6 +17,8 @@ pub struct LatentArchitecture<'l> {
     pub channels: u16,
     /// How rows and outputs of the generating network relate.
     pub likelihood: Likelihood,
+    /// What the outputs of the generating network are: rows, or changes of them.
+    pub target: Target,
     /// How latents and outputs of the recognition network relate.
     pub recognition_likelihood: Likelihood,
     /// Layers of the recognition network.
@@ -52,12 +54,18 @@ impl LatentArchitecture<'_> {
             },
             channels: 3,
             likelihood: Likelihood::Gaussian,
+            target: Target::Columns,
             recognition_likelihood: Likelihood::Heteroscedastic,
             recognition: &[(CellKind::Elman(Transfer::Tanh), 6)],
             generating: &[(CellKind::Lstm, 5)],
             noise: [0.9, 0.75, 0.8].map(|keep| UnitNoise::Dropout { keep }),
             mode: OutputMode::Propagating,
         }
+    }
+
+    /// The same, saying by what the next row differs from the last.
+    pub fn residual_storn() -> Self {
+        LatentArchitecture { target: Target::Change, ..Self::storn() }
     }
 
     /// A generating network without recurrence that reads the state of the recognition network.
@@ -89,6 +97,7 @@ impl LatentArchitecture<'_> {
         let generating = Architecture {
             inputs: reads + latents,
             outputs: self.channels,
+            target: self.target,
             likelihood: self.likelihood,
             ..shared
         };

@@ -129,6 +129,11 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
         |n| rebuilt(&mut n.generating, |spec| spec.target = Target::Next),
         &["generating network", "outputs", "next input"],
     );
+    refused(
+        vosp,
+        |n| rebuilt(&mut n.generating, |spec| spec.target = Target::Change),
+        &["generating network", "target", "columns when the family is VOSP"],
+    );
     let certain = LatentArchitecture {
         noise: [UnitNoise::None; 3],
         mode: OutputMode::Plain,

@@ -122,6 +122,30 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
 }
 
 #[test]
+fn the_checkpoint_of_a_denoiser_is_scored_as_its_run_is() {
+    let place = trained(LATENT, &[]);
+    succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    let config = place.at("latent.toml");
+    let evaluated = |model: &str, more: &[&str]| {
+        succeeds(&[&["eval", &place.at(model), "--data", &config], more].concat())
+    };
+    let (host, device) = (evaluated("run", &["--json", "--draws", "1"]), evaluated("model.qvr", &["--json"]));
+    let (host, device) = (json(&host), json(&device));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    // One of the three ways to feed latent variables is the checkpoint's.
+    let apart = |key: &str| {
+        let off = |way: usize| (number(&host["one_step"][way][key]) - number(&device[key])).abs();
+        (0..3).map(off).fold(f64::INFINITY, f64::min)
+    };
+    assert!(apart("nll") < 0.05 && apart("mse") < 0.05, "{} {}", apart("nll"), apart("mse"));
+    assert!(device["coverage"]["90"].is_number() && device["baselines"][2]["nll"].is_number());
+    let [host, device] = [&host, &device].map(|found| &found["denoising"]);
+    assert_eq!((&host[1]["name"], &host[0]), (&device[1]["name"], &device[0]));
+    assert!((number(&host[1]["snr_db"]) - number(&device[1]["snr_db"])).abs() < 1.0, "{host} {device}");
+    assert!(evaluated("model.qvr", &[]).contains("SNR (dB)"));
+}
+
+#[test]
 fn a_live_pipe_is_denoised_row_by_row() {
     let place = trained(LATENT, &["--set", "training.epochs=1"]);
     let mut child = quaver()
@@ -229,6 +253,34 @@ fn gaps_are_filled_in() {
 }
 
 #[test]
+fn gaps_made_on_purpose_are_judged_beside_lines_and_forecasts() {
+    let place = storn();
+    let (run, config) = (place.at("run"), place.at("latent.toml"));
+    let judge =
+        |more: &[&str]| succeeds(&[&["eval", &run, "--data", &config, "--gap", "20..24"], more].concat());
+    let found = json(&judge(&["--window", "40", "--iterations", "3", "--json"]));
+    assert_eq!(
+        (&found["windows"], &found["iterations"], &found["joined"]),
+        (&3.into(), &3.into(), &true.into())
+    );
+    let names: Vec<_> = (0..3).map(|index| found["fillings"][index]["name"].as_str()).collect();
+    assert_eq!(names, [Some("this model"), Some("straight lines"), Some("ridge AR forward")]);
+    let unjoined = json(&judge(&["--window", "40", "--iterations", "3", "--json", "--unjoined"]));
+    assert_ne!(found["fillings"][0], unjoined["fillings"][0]);
+    assert_eq!(found["fillings"][1], unjoined["fillings"][1]);
+    let text = judge(&[]);
+    assert!(text.contains("rows 20..24 of each of 2 windows of 60 rows hidden"), "{text}");
+    let with = |model: &str, more: &[&str], names: &[&str]| {
+        fails(&[&["eval", &place.at(model), "--data", &config, "--gap"], more].concat(), names);
+    };
+    with("run", &["40..70"], &["--gap 40..70", "60 rows", "--window"]);
+    with("run", &["9..9"], &["30..40"]);
+    with("run", &["9..10", "--window", "1000"], &["1000 rows", "--window"]);
+    succeeds(&["export", &run, "--weights", "f32", "-o", &place.at("storn.qvr")]);
+    with("storn.qvr", &["20..24"], &["--gap", "run folder"]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_a_reason() {
     let place = storn();
     write_rows(&place);
@@ -257,4 +309,35 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     fails(&clean, &["data.targets", "data.noise"]);
     let noise = ["train", &config, "--out", &place.at("other"), "--set", "data.noise={ seed = 1 }"];
     fails(&noise, &["data.noise", "db", "on"]);
+}
+
+#[test]
+fn notes_are_judged_and_drawn() {
+    let place = Place::new();
+    let bars = |count: usize| "60,64;64;60,67;67\n".repeat(count);
+    for (name, count) in [("train", 12), ("valid", 4), ("test", 4)] {
+        place.write(&format!("{name}.txt"), &bars(count));
+    }
+    let config = PREDICTOR
+        .replace(".csv", ".txt")
+        .replace("inputs = [\"a\", \"b\"]\n", "")
+        .replace("db = 3", "on = 0.1")
+        .replace("[model]\n", "[model]\nlikelihood = \"bernoulli\"\n");
+    place.write("notes.toml", &config);
+    let (run, picture) = (place.at("run"), place.at("roll.svg"));
+    succeeds(&["train", &place.at("notes.toml"), "--out", &run]);
+    let found = json(&succeeds(&["eval", &run, "--json", "--roll", &picture]));
+    let names: Vec<&str> = found["denoising"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|e| e["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["noisy rows", "this model", "this model, observed notes", "key by key"]);
+    assert!(found["denoising"][0]["nll"].is_null() && found["denoising"][1]["nll"].is_number(), "{found}");
+    assert_eq!(found["denoising"][0]["recall"], 1.0);
+    let text = succeeds(&["eval", &run]);
+    assert!(text.contains("NLL of clean rows") && text.contains("key by key: how often"), "{text}");
+    let picture = fs::read_to_string(&picture).expect("the picture");
+    assert!(picture.contains("what was played") && picture.contains("key (MIDI)"));
 }

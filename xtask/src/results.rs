@@ -55,8 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => path.clone(),
         None => build()?,
     };
+    let series = Series { plan: &plan, quaver: &quaver, arguments };
     for benchmark in wanted {
-        summary::print(benchmark, &measure(benchmark, &quaver, arguments)?)?;
+        summary::print(benchmark, &series.measure(benchmark)?)?;
     }
     Ok(())
 }
@@ -74,25 +75,46 @@ fn build() -> Result<PathBuf> {
     Ok(shell::root().join(target.unwrap_or("target".into())).join("release/quaver"))
 }
 
-/// Runs all repeats of a benchmark that have not been run before.
-fn measure(benchmark: &Benchmark, quaver: &Path, arguments: &Arguments) -> Result<Vec<repeat::Row>> {
-    let out = std::path::absolute(&arguments.out)?.join(&benchmark.name);
-    let data = match (benchmark.draw, &arguments.data) {
-        (Some(_), _) => out.join("data"),
-        (None, Some(data)) => std::path::absolute(data)?,
-        (None, None) => bail!("{} needs public data; say where they are with --data", benchmark.name),
-    };
-    let known = |repeat: &&String| arguments.only.is_empty() || arguments.only.contains(repeat);
-    let mut rows = Vec::new();
-    for name in benchmark.repeats.iter().filter(known) {
+/// What all benchmarks of one call share.
+struct Series<'a> {
+    plan: &'a [Benchmark],
+    quaver: &'a Path,
+    arguments: &'a Arguments,
+}
+
+impl Series<'_> {
+    /// Runs all repeats of a benchmark that have not been run before.
+    fn measure(&self, benchmark: &Benchmark) -> Result<Vec<repeat::Row>> {
+        let only = &self.arguments.only;
+        let asked = benchmark.repeats.iter().filter(|repeat| only.is_empty() || only.contains(repeat));
+        let from = benchmark.from.as_ref().map(|name| self.source(name)).transpose()?;
+        asked.map(|name| self.repeat(benchmark, name, from.clone())).collect()
+    }
+
+    /// The run of the first repeat of a benchmark, trained unless it has been before.
+    fn source(&self, name: &str) -> Result<PathBuf> {
+        let benchmark = find(self.plan, name)?;
+        let first = benchmark.repeats.first().with_context(|| format!("{name} has no repeats"))?;
+        self.repeat(benchmark, first, None)?;
+        Ok(self.folder(benchmark)?.join(first).join("run"))
+    }
+
+    fn folder(&self, benchmark: &Benchmark) -> Result<PathBuf> {
+        Ok(std::path::absolute(&self.arguments.out)?.join(&benchmark.name))
+    }
+
+    fn repeat(&self, benchmark: &Benchmark, name: &str, from: Option<PathBuf>) -> Result<repeat::Row> {
+        let out = self.folder(benchmark)?;
+        let data = match (benchmark.draw, &self.arguments.data) {
+            (Some(_), _) => out.join("data"),
+            (None, Some(data)) => std::path::absolute(data)?,
+            (None, None) => bail!("{} needs public data; say where they are with --data", benchmark.name),
+        };
         if let Some(law) = benchmark.draw {
             fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
             synthetic::write(law, name, &data)?;
         }
-        let bench = Bench { benchmark, quaver, data: &data, set: &arguments.set };
-        rows.push(
-            bench.repeat(name, &out.join(name)).with_context(|| format!("{}, {name}", benchmark.name))?,
-        );
+        let bench = Bench { benchmark, quaver: self.quaver, data: &data, set: &self.arguments.set, from };
+        bench.repeat(name, &out.join(name)).with_context(|| format!("{}, {name}", benchmark.name))
     }
-    Ok(rows)
 }

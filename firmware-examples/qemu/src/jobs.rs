@@ -1,8 +1,11 @@
 //! What the build script embedded: models in flash, and the rows they are to see.
 
+use core::hint::black_box;
+
 use semihosting::println;
 
 use crate::fail;
+use crate::numbers::Numbers;
 use crate::replay::{Task, replay};
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

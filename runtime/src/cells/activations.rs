@@ -1,7 +1,8 @@
 //! The input of a packed affine map: activations and variances as integers, two to a word.
 
-use crate::checkpoint::{Packing, UnitNoise};
-use crate::kernels::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, pair, shorten};
+use super::InputPairs;
+use crate::checkpoint::{PackedView, Packing, UnitNoise};
+use crate::kernels::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, pair, shorten, whole};
 use crate::moments::Moments;
 use crate::moments::fixed::VAR_BITS;
 
@@ -29,9 +30,9 @@ impl PackedUnit {
 
 /// Room for the input of an affine map: pairs of means, then one word per variance.
 pub(crate) struct Activations<'s> {
+    map: &'s PackedView<'s>,
     means: &'s mut [f32],
     vars: &'s mut [f32],
-    packing: Packing,
     /// Columns that are filled: even.
     filled: usize,
     /// All raw variances so far, or'ed: has as many bits as the largest.
@@ -48,97 +49,166 @@ pub(crate) struct PackedInput<'s> {
 }
 
 impl<'s> Activations<'s> {
-    /// Room for `cols` columns, a multiple of four. Without `propagates` there is none for variances.
-    pub(crate) fn new(words: &'s mut [f32], cols: usize, propagates: bool, packing: Packing) -> Self {
-        let (means, rest) = words.split_at_mut_checked(cols / 2).unwrap_or_default();
-        let vars = rest.get_mut(..if propagates { cols } else { 0 }).unwrap_or_default();
-        Activations { means, vars, packing, filled: 0, seen: 0 }
+    /// Room for the columns of a map; for their variances only if it carries them.
+    pub(crate) fn new(words: &'s mut [f32], map: &'s PackedView<'s>) -> Self {
+        let (means, rest) = words.split_at_mut_checked(map.cols / 2).unwrap_or_default();
+        let vars = rest.get_mut(..if map.propagates { map.cols } else { 0 }).unwrap_or_default();
+        Activations { map, means, vars, filled: 0, seen: 0 }
     }
 
-    /// Writes the model's input, two at a time. Whatever is too large for a code becomes the largest.
+    /// Writes the model's input, `pairs` times two of them. Whatever is too large for a code becomes the largest.
     #[inline(never)] // floating point wants registers of its own
-    pub(crate) fn fill_input(&mut self, noise: UnitNoise, inputs: impl Iterator<Item = [Moments; 2]>) {
-        let [mean, mean_square, var, summand] = coefficients(noise);
-        let (limit, raw_limit) = (self.packing.input_limit, self.packing.raw_limit());
-        let unit = mean * self.packing.unit;
-        let [mean_square, var, summand] = [mean_square, var, summand].map(|factor| factor * RAW_ONE);
-        let code = |input: Moments| rounded(input.mean * unit).min(limit).max(-limit);
-        let raw = |input: Moments| {
-            ((mean_square * (input.mean * input.mean) + (var * input.var + summand)) as u32).min(raw_limit)
-        };
-        let (mut seen, mut filled) = (0, 0);
-        let mut vars = self.vars.as_chunks_mut::<2>().0.iter_mut();
-        for (place, inputs) in self.means.iter_mut().zip(inputs) {
-            *place = pair(code(inputs[0]), code(inputs[1]));
-            if let Some(places) = vars.next() {
-                let raws = inputs.map(raw);
-                *places = raws.map(f32::from_bits);
-                seen |= raws[0] | raws[1];
-            }
-            filled += 2;
+    pub(crate) fn fill_input(&mut self, noise: UnitNoise, pairs: usize, inputs: &impl InputPairs) {
+        let scales = InputScales::new(noise, &self.map.packing());
+        let means = self.means.get_mut(..pairs).unwrap_or_default();
+        let mut vars = self.vars.as_chunks_mut().0.iter_mut();
+        let (mut seen, mut done) = (0, 0);
+        // Going on here after a doubt would cost every whole row a seventh more: the compiler runs out of registers.
+        for (mean, certain) in means.iter_mut().zip(inputs.certain()) {
+            let Some(pair) = certain else { break };
+            seen |= scales.write(pair.map(|mean| Moments { mean, var: 0.0 }), mean, vars.next());
+            done += 1;
         }
-        (self.seen, self.filled) = (seen, filled);
+        if done < pairs {
+            seen |= scales.write_from(done, inputs, means, vars);
+        }
+        (self.seen, self.filled) = (seen, 2 * pairs);
     }
 
     /// Writes units after what is filled.
+    #[inline(never)]
     pub(crate) fn fill_units(&mut self, noise: UnitNoise, units: &[f32]) {
-        let noise = scales(noise, self.packing.unit);
+        let packing = self.map.packing();
+        let noise = scales(noise, packing.unit);
         let means = self.means.get_mut(self.filled / 2..).unwrap_or_default();
         let vars = self.vars.get_mut(self.filled..).unwrap_or_default().as_chunks_mut().0;
         self.filled += units.len().next_multiple_of(2);
-        let (mut pairs, last) = units.as_chunks::<2>();
-        let limit = self.packing.raw_limit();
-        let mut done = 0;
+        let (pairs, last) = units.as_chunks();
         // Hardly any noise is so strong that a variance could leave its range.
-        if !vars.is_empty() && noise.largest_raw_var() <= limit {
+        let bounded = !vars.is_empty() && noise.largest_raw_var() <= packing.raw_limit();
+        if bounded {
             self.seen |= fill_pairs(&noise, pairs, means, vars);
-            (done, pairs) = (pairs.len(), &[]);
         }
-        let mut fill = |index: usize, units: [f32; 2]| {
-            let units = units.map(PackedUnit::from_word);
-            if let Some(mean) = means.get_mut(index) {
-                *mean = pair(noise.mean_code(units[0]), noise.mean_code(units[1]));
-            }
-            if let Some(vars) = vars.get_mut(index) {
-                let raws = units.map(|unit| noise.raw_var(unit).min(limit));
-                *vars = raws.map(f32::from_bits);
-                self.seen |= raws[0] | raws[1];
-            }
-        };
-        pairs.iter().enumerate().for_each(|(index, units)| fill(index, *units));
-        if let [unit] = last {
-            // No weight but zero belongs to its neighbour.
-            fill(done.max(pairs.len()), [*unit, 0.0]);
+        if !bounded || !last.is_empty() {
+            let done = if bounded { pairs.len() } else { 0 };
+            self.seen |= fill_others(&noise, packing.raw_limit(), units, done, means, vars);
         }
     }
 
     /// Shortens the variances to codes that the largest of them fills, two to a word.
     pub(crate) fn finish(self) -> PackedInput<'s> {
+        let packing = self.map.packing();
         // Nothing but zeros is multiplied with what lies beyond the last column, but a sum must not overflow.
         if self.filled < 2 * self.means.len() {
             self.means.get_mut(self.filled / 2..).unwrap_or_default().fill(0.0);
             self.vars.get_mut(self.filled..).unwrap_or_default().fill(0.0);
         }
         let bits = u32::BITS - self.seen.leading_zeros();
-        let cut = bits.saturating_sub(self.packing.variance_bits).max(LEAST_CUT);
+        let cut = bits.saturating_sub(packing.variance_bits).max(LEAST_CUT);
         shorten(self.vars, cut);
         let pairs = self.vars.len() / 2;
         PackedInput {
             means: self.means,
             vars: self.vars.get(..pairs).unwrap_or_default(),
-            shift: self.packing.variance_exponent.saturating_sub(VAR_BITS + cut),
+            shift: packing.variance_exponent.saturating_sub(VAR_BITS + cut),
         }
     }
+}
+
+/// Writes pairs of units from pair `done` on, a last one beside a zero, and returns all raw variances, or'ed. None is larger than
+/// `limit`.
+#[inline(never)] // rare, and the common case is short of registers
+fn fill_others(
+    noise: &NoiseScales,
+    limit: u32,
+    units: &[f32],
+    done: usize,
+    means: &mut [f32],
+    vars: &mut [[f32; 2]],
+) -> u32 {
+    let mut seen = 0;
+    let mut vars = vars.iter_mut().skip(done);
+    for (units, mean) in units.chunks(2).zip(means).skip(done) {
+        // No weight but zero belongs to the neighbour of a last unit.
+        let units = [0, 1].map(|place| PackedUnit::from_word(units.get(place).copied().unwrap_or(0.0)));
+        *mean = pair(noise.mean_code(units[0]), noise.mean_code(units[1]));
+        if let Some(vars) = vars.next() {
+            let raws = units.map(|unit| noise.raw_var(unit).min(limit));
+            *vars = raws.map(f32::from_bits);
+            seen |= raws[0] | raws[1];
+        }
+    }
+    seen
 }
 
 /// A variance of one, raw.
 const RAW_ONE: f32 = (1_u32 << RAW_VARIANCE_BITS) as f32;
 
-/// The nearest integer, halves upwards; a huge number becomes a huge code.
-fn rounded(value: f32) -> i32 {
-    /// Makes every code that counts positive, so that cutting off the fraction rounds down.
-    const OFFSET: i32 = 1 << 16;
-    ((value + (OFFSET as f32 + 0.5)) as i32).saturating_sub(OFFSET)
+/// Makes every code that counts positive, so that cutting off a fraction rounds down, and leaves its lower half as it is.
+const CODE_OFFSET: u32 = 1 << 16;
+
+/// Noise on a network's inputs, and the limits of their codes.
+struct InputScales {
+    mean: f32,
+    mean_square: f32,
+    var: f32,
+    summand: f32,
+    /// The least code and the largest, each more by [`CODE_OFFSET`].
+    lowest: u32,
+    highest: u32,
+    raw_limit: u32,
+}
+
+impl InputScales {
+    fn new(noise: UnitNoise, packing: &Packing) -> Self {
+        let [mean, mean_square, var, summand] = coefficients(noise);
+        InputScales {
+            mean: mean * packing.unit,
+            mean_square: mean_square * RAW_ONE,
+            var: var * RAW_ONE,
+            summand: summand * RAW_ONE,
+            lowest: CODE_OFFSET.wrapping_sub_signed(packing.input_limit),
+            highest: CODE_OFFSET.wrapping_add_signed(packing.input_limit),
+            raw_limit: packing.raw_limit(),
+        }
+    }
+
+    /// The nearest code in its lower half, halves upwards; whatever is too large becomes the largest.
+    fn code(&self, input: Moments) -> u32 {
+        let code = whole(input.mean * self.mean + (CODE_OFFSET as f32 + 0.5));
+        code.max(self.lowest).min(self.highest)
+    }
+
+    fn raw_var(&self, input: Moments) -> u32 {
+        let raw = self.mean_square * (input.mean * input.mean) + (self.var * input.var + self.summand);
+        whole(raw).min(self.raw_limit)
+    }
+
+    /// Writes codes and, where there is room, raw variances; returns the latter, or'ed.
+    #[inline(always)]
+    fn write(&self, inputs: [Moments; 2], mean: &mut f32, vars: Option<&mut [f32; 2]>) -> u32 {
+        *mean = pair(self.code(inputs[0]) as i32, self.code(inputs[1]) as i32);
+        let Some(vars) = vars else { return 0 };
+        let raws = inputs.map(|input| self.raw_var(input));
+        *vars = raws.map(f32::from_bits);
+        raws[0] | raws[1]
+    }
+
+    /// Writes whatever is known of the pairs from `start` on.
+    #[inline(never)] // rare, and the common case is short of registers
+    fn write_from<'s>(
+        &self,
+        start: usize,
+        inputs: &impl InputPairs,
+        means: &mut [f32],
+        mut vars: impl Iterator<Item = &'s mut [f32; 2]>,
+    ) -> u32 {
+        let mut seen = 0;
+        for (index, mean) in means.iter_mut().enumerate().skip(start) {
+            seen |= self.write(inputs.any(index), mean, vars.next());
+        }
+        seen
+    }
 }
 
 /// Noise on units as (a, b, c, d) of m̃ = a·m, ṽ = b·m² + c·v + d (see `noise`).
@@ -153,7 +223,7 @@ fn coefficients(noise: UnitNoise) -> [f32; 4] {
 
 /// Noise on units of a packed layer, for so many codes per unit.
 fn scales(noise: UnitNoise, unit: f32) -> NoiseScales {
-    let bits = |value: f32, bits: u32| (value * (1 << bits) as f32 + 0.5) as i32;
+    let bits = |value: f32, bits: u32| whole(value * (1 << bits) as f32 + 0.5).min(i32::MAX as u32) as i32;
     let [mean, mean_square, var, summand] = coefficients(noise);
     NoiseScales {
         mean: bits(mean * unit, 1),

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "packed")]
 mod activations;
+mod inputs;
 #[cfg(feature = "plain")]
 mod noise;
 #[cfg(feature = "packed")]
@@ -11,11 +12,14 @@ mod plain;
 
 #[cfg(feature = "packed")]
 pub(crate) use activations::{Activations, PackedInput, PackedUnit};
+pub(crate) use inputs::InputPairs;
+#[cfg(feature = "plain")]
+pub(crate) use inputs::each_pair;
 #[cfg(feature = "plain")]
 pub(crate) use noise::with_noise;
 #[cfg(feature = "packed")]
 pub(crate) use packed::{
-    CELL_LIMIT, PreActivation, group_means, group_moments, packed_elman_step, packed_lstm_step,
+    CELL_LIMIT, GroupMoments, group_means, group_moments, packed_elman_step, packed_lstm_step,
 };
 #[cfg(all(feature = "std", feature = "plain", target_arch = "x86_64"))]
 pub(crate) use plain::wide;

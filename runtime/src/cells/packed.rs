@@ -19,36 +19,46 @@ const UNIT_VAR_LIMIT: i32 = 0xFFFF;
 /// From variances with 20 fractional bits to a unit's 16.
 const UNIT_VAR_SHIFT: u32 = 4;
 
-/// Mean and variance of a row's pre-activation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PreActivation {
-    pub(crate) mean: i32,
-    pub(crate) spread: Spread,
+/// Means of four rows' pre-activations, and the mantissas of their variances (see [`Spread`]), whose shift is the input's.
+pub(crate) struct GroupMoments {
+    pub(crate) means: [i32; 4],
+    pub(crate) mantissas: [i32; 4],
 }
 
-/// Pre-activations of four rows.
+impl GroupMoments {
+    /// Moments of tanh of each row.
+    #[inline(always)]
+    fn tanh(&self, shift: u32) -> [FixedMoments; 4] {
+        let row = |index: usize| tanh(self.means[index], Spread { mantissa: self.mantissas[index], shift });
+        [row(0), row(1), row(2), row(3)]
+    }
+}
+
+/// Pre-activations of group `index` of four rows.
 #[inline(never)] // a call costs less than the registers that its callers would lack
-pub(crate) fn group_moments(group: PackedGroup<'_>, input: PackedInput<'_>) -> [PreActivation; 4] {
-    let [p, q, r, s] = group_means(group, input);
-    let sums = if group.squares.is_empty() {
+pub(crate) fn group_moments(map: &PackedView<'_>, index: usize, input: &PackedInput<'_>) -> GroupMoments {
+    let group = map.group(index);
+    let means = scaled_means(&group, dot(group.weights, input.means));
+    let [t, u, v, w] = if group.squares.is_empty() {
         dot_squared(group.weights, input.vars)
     } else {
         dot(group.squares, input.vars)
     };
-    let [t, u, v, w] = sums;
     let [a, b, c, d] = *group.var_scales;
-    let row = |mean: i32, var: i32, scale: [u8; 4]| {
-        let mantissa = mul_high(var, i32::from_le_bytes(scale));
-        PreActivation { mean, spread: Spread { mantissa, shift: input.shift } }
-    };
-    [row(p, t, a), row(q, u, b), row(r, v, c), row(s, w, d)]
+    let row = |sum: i32, scale: [u8; 4]| mul_high(sum, i32::from_le_bytes(scale));
+    GroupMoments { means, mantissas: [row(t, a), row(u, b), row(v, c), row(w, d)] }
 }
 
-/// Means of four rows' pre-activations.
+/// Means of the pre-activations of group `index` of four rows.
 #[inline(never)]
-pub(crate) fn group_means(group: PackedGroup<'_>, input: PackedInput<'_>) -> [i32; 4] {
-    let [p, q, r, s] = dot(group.weights, input.means);
-    let ([a, b, c, d], [k, l, m, n]) = (*group.biases, *group.mean_scales);
+pub(crate) fn group_means(map: &PackedView<'_>, index: usize, input: &PackedInput<'_>) -> [i32; 4] {
+    let group = map.group(index);
+    scaled_means(&group, dot(group.weights, input.means))
+}
+
+#[inline(always)]
+fn scaled_means(group: &PackedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
+    let ([p, q, r, s], [a, b, c, d], [k, l, m, n]) = (sums, *group.biases, *group.mean_scales);
     let row = |sum: i32, bias: [u8; 4], scale: [u8; 4]| {
         i32::from_le_bytes(bias).wrapping_add(mul_high(sum, i32::from_le_bytes(scale)))
     };
@@ -58,26 +68,27 @@ pub(crate) fn group_means(group: PackedGroup<'_>, input: PackedInput<'_>) -> [i3
 /// Overwrites the units `h` of an Elman layer with their next state.
 pub(crate) fn packed_elman_step(
     function: Transfer,
-    map: PackedView<'_>,
-    input: PackedInput<'_>,
+    map: &PackedView<'_>,
+    input: &PackedInput<'_>,
     h: &mut [f32],
 ) {
-    let done = if map.shape.propagates { kernels::tanh_units(map, input, h) } else { 0 };
+    let done = if map.propagates { kernels::tanh_units(map, input, h) } else { 0 };
     if done < h.len() {
         other_tanh_units(map, input, h, done);
     }
     if function == Transfer::Sigmoid {
-        h.iter_mut().for_each(|unit| *unit = sigmoid(PackedUnit::from_word(*unit)).to_word());
+        sigmoids(h);
     }
 }
 
 /// The units from `done` on, a multiple of four.
-fn other_tanh_units(map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f32], done: usize) {
-    for (units, group) in h.chunks_mut(4).zip(map.groups()).skip(done / 4) {
-        let tanh = if map.shape.propagates {
-            group_moments(group, input).map(|a| tanh(a.mean, a.spread))
+#[inline(never)] // whatever a kernel has not done waits outside of its caller's frame
+fn other_tanh_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], done: usize) {
+    for (index, units) in h.chunks_mut(4).enumerate().skip(done / 4) {
+        let tanh = if map.propagates {
+            group_moments(map, index, input).tanh(input.shift)
         } else {
-            group_means(group, input).map(|mean| FixedMoments { mean: tanh_certain(mean), var: 0 })
+            group_means(map, index, input).map(|mean| FixedMoments { mean: tanh_certain(mean), var: 0 })
         };
         for (unit, y) in units.iter_mut().zip(tanh) {
             *unit = PackedUnit { mean: y.short_mean(), var: unit_var(y.var) }.to_word();
@@ -86,21 +97,31 @@ fn other_tanh_units(map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f32], 
 }
 
 /// Overwrites the units `h` and cells `c` of an LSTM layer with their next state.
-pub(crate) fn packed_lstm_step(map: PackedView<'_>, input: PackedInput<'_>, h: &mut [f32], c: &mut [f32]) {
+pub(crate) fn packed_lstm_step(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], c: &mut [f32]) {
     let cells = c.as_chunks_mut::<2>().0;
-    if map.shape.propagates {
-        if kernels::lstm_units(map, input, h, cells).is_none() {
-            for ((unit, [mean, var]), group) in h.iter_mut().zip(cells).zip(map.groups()) {
-                let gates = group_moments(group, input).map(|a| tanh(a.mean, a.spread));
-                *unit = cell_step(gates, mean, var).to_word();
-            }
-        }
-    } else {
-        for ((unit, [mean, _]), group) in h.iter_mut().zip(cells).zip(map.groups()) {
-            let (next, cell) = certain_unit_step(group_means(group, input), mean.to_bits() as i32);
-            *mean = f32::from_bits(cell as u32);
-            *unit = next.to_word();
-        }
+    if !map.propagates {
+        certain_lstm_units(map, input, h, cells);
+    } else if kernels::lstm_units(map, input, h, cells).is_none() {
+        other_lstm_units(map, input, h, cells);
+    }
+}
+
+/// Units that carry variances, where no kernel takes all of them.
+#[inline(never)]
+fn other_lstm_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], cells: &mut [[f32; 2]]) {
+    for (index, (unit, [mean, var])) in h.iter_mut().zip(cells).enumerate() {
+        let gates = group_moments(map, index, input).tanh(input.shift);
+        *unit = cell_step(gates, mean, var).to_word();
+    }
+}
+
+/// Units that carry none.
+#[inline(never)]
+fn certain_lstm_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], cells: &mut [[f32; 2]]) {
+    for (index, (unit, [mean, _])) in h.iter_mut().zip(cells).enumerate() {
+        let (next, cell) = certain_unit_step(group_means(map, index, input), mean.to_bits() as i32);
+        *mean = f32::from_bits(cell as u32);
+        *unit = next.to_word();
     }
 }
 
@@ -158,10 +179,13 @@ fn gated(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
     FixedMoments { mean: mean * y_mean, var: from_gate + from_y }
 }
 
-/// A unit that ends in σ, from tanh of half the argument.
-#[inline(always)]
-fn sigmoid(tanh: PackedUnit) -> PackedUnit {
-    PackedUnit { mean: (tanh.mean + (1 << SHORT_MEAN_BITS)) >> 1, var: tanh.var >> 2 }
+/// Units that end in σ, from tanh of half the argument.
+#[inline(never)]
+fn sigmoids(units: &mut [f32]) {
+    for unit in units {
+        let PackedUnit { mean, var } = PackedUnit::from_word(*unit);
+        *unit = PackedUnit { mean: (mean + (1 << SHORT_MEAN_BITS)) >> 1, var: var >> 2 }.to_word();
+    }
 }
 
 /// Keeps a cell inside its 25 bits.

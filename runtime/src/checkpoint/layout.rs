@@ -268,7 +268,7 @@ impl ModelSpec {
     }
 
     #[inline(never)] // asked for in many places
-    fn layer_shape(&self, index: usize, layer: &LayerSpec) -> AffineShape {
+    pub(crate) fn layer_shape(&self, index: usize, layer: &LayerSpec) -> AffineShape {
         let (inputs, units) = (self.layer_inputs(index), usize::from(layer.units));
         AffineShape {
             rows: units * layer.cell.gates(),

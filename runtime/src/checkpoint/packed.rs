@@ -2,6 +2,7 @@
 
 use super::layout::{AffineShape, BLOCK_ROWS, PACKING};
 use super::read::Cursor;
+use super::spec::Layout;
 use crate::kernels::{LEAST_CUT, RAW_VARIANCE_BITS};
 use crate::moments::fixed::{LARGEST_SHIFT, VAR_BITS};
 
@@ -82,10 +83,19 @@ impl<'m> Cursor<'m> {
 }
 
 /// One packed affine map, its bytes still in the checkpoint.
+///
+/// A step holds one for each map it walks through, on a stack that is short: it knows no more of the shape than kernels ask for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedView<'m> {
-    pub(crate) shape: AffineShape,
-    pub(crate) packing: Packing,
+    /// Columns, with padding to whole blocks.
+    pub(crate) cols: usize,
+    /// Fours of rows, all of them there.
+    pub(crate) groups: usize,
+    /// Whether variances go through the map.
+    pub(crate) propagates: bool,
+    /// Whether squares of weights are stored.
+    pub(crate) has_squares: bool,
+    packing: &'m [u8; PACKING],
     weights: &'m [u8],
     squares: &'m [u8],
 }
@@ -105,42 +115,63 @@ pub(crate) struct PackedGroup<'m> {
 /// A word for each of four rows.
 pub(crate) type Words = [[u8; 4]; BLOCK_ROWS];
 
-const NO_WORDS: &Words = &[[0; 4]; BLOCK_ROWS];
+/// What a map that carries no variances has instead of a list.
+const NO_WORDS: Words = [[0; 4]; BLOCK_ROWS];
 
 impl<'m> PackedView<'m> {
+    #[inline(never)] // asked for in many places
     pub(crate) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
         // Packed sections are whole multiples of the alignment.
         let groups = shape.packed_rows() / BLOCK_ROWS;
-        let packing = cursor.take(PACKING).first_chunk().copied().unwrap_or_default();
-        let weights = cursor.take(groups * shape.mean_group());
-        let squares = cursor.take(if shape.propagates { groups * shape.square_group() } else { 0 });
-        PackedView { shape, packing: Packing::read(packing), weights, squares }
+        let (mean_bytes, square_bytes) =
+            (groups * shape.mean_group(), if shape.propagates { groups * shape.square_group() } else { 0 });
+        let packing = cursor.take(PACKING).first_chunk().unwrap_or(&[0; PACKING]);
+        let (weights, squares) = (cursor.take(mean_bytes), cursor.take(square_bytes));
+        let whole = weights.len() == mean_bytes && squares.len() == square_bytes;
+        PackedView {
+            cols: shape.packed_cols(),
+            groups: if whole { groups } else { 0 },
+            propagates: shape.propagates,
+            has_squares: shape.propagates && shape.layout == Layout::Fast,
+            packing,
+            weights,
+            squares,
+        }
     }
 
-    /// Both sections as they are: groups of [`AffineShape::mean_group`] and of [`AffineShape::square_group`] bytes.
-    pub(crate) fn streams(self) -> [&'m [u8]; 2] {
+    /// The scales that all rows share.
+    #[inline(always)]
+    pub(crate) fn packing(&self) -> Packing {
+        Packing::read(*self.packing)
+    }
+
+    /// Both sections as they are, for kernels that walk through whole layers: for each four rows their blocks, and then what belongs to each row.
+    #[inline(always)]
+    pub(crate) fn streams(&self) -> [&'m [u8]; 2] {
         [self.weights, self.squares]
     }
 
     /// The rows in groups of four.
-    pub(crate) fn groups(self) -> impl Iterator<Item = PackedGroup<'m>> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = PackedGroup<'m>> {
+        (0..self.groups).map(|index| self.group(index))
+    }
+
+    /// Rows 4 · `index` to 4 · `index` + 3.
+    #[inline(always)]
+    pub(crate) fn group(&self, index: usize) -> PackedGroup<'m> {
+        let bytes = BLOCK_ROWS * self.cols;
         let [weights, squares] = self.streams();
-        // No group is empty, but a compiler does not know that.
-        let weights = weights.chunks_exact(self.shape.mean_group().max(1));
-        let squares = squares.chunks_exact(self.shape.square_group().max(1));
-        weights.zip(squares.chain(core::iter::repeat(&[][..]))).map(|(weights, squares)| {
-            let (weights, mean_scales) = last_words(weights);
-            let (weights, biases) = last_words(weights);
-            let (squares, var_scales) = last_words(squares);
-            PackedGroup { weights, biases, mean_scales, squares, var_scales }
-        })
+        let (weights, [biases, mean_scales]) = rows(weights, index, bytes);
+        let (squares, [var_scales]) = rows(squares, index, if self.has_squares { bytes } else { 0 });
+        PackedGroup { weights, biases, mean_scales, squares, var_scales }
     }
 }
 
-/// Takes a word for each of four rows from the end.
-fn last_words(bytes: &[u8]) -> (&[u8], &Words) {
-    match bytes.as_chunks().0.as_chunks::<BLOCK_ROWS>().0.split_last() {
-        Some((words, rest)) => (rest.as_flattened().as_flattened(), words),
-        None => (&[], NO_WORDS),
-    }
+/// Four rows among others like them: so many bytes of blocks, and then `LISTS` lists of a word for each row.
+#[inline(always)]
+fn rows<const LISTS: usize>(all: &[u8], index: usize, blocks: usize) -> (&[u8], [&Words; LISTS]) {
+    let start = index.wrapping_mul(blocks + size_of::<Words>() * LISTS);
+    let (blocks, rest) = all.get(start..).unwrap_or_default().split_at_checked(blocks).unwrap_or_default();
+    let lists = rest.as_chunks().0.as_chunks::<BLOCK_ROWS>().0;
+    (blocks, core::array::from_fn(|index| lists.get(index).unwrap_or(&NO_WORDS)))
 }

@@ -144,6 +144,7 @@ impl<'m> Cursor<'m> {
     }
 
     /// The lists after the layers. They end the payload, so that nobody has to walk there.
+    #[inline(never)] // its stack is free again for what comes after
     pub(crate) fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; 2] {
         let bytes = Vector::AFTER_LAYERS.map(|vector| aligned(4 * vector.count(spec)));
         let start = self.rest.len().saturating_sub(bytes[0] + bytes[1]);

@@ -50,7 +50,8 @@ pub enum Target {
     /// Other columns, at the time of the input row.
     Columns,
     /// The next input row as well, but what the output map gives is its difference from the current one, which is added:
-    /// a net that has learned nothing says that all stays as it is.
+    /// a net that has learned nothing says that all stays as it is. Inputs beyond the number of outputs, such as the
+    /// latents of a generating network, are not predicted.
     Change,
 }
 

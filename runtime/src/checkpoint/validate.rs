@@ -46,8 +46,14 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     let width = |value: u16, field, part| check((1..=MAX_WIDTH).contains(&value), part, field, "1 to 4096");
     width(spec.inputs, "inputs", Part::Spec)?;
     width(spec.outputs, "outputs", Part::Spec)?;
-    let as_many = !spec.target.is_next() || spec.inputs == spec.outputs;
-    check(as_many, Part::Spec, "outputs", "as many as inputs when the target is the next input")?;
+    let (outputs_fit, allowed) = match spec.target {
+        Target::Next => (spec.outputs == spec.inputs, "as many as inputs when the target is the next input"),
+        Target::Change => {
+            (spec.outputs <= spec.inputs, "at most as many as inputs, which they are changes of")
+        }
+        Target::Columns => (true, ""),
+    };
+    check(outputs_fit, Part::Spec, "outputs", allowed)?;
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let allowed = "normal when the target is a change";
     check(spec.target != Target::Change || normal, Part::Spec, "likelihood", allowed)?;
@@ -225,7 +231,7 @@ fn plain_section(
 /// A packed map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
 #[cfg(feature = "packed")]
 fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
-    let packing = map.packing;
+    let packing = map.packing();
     check(packing.is_sound(), part, "packing", "scales within the range of the integer kernels")?;
     for group in map.groups() {
         let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));

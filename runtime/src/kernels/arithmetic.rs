@@ -30,9 +30,47 @@ pub(crate) fn mul_high_unsigned(a: u32, b: u32) -> u32 {
     ((u64::from(a) * u64::from(b)) >> 32) as u32
 }
 
+/// `value as u32`: 0 for what is negative or no number, the largest integer for what is larger.
+#[inline(always)]
+pub(crate) fn whole(value: f32) -> u32 {
+    // A core without floating point would call a library three times, to convert and to compare.
+    let emulated = cfg!(any(
+        all(target_arch = "arm", not(target_abi = "eabihf")),
+        all(target_arch = "riscv32", not(target_feature = "f"))
+    ));
+    if emulated { whole_by_bits(value) } else { value as u32 }
+}
+
+/// [`whole`] by the parts of a number: 1.m · 2^(e − 127), its sign above the exponent e.
+#[inline(always)]
+fn whole_by_bits(value: f32) -> u32 {
+    let bits = value.to_bits();
+    let mantissa = bits << 8 | 1 << 31;
+    match bits {
+        // Below one.
+        0..0x3F80_0000 => 0,
+        0x3F80_0000..0x4F80_0000 => mantissa >> (158_u32.wrapping_sub(bits >> 23) & 31),
+        0x4F80_0000..=0x7F80_0000 => u32::MAX,
+        // Not a number, or negative.
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_give_the_same_integers_as_a_conversion() {
+        for bits in (0..=u32::MAX).step_by(40_009).chain([0x3F7F_FFFF, 0x3F80_0000, 0x4F7F_FFFF, 0x4F80_0000])
+        {
+            let value = f32::from_bits(bits);
+            assert_eq!(whole_by_bits(value), value as u32, "{value} {bits:x}");
+        }
+        for value in [0.0, -0.0, 1.0, 65_536.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
+            assert_eq!(whole_by_bits(value), value as u32, "{value}");
+        }
+    }
 
     #[test]
     fn halves_give_the_same_bits_as_a_long_product() {

@@ -6,25 +6,12 @@
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
 pub(crate) use super::activations::{fill_pairs, shorten};
+pub(crate) use super::dot::dot;
 pub(crate) use super::portable_layers::{lstm_units, tanh_units};
 
 use core::arch::naked_asm;
 
-use super::packed::{self, Sums};
-use super::words::words;
-
-/// [`packed::dot`].
-#[inline(always)]
-pub(crate) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
-    let Some(words) = words(blocks) else { return packed::dot(blocks, pairs) };
-    let count = (words.len() / 8).min(pairs.len() / 4);
-    let mut sums = [0; 4];
-    if count > 0 {
-        // SAFETY: `count` blocks of eight words and as many times four words lie behind the pointers, and four words to write.
-        unsafe { dot_blocks(words.as_ptr(), pairs.as_ptr(), count, &mut sums) };
-    }
-    sums
-}
+use super::packed::Sums;
 
 /// Two columns of two rows, a word of weights, times r4 and r5: gathers 256·S_A + S_B in the first sum and S_B in the second; uses
 /// r7.
@@ -64,7 +51,7 @@ macro_rules! columns {
 /// # Safety
 /// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
 #[unsafe(naked)]
-unsafe extern "C" fn dot_blocks(blocks: *const u32, pairs: *const f32, count: usize, sums: &mut Sums) {
+pub(crate) unsafe extern "C" fn dot_blocks(blocks: *const u32, pairs: *const f32, count: usize, sums: &mut Sums) {
     naked_asm!(
         "push    {{r3-r7, lr}}",
         "mov     r4, r8",

@@ -37,17 +37,20 @@ cfg_select! {
     any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")) => {
         #[path = "dsp/mod.rs"]
         mod core_kernels;
+        mod dot;
+        mod layer_walk;
     }
     all(target_arch = "arm", target_os = "none", target_has_atomic = "32") => {
-        #[path = "mainline.rs"]
-        #[rustfmt::skip]
+        #[path = "mainline/mod.rs"]
         mod core_kernels;
-        mod portable_layers;
+        mod dot;
+        mod layer_walk;
     }
     all(target_arch = "arm", target_os = "none") => {
         #[path = "baseline.rs"]
         #[rustfmt::skip]
         mod core_kernels;
+        mod dot;
         mod portable_layers;
     }
     _ => {
@@ -60,7 +63,7 @@ cfg_select! {
 #[cfg(feature = "packed")]
 pub(crate) use activations::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, pair};
 #[cfg(feature = "packed")]
-pub(crate) use arithmetic::{mul_high, mul_high_unsigned, mul_word};
+pub(crate) use arithmetic::{mul_high, mul_high_unsigned, mul_word, whole};
 #[cfg(feature = "packed")]
 pub(crate) use core_kernels::{dot, fill_pairs, lstm_units, shorten, tanh_units};
 #[cfg(feature = "packed")]

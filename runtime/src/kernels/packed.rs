@@ -13,7 +13,7 @@ use super::words::{Word, words};
 pub(crate) type Sums = [i32; 4];
 
 /// 256 × Σ w x for four rows: blocks of weights, pairs of activations.
-#[inline]
+#[inline(never)] // rare where a core has a kernel of its own
 pub(crate) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
     match words(blocks) {
         Some(blocks) => dot_words(blocks.as_chunks().0, pairs),
@@ -22,7 +22,7 @@ pub(crate) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
 }
 
 /// Σ w² v for four rows: blocks of weights, pairs of variances.
-#[inline]
+#[inline(never)] // its registers are no concern of those who need none of it
 pub(crate) fn dot_squared(blocks: &[u8], pairs: &[f32]) -> Sums {
     match words(blocks) {
         Some(blocks) => dot_squared_words(blocks.as_chunks().0, pairs),

@@ -1,5 +1,6 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
+use super::latent::Fed;
 use crate::cells::UNIT_LIMIT;
 use crate::moments::{Moments, at_most};
 
@@ -36,9 +37,13 @@ pub(super) fn limited(input: Moments) -> Moments {
     Moments { mean, var: at_most(input.var, UNIT_LIMIT * UNIT_LIMIT) }
 }
 
-/// Inputs two at a time, a last one beside a zero.
-pub(super) fn paired(mut inputs: impl Iterator<Item = Moments>) -> impl Iterator<Item = [Moments; 2]> {
-    core::iter::from_fn(move || Some([inputs.next()?, inputs.next().unwrap_or_default()]))
+/// The row that outputs are added to, if they are changes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LastRow<'r> {
+    /// In raw units; before the first one, the training mean.
+    Raw(Option<&'r RawRow<'r>>),
+    /// In units of the training data, gaps filled in: the first of what is fed.
+    Standardised(&'r Fed<'r>),
 }
 
 /// A source of readings: row values, with or without variances. Channels beyond its end are missing.

@@ -14,6 +14,7 @@ mod packed;
 mod packed_state;
 mod prediction;
 mod predictor;
+mod row_inputs;
 mod state;
 mod surprise;
 mod words;

@@ -1,8 +1,9 @@
 //! A loaded network and what it does to a stream.
 
-use super::input::{RawRow, Reading};
+use super::input::{LastRow, RawRow, Reading};
 use super::outputs::stand_in;
 use super::prediction::Prediction;
+use super::row_inputs::RowInputs;
 use super::state::State;
 use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
 use crate::moments::Moments;
@@ -12,8 +13,8 @@ use crate::{Arena, Error};
 #[derive(Clone, Debug)]
 pub struct Model<'m> {
     checkpoint: Checkpoint<'m>,
-    input_mean: F32s<'m>,
-    input_std: F32s<'m>,
+    pub(super) input_mean: F32s<'m>,
+    pub(super) input_std: F32s<'m>,
     pub(super) output_mean: F32s<'m>,
     pub(super) output_std: F32s<'m>,
     /// The payload from the first layer on.
@@ -89,9 +90,9 @@ impl<'m> Model<'m> {
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
         if self.spec().target.is_next() {
-            state.outputs.judge(self.spec().likelihood, row);
+            state.outputs.judge(self.spec().likelihood, &row);
         }
-        self.advance(state, Some(row));
+        self.advance(state, Some(&row));
         state.outputs.prediction()
     }
 
@@ -126,7 +127,7 @@ impl<'m> Model<'m> {
     /// Moments of an input channel of a sample, given what was predicted for it.
     ///
     /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
-    pub(super) fn input(&self, row: Option<RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
+    pub(super) fn input(&self, row: Option<&RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         let Some(row) = row else { return Moments::default() };
         // Outputs are predictions of the inputs only if the model predicts those.
         let next = self.spec().target.is_next();
@@ -134,39 +135,12 @@ impl<'m> Model<'m> {
         self.standardised(channel, row.reading(channel).or_else(stand_in))
     }
 
-    /// All inputs, standardised, two at a time.
-    #[inline(always)]
-    fn inputs(&self, row: Option<RawRow<'_>>, predicted: [&[f32]; 3]) -> impl Iterator<Item = [Moments; 2]> {
-        // Nearly all are there and certain; any doubt is for the slow path.
-        let values = row.filter(|row| row.vars.is_empty()).map_or(&[][..], |row| row.values);
-        let scales = self.input_mean.pairs().zip(self.input_std.pairs());
-        let mut simple = values.as_chunks::<2>().0.iter().zip(scales);
-        let pairs = 0..usize::from(self.spec().inputs.div_ceil(2));
-        pairs.map(move |index| match simple.next() {
-            Some((values, (mean, std))) if values[0].is_finite() && values[1].is_finite() => {
-                let standardised = |place: usize| (values[place] - mean[place]) / std[place];
-                [0, 1].map(|place| Moments { mean: standardised(place), var: 0.0 })
-            }
-            _ => self.any_inputs(row, index, predicted),
-        })
-    }
-
-    #[inline(never)] // rare, and the common case is short of registers
-    fn any_inputs(&self, row: Option<RawRow<'_>>, pair: usize, predicted: [&[f32]; 3]) -> [Moments; 2] {
-        [2 * pair, 2 * pair + 1].map(|channel| {
-            let exists = channel < usize::from(self.spec().inputs);
-            if exists { self.input(row, channel, predicted) } else { Moments::default() }
-        })
-    }
-
     /// Brings the stream one sample forward. One function for every caller, because it is large.
     #[inline(never)]
-    fn advance(&self, state: &mut State<'_>, row: Option<RawRow<'_>>) {
+    fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
         let State { recurrent, outputs, scratch } = state;
-        let predicted = [&*outputs.mean, &*outputs.epistemic, &*outputs.aleatoric];
-        let inputs = self.inputs(row, predicted);
-        let after_layers = self.recur(recurrent, scratch, inputs);
-        self.emit(after_layers, recurrent, scratch, row, outputs.places());
+        let after_layers = self.recur(recurrent, scratch, &RowInputs { model: self, row, outputs });
+        self.emit(after_layers, recurrent, scratch, LastRow::Raw(row), outputs.places());
     }
 
     /// What is known of the outputs before the first sample: their distribution in the training data.

@@ -69,15 +69,15 @@ fn fill((means, vars): (&mut [f32], &mut [f32]), units: impl Iterator<Item = Mom
     }
 }
 
-/// Brings every layer forward, from the standardised `inputs`, and returns the units of the last.
+/// Brings every layer forward, from the standardised `inputs`.
 #[inline(never)] // a step is short of stack, not of calls
-pub(super) fn recur<'r>(
+pub(super) fn recur(
     spec: &ModelSpec,
     weights: &mut Cursor<'_>,
     scratch: &mut [f32],
-    recurrent: &'r mut [f32],
-    inputs: &mut impl Iterator<Item = [Moments; 2]>,
-) -> &'r [f32] {
+    recurrent: &mut [f32],
+    inputs: impl Iterator<Item = [Moments; 2]>,
+) {
     let mut scratch = Scratch::new(scratch);
     scratch.fill_input(spec, inputs);
     let mut rest = recurrent;
@@ -92,7 +92,6 @@ pub(super) fn recur<'r>(
         layer_step(spec, layer, weights.affine(shape), &mut scratch, h, c);
         (below, rest) = (h, left);
     }
-    below
 }
 
 /// Brings one layer forward. The scratch already holds its input; `h` and `c` are its state.

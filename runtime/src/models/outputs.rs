@@ -87,7 +87,7 @@ impl<'a> Outputs<'a> {
 
     /// Scores a row against the prediction made before it.
     #[inline(never)] // its stack is free again for what comes after
-    pub(super) fn judge(&mut self, likelihood: Likelihood, row: RawRow<'_>) {
+    pub(super) fn judge(&mut self, likelihood: Likelihood, row: &RawRow<'_>) {
         let predicted = outputs(self.mean, self.epistemic, self.aleatoric);
         let mut total = None;
         for (channel, (z, output)) in self.z.iter_mut().zip(predicted).enumerate() {

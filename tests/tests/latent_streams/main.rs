@@ -49,6 +49,32 @@ proptest! {
         }
     }
 
+    /// A look ahead of a denoiser, at any time and before a state is saved, changes nothing of what it says later.
+    #[test]
+    fn what_is_expected_changes_nothing(every in 1_usize..5, at in 0_usize..40) {
+        for case in models() {
+            let expected = whole_run(&case);
+            let rows: Vec<&[f32]> = case.stream.chunks(case.inputs).collect();
+            let found: Vec<_> = with_stream(&case, |stream| {
+                let mut saved = vec![0.0; stream.model().saved_words()];
+                let mut found = Vec::new();
+                for (index, row) in rows.iter().enumerate() {
+                    if let (Stream::Denoiser(denoiser), true) = (&mut *stream, index % every == 0) {
+                        let ahead = bits(&denoiser.expected());
+                        assert_eq!(bits(&denoiser.prediction()), ahead, "{}", case.name);
+                    }
+                    if index == at {
+                        stream.save(&mut saved).expect("the right length");
+                        stream.restore(&saved).expect("its own state");
+                    }
+                    found.push(bits(&stream.step(row)));
+                }
+                found
+            });
+            prop_assert_eq!(&found, &expected, "{}", case.name);
+        }
+    }
+
     /// What a stream samples depends on what it saw and on the generator: saved, forked or never parted.
     #[test]
     fn forks_and_restored_streams_sample_the_same(at in 0_usize..20, steps in 1_usize..8) {

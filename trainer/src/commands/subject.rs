@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use quaver::Model;
-use quaver::checkpoint::{Family, Kind, ModelSpec, Target};
+use quaver::checkpoint::{Kind, ModelSpec, Target};
 
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Forecast, from_network, from_runtime, latent_from_runtime};
@@ -77,7 +77,8 @@ impl Subject {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Subject::Run(_) | Subject::Latent(_) => "trained net, f32",
-            Subject::Checkpoint(_) | Subject::LatentCheckpoint(_) => "runtime",
+            Subject::Checkpoint(_) => "runtime",
+            Subject::LatentCheckpoint(_) => "runtime, every row before it was seen",
         }
     }
 
@@ -104,11 +105,17 @@ impl Subject {
                 of_data.join(", ")
             );
         }
+        let is_latent = matches!(self, Subject::Latent(_) | Subject::LatentCheckpoint(_));
+        ensure!(
+            !is_latent || data.target == Target::Next,
+            "a latent model explains the rows it reads, noise and all: set data.targets = \"next\" in the config of the data; \
+             clean rows are known to the judge all the same"
+        );
         Ok(())
     }
 
     /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
-    /// forwards and predictors of clean inputs.
+    /// forwards, denoisers and predictors of clean inputs.
     pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
         let means = |forecasts: Vec<Forecast>| forecasts.into_iter().map(|forecast| forecast.mean).collect();
         let (inputs, outputs) = self.names();
@@ -116,7 +123,10 @@ impl Subject {
             Subject::Latent(state) if state.spec.is_causal() => {
                 Ok(Some(means(LatentModel::new(state).reconstruct(sequences, Feed::Moments))))
             }
-            Subject::Latent(_) | Subject::LatentCheckpoint(_) => Ok(None),
+            Subject::Latent(_) => Ok(None),
+            Subject::LatentCheckpoint(model) => {
+                Ok(latent_from_runtime(&model.bytes, sequences)?.estimates.map(means))
+            }
             _ if self.spec().target == Target::Columns && inputs == outputs => {
                 Ok(Some(means(self.forecast(sequences)?)))
             }
@@ -124,7 +134,8 @@ impl Subject {
         }
     }
 
-    /// One prediction per row. A latent model makes them with its latent variables as moments.
+    /// One prediction per row. The run of a latent model makes them with its latent variables as moments, a checkpoint as it says
+    /// itself.
     pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
         match self {
             Subject::Run(state) => {
@@ -138,14 +149,7 @@ impl Subject {
                 Ok(LatentModel::new(state).predict(sequences, Feed::Moments, 0))
             }
             Subject::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
-            Subject::LatentCheckpoint(model) => {
-                let family = quaver::LatentModel::load(&model.bytes)?.spec().family;
-                ensure!(
-                    family == Family::Storn,
-                    "a VOSP on the runtime denoises rows rather than predicting them; evaluate its run folder instead"
-                );
-                Ok(latent_from_runtime(&model.bytes, sequences)?.forecasts)
-            }
+            Subject::LatentCheckpoint(model) => Ok(latent_from_runtime(&model.bytes, sequences)?.expected),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::progress::Console;
-use crate::config::Config;
+use crate::config::{Config, Init};
 use crate::fit;
 
 /// Train a model as a config says.
@@ -17,6 +17,7 @@ use crate::fit;
   quaver train config.toml --out runs/first
   quaver train config.toml --out runs/wide --set model.layers=[64] --set training.epochs=50
   quaver train config.toml --out runs/first --data-dir ~/recordings
+  quaver train one_arm.toml --out runs/one_arm --from runs/many_arms   begin with what another run has learned
   quaver train config.toml --out runs/first --resume        go on exactly where it stopped")]
 pub struct Arguments {
     /// Data, model and training.
@@ -28,6 +29,10 @@ pub struct Arguments {
     /// Where relative paths of data start, instead of the config's folder. The run folder remembers it.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Begin with the best state of another run, its scaling included: to fit to one person or machine what was learned
+    /// from many. Replaces `init.from`.
+    #[arg(long, value_name = "RUN")]
+    from: Option<PathBuf>,
     /// Go on with the run in this folder.
     #[arg(long)]
     resume: bool,
@@ -37,7 +42,13 @@ pub struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let config = Config::load_with_data(&arguments.config, &arguments.set, arguments.data_dir.as_deref())?;
+    let mut config =
+        Config::load_with_data(&arguments.config, &arguments.set, arguments.data_dir.as_deref())?;
+    if let Some(run) = &arguments.from {
+        let run = std::path::absolute(run)
+            .with_context(|| format!("{}: cannot tell where this is", run.display()))?;
+        config.init = Init { from: Some(run), ..Init::default() };
+    }
     let data = config.load_data()?;
     fit::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
     Ok(())

@@ -36,6 +36,10 @@ pub struct Latent {
     /// Draws of the latent variables per sequence and step of the optimiser, and for validation; 1 unless given.
     #[serde(default = "one")]
     pub draws: usize,
+    /// Longest gap that the recognition net is given in training, in rows; 0 unless given, which is none. For a VRAE that is to
+    /// fill gaps.
+    #[serde(default)]
+    pub gaps: usize,
     /// The noise of a Gaussian output: `"learned"` (the default), or `"fixed"` to learn with a variance of 1 and to find the
     /// most likely one on the validation data after every epoch (Bayer 2015, thesis, 4.4.2).
     #[serde(default)]
@@ -111,6 +115,11 @@ impl Latent {
             let problem = "must be \"white\" for a STORN, whose generating net remembers by itself; \
                            \"wiener\" is for VOSP and VRAE";
             return Err(fault("latent.prior", problem));
+        }
+        if self.gaps > 0 && self.family != Family::Vrae {
+            let problem = "needs `latent.family = \"vrae\"`: the generating net of any other family reads past rows itself, so \
+                           that they are not hidden";
+            return Err(fault("latent.gaps", problem));
         }
         match (self.family, self.direction()) {
             (Family::Vosp, Direction::Bidirectional) => Err(fault(

@@ -25,7 +25,7 @@ mod search;
 mod training;
 mod weights;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
@@ -79,6 +79,10 @@ pub struct Config {
     pub search: Search,
 }
 
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{}: cannot tell where this is", path.display()))
+}
+
 fn first_seed() -> u64 {
     1
 }
@@ -101,10 +105,9 @@ impl Config {
         let mut config = Config::parse(&file, &text, overrides)?;
         let beside = path.parent().unwrap_or(Path::new("/"));
         // An empty path stands for the working directory, which only `.` says.
-        let start = data_dir.unwrap_or(if beside == Path::new("") { Path::new(".") } else { beside });
-        let start = std::path::absolute(start)
-            .with_context(|| format!("{}: cannot tell where this is", start.display()))?;
-        config.data.anchor(&start);
+        let beside = if beside == Path::new("") { Path::new(".") } else { beside };
+        config.data.anchor(&absolute(data_dir.unwrap_or(beside))?);
+        config.init.anchor(&absolute(beside)?);
         Ok(config)
     }
 
@@ -190,6 +193,11 @@ impl Config {
                 ));
             }
         }
+        for (key, sources) in [("data.train", &self.data.train), ("data.valid", &self.data.valid)] {
+            if sources.iter().any(|source| source.lead.is_some()) {
+                return Err(fault(key, "must not have `lead`, which is for test data"));
+            }
+        }
         self.check_added_noise()?;
         self.model.check()?;
         if self.model.residual && !self.data.target().is_next() {
@@ -207,14 +215,33 @@ impl Config {
 
     /// Checks that noise to be added is well defined, and there where it is needed.
     fn check_added_noise(&self) -> Result<(), Fault> {
+        self.check_envelope()?;
         match &self.data.noise {
-            None if self.data.targets == Targets::Clean => {
-                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise`";
+            None if self.data.targets == Targets::Clean && self.data.envelope.is_none() => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise` (or `data.envelope` for \
+                               raw EMG)";
                 Err(fault("data.targets", problem))
             }
             Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
             None => Ok(()),
         }
+    }
+
+    fn check_envelope(&self) -> Result<(), Fault> {
+        let Some(window) = self.data.envelope else { return Ok(()) };
+        if window % 2 == 0 {
+            let problem =
+                format!("must be an odd number of rows, as many before a row as after it, found {window}");
+            return Err(fault("data.envelope", problem));
+        }
+        if matches!(self.data.targets, Targets::Matching(_)) {
+            let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
+            return Err(fault("data.envelope", problem));
+        }
+        if self.data.noise.is_some() {
+            return Err(fault("data.envelope", "and `data.noise` exclude each other; remove one of them"));
+        }
+        Ok(())
     }
 
     /// Checks that methods which live on variance get some.

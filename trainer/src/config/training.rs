@@ -1,5 +1,7 @@
 //! The sections `[init]` and `[training]`: how the model is trained.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, not_negative, positive, share, within};
@@ -9,6 +11,10 @@ use crate::data::batch::Padding;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Init {
+    /// The folder of a run whose best state training begins with, its scaling included: to fit what was learned from many
+    /// to one. Nothing is drawn then, so that no other key of this section may be set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_std: Option<f32>,
@@ -35,6 +41,7 @@ pub struct Init {
 impl Default for Init {
     fn default() -> Self {
         Init {
+            from: None,
             input_std: None,
             recurrent_std: None,
             spectral_radius: None,
@@ -58,6 +65,9 @@ pub struct Training {
     pub momentum: f32,
     /// How much of their average squared gradient rmsprop and Adadelta keep from step to step; 0.9 unless given.
     pub square_decay: f32,
+    /// Share that the running average of the parameters keeps from step to step; 0 (the default) for no average, 0.999 for one
+    /// over some thousand steps. With an average, it is what is judged, evaluated and exported.
+    pub average: f32,
     /// What becomes of the learning rate: `"constant"` (the default), `"cosine"`, `"step"` or `"plateau"`.
     pub schedule: Schedule,
     /// 10 unless given. Cosine: epochs until the rate is at its lowest. Step: epochs from cut to cut. Plateau:
@@ -135,6 +145,7 @@ impl Default for Training {
             learning_rate: 0.003,
             momentum: 0.9,
             square_decay: 0.9,
+            average: 0.0,
             schedule: Schedule::Constant,
             schedule_epochs: 10,
             schedule_factor: 0.1,
@@ -156,6 +167,11 @@ impl Default for Training {
 const MOST: usize = 1_000_000;
 
 impl Init {
+    /// Makes relative paths start at `folder`.
+    pub(super) fn anchor(&mut self, folder: &Path) {
+        self.from = self.from.take().map(|run| folder.join(run));
+    }
+
     /// `units` is the size of the smallest layer.
     pub(super) fn check(&self, units: Option<u16>) -> Result<(), Fault> {
         let optional =
@@ -165,6 +181,9 @@ impl Init {
         optional("init.spectral_radius", self.spectral_radius)?;
         not_negative("init.bias_std", self.bias_std.into())?;
         positive("init.weight_deviation", self.weight_deviation.into())?;
+        if self.from.is_some() && *self != (Init { from: self.from.clone(), ..Init::default() }) {
+            return Err(fault("init.from", "leaves nothing to draw: remove the other keys of `[init]`"));
+        }
         if self.recurrent_std.is_some() && self.spectral_radius.is_some() {
             let problem =
                 "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";
@@ -187,6 +206,7 @@ impl Training {
         positive("training.learning_rate", self.learning_rate.into())?;
         share("training.momentum", self.momentum.into())?;
         share("training.square_decay", self.square_decay.into())?;
+        share("training.average", self.average.into())?;
         within("training.schedule_epochs", self.schedule_epochs, 1..=MOST)?;
         within("training.schedule_factor", self.schedule_factor, 0.0..=1.0)?;
         not_negative("training.warm_up", self.warm_up)?;

@@ -1,8 +1,11 @@
 //! The data of one experiment.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
+use super::recipe::FreshNoise;
 use super::rows::Sequence;
 
 /// All sequences of an experiment in raw units, by split.
@@ -22,12 +25,22 @@ pub struct Dataset {
     pub target: Target,
     /// Where the validation sequences come from, in words.
     pub validation: String,
+    /// Noise that the training sequences get anew in every epoch; none leaves them as they are.
+    pub fresh_noise: Option<FreshNoise>,
 }
 
 impl Dataset {
     /// The splits with their names in a config.
     pub fn splits(&self) -> [(&'static str, &[Sequence]); 3] {
         [("train", &self.train), ("valid", &self.valid), ("test", &self.test)]
+    }
+
+    /// The training sequences as an epoch meets them, counted from 1.
+    pub fn train_in(&self, epoch: u64) -> Cow<'_, [Sequence]> {
+        match &self.fresh_noise {
+            Some(noise) => Cow::Owned(noise.on_epoch(&self.train, epoch)),
+            None => Cow::Borrowed(&self.train),
+        }
     }
 
     /// Checks what no single file can show.
@@ -105,6 +118,7 @@ mod tests {
             target_names: vec!["a".into(), "b".into()],
             target: Target::Next,
             validation: String::new(),
+            fresh_noise: None,
         }
     }
 

@@ -23,7 +23,7 @@ mod table;
 
 pub use dataset::Dataset;
 pub use format::Format;
-pub use recipe::{AddedNoise, Columns, Cut, Picked, Recipe, RowList, Source, Targets};
+pub use recipe::{AddedNoise, Columns, Cut, FreshNoise, Picked, Recipe, RowList, Source, Targets};
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

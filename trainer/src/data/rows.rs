@@ -64,13 +64,15 @@ pub struct Sequence {
     pub target: Target,
     /// The inputs before noise was put on them, where that is known. No model is shown them.
     pub truth: Option<Arc<Rows>>,
+    /// First rows that lead up to those which count: a model reads them, but no prediction of them is scored.
+    pub lead: usize,
 }
 
 impl Sequence {
     /// A sequence whose every row is to be predicted from the rows before it, the first one from nothing.
     pub fn next(rows: Rows) -> Self {
         let rows = Arc::new(rows);
-        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None }
+        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None, lead: 0 }
     }
 
     /// A sequence whose targets are other columns, row by row.
@@ -80,11 +82,11 @@ impl Sequence {
     pub fn columns(inputs: Rows, targets: Rows) -> Self {
         assert_eq!(inputs.len(), targets.len(), "inputs and targets differ in length");
         let (inputs, targets) = (Arc::new(inputs), Arc::new(targets));
-        Sequence { inputs, targets, target: Target::Columns, truth: None }
+        Sequence { inputs, targets, target: Target::Columns, truth: None, lead: 0 }
     }
 
-    /// The same sequence seen through noise. If it predicts itself, it then predicts noisy rows: the clean ones are known
-    /// to nobody but the judge.
+    /// The same sequence seen through noise, or through other noise than before. If it predicts itself, it then predicts
+    /// noisy rows: the clean ones are known to nobody but the judge.
     ///
     /// # Panics
     /// If the noisy rows are not as many.
@@ -94,7 +96,7 @@ impl Sequence {
             Target::Next | Target::Change => Sequence::next(noisy),
             Target::Columns => Sequence { inputs: Arc::new(noisy), ..self.clone() },
         };
-        Sequence { truth: Some(Arc::clone(&self.inputs)), ..noisy }
+        Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
     }
 
     /// Number of steps, hence of predictions.

@@ -19,9 +19,14 @@ pub struct Denoising {
     pub scores: SignalToNoise,
 }
 
-/// The noisy rows themselves, the estimates of a model, then those of filters tuned on the training data; nothing if the
-/// truth is not known. All use past and present only, if the model does.
-pub fn denoising(data: &Dataset, sequences: &[Sequence], estimates: &[Rows]) -> Vec<Denoising> {
+/// The noisy rows themselves, the estimates of a model, then, `with_filters`, those of filters tuned on the training data;
+/// nothing if the truth is not known. All use past and present only, if the model does.
+pub fn denoising(
+    data: &Dataset,
+    sequences: &[Sequence],
+    estimates: &[Rows],
+    with_filters: bool,
+) -> Vec<Denoising> {
     let judge = |name: &str, detail: &str, estimates: &[Rows]| {
         let compared = |(sequence, estimate)| compared(sequence, estimate);
         let compared: Option<Vec<Compared<'_>>> = sequences.iter().zip(estimates).map(compared).collect();
@@ -29,17 +34,22 @@ pub fn denoising(data: &Dataset, sequences: &[Sequence], estimates: &[Rows]) -> 
         Some(Denoising { name: name.into(), detail: detail.into(), scores })
     };
     let noisy: Vec<Rows> = sequences.iter().map(|sequence| Rows::clone(&sequence.inputs)).collect();
-    let linear = linear_estimate(data, sequences);
-    let linear = linear.map(|(detail, estimates)| judge("linear, all channels", &detail, &estimates));
-    let all = [
+    let own = [
         judge("noisy rows", "as they are", &noisy),
         judge("this model", "past and present rows of all channels", estimates),
+    ];
+    if !with_filters {
+        return own.into_iter().flatten().collect();
+    }
+    let linear = linear_estimate(data, sequences);
+    let linear = linear.map(|(detail, estimates)| judge("linear, all channels", &detail, &estimates));
+    let filters = [
         filtered::<Exponential, 1>(data, sequences, judge),
         filtered::<OneEuro, 3>(data, sequences, judge),
         filtered::<ConstantVelocity, 1>(data, sequences, judge),
         linear.flatten(),
     ];
-    all.into_iter().flatten().collect()
+    own.into_iter().chain(filters).flatten().collect()
 }
 
 fn compared<'a>(sequence: &'a Sequence, estimate: &'a Rows) -> Option<Compared<'a>> {
@@ -79,7 +89,7 @@ mod tests {
     fn filters_gain_and_channels_that_know_each_other_gain_more() {
         let (mut train, mut valid, mut test) =
             (vec![wave(1500, 0.0)], vec![wave(500, 1.0)], vec![wave(500, 2.0)]);
-        AddedNoise { db: Some(3.0), on: None, seed: 2 }.add([&mut train, &mut valid, &mut test]);
+        AddedNoise { db: Some(3.0), on: None, seed: 2, fresh: None }.add([&mut train, &mut valid, &mut test]);
         let names = vec!["a".to_string(), "b".to_string()];
         let data = Dataset {
             train,
@@ -89,9 +99,10 @@ mod tests {
             target_names: names,
             target: Target::Next,
             validation: String::new(),
+            fresh_noise: None,
         };
         let perfect: Vec<Rows> = test.iter().map(|s| Rows::clone(s.truth.as_ref().unwrap())).collect();
-        let found = denoising(&data, &test, &perfect);
+        let found = denoising(&data, &test, &perfect, true);
         let names: Vec<&str> = found.iter().map(|entry| entry.name.as_str()).collect();
         let expected =
             ["noisy rows", "this model", "exponential average", "one-euro", "Kalman", "linear, all channels"];
@@ -103,6 +114,8 @@ mod tests {
         assert!(snr[2..5].iter().all(|snr_db| *snr_db > snr[0] + 4.0), "smoothing helps: {snr:?}");
         assert!(snr[5] > best + 2.0, "a sine in two channels is linear in few rows: {snr:?}");
         let unknown = [Sequence { truth: None, ..test[0].clone() }];
-        assert!(denoising(&data, &unknown, &perfect).is_empty());
+        assert!(denoising(&data, &unknown, &perfect, true).is_empty());
+        let own = denoising(&data, &test, &perfect, false);
+        assert_eq!(own.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), expected[..2]);
     }
 }

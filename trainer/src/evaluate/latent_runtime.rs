@@ -9,10 +9,19 @@ use crate::data::Sequence;
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Streamed {
-    /// Of a STORN what every row was expected to be before it was seen, of a VOSP what every row was without its noise.
-    pub forecasts: Vec<Forecast>,
+    /// What every row was expected to be before it was seen.
+    pub expected: Vec<Forecast>,
+    /// Of a VOSP, what every row was without its noise.
+    pub estimates: Option<Vec<Forecast>>,
     /// How unlikely rows were before they were seen: nats per time step, summed over channels, densities in raw units.
     pub nll: f64,
+}
+
+impl Streamed {
+    /// What a stream of this family is for: estimates of a VOSP, predictions of a STORN.
+    pub fn said(&self) -> &[Forecast] {
+        self.estimates.as_ref().unwrap_or(&self.expected)
+    }
 }
 
 /// Streams sequences through a checkpoint of a latent model.
@@ -30,36 +39,49 @@ pub fn latent_from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Strea
                 if step == 0 {
                     sampler.reset();
                 }
-                tally.enter(index, step, &sampler.prediction());
+                enter(&mut tally.expected[index], step, &sampler.prediction());
                 tally.count(&sampler.observe(row));
             });
+            Ok(tally.streamed(None))
         }
         Family::Vosp => {
             let mut denoiser = Denoiser::load_in(bytes, &mut words)?;
+            let mut estimates = tally.expected.clone();
             tally.run(sequences, |tally, index, step, row| {
                 if step == 0 {
                     denoiser.reset();
                 }
+                enter(&mut tally.expected[index], step, &denoiser.expected());
                 let estimate = denoiser.step(row);
-                tally.enter(index, step, &estimate);
+                enter(&mut estimates[index], step, &estimate);
                 tally.count(&estimate);
             });
+            Ok(tally.streamed(Some(estimates)))
         }
     }
-    Ok(Streamed { nll: tally.nll / tally.steps.max(1) as f64, forecasts: tally.forecasts })
+}
+
+fn enter(forecast: &mut Forecast, step: usize, prediction: &Prediction<'_>) {
+    for (channel, output) in prediction.iter().enumerate() {
+        forecast.set(step, channel, output.mean, output.epistemic, output.aleatoric);
+    }
 }
 
 /// What has been seen so far.
 struct Tally {
-    forecasts: Vec<Forecast>,
+    expected: Vec<Forecast>,
     nll: f64,
     steps: usize,
 }
 
 impl Tally {
     fn new(sequences: &[Sequence], channels: usize) -> Self {
-        let forecasts = sequences.iter().map(|sequence| Forecast::zeros(sequence.len(), channels)).collect();
-        Tally { forecasts, nll: 0.0, steps: 0 }
+        let expected = sequences.iter().map(|sequence| Forecast::zeros(sequence.len(), channels)).collect();
+        Tally { expected, nll: 0.0, steps: 0 }
+    }
+
+    fn streamed(self, estimates: Option<Vec<Forecast>>) -> Streamed {
+        Streamed { expected: self.expected, estimates, nll: self.nll / self.steps.max(1) as f64 }
     }
 
     fn run(&mut self, sequences: &[Sequence], mut see: impl FnMut(&mut Self, usize, usize, &[f32])) {
@@ -67,12 +89,6 @@ impl Tally {
             for (step, row) in sequence.targets.iter().enumerate() {
                 see(self, index, step, row);
             }
-        }
-    }
-
-    fn enter(&mut self, index: usize, step: usize, prediction: &Prediction<'_>) {
-        for (channel, output) in prediction.iter().enumerate() {
-            self.forecasts[index].set(step, channel, output.mean, output.epistemic, output.aleatoric);
         }
     }
 

@@ -104,7 +104,8 @@ pub fn scores(
     let mut tallies = vec![Tally::default(); names.len()];
     for_each_value(sequences, forecasts, |output, value| tallies[output].add(likelihood, &value));
     let observed = |row: &&[f32]| row.iter().any(|value| !value.is_nan());
-    let steps = sequences.iter().map(|sequence| sequence.targets.iter().filter(observed).count()).sum();
+    let counted = |sequence: &Sequence| sequence.targets.iter().skip(sequence.lead).filter(observed).count();
+    let steps = sequences.iter().map(counted).sum();
     combine(likelihood, names, &tallies, steps)
 }
 
@@ -118,7 +119,7 @@ pub fn standardised_residuals(sequences: &[Sequence], forecasts: &[Forecast]) ->
     residuals
 }
 
-/// Visits every observed target with its prediction, output by output within each step.
+/// Visits every observed target that counts with its prediction, output by output within each step.
 pub(super) fn for_each_value(
     sequences: &[Sequence],
     forecasts: &[Forecast],
@@ -126,7 +127,7 @@ pub(super) fn for_each_value(
 ) {
     assert_eq!(sequences.len(), forecasts.len(), "one forecast per sequence");
     for (sequence, forecast) in sequences.iter().zip(forecasts) {
-        for (step, targets) in sequence.targets.iter().enumerate() {
+        for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.lead) {
             for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
                 let part = |rows: &Rows| f64::from(rows.row(step)[output]);
                 let value = Value {
@@ -205,6 +206,15 @@ mod tests {
     fn found() -> Scores {
         let (sequences, forecasts) = two_outputs();
         scores(Likelihood::Gaussian, &["a".to_string(), "b".to_string()], &sequences, &forecasts)
+    }
+
+    #[test]
+    fn rows_that_lead_up_to_others_do_not_count() {
+        let (sequences, forecasts) = two_outputs();
+        let sequences = [Sequence { lead: 1, ..sequences[0].clone() }];
+        let names = ["a".to_string(), "b".to_string()];
+        let found = scores(Likelihood::Gaussian, &names, &sequences, &forecasts);
+        assert_eq!((found.n, found.sse_per_step, found.per_output[1].n), (1, 0.0, 0));
     }
 
     #[test]

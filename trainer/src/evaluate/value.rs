@@ -8,7 +8,7 @@ use quaver::checkpoint::Likelihood;
 const PROBABILITY_MARGIN: f64 = 1e-7;
 
 /// Whether outputs are normal; otherwise they are probabilities of ones.
-pub(super) fn is_normal(likelihood: Likelihood) -> bool {
+pub(crate) fn is_normal(likelihood: Likelihood) -> bool {
     match likelihood {
         Likelihood::Gaussian | Likelihood::Heteroscedastic => true,
         Likelihood::Bernoulli | Likelihood::Categorical => false,

@@ -1,13 +1,13 @@
 //! A trained latent model in the form of a checkpoint, and what that costs.
 
-use anyhow::{Result, anyhow, bail, ensure};
-use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, Target, WeightFormat, write_latent};
+use anyhow::{Result, anyhow, bail};
+use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, WeightFormat, write_latent};
 use serde::Serialize;
 
 use super::contents::contents;
 use super::cost::compare;
 use crate::data::{Scaler, Scaling, Sequence};
-use crate::evaluate::{Streamed, latent_from_runtime};
+use crate::evaluate::latent_from_runtime;
 use crate::fit::RunState;
 use crate::latent::{Family, LatentNets, Prior};
 
@@ -28,10 +28,6 @@ pub struct LatentStorage {
 /// If the runtime cannot run it row by row, or cannot store it in this way.
 pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorage) -> Result<Vec<u8>> {
     let nets = &state.spec;
-    ensure!(
-        nets.generating.spec.target == Target::Columns,
-        "on a device, a latent model says rows and not changes; train one without model.residual to export it"
-    );
     let family = match nets.family {
         Family::Storn if nets.is_causal() => checkpoint::Family::Storn,
         Family::Vosp => checkpoint::Family::Vosp,
@@ -125,10 +121,10 @@ pub fn latent_cost(
     f32_bytes: &[u8],
     exported_bytes: &[u8],
 ) -> Result<LatentCost, quaver::Error> {
-    let Streamed { forecasts: full, nll: full_nll } = latent_from_runtime(f32_bytes, sequences)?;
-    let Streamed { forecasts: exported, nll } = latent_from_runtime(exported_bytes, sequences)?;
-    let (variance_ratio, mean_shift) = compare(&full, &exported);
-    Ok(LatentCost { nll, nll_increase: nll - full_nll, variance_ratio, mean_shift })
+    let full = latent_from_runtime(f32_bytes, sequences)?;
+    let exported = latent_from_runtime(exported_bytes, sequences)?;
+    let (variance_ratio, mean_shift) = compare(full.said(), exported.said());
+    Ok(LatentCost { nll: exported.nll, nll_increase: exported.nll - full.nll, variance_ratio, mean_shift })
 }
 
 #[cfg(test)]
@@ -152,6 +148,7 @@ mod tests {
             epoch: 0,
             best: None,
             rate_cuts: 0,
+            average: None,
             scaling: Scaling::fit(sequences),
             input_names: names.clone(),
             target_names: names,
@@ -184,15 +181,21 @@ mod tests {
     #[test]
     fn the_runtime_predicts_what_the_trained_model_predicts() {
         let sequences = sequences();
-        let state = state(STORN, &sequences);
-        let model = LatentModel::new(&state);
-        for (forecast, feed) in [(Forecast::Moments, Feed::Moments), (Forecast::PosteriorMean, Feed::Mean)] {
-            let bytes = encode_latent(&state, plain(forecast)).unwrap();
-            let found = latent_from_runtime(&bytes, &sequences).unwrap();
-            for (found, expected) in found.forecasts.iter().zip(model.predict(&sequences, feed, 1)) {
-                assert_close(&found.mean, &expected.mean);
-                assert_close(&found.epistemic, &expected.epistemic);
-                assert_close(&found.aleatoric, &expected.aleatoric);
+        let changes = STORN.replace("[noise]", "residual = true\n[noise]");
+        let scattered =
+            STORN.replace("[noise]", "residual = true\nlikelihood = \"heteroscedastic\"\n[noise]");
+        let ways = [(Forecast::Moments, Feed::Moments), (Forecast::PosteriorMean, Feed::Mean)];
+        for lines in [STORN, &changes, &scattered] {
+            let state = state(lines, &sequences);
+            let model = LatentModel::new(&state);
+            for (forecast, feed) in ways {
+                let bytes = encode_latent(&state, plain(forecast)).unwrap();
+                let found = latent_from_runtime(&bytes, &sequences).unwrap();
+                for (found, expected) in found.said().iter().zip(model.predict(&sequences, feed, 1)) {
+                    assert_close(&found.mean, &expected.mean);
+                    assert_close(&found.epistemic, &expected.epistemic);
+                    assert_close(&found.aleatoric, &expected.aleatoric);
+                }
             }
         }
     }
@@ -204,11 +207,15 @@ mod tests {
         let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
         let found = latent_from_runtime(&bytes, &sequences).unwrap();
         let expected = LatentModel::new(&state).reconstruct(&sequences, Feed::Moments);
-        for (found, expected) in found.forecasts.iter().zip(&expected) {
+        for (found, expected) in found.said().iter().zip(&expected) {
             assert_close(&found.mean, &expected.mean);
             assert_close(&found.epistemic, &expected.epistemic);
         }
         let predicted = LatentModel::new(&state).predict(&sequences, Feed::Moments, 1);
+        for (found, expected) in found.expected.iter().zip(&predicted) {
+            assert_close(&found.mean, &expected.mean);
+            assert_close(&found.aleatoric, &expected.aleatoric);
+        }
         let names = &state.target_names;
         let scores =
             crate::evaluate::scores(quaver::checkpoint::Likelihood::Gaussian, names, &sequences, &predicted);
@@ -241,10 +248,6 @@ mod tests {
                 encode_latent(&state(lines, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
             assert!(error.contains("reads the whole sequence"), "{error}");
         }
-        let residual = STORN.replace("[noise]", "residual = true\n[noise]");
-        let error =
-            encode_latent(&state(&residual, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
-        assert!(error.contains("rows and not changes"), "{error}");
     }
 
     #[test]

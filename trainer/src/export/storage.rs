@@ -103,6 +103,7 @@ mod tests {
             epoch: 1,
             best: None,
             rate_cuts: 0,
+            average: None,
             scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
             input_names: vec!["a".into(), "b".into()],
             target_names: vec!["y".into()],

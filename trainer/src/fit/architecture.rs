@@ -78,7 +78,7 @@ pub struct Judgement {
 }
 
 impl Architecture for ModelSpec {
-    const MAGIC: &'static [u8; 8] = b"QVSTATE2";
+    const MAGIC: &'static [u8; 8] = b"QVSTATE3";
     const LOSS: &'static str = "NLL";
 
     fn design(config: &Config, data: &Dataset) -> Result<Self> {

@@ -4,6 +4,7 @@
 //! best and the last [`state`]; [`folder`] knows which file is where.
 
 pub mod architecture;
+pub mod average;
 mod carry;
 pub(crate) mod divergence;
 pub(crate) mod first_noise;
@@ -18,6 +19,7 @@ pub mod progress;
 pub(crate) mod rows;
 mod run;
 pub mod schedule;
+mod start;
 pub mod state;
 mod step;
 mod trained;
@@ -26,10 +28,12 @@ mod trained;
 mod tests;
 
 pub use architecture::{Architecture, Judgement, Lesson};
+pub use average::Average;
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{Plan, Progress, Silent, StepReport};
-pub use run::{Stop, Summary, train};
+pub use run::{Stop, Summary};
+pub use start::train;
 pub use state::{Best, RunState};
 pub use step::{Context, Slope, evaluate, slope, slope_in};
 pub use trained::Trained;

@@ -1,24 +1,21 @@
-//! The training loop: epochs, early stopping, and everything on disk that lets a run go on where it stopped.
+//! The training loop: epochs, early stopping, and what is on disk after each of them.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
-use quaver::checkpoint::ModelSpec;
+use anyhow::{Context as _, Result, bail};
 
 use super::architecture::{Architecture, Judgement, Lesson};
 use super::carry::Carried;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
-use super::optimiser::{Optimiser, clip};
+use super::optimiser::clip;
 use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{Context, RunningMean};
 use crate::config::{Config, Keep, Training};
 use crate::data::batch;
-use crate::data::{Dataset, Scaling};
-use crate::latent::LatentNets;
+use crate::data::{Dataset, Sequence};
 use crate::nn::random::{Purpose, stream};
 
 /// What came of a run.
@@ -45,116 +42,20 @@ pub enum Stop {
     Time,
 }
 
-/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
-///
-/// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted. A run that was stopped before it had written its first state begins again.
-///
-/// # Errors
-/// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
-/// a number; in that case the state before that epoch stays in the folder.
-pub fn train(
-    config: &Config,
-    data: &Dataset,
-    out: &Path,
-    resume: bool,
-    progress: &mut dyn Progress,
-) -> Result<Summary> {
-    if config.latent.is_some() {
-        train_as::<LatentNets>(config, data, out, resume, progress)
-    } else {
-        train_as::<ModelSpec>(config, data, out, resume, progress)
-    }
-}
-
-fn train_as<A: Architecture>(
-    config: &Config,
-    data: &Dataset,
-    out: &Path,
-    resume: bool,
-    progress: &mut dyn Progress,
-) -> Result<Summary> {
-    let folder = RunFolder::new(out);
-    let metrics = MetricFiles::new(out, config.latent.is_some());
-    let fresh = fresh_state::<A>(config, data)?;
-    if resume {
-        folder.check_config(config)?;
-    }
-    let state = if resume && folder.last_state().exists() {
-        reopen(config, &folder, &metrics, &fresh)?
-    } else {
-        begin(config, &folder, &metrics, fresh)?
-    };
-    Run { config, data, folder, metrics, state }.run(progress)
-}
-
-/// The state before the first epoch.
-fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
-    let spec = A::design(config, data)?;
-    let scaling = Scaling::fit(&data.train);
-    let parameters = spec.draw(config, data, &scaling);
-    Ok(RunState {
-        spec,
-        optimiser: Optimiser::new(&config.training, &parameters),
-        parameters,
-        epoch: 0,
-        rate_cuts: 0,
-        best: None,
-        scaling,
-        input_names: data.input_names.clone(),
-        target_names: data.target_names.clone(),
-    })
-}
-
 /// Time steps of the training data with at least one target.
 fn observations(data: &Dataset) -> usize {
     let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
     rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
 }
 
-/// Lays out a new run. The state comes last: where it is, all else is.
-fn begin<A: Architecture>(
-    config: &Config,
-    folder: &RunFolder,
-    metrics: &MetricFiles,
-    fresh: RunState<A>,
-) -> Result<RunState<A>> {
-    folder.create()?;
-    folder.write_config(config)?;
-    metrics.create()?;
-    fresh.save(&folder.last_state())?;
-    Ok(fresh)
-}
-
-/// Opens a run to go on with.
-fn reopen<A: Architecture>(
-    config: &Config,
-    folder: &RunFolder,
-    metrics: &MetricFiles,
-    fresh: &RunState<A>,
-) -> Result<RunState<A>> {
-    let state = RunState::<A>::load(&folder.last_state())?;
-    ensure!(
-        state.spec == fresh.spec
-            && state.scaling == fresh.scaling
-            && state.input_names == fresh.input_names
-            && state.target_names == fresh.target_names,
-        "the data are not those that the run in `{}` began with: restore them, or start another run",
-        folder.path().display()
-    );
-    metrics.truncate(state.epoch)?;
-    folder.write_config(config)?;
-    Ok(state)
-}
-
 /// A run under way.
-struct Run<'a, A> {
-    config: &'a Config,
-    data: &'a Dataset,
-    folder: RunFolder,
-    metrics: MetricFiles,
+pub(super) struct Run<'a, A> {
+    pub(super) config: &'a Config,
+    pub(super) data: &'a Dataset,
+    pub(super) folder: RunFolder,
+    pub(super) metrics: MetricFiles,
     /// The state after the last finished epoch, which is also on disk.
-    state: RunState<A>,
+    pub(super) state: RunState<A>,
 }
 
 /// What an epoch of training amounts to.
@@ -166,7 +67,7 @@ struct Tally {
 }
 
 impl<A: Architecture> Run<'_, A> {
-    fn run(mut self, progress: &mut dyn Progress) -> Result<Summary> {
+    pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<Summary> {
         let clock = Instant::now();
         progress.start(&self.plan());
         let stop = loop {
@@ -186,16 +87,16 @@ impl<A: Architecture> Run<'_, A> {
         Plan {
             done: self.state.epoch,
             epochs: self.config.training.epochs,
-            steps_per_epoch: self.batches(1).len(),
+            steps_per_epoch: self.batches(&self.data.train, 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
             loss: A::LOSS,
         }
     }
 
     /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
-    fn batches(&self, epoch: usize) -> batch::Batches<'_> {
+    fn batches<'a>(&'a self, train: &'a [Sequence], epoch: usize) -> batch::Batches<'a> {
         let Training { chunk, batch, padding, carry_state, .. } = self.config.training;
-        let (train, scaling) = (&self.data.train, &self.state.scaling);
+        let scaling = &self.state.scaling;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
         if carry_state {
             batch::carried(train, scaling, chunk, batch, &mut rng)
@@ -264,7 +165,8 @@ impl<A: Architecture> Run<'_, A> {
         let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
         let units = next.spec.carried_units();
-        let batches = self.batches(next.epoch);
+        let train = self.data.train_in(next.epoch as u64);
+        let batches = self.batches(&train, next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
@@ -279,6 +181,9 @@ impl<A: Architecture> Run<'_, A> {
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
             let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
             next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
+            if let Some(average) = &mut next.average {
+                average.add(&next.parameters, training.average);
+            }
             tally.nll.add(slope.nll, slope.steps);
             tally.gradient_norm.add(norm, 1);
             tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);
@@ -291,7 +196,7 @@ impl<A: Architecture> Run<'_, A> {
     fn validate(&self, next: &mut RunState<A>) -> Result<Judgement> {
         let rows = self.config.training.batch;
         let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
-        let judgement = next.spec.judge(self.config, &mut next.parameters, &batches);
+        let judgement = next.spec.clone().judge(self.config, next.judged(), &batches);
         let judgement =
             judgement.context("data.valid: every target is missing, so there is nothing to validate on")?;
         self.check_finite("the validation loss", judgement.nll, next.epoch)?;
@@ -314,7 +219,7 @@ impl<A: Architecture> Run<'_, A> {
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            next.save(&self.folder.best_state())?;
+            next.settled().save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;
         self.state = next;

@@ -9,6 +9,7 @@ use quaver::checkpoint::ModelSpec;
 use serde::{Deserialize, Serialize};
 
 use super::architecture::Architecture;
+use super::average::Average;
 use super::optimiser::Optimiser;
 use crate::data::{Scaler, Scaling};
 use crate::files;
@@ -26,6 +27,8 @@ pub struct RunState<A = ModelSpec> {
     pub spec: A,
     /// What has been learned.
     pub parameters: Parameters,
+    /// Their average over the steps so far, if it is that which counts.
+    pub average: Option<Average>,
     /// What the optimiser remembers.
     pub optimiser: Optimiser,
     /// Epochs done.
@@ -52,6 +55,20 @@ pub struct Best {
 }
 
 impl<A: Architecture> RunState<A> {
+    /// The parameters that count: those that are judged, evaluated and exported.
+    pub(super) fn judged(&mut self) -> &mut Parameters {
+        self.average.as_mut().map_or(&mut self.parameters, |average| &mut average.parameters)
+    }
+
+    /// The state as it is evaluated and exported.
+    pub(super) fn settled(&self) -> Self {
+        let mut state = self.clone();
+        if let Some(average) = state.average.take() {
+            state.parameters = average.parameters;
+        }
+        state
+    }
+
     /// Reads a state and checks that it is whole and consistent.
     ///
     /// # Errors
@@ -98,6 +115,10 @@ impl<A: Architecture> RunState<A> {
         let [inputs, outputs] = self.spec.channels();
         let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std.len());
         ensure!(self.spec.fits(&self.parameters), "its parameters are not those of its architecture");
+        ensure!(
+            self.average.as_ref().is_none_or(|average| self.spec.fits(&average.parameters)),
+            "its averaged parameters are not those of its architecture"
+        );
         ensure!(self.optimiser.fits(&self.parameters), "its optimiser belongs to other parameters");
         ensure!(
             widths(&self.scaling.inputs) == (inputs, inputs)
@@ -123,6 +144,7 @@ mod tests {
         let parameters = Init::default().draw(&spec, 1);
         RunState {
             optimiser: Optimiser::Adam(Adam::new(&parameters)),
+            average: Some(Average::new(&parameters)),
             parameters,
             spec,
             epoch: 3,

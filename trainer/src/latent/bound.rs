@@ -25,18 +25,20 @@ pub struct Bound {
     pub steps: usize,
 }
 
-/// The bound of a batch over `draws` draws of every lane, or nothing if no value of it counts.
+/// The bound of a batch over `draws` draws of every lane, or nothing if no value of it counts. `shown` is what the recognition
+/// net reads: the batch itself, or the batch with gaps.
 ///
 /// A chunk of a longer sequence counts as a sequence of its own: its divergence starts anew and its nets start at zero; only
 /// the row before it is known to a STORN.
 pub fn bound(
     nets: &LatentNets,
     tensors: &LatentTensors,
+    shown: &Batch,
     batch: &Batch,
     draws: usize,
     rng: &mut impl Rng,
 ) -> Option<Bound> {
-    let recognised = recognise(nets, tensors, batch);
+    let recognised = recognise(nets, tensors, shown);
     let many = repeated(batch, nets.channels(), draws);
     let drawn = draw(&recognised.posterior, batch.rows, draws, rng);
     let said = generate(nets, tensors, &many, &recognised.hidden, drawn);

@@ -4,7 +4,7 @@ use quaver::checkpoint::Likelihood;
 
 use super::model::{Feed, LatentModel};
 use crate::data::{Rows, Sequence};
-use crate::evaluate::Forecast;
+use crate::evaluate::{Forecast, interpolated, is_normal};
 
 /// A sequence without gaps.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,23 +15,41 @@ pub struct Imputation {
     pub said: Forecast,
 }
 
+/// How gaps are filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guessing {
+    /// Rounds of guessing latent variables from rows and rows from latent variables, at least one.
+    pub rounds: usize,
+    /// Whether what is filled in joins what was observed on either side; normal outputs only.
+    pub joined: bool,
+}
+
 impl LatentModel {
     /// Fills missing values (NaN) in, round by round: z = mode of q(z|x), x̂ = mode of p(x|z), and x̂ takes the place of what is
     /// missing. Gaps begin as unknown: with the mean and the variance of the training data.
-    pub fn impute(&self, rows: &Rows, rounds: usize) -> Imputation {
+    ///
+    /// If they are to join what was observed, a straight line between the model's errors x − x̂ on either side of a gap is added to x̂:
+    /// what a model gets wrong there, it gets wrong in the gap. Straight lines across the gap are then what a model that says
+    /// nothing comes to, and what it does say bends them.
+    pub fn impute(&self, rows: &Rows, guessing: Guessing) -> Imputation {
         let mut current = rows.clone();
-        let mut said = self.reconstruction(&current);
-        for _ in 1..rounds.max(1) {
+        let mut said = self.reconstruction(&current, rows, guessing);
+        for _ in 1..guessing.rounds.max(1) {
             fill(&mut current, rows, &said.mean, |mean| self.mode(mean));
-            said = self.reconstruction(&current);
+            said = self.reconstruction(&current, rows, guessing);
         }
         let mut filled = rows.clone();
         fill(&mut filled, rows, &said.mean, |mean| mean);
         Imputation { filled, said }
     }
 
-    fn reconstruction(&self, rows: &Rows) -> Forecast {
-        self.reconstruct(&[Sequence::next(rows.clone())], Feed::Mean).remove(0)
+    /// What the model says of rows with gaps, which are filled in `current` by what it said before.
+    fn reconstruction(&self, current: &Rows, rows: &Rows, guessing: Guessing) -> Forecast {
+        let mut said = self.reconstruct(&[Sequence::next(current.clone())], Feed::Mean).remove(0);
+        if guessing.joined && is_normal(self.nets.generating.spec.likelihood) {
+            join(&mut said.mean, rows);
+        }
+        said
     }
 
     /// The most likely value of an output with this mean.
@@ -43,6 +61,19 @@ impl LatentModel {
     }
 }
 
+/// Adds to means inside gaps of `observed` a line between their errors on either side.
+fn join(means: &mut Rows, observed: &Rows) {
+    let mut errors = observed.clone();
+    errors.values.iter_mut().zip(&means.values).for_each(|(value, mean)| *value -= mean);
+    let errors = interpolated(&errors, &vec![0.0; observed.channels]);
+    let places = means.values.iter_mut().zip(&observed.values).zip(&errors.values);
+    for ((mean, observed), error) in places {
+        if observed.is_nan() {
+            *mean += error;
+        }
+    }
+}
+
 /// Puts values where `observed` has none.
 fn fill(rows: &mut Rows, observed: &Rows, means: &Rows, value: impl Fn(f32) -> f32) {
     let places = rows.values.iter_mut().zip(&observed.values).zip(&means.values);
@@ -50,5 +81,24 @@ fn fill(rows: &mut Rows, observed: &Rows, means: &Rows, value: impl Fn(f32) -> f
         if observed.is_nan() {
             *place = value(*mean);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_in_joins_what_was_observed() {
+        let gap = f32::NAN;
+        let observed = Rows { channels: 1, values: vec![1.0, gap, gap, gap, 3.0, gap] };
+        let bent = [0.5, 1.0, 2.0, 1.0, 0.5, 0.75];
+        let mut means = Rows { channels: 1, values: bent.to_vec() };
+        join(&mut means, &observed);
+        // Errors of 0.5 and 2.5 on either side, and 2.5 from the last one on; what was observed is not touched.
+        assert_eq!(means.values, [0.5, 2.0, 3.5, 3.0, 0.5, 3.25]);
+        let mut nothing = Rows { channels: 1, values: vec![7.0; 6] };
+        join(&mut nothing, &observed);
+        assert_eq!(nothing.values[1..4], interpolated(&observed, &[0.0]).values[1..4], "straight lines");
     }
 }

@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result};
 use burn::tensor::{Device, Tensor};
 
 use super::bound::{Bound, bound};
+use super::hidden_rows::hide;
 use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
@@ -21,7 +22,7 @@ use crate::nn::tensors::to_vec;
 pub(super) const LOG_NOISE: &str = "generating.output.log_noise";
 
 impl Architecture for LatentNets {
-    const MAGIC: &'static [u8; 8] = b"QVLATEN1";
+    const MAGIC: &'static [u8; 8] = b"QVLATEN2";
     const LOSS: &'static str = "bound";
 
     fn design(config: &Config, data: &Dataset) -> Result<Self> {
@@ -55,7 +56,9 @@ impl Architecture for LatentNets {
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
         let shares = Shares { latents: weight as f32, weights: context.divergence_share };
-        slope(self, parameters, batch, shares, latent.draws, &mut rng)
+        let gappy = (latent.gaps > 0).then(|| hide(batch, self.channels(), latent.gaps, &mut rng));
+        let shown = gappy.as_ref().unwrap_or(batch);
+        slope(self, parameters, [shown, batch], shares, latent.draws, &mut rng)
     }
 
     fn judge<'b>(
@@ -83,11 +86,11 @@ pub(super) struct Shares {
     pub(super) weights: Option<f32>,
 }
 
-/// Bound and gradient of a batch; in the bound, the divergence of the latent variables counts once whatever its share.
+/// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables counts once whatever its share.
 pub(super) fn slope(
     nets: &LatentNets,
     parameters: &Parameters,
-    batch: &Batch,
+    [shown, batch]: [&Batch; 2],
     shares: Shares,
     draws: usize,
     rng: &mut impl rand_core::Rng,
@@ -97,7 +100,7 @@ pub(super) fn slope(
         noise.values.fill(0.0);
     }
     let tensors = LatentTensors::new(nets, &parameters, &Device::flex().autodiff());
-    let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, batch, draws, rng)?;
+    let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, shown, batch, draws, rng)?;
     let posteriors = tensors.generating.ahead.posteriors.as_ref().zip(shares.weights);
     let penalty = posteriors.map(|(posteriors, share)| of_weights(posteriors) * share);
     let bound = reconstruction.clone() + divergence.clone() * shares.latents;
@@ -138,7 +141,7 @@ pub(super) fn mean_bound(
     let mut sum = BoundEstimate::default();
     for (index, batch) in batches.enumerate() {
         let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
-        let Some(found) = bound(nets, &tensors, &batch, draws, &mut rng) else { continue };
+        let Some(found) = bound(nets, &tensors, &batch, &batch, draws, &mut rng) else { continue };
         sum.reconstruction += number(found.reconstruction) * found.steps as f64;
         sum.divergence += number(found.divergence) * found.steps as f64;
         sum.steps += found.steps;

@@ -9,6 +9,7 @@
 
 pub mod bound;
 pub mod divergence;
+mod hidden_rows;
 pub mod importance;
 pub mod impute;
 mod learn;
@@ -27,7 +28,7 @@ mod tests;
 
 pub use bound::{Bound, bound};
 pub use importance::{ImportanceEstimate, importance};
-pub use impute::Imputation;
+pub use impute::{Guessing, Imputation};
 pub use learn::BoundEstimate;
 pub use model::{Feed, Guess, LatentModel};
 pub use nets::{Family, LatentNets, Net, Prior};

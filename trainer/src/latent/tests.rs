@@ -55,5 +55,6 @@ fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>) -> Dataset {
         target_names: names,
         target: Target::Next,
         validation: String::new(),
+        fresh_noise: None,
     }
 }

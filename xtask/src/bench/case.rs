@@ -10,42 +10,54 @@ pub(super) struct Case {
     pub(super) inputs: u32,
     pub(super) hidden: u32,
     storage: &'static str,
-    /// Whether it predicts its own inputs, and scores them.
-    next: bool,
+    /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score them; of a latent
+    /// model `sample` or `fan`.
+    end: Option<&'static str>,
 }
 
 impl Case {
-    /// Integer layouts at every size; floating point, and models that predict their inputs, at one.
+    /// Integer layouts at every size; floating point, models that predict their inputs, and latent models, at one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for (cell, storages) in
             [("lstm", &["fast", "small", "mean"][..]), ("elman", &["fast", "small", "mean"])]
         {
             for storage in storages {
-                cases.extend(SIZES.map(|(inputs, hidden)| Case {
-                    cell,
-                    inputs,
-                    hidden,
-                    storage,
-                    next: false,
-                }));
+                let sized = |(inputs, hidden)| Case { cell, inputs, hidden, storage, end: None };
+                cases.extend(SIZES.map(sized));
             }
-            cases.extend(["int8", "f32"].map(|storage| Case {
-                cell,
-                inputs: 16,
-                hidden: 64,
-                storage,
-                next: false,
-            }));
+            cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
         }
-        let predictor = |storage| Case { cell: "lstm", inputs: 16, hidden: 64, storage, next: true };
-        cases.extend(["fast", "small", "mean"].map(predictor));
+        cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
+        let latent = [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("fan"))];
+        cases.extend(latent.map(|(family, end)| Case::middle(family, "fast", end)));
         cases
+    }
+
+    /// A model of the middle size.
+    fn middle(cell: &'static str, storage: &'static str, end: Option<&'static str>) -> Case {
+        Case { cell, inputs: 16, hidden: 64, storage, end }
+    }
+
+    /// Whether it is measured on this core: two networks and a fan of futures are too much for the smallest, and the others
+    /// tell of them what they tell of one network.
+    pub(super) fn runs_on(&self, core: &str) -> bool {
+        !self.is_latent() || core == "M4F"
+    }
+
+    /// Whether it is two networks.
+    fn is_latent(&self) -> bool {
+        matches!(self.cell, "vosp" | "storn")
+    }
+
+    /// The code that it needs: the same for all models of a kind, whatever their size.
+    pub(super) fn code(&self) -> (&'static str, &'static str) {
+        (self.feature(), if self.is_latent() { self.cell } else { "predictor" })
     }
 
     /// The model's name.
     pub(super) fn name(&self) -> String {
-        let end = if self.next { "-next" } else { "" };
+        let end = self.end.map_or(String::new(), |end| format!("-{end}"));
         format!("{}-{}-{}-{}{end}", self.cell, self.inputs, self.hidden, self.storage)
     }
 
@@ -55,7 +67,7 @@ impl Case {
 
     /// What its output stands for.
     pub(super) fn target(&self) -> &'static str {
-        if self.next { "next" } else { "columns" }
+        if self.is_latent() { self.end.unwrap_or("follow") } else { self.end.unwrap_or("columns") }
     }
 
     pub(super) fn weights(&self) -> &'static str {

@@ -33,12 +33,12 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
     let mut results = Vec::new();
     for case in Case::all().into_iter().filter(|case| case.name().starts_with(only)) {
         let mut built = BTreeMap::new();
-        for machine in &MACHINES {
+        for machine in MACHINES.iter().filter(|machine| case.runs_on(machine.core)) {
             let target = machine.target;
             if !built.contains_key(target) {
                 built.insert(target, bench_image(&case, target)?);
             }
-            let code_bytes = match code.entry((target, case.feature())) {
+            let code_bytes = match code.entry((target, case.code())) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(place) => *place.insert(code_bytes(&case, target)?),
             };

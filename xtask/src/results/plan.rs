@@ -25,6 +25,8 @@ pub(super) struct Benchmark {
     /// Whether variances are calibrated on the validation data when the model is exported.
     #[serde(default)]
     pub(super) calibrate: bool,
+    /// The benchmark whose first repeat every repeat begins with (`quaver train --from`).
+    pub(super) from: Option<String>,
     /// The law that its data are drawn from, for data that are not recorded.
     pub(super) draw: Option<Law>,
 }
@@ -70,7 +72,9 @@ mod tests {
     fn every_benchmark_has_a_config_and_tells_its_repeats_apart() {
         let plan = load(&shell::root().join("benchmarks")).expect("a plan");
         assert!(!plan.is_empty());
-        for benchmark in plan {
+        for benchmark in &plan {
+            let source = |from: &String| plan.iter().any(|other| other.name == *from && other.from.is_none());
+            assert!(benchmark.from.as_ref().is_none_or(source), "{}: begins with nothing", benchmark.name);
             assert!(benchmark.config.is_file(), "{}", benchmark.config.display());
             let all: Vec<Vec<String>> =
                 benchmark.repeats.iter().map(|repeat| benchmark.settings(repeat).collect()).collect();

@@ -1,7 +1,7 @@
 //! One repeat of a benchmark: train, evaluate, export, evaluate through the runtime.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -17,6 +17,8 @@ pub(super) struct Bench<'a> {
     pub(super) quaver: &'a Path,
     pub(super) data: &'a Path,
     pub(super) set: &'a [String],
+    /// The run that training begins with.
+    pub(super) from: Option<PathBuf>,
 }
 
 /// What one repeat has come to.
@@ -59,6 +61,8 @@ impl Bench<'_> {
         let settings = self.benchmark.settings(name).chain(self.set.iter().cloned());
         let train = self.quaver("train").argument(text(&self.benchmark.config)).argument("--data-dir");
         let train = train.argument(text(self.data)).argument("--out").argument(text(&run));
+        let from = self.from.iter().flat_map(|run| ["--from".into(), text(run)]);
+        let train = from.fold(train, |train, argument: String| train.argument(argument));
         let train = settings.fold(train, |train, setting| train.argument("--set").argument(setting));
         let clock = Instant::now();
         train.run()?;

@@ -35,6 +35,7 @@ fn denoise(model: &[u8]) -> Result<(), Error> {
     #[cfg(feature = "panic-control")]
     black_box(denoiser.step(&row).mean()[black_box(0)]);
     black_box(denoiser.step(&row).surprise());
+    black_box(denoiser.expected().get(0));
     black_box(denoiser.prediction().get(0));
     denoiser.save(black_box(&mut saved))?;
     denoiser.restore(black_box(&saved))?;

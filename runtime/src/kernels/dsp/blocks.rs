@@ -79,7 +79,7 @@ macro_rules! rows {
 /// # Safety
 /// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn dot_blocks(
+pub(crate) unsafe extern "C" fn dot_blocks(
     blocks: *const u32,
     pairs: *const f32,
     count: usize,

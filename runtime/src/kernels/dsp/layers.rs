@@ -1,85 +1,8 @@
 //! Whole layers in assembler: one turn for every four rows.
 
 use core::arch::naked_asm;
-use core::marker::PhantomData;
 
-use crate::cells::PackedInput;
-use crate::checkpoint::PackedView;
-use crate::kernels::words::words;
-use crate::moments::fixed::{CELLS, LARGEST_SHIFT, ROOT_OFFSET, ROOT_PARTS, ROOTS};
-
-/// What a layer's turns read and where they write.
-///
-/// Passed by value: the first four words arrive in registers and the others on the stack, where the assembler keeps them.
-#[repr(C)]
-pub(super) struct LayerWalk<'w> {
-    weights: *const u32,
-    means: *const f32,
-    squares: *const u32,
-    vars: *const f32,
-    means_end: *const f32,
-    /// Blocks of each four rows; the assembler puts an address here, and below.
-    blocks: usize,
-    vars_end: *const f32,
-    blocks_again: usize,
-    shift: u32,
-    cells: *const i32,
-    /// Moved by the shift, and by the octave that the highest bit of a normal number counts too many.
-    roots: *const i32,
-    offset: u32,
-    units: *mut f32,
-    units_end: *const f32,
-    /// Mean and variance of each cell.
-    lstm_cells: *mut [f32; 2],
-    borrowed: PhantomData<&'w mut [f32]>,
-}
-
-impl<'w> LayerWalk<'w> {
-    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes that do not lie at a
-    /// multiple of four.
-    pub(super) fn new(
-        map: PackedView<'w>,
-        input: PackedInput<'w>,
-        groups: usize,
-        units: &'w mut [f32],
-        cells: &'w mut [[f32; 2]],
-    ) -> Option<Self> {
-        let [weights, squares] = map.streams();
-        let (weights, squares) = (words(weights)?, words(squares)?);
-        let shape = map.shape;
-        let blocks = shape.packed_cols() / 8;
-        let stored = 4 * weights.len() >= groups * shape.mean_group()
-            && 4 * squares.len() >= groups * shape.square_group()
-            && shape.square_group() > 32 * blocks;
-        let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
-        let walk = || {
-            let (means, vars, units) =
-                (input.means.as_ptr_range(), input.vars.as_ptr_range(), units.as_mut_ptr_range());
-            LayerWalk {
-                weights: weights.as_ptr(),
-                means: means.start,
-                squares: squares.as_ptr(),
-                vars: vars.start,
-                means_end: means.end,
-                blocks,
-                vars_end: vars.end,
-                blocks_again: blocks,
-                shift: input.shift,
-                cells: CELLS.as_ptr().cast(),
-                roots: ROOTS
-                    .as_ptr()
-                    .wrapping_add(ROOT_PARTS * input.shift as usize)
-                    .wrapping_sub(ROOT_PARTS),
-                offset: ROOT_OFFSET << input.shift,
-                units: units.start,
-                units_end: units.end,
-                lstm_cells: cells.as_mut_ptr(),
-                borrowed: PhantomData,
-            }
-        };
-        (stored && filled && groups > 0 && blocks > 0 && input.shift <= LARGEST_SHIFT).then(walk)
-    }
-}
+use crate::kernels::layer_walk::LayerWalk;
 
 /// Puts a [`LayerWalk`] on the stack: its first four words from 0 on, the others from 52.
 macro_rules! begin {
@@ -152,7 +75,7 @@ macro_rules! unit {
 /// # Safety
 /// Behind the pointers must lie what [`LayerWalk`] says, for as many groups of rows as there are fours of units.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
+pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
     naked_asm!(
         begin!(),
         "4:",
@@ -174,7 +97,7 @@ pub(super) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
 /// # Safety
 /// Behind the pointers must lie what [`LayerWalk`] says, for as many groups of rows as there are units, and as many cells.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn lstm_layer(walk: LayerWalk<'_>) {
+pub(crate) unsafe extern "C" fn lstm_layer(walk: LayerWalk<'_>) {
     naked_asm!(
         begin!(),
         "4:",

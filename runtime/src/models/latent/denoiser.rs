@@ -71,7 +71,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         let Denoiser { model, state } = self;
         let row = RawRow { values: mean, vars: var };
         model.expect_next(state);
-        state.outputs.judge(model.likelihood(), row);
+        state.outputs.judge(model.likelihood(), &row);
         model.recognise(state, row);
         model.estimate(state);
         state.fed.take_units(model.recognition(), state.recognition);
@@ -79,7 +79,15 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         state.outputs.prediction()
     }
 
-    /// The last estimate again; before the first row, what is expected of it.
+    /// What is expected of the next row before it is seen, p(x_{t+1} | x_{1:t}), noise included: the generating network looked at with
+    /// z_{t+1} as the prior has it. The stream stays where it is; only [`prediction`](Self::prediction) shows this from now on.
+    pub fn expected(&mut self) -> Prediction<'_> {
+        self.model.expect_next(&mut self.state);
+        self.state.outputs.forget_surprise();
+        self.state.outputs.prediction()
+    }
+
+    /// The last estimate again, or what was [expected](Self::expected) after it; before the first row, what is expected of it.
     pub fn prediction(&self) -> Prediction<'_> {
         self.state.outputs.prediction()
     }

@@ -12,10 +12,11 @@ use crate::moments::{Moments, at_most};
 
 /// Standardised moments of the generating network's inputs.
 #[derive(Debug)]
-pub(super) struct Fed<'a> {
+pub(in crate::models) struct Fed<'a> {
     pub(super) mean: &'a mut [f32],
     pub(super) var: &'a mut [f32],
-    /// Noise part of the latents' variances, until it is added to the other.
+    /// Noise part of the latents' variances, until it is added to the other; what the variances were, while the next latents
+    /// stand in their place.
     noise: &'a mut [f32],
     /// Where the latents begin.
     first_latent: usize,
@@ -39,7 +40,7 @@ impl<'a> Fed<'a> {
     }
 
     /// The moments of input `index`.
-    pub(super) fn at(&self, index: usize) -> Moments {
+    pub(in crate::models) fn at(&self, index: usize) -> Moments {
         let value = |list: &[f32]| list.get(index).copied().unwrap_or(0.0);
         Moments { mean: value(self.mean), var: value(self.var) }
     }
@@ -61,10 +62,12 @@ impl<'a> Fed<'a> {
         (self.mean.get_mut(..first).unwrap_or_default(), self.var.get_mut(..first).unwrap_or_default())
     }
 
-    /// What is saved of the latents: means, then variances.
-    pub(super) fn saved_latents(&self) -> impl Iterator<Item = f32> + '_ {
+    /// What is saved of the latents: means, then variances, both as they were before the next ones were [expected](Self::expect),
+    /// if `expected` they are. (A white prior forgets the means, and nothing depends on them any more.)
+    pub(super) fn saved_latents(&self, expected: bool) -> impl Iterator<Item = f32> + '_ {
         let first = self.first_latent;
-        [&*self.mean, &*self.var].into_iter().flat_map(move |list| list.iter().skip(first)).copied()
+        let [mean, var] = [&*self.mean, &*self.var].map(|list| list.get(first..).unwrap_or_default());
+        mean.iter().chain(if expected { &*self.noise } else { var }).copied()
     }
 
     /// What is saved of everything before the latents: means, then variances.
@@ -81,6 +84,7 @@ impl<'a> Fed<'a> {
 
     /// Goes from what is known of z_t to what that says of z_{t+1}.
     pub(super) fn expect(&mut self, prior: Prior) {
+        copy(self.noise, self.var.get(self.first_latent..).unwrap_or_default());
         let (mean, var) = self.latents();
         match prior {
             Prior::White => {

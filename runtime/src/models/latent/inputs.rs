@@ -1,11 +1,11 @@
-//! What goes into a network, one standardised input after the other.
+//! What goes into a network: its standardised inputs.
 //!
 //! One type for both networks and for every source, so that their layers exist once in flash.
 
 use super::fed::Fed;
-use crate::cells::UNIT_LIMIT;
+use crate::cells::{InputPairs, UNIT_LIMIT};
 use crate::models::Model;
-use crate::models::input::RawRow;
+use crate::models::input::{LastRow, RawRow};
 use crate::models::outputs::Outputs;
 use crate::moments::Moments;
 use crate::random::fixed_normal;
@@ -31,17 +31,16 @@ enum Source<'i> {
     Fed(&'i Fed<'i>, Latents),
 }
 
-/// The inputs of a network in order.
+/// The inputs of a network.
 pub(super) struct Inputs<'i> {
     network: &'i Model<'i>,
     source: Source<'i>,
-    index: usize,
 }
 
 impl<'i> Inputs<'i> {
     /// A row; where it has gaps, what was predicted for it.
     pub(super) fn row(network: &'i Model<'i>, row: RawRow<'i>, predicted: Option<&'i Outputs<'i>>) -> Self {
-        Inputs { network, source: Source::Row(row, predicted), index: 0 }
+        Inputs { network, source: Source::Row(row, predicted) }
     }
 
     /// A row without gaps, then latents.
@@ -52,25 +51,27 @@ impl<'i> Inputs<'i> {
         latents: Latents,
     ) -> Self {
         let row = RawRow { values: row, vars: &[] };
-        Inputs { network, source: Source::RowAndLatents(row, fed, latents), index: 0 }
+        Inputs { network, source: Source::RowAndLatents(row, fed, latents) }
     }
 
     /// What the stream holds.
     pub(super) fn fed(network: &'i Model<'i>, fed: &'i Fed<'i>, latents: Latents) -> Self {
-        Inputs { network, source: Source::Fed(fed, latents), index: 0 }
+        Inputs { network, source: Source::Fed(fed, latents) }
     }
-}
 
-impl Iterator for Inputs<'_> {
-    type Item = Moments;
-
-    fn next(&mut self) -> Option<Moments> {
-        let index = self.index;
-        if index >= usize::from(self.network.spec().inputs) {
-            return None;
+    /// The row among them, which outputs may be changes of.
+    pub(super) fn last_row(&self) -> LastRow<'_> {
+        match &self.source {
+            Source::Row(row, _) | Source::RowAndLatents(row, ..) => LastRow::Raw(Some(row)),
+            Source::Fed(fed, _) => LastRow::Standardised(fed),
         }
-        self.index += 1;
-        Some(match self.source {
+    }
+
+    fn at(&self, index: usize) -> Moments {
+        if index >= usize::from(self.network.spec().inputs) {
+            return Moments::default();
+        }
+        match self.source {
             Source::Row(row, predicted) => {
                 let stand_in = || predicted.and_then(|predicted| predicted.stand_in(index));
                 self.network.standardised(index, row.reading(index).or_else(stand_in))
@@ -83,7 +84,18 @@ impl Iterator for Inputs<'_> {
                 Some(latent) => latent_moments(fed.at(index), latent, latents),
                 None => fed.at(index),
             },
-        })
+        }
+    }
+}
+
+impl InputPairs for Inputs<'_> {
+    fn certain(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+        // Latents are uncertain, and rows are a small part of what these models do.
+        core::iter::empty()
+    }
+
+    fn any(&self, pair: usize) -> [Moments; 2] {
+        [2 * pair, 2 * pair + 1].map(|index| self.at(index))
     }
 }
 

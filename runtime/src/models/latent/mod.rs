@@ -16,5 +16,6 @@ mod steps;
 
 pub use denoiser::Denoiser;
 pub use fan::Fan;
+pub(super) use fed::Fed;
 pub use model::LatentModel;
 pub use sampler::{Feedback, Sampler};

@@ -7,7 +7,7 @@ use super::model::LatentModel;
 use super::state::LatentState;
 use super::steps::pass;
 use crate::checkpoint::Family;
-use crate::models::input::{RawRow, paired};
+use crate::models::input::RawRow;
 use crate::models::prediction::Prediction;
 use crate::random::normal;
 use crate::{Arena, Error};
@@ -90,7 +90,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
         let Sampler { model, state } = self;
         let row = RawRow { values: mean, vars: var };
         model.expect_next(state);
-        state.outputs.judge(model.likelihood(), row);
+        state.outputs.judge(model.likelihood(), &row);
         model.recognise(state, row);
         model.remember(state);
         state.fed.take_row(model.generating(), row, &state.outputs);
@@ -119,7 +119,8 @@ impl<'m, 'a> Sampler<'m, 'a> {
             outputs.draw(model.likelihood(), rng);
         }
         let row = RawRow { values: outputs.mean, vars: &[] };
-        model.recognition().recur(recognition, scratch, paired(Inputs::row(model.recognition(), row, None)));
+        let inputs = Inputs::row(model.recognition(), row, None);
+        model.recognition().recur(recognition, scratch, &inputs);
         fed.take_row(model.generating(), row, outputs);
         state.outputs.forget_surprise();
         state.expected = false;

@@ -29,7 +29,7 @@ impl LatentModel<'_> {
                 row.iter_mut().zip(state.fed.saved_others()).for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
-                let saved = state.fed.saved_latents().chain(state.outputs.saved());
+                let saved = state.fed.saved_latents(state.expected).chain(state.outputs.saved());
                 rest.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
         }

@@ -7,7 +7,7 @@ use super::model::LatentModel;
 use super::state::LatentState;
 use crate::checkpoint::{Family, Forecast, Likelihood};
 use crate::models::Model;
-use crate::models::input::{RawRow, paired};
+use crate::models::input::RawRow;
 use crate::models::outputs::Places;
 use crate::models::words::copy;
 
@@ -90,7 +90,7 @@ impl LatentModel<'_> {
         };
         let LatentState { generating, fed, scratch, .. } = state;
         let inputs = Inputs::fed(self.generating(), fed, latents);
-        self.generating().recur(generating, scratch, paired(inputs));
+        self.generating().recur(generating, scratch, &inputs);
     }
 }
 
@@ -103,7 +103,6 @@ pub(super) fn pass(
     inputs: Inputs<'_>,
     places: Places<'_>,
 ) {
-    let after_layers = network.recur(recurrent, scratch, paired(inputs));
-    // Neither network predicts changes, so the row does not matter.
-    network.emit(after_layers, recurrent, scratch, None, places);
+    let after_layers = network.recur(recurrent, scratch, &inputs);
+    network.emit(after_layers, recurrent, scratch, inputs.last_row(), places);
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::super::{denoise, eval, table};
-use super::latent::{Finished, record, train_and_export};
+use super::latent::{Finished, record, train_and_export, write_picture};
 use crate::data::Rows;
 use crate::evaluate::{Denoising, denoising, latent_from_runtime};
 use crate::files;
@@ -30,6 +30,7 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     write_csv(&out.join("data/noisy.csv"), &finished.data.input_names, &test.inputs)?;
     let title = "Muscles and force without their noise";
     let mut page = denoise::show(&finished.model, title, &test.inputs, truth)?;
+    write_picture(&out.join("denoised.svg"), &page)?;
     page.sections.insert(0, filters(&found));
     page.sections.push(next_steps(out));
     let path = out.join("report.html");
@@ -45,9 +46,9 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
 fn compare(finished: &Finished) -> Result<Vec<Denoising>> {
     let test = &finished.data.test;
     let bytes = fs::read(&finished.model)?;
-    let forecasts = latent_from_runtime(&bytes, test)?.forecasts;
-    let estimates: Vec<Rows> = forecasts.into_iter().map(|forecast| forecast.mean).collect();
-    Ok(denoising(&finished.data, test, &estimates))
+    let streamed = latent_from_runtime(&bytes, test)?;
+    let estimates: Vec<Rows> = streamed.said().iter().map(|forecast| forecast.mean.clone()).collect();
+    Ok(denoising(&finished.data, test, &estimates, true))
 }
 
 fn write_csv(path: &Path, names: &[String], rows: &Rows) -> Result<()> {

@@ -12,6 +12,7 @@ use crate::data::Dataset;
 use crate::demo::signal::{MUSCLES, Recording, Stream, generate};
 use crate::files;
 use crate::fit::{self, RunFolder};
+use crate::report::{Body, Report, Section, plot};
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 300.0), ("valid", 60.0), ("test", 60.0)];
@@ -42,6 +43,16 @@ fn to_csv(recording: &Recording) -> String {
             + &format!("{force}\n")
     });
     header + &rows.collect::<String>()
+}
+
+/// Writes the last plot of a page, that of the force, as a file of its own.
+pub(super) fn write_picture(path: &Path, page: &Report) -> Result<()> {
+    let figure = |section: &Section| match &section.body {
+        Body::Svg(figure) => Some(figure.clone()),
+        _ => None,
+    };
+    let last = page.sections.iter().rev().find_map(figure).context("the page has no plot")?;
+    plot::standalone(path, &last)
 }
 
 /// Trains as the config says, and stores the model in int8.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::super::sample;
-use super::latent::{record, train_and_export};
+use super::latent::{record, train_and_export, write_picture};
 use crate::data::Rows;
 use crate::files;
 use crate::latent::{Feedback, Wish};
@@ -35,6 +35,7 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let wish = Wish { steps: STEPS, samples: DRAWS, feedback: Feedback::Draw, seed };
     let title = "What may come next, and what came";
     let mut page = sample::show(&finished.model, title, &prefix, came, &wish)?;
+    write_picture(&out.join("futures.svg"), &page)?;
     page.sections.push(next_steps(out));
     let path = out.join("report.html");
     report::write(&path, &page)?;

@@ -1,19 +1,54 @@
-//! How much noise a model takes off its inputs, beside filters, as a plain table.
+//! How much noise a model takes off its inputs, beside filters or key by key, as a plain table.
 
 use anyhow::Result;
+use quaver::checkpoint::Likelihood;
+use serde::Serialize;
 
 use crate::commands::subject::Subject;
 use crate::commands::table;
-use crate::data::{Dataset, Sequence};
-use crate::evaluate::{Denoising, denoising};
+use crate::data::{Dataset, Rows, Sequence};
+use crate::evaluate::{Denoising, NoteDenoising, NoteEstimates, denoising, note_denoising};
 
-/// Scores of the model and of filters tuned on the training data; none if the truth is not known or the model does not denoise.
-pub(super) fn judge(subject: &Subject, data: &Dataset, sequences: &[Sequence]) -> Result<Vec<Denoising>> {
-    if sequences.iter().any(|sequence| sequence.truth.is_none()) {
-        return Ok(Vec::new());
+/// Estimates of clean rows and what they are worth; empty if the truth is not known or the model does not denoise.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Judged {
+    /// Rows of numbers.
+    Decibels(Vec<Denoising>),
+    /// Rows of zeros and ones.
+    Notes(Vec<NoteDenoising>),
+}
+
+impl Judged {
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Judged::Decibels(found) => found.is_empty(),
+            Judged::Notes(found) => found.is_empty(),
+        }
     }
-    let estimates = subject.denoise(sequences)?;
-    Ok(estimates.map_or_else(Vec::new, |estimates| denoising(data, sequences, &estimates)))
+}
+
+/// Scores of the model, and with `baselines` of filters fitted on the training data.
+pub(super) fn judge(
+    subject: &Subject,
+    data: &Dataset,
+    sequences: &[Sequence],
+    baselines: bool,
+) -> Result<Judged> {
+    let Some(estimates) = estimates(subject, sequences)? else { return Ok(Judged::Decibels(Vec::new())) };
+    if subject.spec().likelihood != Likelihood::Bernoulli {
+        return Ok(Judged::Decibels(denoising(data, sequences, &estimates, baselines)));
+    }
+    let valid = subject.denoise(&data.valid)?.unwrap_or_default();
+    Ok(Judged::Notes(note_denoising(data, sequences, NoteEstimates { judged: estimates, valid })))
+}
+
+/// What the model makes of rows whose truth is known, if it denoises.
+pub(super) fn estimates(subject: &Subject, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
+    if sequences.iter().any(|sequence| sequence.truth.is_none()) {
+        return Ok(None);
+    }
+    subject.denoise(sequences)
 }
 
 /// One row per estimate below a heading; the first estimate is the noisy rows themselves.
@@ -28,15 +63,42 @@ pub(in crate::commands) fn rows(found: &[Denoising]) -> Vec<Vec<String>> {
     rows
 }
 
+/// The same of notes.
+fn note_rows(found: &[NoteDenoising]) -> Vec<Vec<String>> {
+    let heading = ["denoising", "NLL of clean rows", "F1", "precision", "recall", "threshold", "n"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    rows.extend(found.iter().map(|entry| {
+        let scores = &entry.scores;
+        let shares = [scores.f1, scores.precision, scores.recall].map(|share| format!("{share:.4}"));
+        let mut row = vec![entry.name.clone(), scores.nll.map_or("-".into(), |nll| format!("{nll:.4}"))];
+        row.extend(shares);
+        row.extend([format!("{:.2}", scores.threshold), scores.n.to_string()]);
+        row
+    }));
+    rows
+}
+
+const DECIBELS: &str = "SNR: variance of the truth over mean squared error in decibels, mean over channels";
+
+const NOTES: &str = "NLL: nats per time step, of what was played under the denoised probabilities; F1, precision and recall of \
+                     notes whose probability reaches the threshold, the one with the best F1 on validation data";
+
 /// All estimates and how to read them; nothing if there are none.
-pub(super) fn render(found: &[Denoising]) -> String {
+pub(super) fn render(found: &Judged) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}\n", table::render(&rows(found)));
-    text += "SNR: variance of the truth over mean squared error in decibels, mean over channels\n";
-    for entry in &found[1..] {
-        text += &format!("{}: {}\n", entry.name, entry.detail);
+    let (rows, convention, details): (_, _, Vec<[&str; 2]>) = match found {
+        Judged::Decibels(found) => {
+            (rows(found), DECIBELS, found.iter().map(|entry| [&entry.name[..], &entry.detail]).collect())
+        }
+        Judged::Notes(found) => {
+            (note_rows(found), NOTES, found.iter().map(|entry| [&entry.name[..], &entry.detail]).collect())
+        }
+    };
+    let mut text = format!("\n{}\n{convention}\n", table::render(&rows));
+    for [name, detail] in &details[1..] {
+        text += &format!("{name}: {detail}\n");
     }
     text
 }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::denoising::Judged;
 use super::text::comparison_row;
 use crate::commands::table;
-use crate::evaluate::{Baseline, Denoising, LatentScores, Nats};
+use crate::evaluate::{Baseline, LatentScores, Nats};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -17,8 +18,8 @@ pub(super) struct LatentEvaluation {
     /// Of simple forecasts, on the same rows.
     pub(super) baselines: Vec<Baseline>,
     /// Noise taken off rows whose truth is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) denoising: Vec<Denoising>,
+    #[serde(skip_serializing_if = "Judged::is_empty")]
+    pub(super) denoising: Judged,
 }
 
 pub(super) const CONVENTION: &str = "nats per time step, summed over channels and averaged over time steps, the first of \

@@ -1,10 +1,13 @@
 //! `quaver eval`: scores of a run or a checkpoint on data, beside those of forecasts that need no net.
 
 mod denoising;
+mod gaps;
 mod latent;
 mod page;
+mod roll;
 mod text;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -15,12 +18,11 @@ use super::say::{say, say_json};
 use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
-use crate::evaluate::{
-    Baseline, Denoising, Scores, baselines, latent_scores, scores, standardised_residuals,
-};
+use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentModel, LatentNets};
 use crate::report;
+use denoising::Judged;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
 
@@ -32,12 +34,15 @@ use latent::LatentEvaluation;
 /// binary targets the frequency of each output, alone and given its last value. JSON has every score of every output, and
 /// calibration curves. Of a latent model, the bound on the NLL is printed with its two parts, the NLL of whole sequences by
 /// importance sampling, and what it predicts one step ahead if both of its nets read forwards. Where noise was put on the inputs
-/// (data.noise), the ratio of signal to noise is printed of what the model makes of them, beside filters tuned on training data.
+/// (data.noise), the ratio of signal to noise is printed of what the model makes of them, beside filters tuned on training data;
+/// of zeros and ones, how likely the clean rows are and how many notes are right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver eval runs/first                                    on the test data of its own config
   quaver eval runs/first --data config.toml --plot first.html
   quaver eval runs/storn --data config.toml --draws 500         a latent model, more closely
+  quaver eval runs/vrae --gap 30..40 --window 60                how well it fills gaps, beside lines and AR
+  quaver eval runs/denoiser --roll notes.svg                piano rolls under noise, as a picture
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
@@ -59,12 +64,27 @@ pub struct Arguments {
     /// For a latent model: where its draws start from.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Leave the baselines out.
+    /// For a latent model: hide these rows of every window, all channels, and judge how they are filled in.
+    #[arg(long, value_name = "A..B", value_parser = gaps::parse_gap)]
+    gap: Option<Range<usize>>,
+    /// With --gap: rows of a window.
+    #[arg(long, default_value_t = 60, value_name = "ROWS", requires = "gap", value_parser = clap::value_parser!(u32).range(1..))]
+    window: u32,
+    /// With --gap: rounds of guessing; unless given, one if the model was trained with gaps, else ten more than the gap has rows.
+    #[arg(long, value_name = "N", requires = "gap", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    iterations: Option<u32>,
+    /// With --gap: fill gaps with what the model says as it is, as published, instead of joining it to the rows around.
+    #[arg(long, requires = "gap")]
+    unjoined: bool,
+    /// Leave the baselines out, and the filters beside a denoiser.
     #[arg(long)]
     no_baselines: bool,
     /// Write a page with calibration, residuals and all scores; of a latent model, those of its one-step predictions.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
+    /// Draw the first sequence of denoised zeros and ones: what was played, what was observed, and the probabilities.
+    #[arg(long, value_name = "F.svg")]
+    roll: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -124,8 +144,8 @@ struct Evaluation {
     /// Of simple forecasts, on the same rows.
     baselines: Vec<Baseline>,
     /// Noise taken off the inputs, where their truth is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    denoising: Vec<Denoising>,
+    #[serde(skip_serializing_if = "Judged::is_empty")]
+    denoising: Judged,
 }
 
 const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training deviation), \
@@ -142,6 +162,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         "{}: there is no test data; add data.test, or choose --split valid",
         config.display()
     );
+    if let Some(gap) = &arguments.gap {
+        return gaps::run(arguments, gap, &subject, &data, sequences);
+    }
+    if let Some(path) = &arguments.roll {
+        roll::draw(path, &subject, sequences)?;
+    }
     if let Subject::Latent(state) = &subject {
         judge_latent(arguments, &subject, state, &data, sequences)?;
         return if arguments.plot.is_some() {
@@ -173,7 +199,7 @@ fn judge(
         kind: subject.kind(),
         scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
-        denoising: denoising::judge(subject, data, sequences)?,
+        denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,
     };
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.subject.display(), arguments.split.name());
@@ -201,7 +227,7 @@ fn judge_latent(
         convention: latent::CONVENTION,
         scores,
         baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
-        denoising: denoising::judge(subject, data, sequences)?,
+        denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,
     };
     if arguments.json {
         say_json(&found)

@@ -11,10 +11,11 @@ use serde::Serialize;
 use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
 use super::say::say_json;
 use super::table;
+use crate::config::Config;
 use crate::data::{Rows, csv};
 use crate::evaluate::{GapScores, gap_scores, interpolated};
 use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{Imputation, LatentModel, LatentNets};
+use crate::latent::{Guessing, Imputation, LatentModel, LatentNets};
 use crate::report;
 
 /// Fill the gaps of sequences.
@@ -36,9 +37,14 @@ pub struct Arguments {
     model: PathBuf,
     #[command(flatten)]
     pipes: Pipes,
-    /// Rounds of guessing; unless given, ten more than the longest gap has rows: a STORN goes one row further in each.
+    /// Rounds of guessing; unless given, one if the model was trained with gaps, else ten more than the longest gap has rows: a STORN
+    /// goes one row further in each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     iterations: Option<u32>,
+    /// Fill gaps with what the model says as it is, as published. Otherwise a line between its errors on either side of a gap is
+    /// added, so that what is filled in joins what was observed.
+    #[arg(long)]
+    unjoined: bool,
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
     #[arg(long)]
     deviations: bool,
@@ -76,8 +82,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let header = !arguments.pipes.no_header;
     let truth = arguments.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
     let model = LatentModel::new(&state);
-    let rounds = |rows: &Rows| arguments.iterations.map_or(longest_gap(rows) + 10, |rounds| rounds as usize);
-    let imputations = gappy.iter().map(|rows| model.impute(rows, rounds(rows))).collect();
+    let used_to_gaps = used_to_gaps(&arguments.model)?;
+    let guessing = |rows: &Rows| Guessing {
+        rounds: arguments
+            .iterations
+            .map_or(usual_rounds(used_to_gaps, longest_gap(rows)), |rounds| rounds as usize),
+        joined: !arguments.unjoined,
+    };
+    let imputations = gappy.iter().map(|rows| model.impute(rows, guessing(rows))).collect();
     let filled = Filled { names, gappy, imputations };
     let truth = truth.map(|table| table.sequences);
     let verdict = truth.as_ref().map(|truth| judge(&filled, truth, &model)).transpose()?;
@@ -111,6 +123,18 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
              (a config with `[latent]`)"
         ),
     }
+}
+
+/// Whether the model of a run folder was trained with gaps.
+pub(super) fn used_to_gaps(run: &Path) -> Result<bool> {
+    let config = Config::load(&RunFolder::new(run).config(), &[])?;
+    Ok(config.latent.is_some_and(|latent| latent.gaps > 0))
+}
+
+/// Rounds of guessing for gaps of so many rows. A model that is used to gaps knows what they are; its own guesses in their place
+/// would pass for observations.
+pub(super) fn usual_rounds(used_to_gaps: bool, longest_gap: usize) -> usize {
+    if used_to_gaps { 1 } else { longest_gap + 10 }
 }
 
 /// Rows of the longest gap of any channel.

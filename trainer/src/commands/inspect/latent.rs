@@ -1,7 +1,7 @@
 //! A latent model: what its networks are to each other, and what a stream of it needs.
 
 use quaver::LatentModel;
-use quaver::checkpoint::{Family, Forecast};
+use quaver::checkpoint::{Family, Forecast, ModelSpec, Target};
 use serde_json::{Value, json};
 
 use super::network::{architecture, by_core, layers, predicted};
@@ -50,7 +50,7 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         ("channels", format!("{}  {names}", model.channels())),
         ("latents", format!("{}, {} prior", spec.latents, format!("{:?}", spec.prior).to_lowercase())),
         ("forecast", forecast(spec.forecast)),
-        ("likelihood", format!("{:?}", generating.spec().likelihood).to_lowercase()),
+        ("likelihood", likelihood(generating.spec())),
         ("weights", format!("recognition {}; generating {}", weights(recognition), weights(generating))),
         ("parameters", (recognition.spec().parameters() + generating.spec().parameters()).to_string()),
         (
@@ -72,6 +72,12 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         layers(recognition.spec()),
         layers(generating.spec()),
     )
+}
+
+/// What the generating network says of a row.
+fn likelihood(spec: &ModelSpec) -> String {
+    let of = if spec.target == Target::Change { ", changes from the last row" } else { "" };
+    format!("{:?}{of}", spec.likelihood).to_lowercase()
 }
 
 /// How z goes into the generating network.

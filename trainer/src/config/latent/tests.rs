@@ -82,6 +82,7 @@ fn what_cannot_be_is_explained() {
             VOSP.replace("3,", "3, direction = \"bidirectional\","),
             "`latent.direction` must be \"causal\" for a VOSP",
         ),
+        (VOSP.replace("family", "gaps = 5, family"), "`latent.gaps` needs `latent.family = \"vrae\"`"),
         (format!("{VOSP}residual = true"), "`model.residual` needs `latent.family = \"storn\"`"),
         (
             "recognition = { cell = \"tanh\" }".into(),

@@ -26,6 +26,20 @@ fn methods_that_contradict_each_other_are_refused() {
 }
 
 #[test]
+fn an_envelope_is_a_truth_of_its_own() {
+    let set = |more: &'static str| ["data.targets=clean", "data.envelope=5", more];
+    assert!(parse(SHORT, &set("seed=1")).is_ok());
+    for (more, problem) in [
+        ("data.envelope=4", "`data.envelope` must be an odd number of rows"),
+        ("data.targets=force", "`data.envelope` needs `data.targets = \"clean\"`"),
+        ("data.noise={ db = 5 }", "`data.envelope` and `data.noise` exclude each other"),
+    ] {
+        let error = error(SHORT, &set(more));
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn errors_in_overrides_name_them() {
     assert_eq!(
         error(SHORT, &["training.epochs=0"]),
@@ -104,6 +118,14 @@ fn values_out_of_range_name_file_line_and_key() {
          both set the size of the recurrent weights; remove one of them"
     );
     assert_eq!(
+        problem("[init]\nfrom = 'runs/all'\nsparse = 3"),
+        "run.toml:5:8: `init.from` leaves nothing to draw: remove the other keys of `[init]`"
+    );
+    assert_eq!(
+        error("[data]\ntrain = { file = 'a.csv', rows = '9..', lead = 3 }\ntargets = 'next'", &[]),
+        "run.toml:2:9: `data.train` must not have `lead`, which is for test data"
+    );
+    assert_eq!(
         error("[data]\ntrain = []\ntargets = 'next'", &[]),
         "run.toml:2:9: `data.train` must name at least one file"
     );
@@ -154,6 +176,7 @@ fn every_number_has_a_range() {
         ("noise", "between_keep", "2"),
         ("noise", "recurrent_keep", "-1"),
         ("noise", "output_keep", "nan"),
+        ("training", "average", "1"),
         ("init", "input_std", "-1"),
         ("init", "recurrent_std", "nan"),
         ("init", "spectral_radius", "inf"),

@@ -23,6 +23,11 @@ pub struct AddedNoise {
     /// same noise.
     #[serde(default = "first_seed")]
     pub seed: u64,
+    /// Whether training rows get other noise in every epoch; validation and test rows never do. Unless given, they do with
+    /// `targets = "clean"`, where truth and noise are known apart, and do not with `targets = "next"`: a recording that comes
+    /// with its noise has one draw of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fresh: Option<bool>,
 }
 
 fn first_seed() -> u64 {
@@ -42,12 +47,12 @@ impl AddedNoise {
         }
     }
 
-    /// Puts noise on the inputs of all splits, the first of which is the training split. Every sequence has its own stream
-    /// of random numbers, whatever else is read.
-    pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) {
-        let Some(first) = splits[0].first() else { return };
+    /// Puts noise on the inputs of all splits, the first of which is the training split, and returns what is needed to do so
+    /// again. Every sequence has its own stream of random numbers, whatever else is read.
+    pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) -> FreshNoise {
+        let channels = splits[0].first().map_or(0, |first| first.inputs.channels);
         let train = splits[0].iter().map(|sequence| sequence.inputs.as_ref());
-        let deviations = Scaler::fit(first.inputs.channels, train).std;
+        let deviations = Scaler::fit(channels, train).std;
         for (split, sequences) in splits.into_iter().enumerate() {
             for (index, sequence) in sequences.iter_mut().enumerate() {
                 let purpose = Purpose::AddedNoise { split: split as u64, sequence: index as u64 };
@@ -55,6 +60,7 @@ impl AddedNoise {
                 *sequence = sequence.with_noisy_inputs(noisy);
             }
         }
+        FreshNoise { noise: *self, deviations }
     }
 
     /// Rows with noise on them. What is missing stays missing.
@@ -68,6 +74,27 @@ impl AddedNoise {
         };
         let values = rows.values.iter().enumerate().map(&mut noisy).collect();
         Rows { channels: rows.channels, values }
+    }
+}
+
+/// Noise that training rows get anew in every epoch, so that a net cannot learn it by heart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FreshNoise {
+    noise: AddedNoise,
+    /// Of every channel over the clean training split.
+    deviations: Vec<f32>,
+}
+
+impl FreshNoise {
+    /// Training sequences as an epoch meets them, counted from 1. The noise depends on its seed and that number alone, so
+    /// that a resumed run needs to know nothing else.
+    pub fn on_epoch(&self, train: &[Sequence], epoch: u64) -> Vec<Sequence> {
+        let renewed = |(index, sequence): (u64, &Sequence)| {
+            let clean = sequence.truth.as_ref().unwrap_or(&sequence.inputs);
+            let mut rng = stream(self.noise.seed, Purpose::FreshNoise { epoch, sequence: index });
+            sequence.with_noisy_inputs(self.noise.on(clean, &self.deviations, &mut rng))
+        };
+        (0..).zip(train).map(renewed).collect()
     }
 }
 
@@ -86,7 +113,11 @@ mod tests {
     #[test]
     fn every_channel_has_the_ratio_asked_for() {
         let (mut train, mut test) = (waves(), waves());
-        AddedNoise { db: Some(5.0), on: None, seed: 1 }.add([&mut train, &mut Vec::new(), &mut test]);
+        AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None }.add([
+            &mut train,
+            &mut Vec::new(),
+            &mut test,
+        ]);
         for sequence in [&train[0], &test[0]] {
             let clean = sequence.truth.as_ref().unwrap();
             assert_eq!(**clean, *waves()[0].inputs);
@@ -110,7 +141,11 @@ mod tests {
     fn notes_are_switched_on_and_never_off() {
         let values = (0..STEPS).map(|t| if t % 7 == 3 { f32::NAN } else { (t % 2) as f32 }).collect();
         let mut train = vec![Sequence::next(Rows { channels: 2, values })];
-        AddedNoise { db: None, on: Some(0.05), seed: 1 }.add([&mut train, &mut Vec::new(), &mut Vec::new()]);
+        AddedNoise { db: None, on: Some(0.05), seed: 1, fresh: None }.add([
+            &mut train,
+            &mut Vec::new(),
+            &mut Vec::new(),
+        ]);
         let clean = train[0].truth.as_ref().unwrap();
         let pairs = || clean.values.iter().zip(&train[0].inputs.values);
         assert!(pairs().all(|(c, n)| c.is_nan() == n.is_nan() && !(*c == 1.0 && *n != 1.0)));
@@ -118,5 +153,23 @@ mod tests {
             .filter(|(c, _)| **c == 0.0)
             .fold((0, 0), |(all, on), (_, n)| (all + 1, on + i32::from(*n == 1.0)));
         assert!((f64::from(on) / f64::from(off) - 0.05).abs() < 0.01, "{on} of {off}");
+    }
+
+    #[test]
+    fn every_epoch_has_noise_of_its_own_on_the_same_truth() {
+        let mut train = waves();
+        let noise = AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let fresh = noise.add([&mut train, &mut Vec::new(), &mut Vec::new()]);
+        let [first, second] = [1, 2].map(|epoch| fresh.on_epoch(&train, epoch));
+        assert_eq!(first, fresh.on_epoch(&train, 1));
+        // An epoch that follows another has the noise of its own number, not one on top of the other's.
+        assert_eq!(second, fresh.on_epoch(&first, 2));
+        for pair in [[&train, &first], [&first, &second]] {
+            let [one, other] = pair.map(|sequences| &sequences[0]);
+            assert_eq!((&one.truth, one.target), (&other.truth, other.target));
+            assert_eq!(one.inputs, one.targets, "a sequence that predicts itself predicts what it is fed");
+            let apart = one.inputs.values.iter().zip(&other.inputs.values).filter(|(a, b)| a != b).count();
+            assert!(apart > 2 * STEPS - 10, "{apart}");
+        }
     }
 }

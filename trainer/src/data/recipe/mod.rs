@@ -3,6 +3,7 @@
 mod added_noise;
 mod columns;
 mod cut;
+mod envelope;
 mod picked;
 mod source;
 
@@ -18,7 +19,7 @@ use super::rows::{Rows, Sequence};
 use super::split::split_off;
 use super::table::{Table, listed};
 
-pub use added_noise::AddedNoise;
+pub use added_noise::{AddedNoise, FreshNoise};
 use columns::Choice;
 pub use columns::{Columns, Targets};
 pub use cut::Cut;
@@ -68,8 +69,12 @@ pub struct Recipe {
     #[serde(default)]
     pub inputs: Columns,
     /// What to predict: `"next"` for the inputs themselves one step ahead, `"clean"` for the inputs at the same time without
-    /// the noise that `noise` puts on them, or columns in the form of `inputs`.
+    /// the noise that `noise` puts on them, or for their `envelope`, or columns in the form of `inputs`.
     pub targets: Targets,
+    /// Rectifies the inputs, |x|, and takes their envelope for the truth: a mean over this odd number of rows around each, see
+    /// `docs/evaluation.md`. For raw EMG, with `targets = "clean"` or `"next"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub envelope: Option<usize>,
     /// Noise to put on the inputs; none unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<AddedNoise>,
@@ -94,6 +99,11 @@ impl Recipe {
     /// Part of the training data to set aside for validation; `None` where validation has files of its own.
     pub fn fraction_set_aside(&self) -> Option<f64> {
         self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
+    }
+
+    /// Whether training rows get other noise in every epoch, see [`AddedNoise::fresh`].
+    pub fn noise_is_fresh(&self) -> bool {
+        self.noise.is_some_and(|noise| noise.fresh.unwrap_or(self.targets == Targets::Clean))
     }
 
     /// What the outputs of a model for these data stand for.
@@ -122,9 +132,7 @@ impl Recipe {
         if let Some(fraction) = self.fraction_set_aside() {
             (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
         }
-        if let Some(noise) = &self.noise {
-            noise.add([&mut train, &mut valid, &mut test]);
-        }
+        let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
         let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
         let dataset = Dataset {
             train,
@@ -134,6 +142,7 @@ impl Recipe {
             target_names: targets,
             target: self.target(),
             validation,
+            fresh_noise: noise.filter(|_| self.noise_is_fresh()),
         };
         dataset.check()?;
         Ok(dataset)
@@ -145,7 +154,9 @@ impl Recipe {
         for source in sources {
             let (choice, table) =
                 self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
-            sequences.extend(self.sequences(table, &choice));
+            let lead = source.lead.unwrap_or(0);
+            let led = |sequence| Sequence { lead, ..sequence };
+            sequences.extend(self.sequences(table, &choice).into_iter().map(led));
             settled.get_or_insert(choice);
         }
         Ok(sequences)
@@ -166,10 +177,11 @@ impl Recipe {
     fn sequences(&self, table: Table, choice: &Choice) -> Vec<Sequence> {
         let all: Vec<usize> = (0..table.names.len()).collect();
         let (inputs, targets) = all.split_at(choice.inputs.len());
-        let part = |rows: Rows| match self.targets {
-            Targets::Next => Sequence::next(rows),
-            Targets::Clean => Sequence::columns(rows.clone(), rows),
-            Targets::Matching(_) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
+        let part = |rows: Rows| match (&self.targets, self.envelope) {
+            (targets, Some(window)) => envelope::sequence(&rows, window, targets),
+            (Targets::Next, None) => Sequence::next(rows),
+            (Targets::Clean, None) => Sequence::columns(rows.clone(), rows),
+            (Targets::Matching(_), None) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
         };
         table.sequences.into_iter().map(part).collect()
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -30,6 +30,9 @@ pub struct Source {
     /// Which rows to use of these sequences; all of them unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<Picked>,
+    /// For test data: how many rows before these a model reads first. What it says of them is not scored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lead: Option<usize>,
     /// For npy: the file with the lengths of the sequences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
@@ -46,7 +49,7 @@ pub(super) struct Reading<'a> {
 impl Source {
     /// A whole file.
     pub fn whole(file: impl Into<PathBuf>) -> Self {
-        Source { file: file.into(), sequences: None, rows: None, lengths: None }
+        Source { file: file.into(), sequences: None, rows: None, lead: None, lengths: None }
     }
 
     /// Reads the columns that `choose` picks from the names there are, and the rows asked for.
@@ -102,12 +105,23 @@ impl Source {
             sequences = sequences.drain(range).collect();
         }
         let cut = match &self.rows {
+            None | Some(Picked::Listed(_)) if self.lead.is_some() => {
+                bail!("lead needs a stretch of rows that it leads up to, such as rows = \"2502..\"");
+            }
             None => return Ok(sequences),
             Some(Picked::Listed(list)) => return list.pick(&sequences),
             Some(Picked::Stretch(cut)) => cut,
         };
         let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
-            Ok(range) => Ok(rows.slice(range)),
+            Ok(range) => match range.start.checked_sub(self.lead.unwrap_or(0)) {
+                Some(start) => Ok(rows.slice(start..range.end)),
+                None => Err(anyhow!(
+                    "lead is {}, but sequence {} has {} rows before those asked for",
+                    self.lead.unwrap_or(0),
+                    first + index,
+                    range.start
+                )),
+            },
             Err(problem) => Err(anyhow!("rows {problem} in sequence {}", first + index)),
         };
         sequences.into_iter().enumerate().map(keep).collect()
@@ -130,6 +144,7 @@ struct SourceTable {
     file: PathBuf,
     sequences: Option<Cut>,
     rows: Option<Picked>,
+    lead: Option<usize>,
     lengths: Option<PathBuf>,
 }
 
@@ -139,7 +154,9 @@ impl<'de> Visitor<'de> for SourceVisitor {
     type Value = Source;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the path of a file, or a table { file = …, sequences = …, rows = …, lengths = … }")
+        f.write_str(
+            "the path of a file, or a table { file = …, sequences = …, rows = …, lead = …, lengths = … }",
+        )
     }
 
     fn visit_str<E>(self, path: &str) -> Result<Source, E> {
@@ -147,9 +164,9 @@ impl<'de> Visitor<'de> for SourceVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
-        let SourceTable { file, sequences, rows, lengths } =
+        let SourceTable { file, sequences, rows, lead, lengths } =
             SourceTable::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Source { file, sequences, rows, lengths })
+        Ok(Source { file, sequences, rows, lead, lengths })
     }
 }
 

@@ -174,3 +174,19 @@ fn errors_name_split_file_and_column() {
     );
     assert!(files.load("train = 'a.csv'\ninputs = 'a'\ntargets = 'next'\nvalid_fraction = 0.5").is_ok());
 }
+
+#[test]
+fn test_rows_may_be_led_up_to() {
+    let files = Files::new(&[("a.csv", "a,b\n1,1\n2,2\n3,3\n4,4\n")]);
+    let load = |test: &str| files.load(&format!("train = 'a.csv'\ntargets = 'b'\ntest = {test}"));
+    let data = load("{ file = 'a.csv', rows = '2..', lead = 1 }").unwrap();
+    assert_eq!((data.test[0].inputs.values.as_slice(), data.test[0].lead), ([2.0, 3.0, 4.0].as_slice(), 1));
+    assert_eq!(
+        load("{ file = 'a.csv', rows = '2..', lead = 3 }").unwrap_err(),
+        "data.test: a.csv: lead is 3, but sequence 0 has 2 rows before those asked for"
+    );
+    assert_eq!(
+        load("{ file = 'a.csv', lead = 3 }").unwrap_err(),
+        "data.test: a.csv: lead needs a stretch of rows that it leads up to, such as rows = \"2502..\""
+    );
+}

@@ -64,6 +64,13 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
     found
 }
 
+/// Gaps filled by a linear autoregression that goes on from the rows before them, and how that was fitted; nothing if the
+/// channels are too many.
+pub(super) fn filled_forward(data: &Dataset, gappy: &[Rows]) -> Option<(String, Vec<Rows>)> {
+    let ridge = Ridge::fit(&data.train, &data.valid)?;
+    Some((ridge.detail(), gappy.iter().map(|rows| ridge.fill(rows)).collect()))
+}
+
 /// Clean rows by linear regression on the last noisy ones of all channels, and how that was fitted; nothing if the truth of a
 /// sequence is not known, or the channels are too many.
 pub(super) fn linear_estimate(data: &Dataset, sequences: &[Sequence]) -> Option<(String, Vec<Rows>)> {

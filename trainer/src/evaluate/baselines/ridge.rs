@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use quaver::checkpoint::Target;
 
 use super::moments::{Features, Moments};
-use crate::data::{Scaling, Sequence};
+use crate::data::{Rows, Scaling, Sequence};
 use crate::evaluate::Forecast;
 
 /// Numbers of rows and penalties to choose from.
@@ -89,17 +89,37 @@ impl Ridge {
     }
 
     pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let features = Features { scaling: &self.scaling, lags: self.lags };
         let targets = &self.scaling.targets;
         let mut forecast = Forecast::zeros(sequence.len(), targets.channels());
         for step in 0..sequence.len() {
-            let means = self.weights.tr_mul(&DVector::from_vec(features.at(sequence, step)));
-            for (output, mean) in means.iter().enumerate() {
+            for (output, mean) in self.means(sequence, step).into_iter().enumerate() {
                 let variance = targets.unstandardise_variance(output, self.variance[output] as f32);
-                forecast.set(step, output, targets.unstandardise(output, *mean as f32), 0.0, variance);
+                forecast.set(step, output, mean, 0.0, variance);
             }
         }
         forecast
+    }
+
+    /// Rows whose gaps are forecasts, each made from the rows before it, filled in or observed.
+    pub(super) fn fill(&self, rows: &Rows) -> Rows {
+        let mut filled = rows.clone();
+        for step in 0..rows.len() {
+            if rows.row(step).iter().all(|value| !value.is_nan()) {
+                continue;
+            }
+            let means = self.means(&Sequence::next(filled.clone()), step);
+            let places = filled.values[step * rows.channels..].iter_mut();
+            places.zip(means).filter(|(value, _)| value.is_nan()).for_each(|(value, mean)| *value = mean);
+        }
+        filled
+    }
+
+    /// What is expected of one step, in raw units.
+    fn means(&self, sequence: &Sequence, step: usize) -> Vec<f32> {
+        let features = Features { scaling: &self.scaling, lags: self.lags };
+        let means = self.weights.tr_mul(&DVector::from_vec(features.at(sequence, step)));
+        let raw = |(output, mean): (usize, &f64)| self.scaling.targets.unstandardise(output, *mean as f32);
+        means.iter().enumerate().map(raw).collect()
     }
 }
 

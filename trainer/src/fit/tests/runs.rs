@@ -1,10 +1,12 @@
 //! Runs that repeat, go on, stop and fail as they should.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, lawful, run};
-use crate::data::Dataset;
+use crate::data::{AddedNoise, Dataset};
 use crate::fit::{RunFolder, RunState, Silent, Stop, train};
 
 /// The files of a run in the order in which an epoch writes them.
@@ -26,7 +28,7 @@ fn a_run_repeats_bit_for_bit_and_another_seed_does_not() {
 
 #[test]
 fn a_resumed_run_ends_with_the_same_bits() {
-    assert_resumes(&["noise.recurrent_keep=0.9"]);
+    assert_resumes(&["noise.recurrent_keep=0.9", "training.average=0.99"]);
     assert_resumes(&["weights.posterior=vb", "training.optimiser=rmsprop", "training.carry_state=true"]);
     // A rate that is cut all the time, and with it what a resumed run has to remember.
     let cut = ["training.schedule=plateau", "training.schedule_epochs=1", "training.learning_rate=0.5"];
@@ -46,6 +48,26 @@ fn assert_resumes(overrides: &[&str]) {
     let found = run(&full, parts.path(), true).unwrap();
     assert_eq!((found.epochs, found.best, found.stop), (expected.epochs, expected.best, expected.stop));
     assert_eq!(files(whole.path()), files(parts.path()));
+}
+
+#[test]
+fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
+    let noisy = |fresh: bool| {
+        let mut data = dataset(delayed_sum);
+        let noise = AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let again = noise.add([&mut data.train, &mut data.valid, &mut data.test]);
+        Dataset { fresh_noise: fresh.then_some(again), ..data }
+    };
+    let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+    let go = |place: usize, data: &Dataset, epochs: &str, resume: bool| {
+        train(&config("tanh", &[epochs]), data, places[place].path(), resume, &mut Silent).unwrap();
+    };
+    go(0, &noisy(true), "training.epochs=4", false);
+    go(1, &noisy(true), "training.epochs=2", false);
+    go(1, &noisy(true), "training.epochs=4", true);
+    go(2, &noisy(false), "training.epochs=4", false);
+    assert_eq!(files(places[0].path()), files(places[1].path()));
+    assert_ne!(files(places[0].path()), files(places[2].path()));
 }
 
 #[test]
@@ -144,4 +166,59 @@ fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
     let state: RunState = RunState::load(&place.path().join("last.state")).unwrap();
     assert_eq!(state.epoch, 0);
     assert!(state.parameters.tensors.iter().flat_map(|tensor| &tensor.values).all(|value| value.is_finite()));
+}
+
+#[test]
+fn a_run_may_begin_with_what_another_has_learned() {
+    let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    run(&config("lstm", &["training.epochs=3"]), first.path(), false).unwrap();
+    let learned = RunState::<ModelSpec>::load(&RunFolder::new(first.path()).best_state()).unwrap();
+    let from = format!("init.from={}", first.path().display());
+    let steps_of_nothing = "training.learning_rate=0.000000000001";
+    let overrides = [from.as_str(), steps_of_nothing, "training.epochs=1", "noise.recurrent_keep=0.9"];
+    // Other rows, whose mean and deviation are not those that the weights were learned with.
+    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    train(&config("lstm", &overrides), &other, second.path(), false, &mut Silent).unwrap();
+    let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
+    assert_eq!(begun.scaling, learned.scaling);
+    assert_eq!(begun.parameters, learned.parameters);
+    train(&config("lstm", &overrides), &other, second.path(), true, &mut Silent).unwrap();
+}
+
+#[test]
+fn what_another_run_has_learned_must_fit() {
+    let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    run(&config("lstm", &["training.epochs=1"]), first.path(), false).unwrap();
+    let from = format!("init.from={}", first.path().display());
+    let refused = |overrides: &[&str]| {
+        let config = config("lstm", &[overrides, &[from.as_str()]].concat());
+        format!("{:#}", run(&config, second.path(), false).unwrap_err())
+    };
+    for other in ["model.layers=[5]", "weights.posterior=ropd"] {
+        let error = refused(&[other]);
+        assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
+    }
+    let renamed = Dataset { input_names: vec!["other".into()], ..dataset(delayed_sum) };
+    let error = train(&config("lstm", &[&from]), &renamed, second.path(), false, &mut Silent).unwrap_err();
+    assert!(format!("{error:#}").contains("but the data have other and"), "{error:#}");
+    assert!(!second.path().join("last.state").exists());
+}
+
+#[test]
+fn the_average_is_what_is_kept_and_training_goes_on_without_it() {
+    let [plain, averaged] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let overrides = ["training.epochs=2", "training.keep=last"];
+    run(&config("tanh", &overrides), plain.path(), false).unwrap();
+    run(&config("tanh", &[&overrides[..], &["training.average=0.9"]].concat()), averaged.path(), false)
+        .unwrap();
+    let state = |path: PathBuf| RunState::<ModelSpec>::load(&path).unwrap();
+    let [plain, averaged] = [&plain, &averaged].map(|place| RunFolder::new(place.path()));
+    let last = state(averaged.last_state());
+    assert_eq!(last.parameters, state(plain.last_state()).parameters);
+    let kept = state(averaged.best_state());
+    assert_eq!(
+        (Some(&kept.parameters), &kept.average),
+        (last.average.as_ref().map(|it| &it.parameters), &None)
+    );
+    assert_ne!(kept.parameters, last.parameters);
 }

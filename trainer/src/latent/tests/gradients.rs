@@ -13,7 +13,7 @@ use super::{config, nets, sequences, whole};
 /// Two draws, always the same.
 fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> Slope {
     let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-    slope(nets, parameters, batch, Shares { latents: 1.0, weights: Some(0.02) }, 2, &mut rng).unwrap()
+    slope(nets, parameters, [batch; 2], Shares { latents: 1.0, weights: Some(0.02) }, 2, &mut rng).unwrap()
 }
 
 /// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to about 1e-4.
@@ -110,7 +110,7 @@ fn padding_changes_neither_bound_nor_gradient() {
         bias.values.iter_mut().skip(1).step_by(2).for_each(|log_var| *log_var = -18.0);
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
         weight
-            * slope(&nets, &parameters, batch, Shares { latents: 1.0, weights: None }, 1, &mut rng)
+            * slope(&nets, &parameters, [batch; 2], Shares { latents: 1.0, weights: None }, 1, &mut rng)
                 .unwrap()
                 .nll
     };

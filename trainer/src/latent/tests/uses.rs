@@ -9,7 +9,7 @@ use crate::fit::RunState;
 use crate::fit::optimiser::{Adam, Optimiser};
 use crate::latent::model::fed;
 use crate::latent::stream::Stream;
-use crate::latent::{Feed, Feedback, LatentModel, RowByRow, Wish};
+use crate::latent::{Feed, Feedback, Guessing, LatentModel, RowByRow, Wish};
 use crate::nn::net::moments;
 
 const STORN: &str = "latent = { family = \"storn\", latents = 2 }\n[model]\ncell = \"lstm\"\nlayers = [4, 3]\n\
@@ -32,6 +32,7 @@ fn model(lines: &str) -> (LatentModel, Vec<Sequence>) {
         epoch: 0,
         best: None,
         rate_cuts: 0,
+        average: None,
         scaling: whole(&sequences).1,
         input_names: names.clone(),
         target_names: names,
@@ -188,8 +189,8 @@ fn gaps_are_filled_and_what_was_observed_stays() {
     for lines in [STORN, VOSP, "latent = { family = \"vrae\", latents = 2 }\n[model]\nlayers = [3]"] {
         let (model, sequences) = model(lines);
         let rows = &sequences[0].targets;
-        let one = model.impute(rows, 1);
-        let ten = model.impute(rows, 10);
+        let one = model.impute(rows, Guessing { rounds: 1, joined: false });
+        let ten = model.impute(rows, Guessing { rounds: 10, joined: false });
         for (place, observed) in rows.values.iter().enumerate() {
             if observed.is_nan() {
                 assert!(one.filled.values[place].is_finite());

@@ -65,6 +65,19 @@ impl Drawing {
         Self { size, name: name.into(), content: svg.into_elements() }
     }
 
+    /// Several drawings below each other, as one.
+    pub(super) fn stacked(name: impl Into<String>, parts: Vec<Drawing>) -> Self {
+        let width = parts.iter().map(|part| part.size.width).fold(0.0, f64::max);
+        let (mut height, mut content) = (0.0, String::new());
+        for part in parts {
+            let Size { width, height: own } = part.size;
+            content +=
+                &format!("<svg y=\"{height}\" width=\"{width}\" height=\"{own}\">\n{}</svg>\n", part.content);
+            height += own;
+        }
+        Self { size: Size { width, height }, name: name.into(), content }
+    }
+
     pub(super) fn inline(&self, class: &str) -> String {
         let Self { size: Size { width, height }, name, content } = self;
         let name = html::escape(name);

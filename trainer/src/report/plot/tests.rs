@@ -30,7 +30,10 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
     let curves = [CalibrationCurve { label: "int8", nominal: series, observed: series }];
     let lines = [Curve { label: "noisy", values: series, look: Look::Background }];
     let areas = [Area { label: "90 % band", lower: series, upper: series }];
+    let notes = crate::data::Rows { channels: 1, values: series.to_vec() };
+    let parts_of_rolls = [Roll { label: "played", notes: &notes, colour: "ink" }];
     vec![
+        rolls(&Rolls { rolls: &parts_of_rolls, first_key: 21, x_label: "step", y_label: "key" }),
         super::series(&Series {
             name: "rows",
             x: series,
@@ -264,4 +267,32 @@ fn a_diverged_trial_does_not_hide_the_others() {
         Trials { values: Values::Words(&values), losses: &losses, marks: &marks, x_label: "", y_label: "" };
     let svg = trials(&data).inline();
     assert!(svg.contains(">1.2<") && !svg.contains("e8<"), "{svg}");
+}
+
+#[test]
+fn notes_stand_at_their_step_and_key_in_the_shade_of_their_probability() {
+    let rows = |values: &[f32]| crate::data::Rows { channels: 3, values: values.to_vec() };
+    let (played, said) = (rows(&[0.0, 1.0, 0.0, 0.0, 0.0, 1.0]), rows(&[0.0, 0.72, 0.02, 0.0, 0.0, 0.31]));
+    let parts = [
+        Roll { label: "played", notes: &played, colour: "ink" },
+        Roll { label: "probability", notes: &said, colour: "blue" },
+    ];
+    let Figure::Full { wide, .. } =
+        rolls(&Rolls { rolls: &parts, first_key: 60, x_label: "eighth note", y_label: "key" })
+    else {
+        panic!("as wide as the page")
+    };
+    let svg = wide.inline("");
+    assert!(is_balanced(&svg));
+    let [solid, strong, faint] = ["solid shade10 ink", "solid shade7 blue", "solid shade3 blue"]
+        .map(|class| [attributes(&svg, class, "x"), attributes(&svg, class, "y")]);
+    assert_eq!((solid[0].len(), strong[0].len(), faint[0].len()), (2, 1, 1));
+    // The same notes at the same places, each roll in coordinates of its own; higher keys are further up.
+    assert_eq!([solid[0][0], solid[1][0]], [strong[0][0], strong[1][0]]);
+    assert_eq!([solid[0][1], solid[1][1]], [faint[0][0], faint[1][0]]);
+    assert!(solid[0][0] < solid[0][1] && solid[1][0] > solid[1][1], "{solid:?}");
+    assert!(
+        svg.contains(">61<") && svg.contains(">62<") && !svg.contains(">60<"),
+        "unused keys are left out"
+    );
 }

@@ -1,0 +1,116 @@
+//! How well a latent model fills gaps that were made on purpose, as a plain table.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
+
+use super::Arguments;
+use crate::commands::impute::{used_to_gaps, usual_rounds};
+use crate::commands::say::{say, say_json};
+use crate::commands::subject::Subject;
+use crate::commands::table;
+use crate::data::{Dataset, Rows, Sequence};
+use crate::evaluate::{Filling, HeldOut};
+use crate::latent::{Guessing, LatentModel};
+
+/// What was found.
+#[derive(Debug, Serialize)]
+struct GapEvaluation {
+    convention: &'static str,
+    window: usize,
+    gap: Range<usize>,
+    windows: usize,
+    iterations: usize,
+    joined: bool,
+    fillings: Vec<Filling>,
+}
+
+const CONVENTION: &str =
+    "root mean squared error inside the gaps in raw units; mean: over channels of the error of each";
+
+/// Rows `A..B`, counted from 0.
+pub(super) fn parse_gap(text: &str) -> Result<Range<usize>, String> {
+    let ends = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    match ends {
+        Some((first, end)) if first < end => Ok(first..end),
+        _ => Err("give the first row and the one behind the last, counted from 0, such as 30..40".into()),
+    }
+}
+
+/// Hides rows, has them filled in, and prints what that is worth.
+pub(super) fn run(
+    arguments: &Arguments,
+    gap: &Range<usize>,
+    subject: &Subject,
+    data: &Dataset,
+    sequences: &[Sequence],
+) -> Result<()> {
+    let Subject::Latent(state) = subject else {
+        bail!(
+            "--gap needs the run folder of a latent model: filling gaps takes whole sequences again and again, which neither a \
+             predictor nor a checkpoint does"
+        )
+    };
+    let window = arguments.window as usize;
+    ensure!(gap.end <= window, "--gap {gap:?} ends behind a window of {window} rows; see --window");
+    let model = LatentModel::new(state);
+    let usual = usual_rounds(used_to_gaps(&arguments.subject)?, gap.len());
+    let iterations = arguments.iterations.map_or(usual, |rounds| rounds as usize);
+    let guessing = Guessing { rounds: iterations, joined: !arguments.unjoined };
+    let held_out = HeldOut { window, gap: gap.clone() };
+    let joined = if guessing.joined { ", joined to the rows around the gap" } else { "" };
+    let detail =
+        format!("latent variables from rows and rows from latent variables, rounds: {iterations}{joined}");
+    let fill = |rows: &Rows| model.impute(rows, guessing).filled;
+    let found = GapEvaluation {
+        convention: CONVENTION,
+        window,
+        gap: gap.clone(),
+        windows: held_out.windows(sequences).len(),
+        iterations,
+        joined: guessing.joined,
+        fillings: held_out.judge(data, sequences, detail, fill).with_context(|| {
+            format!("no sequence has {window} rows, all known in the gap; choose a smaller --window")
+        })?,
+    };
+    if arguments.json { say_json(&found) } else { say(&render(&found)) }
+}
+
+/// One row per filling, and in how many channels the model has the smaller error.
+fn render(found: &GapEvaluation) -> String {
+    let mut rows = vec![["gaps", "RMSE", "mean", "channels better", "values"].map(String::from).to_vec()];
+    let own = &found.fillings[0].scores.per_channel;
+    for (index, filling) in found.fillings.iter().enumerate() {
+        let channels = &filling.scores.per_channel;
+        let mean = channels.iter().map(|(_, rmse, _)| rmse).sum::<f64>() / channels.len() as f64;
+        let better = own.iter().zip(channels).filter(|(own, other)| own.1 < other.1).count();
+        let better = if index > 0 { format!("{better} of {}", channels.len()) } else { String::new() };
+        let values: usize = channels.iter().map(|(_, _, n)| n).sum();
+        let rmse = format!("{:.4}", filling.scores.rmse);
+        rows.push(vec![filling.name.clone(), rmse, format!("{mean:.4}"), better, values.to_string()]);
+    }
+    let mut text = table::render(&rows);
+    let GapEvaluation { window, gap, windows, convention, .. } = found;
+    text += &format!(
+        "\nrows {gap:?} of each of {windows} windows of {window} rows hidden, all channels\n{convention}\n"
+    );
+    text += "channels better: those in which this model has the smaller error\n";
+    for filling in &found.fillings {
+        text += &format!("{}: {}\n", filling.name, filling.detail);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_gap;
+
+    #[test]
+    fn gaps_have_a_beginning_and_an_end() {
+        assert_eq!(parse_gap("30..40"), Ok(30..40));
+        for wrong in ["30", "40..30", "30..30", "a..b", "-1..3", "30..=40"] {
+            assert!(parse_gap(wrong).unwrap_err().contains("such as 30..40"), "{wrong}");
+        }
+    }
+}

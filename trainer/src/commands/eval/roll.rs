@@ -1,0 +1,46 @@
+//! A picture of denoised notes.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use quaver::checkpoint::Likelihood;
+
+use super::denoising::estimates;
+use crate::commands::subject::Subject;
+use crate::data::{Rows, Sequence};
+use crate::report::plot::{Roll, Rolls, rolls, standalone};
+
+/// Steps that are drawn: more would be too small to see.
+const MOST_STEPS: usize = 64;
+
+/// The lowest note of a piano roll, as MIDI counts keys.
+const FIRST_KEY: usize = 21;
+
+/// Draws the beginning of the first sequence: truth, noisy notes, and what the model makes of them.
+pub(super) fn draw(path: &Path, subject: &Subject, sequences: &[Sequence]) -> Result<()> {
+    ensure!(
+        subject.spec().likelihood == Likelihood::Bernoulli,
+        "--roll draws zeros and ones; train a model with model.likelihood = \"bernoulli\", or use --plot"
+    );
+    let estimates = estimates(subject, sequences)?;
+    let denoised = estimates.context(
+        "--roll needs noisy rows whose truth is known (data.noise) and a model that denoises: a VOSP, or a predictor \
+         trained with data.targets = \"clean\"",
+    )?;
+    let sequence = &sequences[0];
+    let truth = sequence.truth.as_deref().context("--roll needs rows whose truth is known")?;
+    let first = |rows: &Rows| rows.slice(0..rows.len().min(MOST_STEPS));
+    let [played, observed, said] = [truth, &sequence.inputs, &denoised[0]].map(first);
+    let parts = [
+        Roll { label: "truth: what was played", notes: &played, colour: "ink" },
+        Roll { label: "noisy: what the model was shown", notes: &observed, colour: "vermillion" },
+        Roll {
+            label: "denoised: probability of each note, the darker the higher",
+            notes: &said,
+            colour: "blue",
+        },
+    ];
+    let figure =
+        rolls(&Rolls { rolls: &parts, first_key: FIRST_KEY, x_label: "time step", y_label: "key (MIDI)" });
+    standalone(path, &figure)
+}

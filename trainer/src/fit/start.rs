@@ -1,0 +1,147 @@
+//! How a run begins: anew, with what another run has learned, or where it stopped.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use quaver::checkpoint::ModelSpec;
+
+use super::architecture::Architecture;
+use super::average::Average;
+use super::folder::RunFolder;
+use super::metrics::MetricFiles;
+use super::optimiser::Optimiser;
+use super::progress::Progress;
+use super::run::{Run, Summary};
+use super::state::RunState;
+use crate::config::Config;
+use crate::data::{Dataset, Scaling};
+use crate::latent::LatentNets;
+use crate::nn::Parameters;
+
+/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
+///
+/// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
+/// that was never interrupted. A run that was stopped before it had written its first state begins again.
+///
+/// # Errors
+/// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
+/// a number; in that case the state before that epoch stays in the folder.
+pub fn train(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    resume: bool,
+    progress: &mut dyn Progress,
+) -> Result<Summary> {
+    if config.latent.is_some() {
+        train_as::<LatentNets>(config, data, out, resume, progress)
+    } else {
+        train_as::<ModelSpec>(config, data, out, resume, progress)
+    }
+}
+
+fn train_as<A: Architecture>(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    resume: bool,
+    progress: &mut dyn Progress,
+) -> Result<Summary> {
+    let folder = RunFolder::new(out);
+    let metrics = MetricFiles::new(out, config.latent.is_some());
+    let fresh = fresh_state::<A>(config, data)?;
+    if resume {
+        folder.check_config(config)?;
+    }
+    let state = if resume && folder.last_state().exists() {
+        reopen(config, &folder, &metrics, &fresh)?
+    } else {
+        begin(config, &folder, &metrics, fresh)?
+    };
+    Run { config, data, folder, metrics, state }.run(progress)
+}
+
+/// The state before the first epoch.
+fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
+    let spec = A::design(config, data)?;
+    let (parameters, scaling) = match &config.init.from {
+        Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
+        None => {
+            let scaling = Scaling::fit(&data.train);
+            (spec.draw(config, data, &scaling), scaling)
+        }
+    };
+    Ok(RunState {
+        spec,
+        optimiser: Optimiser::new(&config.training, &parameters),
+        average: (config.training.average > 0.0).then(|| Average::new(&parameters)),
+        parameters,
+        epoch: 0,
+        rate_cuts: 0,
+        best: None,
+        scaling,
+        input_names: data.input_names.clone(),
+        target_names: data.target_names.clone(),
+    })
+}
+
+/// What another run has learned, and the scaling that it has learned it in: its weights mean nothing in another.
+fn inherit<A: Architecture>(
+    spec: &A,
+    config: &Config,
+    data: &Dataset,
+    run: &Path,
+) -> Result<(Parameters, Scaling)> {
+    let source = RunState::<A>::load(&RunFolder::new(run).best_state())?;
+    let shown = run.display();
+    ensure!(
+        source.input_names == data.input_names && source.target_names == data.target_names,
+        "the run in `{shown}` learned from {} and explains {}, but the data have {} and {}",
+        source.input_names.join(", "),
+        source.target_names.join(", "),
+        data.input_names.join(", "),
+        data.target_names.join(", ")
+    );
+    let method = spec.draw(config, data, &source.scaling).method;
+    ensure!(
+        spec.fits(&source.parameters) && source.parameters.method == method,
+        "the run in `{shown}` trained another architecture: begin with the `[model]`, `[weights]` and learned noise of \
+         its config.toml"
+    );
+    Ok((source.parameters, source.scaling))
+}
+
+/// Lays out a new run. The state comes last: where it is, all else is.
+fn begin<A: Architecture>(
+    config: &Config,
+    folder: &RunFolder,
+    metrics: &MetricFiles,
+    fresh: RunState<A>,
+) -> Result<RunState<A>> {
+    folder.create()?;
+    folder.write_config(config)?;
+    metrics.create()?;
+    fresh.save(&folder.last_state())?;
+    Ok(fresh)
+}
+
+/// Opens a run to go on with.
+fn reopen<A: Architecture>(
+    config: &Config,
+    folder: &RunFolder,
+    metrics: &MetricFiles,
+    fresh: &RunState<A>,
+) -> Result<RunState<A>> {
+    let state = RunState::<A>::load(&folder.last_state())?;
+    ensure!(
+        state.spec == fresh.spec
+            && state.scaling == fresh.scaling
+            && state.input_names == fresh.input_names
+            && state.target_names == fresh.target_names,
+        "the data are not those that the run in `{}` began with: restore them, or start another run",
+        folder.path().display()
+    );
+    metrics.truncate(state.epoch)?;
+    folder.write_config(config)?;
+    Ok(state)
+}
