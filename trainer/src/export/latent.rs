@@ -131,7 +131,6 @@ pub fn latent_cost(
 mod tests {
     use super::*;
     use crate::data::{Rows, Scaler};
-    use crate::fit::optimiser::{Adam, Optimiser};
     use crate::latent::{Feed, LatentModel};
     use crate::nn::random::{Purpose, normals, stream};
 
@@ -141,18 +140,7 @@ mod tests {
         let spec = LatentNets::new(&config, config.latent.as_ref().unwrap(), 2).unwrap();
         let parameters = spec.draw(&config.init, 4);
         let names = vec!["a".to_string(), "b".to_string()];
-        RunState {
-            optimiser: Optimiser::Adam(Adam::new(&parameters)),
-            spec,
-            parameters,
-            epoch: 0,
-            best: None,
-            rate_cuts: 0,
-            average: None,
-            scaling: Scaling::fit(sequences),
-            input_names: names.clone(),
-            target_names: names,
-        }
+        RunState::first(spec, parameters, &config.training, Scaling::fit(sequences), [names.clone(), names])
     }
 
     fn sequences() -> Vec<Sequence> {

@@ -85,7 +85,6 @@ mod tests {
     use super::*;
     use crate::config::{Init, Training};
     use crate::data::{Rows, Scaler, Scaling};
-    use crate::fit::optimiser::Optimiser;
     use crate::nn::random::{Purpose, normal, stream};
     use crate::nn::test_spec;
 
@@ -96,18 +95,9 @@ mod tests {
         let spec = test_spec(2, 1, &[(CellKind::Elman(transfer), 8)]);
         let mut parameters = Init::default().draw(&spec, 1);
         parameters.get_mut("output.log_noise").unwrap().values[0] = log_noise;
-        RunState {
-            optimiser: Optimiser::new(&Training::default(), &parameters),
-            parameters,
-            spec,
-            epoch: 1,
-            best: None,
-            rate_cuts: 0,
-            average: None,
-            scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
-            input_names: vec!["a".into(), "b".into()],
-            target_names: vec!["y".into()],
-        }
+        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) };
+        let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
+        RunState::first(spec, parameters, &Training::default(), scaling, names)
     }
 
     /// A sequence that the net predicts exactly as long as it computes in floating point.

@@ -153,28 +153,18 @@ mod tests {
     use super::*;
     use crate::config::{Init, Training};
     use crate::data::{Rows, Scaling};
-    use crate::fit::optimiser::Optimiser;
     use crate::nn::test_spec;
 
     #[test]
     fn maps_are_fed_inputs_and_the_units_before_them() {
         let spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
         let parameters = Init::default().draw(&spec, 1);
-        let state = RunState {
-            optimiser: Optimiser::new(&Training::default(), &parameters),
-            parameters,
-            spec,
-            epoch: 1,
-            best: None,
-            rate_cuts: 0,
-            average: None,
-            scaling: Scaling {
-                inputs: Scaler { mean: vec![1.0, 0.0], std: vec![2.0, 1.0] },
-                targets: Scaler::identity(1),
-            },
-            input_names: vec!["a".into(), "b".into()],
-            target_names: vec!["y".into()],
+        let scaling = Scaling {
+            inputs: Scaler { mean: vec![1.0, 0.0], std: vec![2.0, 1.0] },
+            targets: Scaler::identity(1),
         };
+        let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
+        let state = RunState::first(spec, parameters, &Training::default(), scaling, names);
         let sequence = |rows: &[f32]| {
             let rows = Rows { channels: 2, values: rows.to_vec() };
             let targets = Rows { channels: 1, values: vec![0.0; rows.len()] };

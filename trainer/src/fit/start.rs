@@ -6,10 +6,8 @@ use anyhow::{Context as _, Result, ensure};
 use quaver::checkpoint::ModelSpec;
 
 use super::architecture::Architecture;
-use super::average::Average;
 use super::folder::RunFolder;
 use super::metrics::MetricFiles;
-use super::optimiser::Optimiser;
 use super::progress::Progress;
 use super::run::{Run, Summary};
 use super::state::RunState;
@@ -71,18 +69,8 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
             (spec.draw(config, data, &scaling), scaling)
         }
     };
-    Ok(RunState {
-        spec,
-        optimiser: Optimiser::new(&config.training, &parameters),
-        average: (config.training.average > 0.0).then(|| Average::new(&parameters)),
-        parameters,
-        epoch: 0,
-        rate_cuts: 0,
-        best: None,
-        scaling,
-        input_names: data.input_names.clone(),
-        target_names: data.target_names.clone(),
-    })
+    let names = [data.input_names.clone(), data.target_names.clone()];
+    Ok(RunState::first(spec, parameters, &config.training, scaling, names))
 }
 
 /// What another run has learned, and the scaling that it has learned it in: its weights mean nothing in another.

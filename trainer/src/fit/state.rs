@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::architecture::Architecture;
 use super::average::Average;
 use super::optimiser::Optimiser;
+use crate::config::Training;
 use crate::data::{Scaler, Scaling};
 use crate::files;
 use crate::nn::Parameters;
@@ -55,6 +56,28 @@ pub struct Best {
 }
 
 impl<A: Architecture> RunState<A> {
+    /// The state before the first epoch, with the names of inputs and targets.
+    pub(crate) fn first(
+        spec: A,
+        parameters: Parameters,
+        training: &Training,
+        scaling: Scaling,
+        [input_names, target_names]: [Vec<String>; 2],
+    ) -> Self {
+        RunState {
+            spec,
+            optimiser: Optimiser::new(training, &parameters),
+            average: (training.average > 0.0).then(|| Average::new(&parameters)),
+            parameters,
+            epoch: 0,
+            best: None,
+            rate_cuts: 0,
+            scaling,
+            input_names,
+            target_names,
+        }
+    }
+
     /// The parameters that count: those that are judged, evaluated and exported.
     pub(super) fn judged(&mut self) -> &mut Parameters {
         self.average.as_mut().map_or(&mut self.parameters, |average| &mut average.parameters)
@@ -97,7 +120,9 @@ impl<A: Architecture> RunState<A> {
     fn decode(bytes: &[u8]) -> Result<Self> {
         let Some((body, crc)) = bytes.split_last_chunk::<4>() else { bail!("it is too short") };
         let Some(content) = body.strip_prefix(A::MAGIC) else {
-            bail!("it does not begin as a state of this version of Quaver does");
+            bail!(
+                "it does not begin as a state of this version of Quaver does: train again with this version"
+            );
         };
         ensure!(
             CRC.checksum(body) == u32::from_le_bytes(*crc),

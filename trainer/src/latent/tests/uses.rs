@@ -3,10 +3,10 @@
 use burn::tensor::Device;
 
 use super::{config, nets, sequences, whole};
+use crate::config::Training;
 use crate::data::{Rows, Sequence};
 use crate::evaluate::Forecast;
 use crate::fit::RunState;
-use crate::fit::optimiser::{Adam, Optimiser};
 use crate::latent::model::fed;
 use crate::latent::stream::Stream;
 use crate::latent::{Feed, Feedback, Guessing, LatentModel, RowByRow, Wish};
@@ -25,18 +25,8 @@ fn model(lines: &str) -> (LatentModel, Vec<Sequence>) {
     gappy.values[4] = f32::NAN;
     sequences[0] = Sequence::next(gappy);
     let names = vec!["a".to_string(), "b".to_string()];
-    let state = RunState {
-        spec: nets,
-        optimiser: Optimiser::Adam(Adam::new(&parameters)),
-        parameters,
-        epoch: 0,
-        best: None,
-        rate_cuts: 0,
-        average: None,
-        scaling: whole(&sequences).1,
-        input_names: names.clone(),
-        target_names: names,
-    };
+    let scaling = whole(&sequences).1;
+    let state = RunState::first(nets, parameters, &Training::default(), scaling, [names.clone(), names]);
     (LatentModel::new(&state), sequences)
 }
 
