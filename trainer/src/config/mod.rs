@@ -260,9 +260,6 @@ impl Config {
             let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
             return Err(fault("data.envelope", problem));
         }
-        if self.data.noise.is_some() {
-            return Err(fault("data.envelope", "and `data.noise` exclude each other; remove one of them"));
-        }
         Ok(())
     }
 
