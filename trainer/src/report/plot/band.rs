@@ -94,7 +94,7 @@ fn legend(band_label: &str) -> Vec<Entry> {
     vec![
         Entry::new(Mark::Line("ink"), "truth"),
         Entry::new(Mark::Line("blue"), "prediction"),
-        Entry::new(Mark::Area("blue"), band_label),
+        Entry::new(Mark::Area("blue", 1), band_label),
     ]
 }
 

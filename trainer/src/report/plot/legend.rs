@@ -7,7 +7,8 @@ use super::svg::{Point, Rect, Svg, text_width};
 pub(super) enum Mark {
     Line(&'static str),
     Dashed(&'static str),
-    Area(&'static str),
+    /// As deep in colour as so many areas on top of each other.
+    Area(&'static str, usize),
     Bar(&'static str),
     Dot(&'static str),
 }
@@ -73,7 +74,7 @@ fn draw_mark(svg: &mut Svg, mark: Mark, left: f64, middle: f64) {
         Mark::Line(colour) => svg.line(&format!("line {colour}"), ends.0, ends.1),
         Mark::Dashed(colour) => svg.line(&format!("line dashed {colour}"), ends.0, ends.1),
         Mark::Dot(colour) => svg.circle(&format!("solid {colour}"), (left + MARK_WIDTH / 2.0, middle), 4.0),
-        Mark::Area(colour) => svg.rect(&format!("area {colour}"), swatch),
+        Mark::Area(colour, deep) => (0..deep).for_each(|_| svg.rect(&format!("area {colour}"), swatch)),
         Mark::Bar(colour) => svg.rect(&format!("bar {colour}"), swatch),
     }
 }

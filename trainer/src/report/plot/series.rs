@@ -14,7 +14,7 @@ pub struct Series<'a> {
     pub name: &'a str,
     /// Where each value stands on the horizontal axis, ascending.
     pub x: &'a [f32],
-    /// Bands.
+    /// Bands, a narrower one after the one that it lies in.
     pub areas: &'a [Area<'a>],
     /// Curves.
     pub curves: &'a [Curve<'a>],
@@ -100,5 +100,6 @@ fn draw(data: &Series, size: Size) -> Drawing {
 fn legend(data: &Series) -> Vec<Entry> {
     let curves = data.curves.iter().filter(|curve| !curve.label.is_empty());
     let curves = curves.map(|curve| Entry::new(Mark::Line(curve.look.colour()), curve.label));
-    curves.chain(data.areas.iter().map(|area| Entry::new(Mark::Area("blue"), area.label))).collect()
+    let areas = (1..).zip(data.areas).map(|(deep, area)| Entry::new(Mark::Area("blue", deep), area.label));
+    curves.chain(areas).collect()
 }
