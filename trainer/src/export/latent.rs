@@ -102,7 +102,8 @@ fn numbered(name: &str, count: usize) -> Vec<String> {
 /// A checkpoint against the same model in full precision, on the same sequences, both through the runtime.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatentCost {
-    /// How unlikely rows were before they were seen, in nats per step with densities in raw units: the checkpoint.
+    /// How unlikely rows were before they were seen, or clean rows once their noisy selves were, in nats per step with densities in
+    /// raw units: the checkpoint.
     pub nll: f64,
     /// How many nats per step the checkpoint loses.
     pub nll_increase: f64,

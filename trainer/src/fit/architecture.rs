@@ -28,6 +28,11 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// When the data do not suit it.
     fn design(config: &Config, data: &Dataset) -> Result<Self>;
 
+    /// From raw to standardised units.
+    fn scaling(&self, data: &Dataset) -> Scaling {
+        Scaling::fit(&data.train)
+    }
+
     /// Where training begins.
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
 

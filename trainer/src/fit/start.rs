@@ -65,7 +65,7 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
-            let scaling = Scaling::fit(&data.train);
+            let scaling = spec.scaling(data);
             (spec.draw(config, data, &scaling), scaling)
         }
     };

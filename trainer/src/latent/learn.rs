@@ -8,7 +8,7 @@ use super::hidden_rows::hide;
 use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
-use crate::config::Config;
+use crate::config::{Config, Latent};
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
 use crate::fit::divergence::divergence as of_weights;
@@ -28,6 +28,13 @@ impl Architecture for LatentNets {
     fn design(config: &Config, data: &Dataset) -> Result<Self> {
         let latent = config.latent.as_ref().context("a latent model needs a section `[latent]`")?;
         LatentNets::new(config, latent, data.target_names.len())
+    }
+
+    /// One scaler, that of the rows to be explained, for what is read as well: what is expected of a missing value can then be fed
+    /// in its place.
+    fn scaling(&self, data: &Dataset) -> Scaling {
+        let targets = Scaling::fit(&data.train).targets;
+        Scaling { inputs: targets.clone(), targets }
     }
 
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
@@ -55,7 +62,8 @@ impl Architecture for LatentNets {
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
-        let shares = Shares { latents: weight as f32, weights: context.divergence_share };
+        let latents = (weight * latent.divergence_weight) as f32;
+        let shares = Shares { latents, weights: context.divergence_share };
         let gappy = (latent.gaps > 0).then(|| hide(batch, self.channels(), latent.gaps, &mut rng));
         let shown = gappy.as_ref().unwrap_or(batch);
         slope(self, parameters, [shown, batch], shares, latent.draws, &mut rng)
@@ -67,13 +75,14 @@ impl Architecture for LatentNets {
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
     ) -> Option<Judgement> {
-        let draws = config.latent.as_ref()?.draws;
+        let Latent { draws, divergence_weight, .. } = *config.latent.as_ref()?;
         if self.searched_noise {
             noise_search::search(self, parameters, batches(), draws, config.seed);
         }
         let BoundEstimate { reconstruction, divergence, .. } =
             mean_bound(self, parameters, batches(), draws, config.seed)?;
-        Some(Judgement { nll: reconstruction + divergence, kl: Some(divergence) })
+        // With a part of the divergence, this bounds the loss of denoised rows: see `bound`.
+        Some(Judgement { nll: reconstruction + divergence_weight * divergence, kl: Some(divergence) })
     }
 }
 
