@@ -199,6 +199,7 @@ impl Config {
             }
         }
         self.check_added_noise()?;
+        self.check_augment()?;
         self.model.check()?;
         if self.model.residual && !self.data.target().is_next() {
             let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
@@ -223,6 +224,19 @@ impl Config {
                 Err(fault("data.targets", problem))
             }
             Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that training rows are changed into ones that could be.
+    fn check_augment(&self) -> Result<(), Fault> {
+        let Some(augment) = &self.data.augment else { return Ok(()) };
+        if let Some((key, problem)) = augment.fault() {
+            return Err(fault(key, problem));
+        }
+        let binary = matches!(self.model.likelihood, Likelihood::Bernoulli | Likelihood::Categorical);
+        match augment.unfit_for_binary(self.data.targets_are_inputs()).filter(|_| binary) {
+            Some(key) => Err(fault(key, "makes other numbers of targets that must be 0 or 1; remove it")),
             None => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anyhow::{Result, bail, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
+use super::augment::Augmentation;
 use super::recipe::FreshNoise;
 use super::rows::Sequence;
 
@@ -25,6 +26,8 @@ pub struct Dataset {
     pub target: Target,
     /// Where the validation sequences come from, in words.
     pub validation: String,
+    /// How the training sequences are changed in every epoch; none leaves them as they are.
+    pub augmentation: Option<Augmentation>,
     /// Noise that the training sequences get anew in every epoch; none leaves them as they are.
     pub fresh_noise: Option<FreshNoise>,
 }
@@ -35,11 +38,16 @@ impl Dataset {
         [("train", &self.train), ("valid", &self.valid), ("test", &self.test)]
     }
 
-    /// The training sequences as an epoch meets them, counted from 1.
-    pub fn train_in(&self, epoch: u64) -> Cow<'_, [Sequence]> {
-        match &self.fresh_noise {
-            Some(noise) => Cow::Owned(noise.on_epoch(&self.train, epoch)),
+    /// The training sequences as an epoch meets them, counted from 1. Every `rows` rows of one (0 for all of it) are changed in a
+    /// way of their own, if they are changed at all, and are a sequence of their own then.
+    pub fn train_in(&self, epoch: u64, rows: usize) -> Cow<'_, [Sequence]> {
+        let train: Cow<'_, [Sequence]> = match &self.augmentation {
+            Some(augmentation) => Cow::Owned(augmentation.on_epoch(&self.train, epoch, rows)),
             None => Cow::Borrowed(&self.train),
+        };
+        match &self.fresh_noise {
+            Some(noise) => Cow::Owned(noise.on_epoch(&train, epoch)),
+            None => train,
         }
     }
 
@@ -118,6 +126,7 @@ mod tests {
             target_names: vec!["a".into(), "b".into()],
             target: Target::Next,
             validation: String::new(),
+            augmentation: None,
             fresh_noise: None,
         }
     }

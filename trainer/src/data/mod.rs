@@ -8,6 +8,7 @@
 //!
 //! A missing value is `NaN` in everything up to the batch, where it becomes a mean and a variance.
 
+mod augment;
 pub mod batch;
 pub mod csv;
 mod dataset;
@@ -21,9 +22,10 @@ mod scaler;
 mod split;
 mod table;
 
+pub use augment::{Augment, Augmentation, Mirror};
 pub use dataset::Dataset;
 pub use format::Format;
-pub use recipe::{AddedNoise, Columns, Cut, FreshNoise, Picked, Recipe, RowList, Source, Targets};
+pub use recipe::{AddedNoise, Columns, Cut, FreshNoise, Patterns, Picked, Recipe, RowList, Source, Targets};
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

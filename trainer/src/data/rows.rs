@@ -99,6 +99,35 @@ impl Sequence {
         Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
     }
 
+    /// The same sequence with other inputs, their truth included, and other targets, if it has some of its own.
+    pub(super) fn map(&self, inputs: impl Fn(&Rows) -> Rows, targets: impl Fn(&Rows) -> Rows) -> Self {
+        let truth = self.truth.as_ref().map(|truth| Arc::new(inputs(truth)));
+        let changed = match self.target {
+            Target::Columns => Sequence::columns(inputs(&self.inputs), targets(&self.targets)),
+            Target::Next | Target::Change => Sequence::next(inputs(&self.inputs)),
+        };
+        Sequence { truth, ..changed }
+    }
+
+    /// The same of two sequences that are equally long and of one kind.
+    pub(super) fn with(
+        &self,
+        other: &Sequence,
+        inputs: impl Fn(&Rows, &Rows) -> Rows,
+        targets: impl Fn(&Rows, &Rows) -> Rows,
+    ) -> Self {
+        let truths = self.truth.as_ref().zip(other.truth.as_ref());
+        let truth = truths.map(|(one, other)| Arc::new(inputs(one, other)));
+        let (one, other) = (self, other);
+        let mixed = match self.target {
+            Target::Columns => {
+                Sequence::columns(inputs(&one.inputs, &other.inputs), targets(&one.targets, &other.targets))
+            }
+            Target::Next | Target::Change => Sequence::next(inputs(&one.inputs, &other.inputs)),
+        };
+        Sequence { truth, ..mixed }
+    }
+
     /// Number of steps, hence of predictions.
     pub fn len(&self) -> usize {
         self.targets.len()

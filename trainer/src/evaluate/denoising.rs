@@ -99,6 +99,7 @@ mod tests {
             target_names: names,
             target: Target::Next,
             validation: String::new(),
+            augmentation: None,
             fresh_noise: None,
         };
         let perfect: Vec<Rows> = test.iter().map(|s| Rows::clone(s.truth.as_ref().unwrap())).collect();

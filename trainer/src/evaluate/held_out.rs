@@ -95,6 +95,7 @@ mod tests {
 
     fn dataset() -> Dataset {
         Dataset {
+            augmentation: None,
             fresh_noise: None,
             train: vec![oscillation(400)],
             valid: vec![oscillation(100)],

@@ -210,6 +210,7 @@ mod tests {
             target_names: names,
             target: Target::Next,
             validation: String::new(),
+            augmentation: None,
             fresh_noise: None,
         }
     }

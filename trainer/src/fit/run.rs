@@ -1,5 +1,6 @@
 //! The training loop: epochs, early stopping, and what is on disk after each of them.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -87,10 +88,16 @@ impl<A: Architecture> Run<'_, A> {
         Plan {
             done: self.state.epoch,
             epochs: self.config.training.epochs,
-            steps_per_epoch: self.batches(&self.data.train, 1).len(),
+            steps_per_epoch: self.batches(&self.train_in(1), 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
             loss: A::LOSS,
         }
+    }
+
+    /// The training sequences of an epoch. Chunks that go on from one another are changed in one way.
+    fn train_in(&self, epoch: usize) -> Cow<'_, [Sequence]> {
+        let Training { chunk, carry_state, .. } = self.config.training;
+        self.data.train_in(epoch as u64, if carry_state { 0 } else { chunk })
     }
 
     /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
@@ -165,7 +172,7 @@ impl<A: Architecture> Run<'_, A> {
         let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
         let mut carried = Carried::default();
         let units = next.spec.carried_units();
-        let train = self.data.train_in(next.epoch as u64);
+        let train = self.train_in(next.epoch);
         let batches = self.batches(&train, next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {

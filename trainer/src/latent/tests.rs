@@ -55,6 +55,7 @@ fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>) -> Dataset {
         target_names: names,
         target: Target::Next,
         validation: String::new(),
+        augmentation: None,
         fresh_noise: None,
     }
 }

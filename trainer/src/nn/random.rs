@@ -13,6 +13,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         Purpose::Shuffle { epoch } => 1 + epoch,
         // Far beyond the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
+        Purpose::Augmentation { epoch, sequence } => (1 << 59) + (epoch << 31) + sequence,
         Purpose::FreshNoise { epoch, sequence } => (1 << 60) + (epoch << 31) + sequence,
         Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
         Purpose::Draws { epoch, batch } => (1 << 62) + (epoch << 31) + batch,
@@ -45,6 +46,13 @@ pub enum Purpose {
     },
     /// Noise that is put on training rows in one epoch.
     FreshNoise {
+        /// The epoch, counted from 1.
+        epoch: u64,
+        /// The sequence, counted from 0.
+        sequence: u64,
+    },
+    /// How training rows are changed in one epoch.
+    Augmentation {
         /// The epoch, counted from 1.
         epoch: u64,
         /// The sequence, counted from 0.

@@ -96,12 +96,55 @@ fn matching<'a>(pattern: &str, names: &'a [String]) -> Result<&'a [String], Stri
         Some(last) => place(last).map(|index| index + 1).ok_or_else(|| missing(last))?,
         // One past the last of the numbered columns is as good an end as in Rust, though no column has that
         // name.
-        None if to == format!("c{}", names.len()) => names.len(),
+        None if names.last().is_some_and(|last| follows(last, to)) => names.len(),
         None => place(to).ok_or_else(|| missing(to))?,
     };
     match names.get(start..end) {
         Some(stretch @ [_, ..]) => Ok(stretch),
         _ => Err(format!("`{pattern}` holds no column; the columns are {}", listed(names))),
+    }
+}
+
+/// Whether one is called c3, say, and the other c4.
+fn follows(last: &str, name: &str) -> bool {
+    let number = |name: &str| name.strip_prefix('c').and_then(|digits| digits.parse::<usize>().ok());
+    number(last).zip(number(name)).is_some_and(|(last, number)| number == last + 1)
+}
+
+/// Some columns, such as the inputs that take part in something: a pattern as in [`Columns`], or a list of patterns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patterns(Vec<String>);
+
+impl Patterns {
+    /// One pattern.
+    pub(crate) fn one(pattern: &str) -> Self {
+        Patterns(vec![pattern.to_string()])
+    }
+
+    /// A list of patterns.
+    pub(crate) fn many(patterns: &[String]) -> Self {
+        Patterns(patterns.to_vec())
+    }
+
+    /// Where the columns that match are among `names`, each at most once. The error begins with the key.
+    pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
+        let place = |chosen: &String| names.iter().position(|name| name == chosen);
+        Ok(resolve(key, &self.0, names)?.iter().filter_map(place).collect())
+    }
+}
+
+impl<'de> Deserialize<'de> for Patterns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("a stretch of columns"))? {
+            OneOrMany::One(pattern) => Patterns(vec![pattern]),
+            OneOrMany::Many(patterns) => Patterns(patterns),
+        })
+    }
+}
+
+impl Serialize for Patterns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 
@@ -206,6 +249,9 @@ mod tests {
         assert_eq!(choose(&["emg1..=emg3"], &["force"]).unwrap().inputs, ["emg1", "emg2", "emg3"]);
         let numbered = ["c0", "c1", "c2"].map(String::from);
         assert_eq!(matching("c1..c3", &numbered).unwrap(), ["c1", "c2"]);
+        let later = ["c4", "c5", "c6"].map(String::from);
+        assert_eq!(matching("c5..c7", &later).unwrap(), ["c5", "c6"]);
+        assert!(matching("c5..c8", &later).is_err() && matching("c4..c3", &later).is_err());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Target;
 use serde::{Deserialize, Serialize};
 
+use super::augment::{Augment, Augmentation};
 use super::dataset::Dataset;
 use super::format::Format;
 use super::rows::{Rows, Sequence};
@@ -21,7 +22,7 @@ use super::table::{Table, listed};
 
 pub use added_noise::{AddedNoise, FreshNoise};
 use columns::Choice;
-pub use columns::{Columns, Targets};
+pub use columns::{Columns, Patterns, Targets};
 pub use cut::Cut;
 pub use picked::{Picked, RowList};
 use source::Reading;
@@ -78,6 +79,9 @@ pub struct Recipe {
     /// Noise to put on the inputs; none unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<AddedNoise>,
+    /// What is drawn anew for every chunk of training rows; nothing unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub augment: Option<Augment>,
     /// Format of all files: `"csv"`, `"npy"` or `"piano-roll"`; told from the file itself unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<Format>,
@@ -104,6 +108,11 @@ impl Recipe {
     /// Whether training rows get other noise in every epoch, see [`AddedNoise::fresh`].
     pub fn noise_is_fresh(&self) -> bool {
         self.noise.is_some_and(|noise| noise.fresh.unwrap_or(self.targets == Targets::Clean))
+    }
+
+    /// Whether what is to be predicted are the inputs, sooner or cleaner than they are seen.
+    pub fn targets_are_inputs(&self) -> bool {
+        !matches!(self.targets, Targets::Matching(_))
     }
 
     /// What the outputs of a model for these data stand for.
@@ -134,6 +143,8 @@ impl Recipe {
         }
         let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
         let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
+        let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
+        let augmentation = self.augment.as_ref().map(augment).transpose().map_err(anyhow::Error::msg)?;
         let dataset = Dataset {
             train,
             valid,
@@ -142,6 +153,7 @@ impl Recipe {
             target_names: targets,
             target: self.target(),
             validation,
+            augmentation,
             fresh_noise: noise.filter(|_| self.noise_is_fresh()),
         };
         dataset.check()?;

@@ -21,6 +21,7 @@ fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>, target: Target) -> Datase
         test: Vec::new(),
         target,
         validation: String::new(),
+        augmentation: None,
         fresh_noise: None,
     }
 }

@@ -92,6 +92,7 @@ fn dataset(law: impl Fn(&Rows, usize) -> Vec<f32> + Copy) -> Dataset {
         target_names,
         target: Target::Columns,
         validation: String::new(),
+        augmentation: None,
         fresh_noise: None,
     }
 }

@@ -1,0 +1,79 @@
+//! Which channels take part in what.
+
+use super::{Augment, Mirror};
+use crate::data::recipe::Patterns;
+use crate::data::table::listed;
+
+/// Channels by number.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Channels {
+    /// Sensors of three axes.
+    pub(super) rotate: Vec<[usize; 3]>,
+    /// For every channel, whose place it takes in a mirror, and with which sign.
+    pub(super) mirror: Option<Vec<(usize, f32)>>,
+    /// In the order of the ring.
+    pub(super) ring: Vec<usize>,
+}
+
+impl Channels {
+    /// Looks up names. The error names the key at fault and what to do.
+    pub(super) fn find(asked: &Augment, names: &[String]) -> Result<Self, String> {
+        let ring = asked.ring.as_ref().map(|ring| ring.places("data.augment.ring", names)).transpose()?;
+        Ok(Channels {
+            rotate: rotated(&asked.rotate, names)?,
+            mirror: asked.mirror.as_ref().map(|mirror| mirrored(mirror, names)).transpose()?,
+            ring: ring.unwrap_or_default(),
+        })
+    }
+}
+
+fn rotated(sensors: &[Patterns], names: &[String]) -> Result<Vec<[usize; 3]>, String> {
+    const KEY: &str = "data.augment.rotate";
+    let mut all: Vec<[usize; 3]> = Vec::new();
+    for sensor in sensors {
+        let places = sensor.places(KEY, names)?;
+        let axes: [usize; 3] = places.as_slice().try_into().map_err(|_| {
+            let found = listed(&places.iter().map(|&place| names[place].clone()).collect::<Vec<_>>());
+            format!(
+                "{KEY}: a sensor has three axes, found {} ({found}); name each sensor on its own",
+                places.len()
+            )
+        })?;
+        if let Some(twice) = axes.iter().find(|axis| all.as_flattened().contains(axis)) {
+            return Err(format!("{KEY}: input `{}` is named twice", names[*twice]));
+        }
+        all.push(axes);
+    }
+    Ok(all)
+}
+
+fn mirrored(mirror: &Mirror, names: &[String]) -> Result<Vec<(usize, f32)>, String> {
+    const SWAP: &str = "data.augment.mirror.swap";
+    let mut takes: Vec<(usize, f32)> = (0..names.len()).map(|channel| (channel, 1.0)).collect();
+    for pair in &mirror.swap {
+        let [left, right] = [0, 1].map(|side| Patterns::one(&pair[side]).places(SWAP, names));
+        let (left, right) = (left?, right?);
+        if left.len() != right.len() {
+            let [one, other] = pair;
+            return Err(format!(
+                "{SWAP}: `{one}` holds {} inputs, but `{other}` {}; they change places one by one",
+                left.len(),
+                right.len()
+            ));
+        }
+        for (one, other) in left.into_iter().zip(right) {
+            for channel in [one, other] {
+                if takes[channel].0 != channel || one == other {
+                    return Err(format!("{SWAP}: input `{}` is named twice", names[channel]));
+                }
+            }
+            (takes[one].0, takes[other].0) = (other, one);
+        }
+    }
+    if !mirror.flip.is_empty() {
+        for channel in Patterns::many(&mirror.flip).places("data.augment.mirror.flip", names)? {
+            takes[channel].1 = -1.0;
+        }
+    }
+    Ok(takes)
+}
