@@ -8,7 +8,7 @@ use crate::latent::nets::LatentNets;
 use crate::nn::Parameters;
 use crate::nn::random::{Purpose, normals, stream};
 
-use super::{config, nets, sequences, whole};
+use super::{CLEAN, config, nets, seen_through_noise, sequences, whole};
 
 /// Two draws, always the same.
 fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> Slope {
@@ -96,6 +96,42 @@ fn of_every_family_agree_with_finite_differences() {
             assert_gradients(&nets, &mut parameters, &batch, skipped);
         }
     }
+}
+
+#[test]
+fn of_a_vosp_that_explains_the_truth_of_noisy_rows_agree_too() {
+    let lines = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\" }\n\
+        [model]\ncell = \"dense-tanh\"\nlayers = [3]\n[recognition]\ncell = \"lstm\"\nlayers = [2]\n";
+    for likelihood in ["gaussian", "heteroscedastic"] {
+        let likelihood = format!("model.likelihood={likelihood}");
+        let (nets, mut parameters) = nets(&config(lines, &[&CLEAN[..], &[&likelihood]].concat()), 2);
+        let mut sequences = seen_through_noise(&gappy(false), 0.6);
+        // Missing where it was to be read, and not where it has to be explained.
+        let mut noisy = Rows::clone(&sequences[2].inputs);
+        noisy.values[1] = f32::NAN;
+        sequences[2] = sequences[2].with_noisy_inputs(noisy);
+        let (batch, _) = whole(&sequences);
+        assert_gradients(&nets, &mut parameters, &batch, "");
+    }
+}
+
+#[test]
+fn the_divergence_counts_with_its_share() {
+    let lines = "latent = { family = \"vosp\", latents = 2 }\n\
+        [model]\ncell = \"dense-tanh\"\nlayers = [3]\n[recognition]\ncell = \"lstm\"\nlayers = [2]\n";
+    let (nets, parameters) = nets(&config(lines, &CLEAN), 2);
+    let (batch, _) = whole(&seen_through_noise(&sequences(&[4, 3], 2), 0.6));
+    let with = |latents: f32| {
+        let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
+        slope(&nets, &parameters, [&batch; 2], Shares { latents, weights: None }, 1, &mut rng).unwrap()
+    };
+    let [none, part, all] = [0.0, 0.25, 1.0].map(with);
+    assert_eq!(part.nll, all.nll, "what is printed does not depend on the share");
+    let lists = none.gradients.concat().into_iter().zip(part.gradients.concat()).zip(all.gradients.concat());
+    for ((none, part), all) in lists {
+        assert!((none + 0.25 * (all - none) - part).abs() < 1e-5 * (1.0 + all.abs()));
+    }
+    assert_ne!(none.gradients, all.gradients);
 }
 
 #[test]
