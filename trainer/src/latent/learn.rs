@@ -62,8 +62,8 @@ impl Architecture for LatentNets {
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
-        let latents = (weight * latent.divergence_weight) as f32;
-        let shares = Shares { latents, weights: context.divergence_share };
+        let latents = latent.divergence_weight;
+        let shares = Shares { latents, warmth: weight, weights: context.divergence_share };
         let gappy = (latent.gaps > 0).then(|| hide(batch, self.channels(), latent.gaps, &mut rng));
         let shown = gappy.as_ref().unwrap_or(batch);
         slope(self, parameters, [shown, batch], shares, latent.draws, &mut rng)
@@ -86,16 +86,18 @@ impl Architecture for LatentNets {
     }
 }
 
-/// How much divergences from priors count in a gradient.
+/// How much divergences from priors count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
-    /// That of the latent variables, of which 1 makes a bound.
-    pub(super) latents: f32,
+    /// That of the latent variables in what is printed, of which 1 makes a bound on the likelihood of rows before they are seen.
+    pub(super) latents: f64,
+    /// How much of that the gradient has by now, at most 1.
+    pub(super) warmth: f64,
     /// That of the generating net's weights, if they have distributions.
     pub(super) weights: Option<f32>,
 }
 
-/// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables counts once whatever its share.
+/// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables has its share from the beginning, in the gradient as much as is warm.
 pub(super) fn slope(
     nets: &LatentNets,
     parameters: &Parameters,
@@ -112,7 +114,7 @@ pub(super) fn slope(
     let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, shown, batch, draws, rng)?;
     let posteriors = tensors.generating.ahead.posteriors.as_ref().zip(shares.weights);
     let penalty = posteriors.map(|(posteriors, share)| of_weights(posteriors) * share);
-    let bound = reconstruction.clone() + divergence.clone() * shares.latents;
+    let bound = reconstruction.clone() + divergence.clone() * (shares.latents * shares.warmth) as f32;
     let objective = match &penalty {
         Some(penalty) => bound + penalty.clone(),
         None => bound,
@@ -122,7 +124,7 @@ pub(super) fn slope(
         let lists = parameters.tensors.iter().zip(&mut gradients);
         lists.filter(|(list, _)| list.name == LOG_NOISE).for_each(|(_, gradient)| gradient.fill(0.0));
     }
-    let nll = number(reconstruction) + number(divergence);
+    let nll = number(reconstruction) + shares.latents * number(divergence);
     let divergence = penalty.map_or(0.0, number);
     Some(Slope { nll, divergence, steps, gradients, states: Vec::new() })
 }
