@@ -115,6 +115,7 @@ fn recipes() -> Vec<Recipe> {
     let base = Architecture::default();
     let next = Architecture { outputs: 3, target: Target::Next, ..base };
     let change = Architecture { target: Target::Change, ..next };
+    let correction = Architecture { target: Target::Correction, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
     let paper = Architecture { form: MomentForm::Paper, ..base };
@@ -200,6 +201,7 @@ fn recipes() -> Vec<Recipe> {
         recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
         recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
         recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
+        recipe("correction-with-gaps", &[(LSTM, 5)], correction, Rows::Gaps),
         recipe("hostile-rows", &[(CellKind::Elman(Transfer::Rectifier), 7)], next, Rows::Hostile),
     ]
 }

@@ -47,6 +47,7 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
         Target::Next => "next",
         Target::Columns => "columns",
         Target::Change => "change",
+        Target::Correction => "correction",
     };
     let likelihood = match spec.likelihood {
         Likelihood::Gaussian => "gaussian",
@@ -131,9 +132,10 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
         "plain",
         "scaled",
         "gaussian change",
+        "gaussian correction",
     ];
     let named = cells.into_iter().chain(dense).chain(others).map(String::from);
-    let wanted = named.chain(uncertain).chain(likelihoods).chain(["gaussian change".into()]).chain(noises);
+    let wanted = named.chain(uncertain).chain(likelihoods).chain(noises);
     let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();
     assert!(missing.is_empty(), "no golden case has {missing:?}");
 }

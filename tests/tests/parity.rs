@@ -33,7 +33,7 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
     };
     ModelSpec {
         inputs: 3,
-        outputs: if target.is_next() { 3 } else { 2 },
+        outputs: if target == Target::Columns { 2 } else { 3 },
         target,
         likelihood,
         moment_form: MomentForm::Accurate,
@@ -72,7 +72,7 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
     };
     let sequence = |steps: usize| match spec.target {
         Target::Next | Target::Change => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
-        Target::Columns => {
+        Target::Columns | Target::Correction => {
             Sequence::columns(rows(steps, spec.inputs, gaps, false), rows(steps, spec.outputs, false, binary))
         }
     };
@@ -141,6 +141,14 @@ fn models_of_changes_agree() {
     for cell in CELLS {
         check(&spec(&[(cell, 9)], Target::Change, Likelihood::Gaussian), false);
         check(&spec(&[(cell, 9)], Target::Change, Likelihood::Heteroscedastic), false);
+    }
+}
+
+#[test]
+fn models_of_corrections_agree() {
+    for cell in CELLS {
+        check(&spec(&[(cell, 9)], Target::Correction, Likelihood::Gaussian), false);
+        check(&spec(&[(cell, 9)], Target::Correction, Likelihood::Heteroscedastic), false);
     }
 }
 

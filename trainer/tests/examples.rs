@@ -77,6 +77,10 @@ impl Tried {
             }
             "vosp_denoise" => self.write_splits("noisy.", &rows(&channels("x", 3), 0)),
             "clean_denoise" => self.write_splits("clean.", &rows(&channels("x", 3), 0)),
+            "imu_denoise" => {
+                let axes = ["ax", "ay", "az", "gx", "gy", "gz"].map(String::from);
+                self.write_splits("board.", &rows(&axes, 0));
+            }
             "vrae" => self.write_splits("", &rows(&channels("x", 3), 0)),
             _ if example.contains("piano") => {
                 for split in ["train", "valid", "test"] {

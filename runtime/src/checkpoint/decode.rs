@@ -124,7 +124,7 @@ impl<'m> Decoder<'m> {
         ModelSpec {
             inputs: self.size(),
             outputs: self.size(),
-            target: self.one_of([Target::Next, Target::Columns, Target::Change]),
+            target: self.one_of([Target::Next, Target::Columns, Target::Change, Target::Correction]),
             likelihood: self.one_of([
                 Likelihood::Gaussian,
                 Likelihood::Bernoulli,
@@ -247,7 +247,7 @@ mod tests {
         let spec = |index: usize| ModelSpec {
             inputs: 4096,
             outputs: 3,
-            target: [Target::Next, Target::Columns, Target::Change][index % 3],
+            target: [Target::Next, Target::Columns, Target::Change, Target::Correction][index % 4],
             likelihood: likelihoods[index],
             moment_form: [MomentForm::Accurate, MomentForm::Paper][index % 2],
             weight_format: [WeightFormat::F32, WeightFormat::Int8][index % 2],

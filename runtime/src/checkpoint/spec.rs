@@ -53,6 +53,9 @@ pub enum Target {
     /// a net that has learned nothing says that all stays as it is. Inputs beyond the number of outputs, such as the
     /// latents of a generating network, are not predicted.
     Change,
+    /// What the inputs should have been, at their own time: what the output map gives is a correction, which is added to
+    /// the input of the same number. A net that has learned nothing passes its inputs on as they are.
+    Correction,
 }
 
 /// The distribution of an observation given the network's output.
@@ -197,6 +200,11 @@ impl Target {
     /// Whether the outputs are predictions of the next input row.
     pub const fn is_next(self) -> bool {
         matches!(self, Target::Next | Target::Change)
+    }
+
+    /// Whether what the output map gives is added to the input row.
+    pub const fn is_on_top(self) -> bool {
+        matches!(self, Target::Change | Target::Correction)
     }
 }
 

@@ -51,12 +51,15 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
         Target::Change => {
             (spec.outputs <= spec.inputs, "at most as many as inputs, which they are changes of")
         }
+        Target::Correction => {
+            (spec.outputs == spec.inputs, "as many as inputs, which they are corrections of")
+        }
         Target::Columns => (true, ""),
     };
     check(outputs_fit, Part::Spec, "outputs", allowed)?;
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
-    let allowed = "normal when the target is a change";
-    check(spec.target != Target::Change || normal, Part::Spec, "likelihood", allowed)?;
+    let allowed = "normal when the target is a change or a correction";
+    check(!spec.target.is_on_top() || normal, Part::Spec, "likelihood", allowed)?;
     check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
     built_in(spec.layout)?;
     if spec.layout.runs_packed() {

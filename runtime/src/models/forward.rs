@@ -113,7 +113,7 @@ impl Emission<'_, '_> {
         };
         let y = match model.spec().target {
             // The prediction that was made for the row is still in its place.
-            Target::Change => {
+            Target::Change | Target::Correction => {
                 from_last(model.last(self.last, channel, self.places.each_ref().map(|list| &**list)), y)
             }
             Target::Next | Target::Columns => y,

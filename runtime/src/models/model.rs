@@ -72,7 +72,7 @@ impl<'m> Model<'m> {
         state.outputs.forget_surprise();
         match self.spec().target {
             Target::Next | Target::Change => self.advance(state, None),
-            Target::Columns => self.prior(state),
+            Target::Columns | Target::Correction => self.prior(state),
         }
     }
 

@@ -165,6 +165,16 @@ fn changes_are_added_to_the_last_row() {
 }
 
 #[test]
+fn corrections_are_added_to_the_row_itself() {
+    let base = Architecture { outputs: 3, target: Target::Correction, ..Architecture::default() };
+    let paper = Architecture { form: MomentForm::Paper, ..base };
+    both_formats(paper, &[(TANH, 9)], ROUNDING, "correction");
+    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
+    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "correction, heteroscedastic");
+    packed_layouts(base, &[(TANH, 9)], INTEGER, "correction");
+}
+
+#[test]
 fn layers_without_recurrence_agree() {
     let paper = Architecture { form: MomentForm::Paper, ..Architecture::default() };
     let dense = CellKind::Dense;

@@ -4,7 +4,7 @@
 //! but the description of the model.
 
 use quaver::checkpoint::{
-    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise,
 };
 
 /// Mean and variance.
@@ -184,7 +184,7 @@ impl Network {
         let a = self.output.apply(&fed.collect::<Vec<_>>());
         let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
         let mut a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
-        if spec.target == Target::Change {
+        if spec.target.is_on_top() {
             for (change, last) in a.iter_mut().step_by(spec.likelihood.rows()).zip(last) {
                 *change = (change.0 + last.0, change.1 + last.1);
             }

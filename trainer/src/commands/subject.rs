@@ -140,7 +140,7 @@ impl Subject {
             Subject::LatentCheckpoint(model) => {
                 Ok(latent_from_runtime(&model.bytes, sequences)?.estimates.map(means))
             }
-            _ if self.spec().target == Target::Columns && inputs == outputs => {
+            _ if !self.spec().target.is_next() && inputs == outputs => {
                 Ok(Some(means(self.forecast(sequences)?)))
             }
             _ => Ok(None),

@@ -137,8 +137,16 @@ impl Config {
             Ok(count as u16)
         };
         let (inputs, outputs) = (width("inputs", inputs)?, width("outputs", outputs)?);
-        let target = if self.model.residual { Target::Change } else { self.data.target() };
-        Ok(self.model.spec(inputs, outputs, target, &self.noise, &self.weights))
+        Ok(self.model.spec(inputs, outputs, self.target(), &self.noise, &self.weights))
+    }
+
+    /// What the outputs of the model stand for.
+    pub fn target(&self) -> Target {
+        match (self.data.target(), self.model.residual) {
+            (target, false) => target,
+            (Target::Next | Target::Change, true) => Target::Change,
+            (Target::Columns | Target::Correction, true) => Target::Correction,
+        }
     }
 
     /// How the model is trained, beyond its architecture.
@@ -201,8 +209,8 @@ impl Config {
         self.check_added_noise()?;
         self.check_augment()?;
         self.model.check()?;
-        if self.model.residual && !self.data.target().is_next() {
-            let problem = "needs `data.targets = \"next\"`: other columns have no last value to start from";
+        if self.model.residual && !self.data.targets_are_inputs() {
+            let problem = "needs `data.targets = \"next\"` or `\"clean\"`: other columns have no value among the inputs to start from";
             return Err(fault("model.residual", problem));
         }
         self.noise.check()?;
@@ -251,9 +259,6 @@ impl Config {
         if matches!(self.data.targets, Targets::Matching(_)) {
             let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
             return Err(fault("data.envelope", problem));
-        }
-        if self.data.noise.is_some() {
-            return Err(fault("data.envelope", "and `data.noise` exclude each other; remove one of them"));
         }
         Ok(())
     }

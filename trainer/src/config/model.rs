@@ -24,8 +24,9 @@ pub struct Model {
     /// only.
     #[serde(with = "OutputName")]
     pub output: OutputMode,
-    /// Whether the outputs are what the next row differs by from the last one, which is added to them: a net then starts
-    /// from persistence; false unless given. For `data.targets = "next"` and a normal likelihood.
+    /// Whether the outputs are what the next row differs by from the last one, or a clean row from the noisy one, which is added
+    /// to them: a net then starts from persistence, or from rows as they are; false unless given. For `data.targets = "next"` or
+    /// `"clean"` and a normal likelihood.
     pub residual: bool,
     /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance,
     /// `"heteroscedastic"` with a variance that the network predicts, `"bernoulli"` for targets of 0 and 1, or

@@ -149,6 +149,8 @@ fn residual_models_predict_changes_of_their_own_inputs() {
     let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
     assert_eq!(config.model_spec(3, 3).unwrap().target, Target::Change);
     let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
+    let clean = parse(&["model.residual=true", "data.targets=clean", "data.noise={ db = 5 }"]).unwrap();
+    assert_eq!(clean.model_spec(3, 3).unwrap().target, Target::Correction);
     let columns = error(&["model.residual=true"]);
     assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");
     let binary = error(&["model.residual=true", "data.targets=next", "model.likelihood=bernoulli"]);

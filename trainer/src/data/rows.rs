@@ -94,7 +94,7 @@ impl Sequence {
         assert_eq!(noisy.len(), self.len(), "noise neither adds nor removes rows");
         let noisy = match self.target {
             Target::Next | Target::Change => Sequence::next(noisy),
-            Target::Columns => Sequence { inputs: Arc::new(noisy), ..self.clone() },
+            Target::Columns | Target::Correction => Sequence { inputs: Arc::new(noisy), ..self.clone() },
         };
         Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
     }
@@ -103,7 +103,9 @@ impl Sequence {
     pub(super) fn map(&self, inputs: impl Fn(&Rows) -> Rows, targets: impl Fn(&Rows) -> Rows) -> Self {
         let truth = self.truth.as_ref().map(|truth| Arc::new(inputs(truth)));
         let changed = match self.target {
-            Target::Columns => Sequence::columns(inputs(&self.inputs), targets(&self.targets)),
+            Target::Columns | Target::Correction => {
+                Sequence::columns(inputs(&self.inputs), targets(&self.targets))
+            }
             Target::Next | Target::Change => Sequence::next(inputs(&self.inputs)),
         };
         Sequence { truth, ..changed }
@@ -120,7 +122,7 @@ impl Sequence {
         let truth = truths.map(|(one, other)| Arc::new(inputs(one, other)));
         let (one, other) = (self, other);
         let mixed = match self.target {
-            Target::Columns => {
+            Target::Columns | Target::Correction => {
                 Sequence::columns(inputs(&one.inputs, &other.inputs), targets(&one.targets, &other.targets))
             }
             Target::Next | Target::Change => Sequence::next(inputs(&one.inputs, &other.inputs)),
@@ -145,7 +147,7 @@ impl Sequence {
     /// model that reads it; after standardising it is mean 0, variance 0 in every channel.
     pub fn input(&self, t: usize) -> Option<&[f32]> {
         match self.target {
-            Target::Columns => Some(self.inputs.row(t)),
+            Target::Columns | Target::Correction => Some(self.inputs.row(t)),
             Target::Next | Target::Change => t.checked_sub(1).map(|before| self.inputs.row(before)),
         }
     }
@@ -155,7 +157,7 @@ impl Sequence {
         let inputs = self.inputs.slice(range.clone());
         let truth = self.truth.as_ref().map(|truth| Arc::new(truth.slice(range.clone())));
         let slice = match self.target {
-            Target::Columns => Sequence::columns(inputs, self.targets.slice(range)),
+            Target::Columns | Target::Correction => Sequence::columns(inputs, self.targets.slice(range)),
             Target::Next | Target::Change => Sequence::next(inputs),
         };
         Sequence { truth, ..slice }

@@ -109,7 +109,7 @@ impl Scaling {
         let inputs = match first.target {
             Target::Next | Target::Change => targets.clone(),
             // Binary inputs are scaled too, so that mean 0 and variance 1 stand for what is missing in them.
-            Target::Columns => {
+            Target::Columns | Target::Correction => {
                 Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))
             }
         };

@@ -1,4 +1,4 @@
-//! Where the noise of a net for changes begins.
+//! Where the noise of a net for changes or corrections begins.
 
 use quaver::checkpoint::{Likelihood, ModelSpec, Target};
 
@@ -10,7 +10,7 @@ use crate::nn::Parameters;
 const LEAST: f64 = 1e-4;
 const MOST: f64 = 1.0;
 
-/// Lets a net for changes begin with the variance of the changes in training, which is what its first predictions are off
+/// Lets a net for changes or corrections begin with their variance in training, which is what its first predictions are off
 /// by. It would otherwise begin at 1, the variance of the targets themselves, and spend its first epochs on nothing else.
 pub(crate) fn set_first_noise(
     spec: &ModelSpec,
@@ -18,10 +18,10 @@ pub(crate) fn set_first_noise(
     scaling: &Scaling,
     parameters: &mut Parameters,
 ) {
-    if spec.target != Target::Change {
+    if !spec.target.is_on_top() {
         return;
     }
-    let logs = log_variances(train, scaling);
+    let logs = log_variances(spec.target, train, scaling);
     let (name, places) = match spec.likelihood {
         Likelihood::Heteroscedastic => ("output.bias", 1..),
         Likelihood::Gaussian | Likelihood::Bernoulli | Likelihood::Categorical => ("output.log_noise", 0..),
@@ -33,13 +33,14 @@ pub(crate) fn set_first_noise(
     }
 }
 
-/// Logarithms of the mean squared change of each channel from step to step, in standardised units.
-fn log_variances(train: &[Sequence], scaling: &Scaling) -> Vec<f32> {
+/// Logarithms of the mean squared difference of each channel from the row before it, or from what it should have been, in
+/// standardised units.
+fn log_variances(target: Target, train: &[Sequence], scaling: &Scaling) -> Vec<f32> {
     let variance = |(channel, std): (usize, &f32)| {
-        let rows = train.iter().map(|sequence| &sequence.targets);
-        let changes = rows.flat_map(|rows| {
-            let values = rows.iter().map(move |row| f64::from(row[channel]));
-            values.clone().skip(1).zip(values).map(|(next, last)| next - last)
+        let changes = train.iter().flat_map(|sequence| {
+            let (inputs, late) = (sequence.inputs.iter(), usize::from(target == Target::Change));
+            let pairs = sequence.targets.iter().skip(late).zip(inputs);
+            pairs.map(move |(row, from)| f64::from(row[channel]) - f64::from(from[channel]))
         });
         let (mut count, mut sum) = (0.0, 0.0);
         for change in changes.filter(|change| !change.is_nan()) {
@@ -86,6 +87,9 @@ mod tests {
         let predicted = begun(Likelihood::Heteroscedastic, Target::Change);
         let [mean0, log0, mean1, log1] = predicted.get("output.bias").unwrap().values[..] else { panic!() };
         assert!(close(&[log0, log1]) && (mean0, mean1) == (0.0, 0.0), "{predicted:?}");
+        // The inputs of these sequences are their targets: nothing to correct.
+        let clean = begun(Likelihood::Gaussian, Target::Correction);
+        assert_eq!(clean.get("output.log_noise").unwrap().values, [(LEAST as f32).ln(); 2]);
         let next = begun(Likelihood::Gaussian, Target::Next);
         assert_eq!(next.get("output.log_noise").unwrap().values, [0.0, 0.0]);
     }

@@ -1,7 +1,7 @@
 //! Initial values of a network's parameters.
 
 use nalgebra::DMatrix;
-use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, Target, UnitNoise};
+use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
 use rand_core::Rng;
 
 use super::method::Method;
@@ -34,7 +34,7 @@ impl Init {
         }
         let units = layer_inputs(spec, spec.layers.len());
         // A net for changes begins with none.
-        let output_std = if spec.target == Target::Change { 0.0 } else { 1.0 / (units as f64).sqrt() };
+        let output_std = if spec.target.is_on_top() { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
         weight.fill_with(|| (output_std * normal(&mut rng)) as f32);
         bias.fill(self.output_bias);
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_net_for_changes_begins_with_none() {
         let mut spec = test_spec(3, 3, &[(CellKind::Lstm, 5)]);
-        spec.target = Target::Change;
+        spec.target = quaver::checkpoint::Target::Change;
         let parameters = Init::default().draw(&spec, 1);
         assert!(parameters.get("output.weight").unwrap().values.iter().all(|weight| *weight == 0.0));
         assert!(parameters.get("layer0.weight").unwrap().values.iter().all(|weight| *weight != 0.0));

@@ -1,7 +1,7 @@
 //! The whole network on a batch: noise, affine maps, recurrences, outputs.
 
 use burn::tensor::{Device, Tensor, TensorData};
-use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode, Target};
+use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 
 use super::host_node::{apply3, apply4};
 use super::law::{Law, Scale};
@@ -230,7 +230,7 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
 
 /// The outputs of a net on top of the rows that change by them, if its outputs are changes.
 pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
-    if spec.target != Target::Change {
+    if !spec.target.is_on_top() {
         return output;
     }
     // The mean is the first of an output's rows; what else a likelihood wants stays as it is.

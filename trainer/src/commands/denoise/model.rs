@@ -82,10 +82,10 @@ fn with_predictor<T>(
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut predictor = RunningPredictor::new(&model, &mut words)?;
     let Channels { input_names, output_names, .. } = predictor.channels();
-    if model.spec().target != Target::Columns || input_names != output_names {
+    if model.spec().target.is_next() || input_names != output_names {
         let what = match model.spec().target {
             Target::Next | Target::Change => "its own next row".to_string(),
-            Target::Columns => output_names.join(", "),
+            Target::Columns | Target::Correction => output_names.join(", "),
         };
         bail!(
             "{shown} is a predictor of {what}, not a denoiser: use `quaver run` on it. Denoising takes a VOSP \

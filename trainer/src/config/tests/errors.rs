@@ -1,6 +1,6 @@
 //! Configs that are refused: what is wrong, where, and what would be right.
 
-use super::{SHORT, error, parse};
+use super::{Config, SHORT, error, parse};
 
 #[test]
 fn methods_that_contradict_each_other_are_refused() {
@@ -28,15 +28,40 @@ fn methods_that_contradict_each_other_are_refused() {
 #[test]
 fn an_envelope_is_a_truth_of_its_own() {
     let set = |more: &'static str| ["data.targets=clean", "data.envelope=5", more];
-    assert!(parse(SHORT, &set("seed=1")).is_ok());
+    assert!(parse(SHORT, &set("seed=1")).is_ok() && parse(SHORT, &set("data.noise={ db = 5 }")).is_ok());
     for (more, problem) in [
         ("data.envelope=4", "`data.envelope` must be an odd number of rows"),
         ("data.targets=force", "`data.envelope` needs `data.targets = \"clean\"`"),
-        ("data.noise={ db = 5 }", "`data.envelope` and `data.noise` exclude each other"),
     ] {
         let error = error(SHORT, &set(more));
         assert!(error.contains(problem), "{error}");
     }
+}
+
+#[test]
+fn training_rows_change_into_ones_that_could_be() {
+    let all = ["data.augment={ rotate = ['a..d'], ring = 'd..f', gain = 0.1 }", "data.augment.speed=0.2"];
+    let config = parse(SHORT, &all).unwrap();
+    let again: Config = toml::from_str(&config.to_toml().unwrap()).unwrap();
+    assert_eq!(config, again);
+    for (set, problem) in [
+        (&["data.augment.gain=-0.1"][..], "`data.augment.gain` must be between 0 and 2, found -0.1"),
+        (&["data.augment.blend=2"], "`data.augment.blend` must be between 0 and 1, found 2"),
+        (&["data.augment.turn=2"], "unknown field `turn`, expected one of `rotate`"),
+        (
+            &["data.augment.speed=0.1", "model.likelihood=bernoulli"],
+            "`data.augment.speed` makes other numbers of targets that must be 0 or 1",
+        ),
+        (
+            &["data.augment.shift=0.1", "model.likelihood=bernoulli", "data.targets=next"],
+            "`data.augment.shift` makes other numbers",
+        ),
+    ] {
+        let error = error(SHORT, set);
+        assert!(error.contains(problem), "{error}");
+    }
+    let inputs_alone = ["data.augment.shift=0.1", "model.likelihood=bernoulli"];
+    assert!(parse(SHORT, &inputs_alone).is_ok(), "other columns stay zeros and ones");
 }
 
 #[test]

@@ -87,7 +87,9 @@ impl Batch {
     /// where a value is missing, and 0 in the padding at the end.
     pub fn observed(&self) -> (Cow<'_, [f32]>, Cow<'_, [f32]>) {
         match self.target {
-            Target::Columns => (Cow::Borrowed(&self.inputs_mean), Cow::Borrowed(&self.inputs_var)),
+            Target::Columns | Target::Correction => {
+                (Cow::Borrowed(&self.inputs_mean), Cow::Borrowed(&self.inputs_var))
+            }
             // What is fed is the row before; the row itself is among the targets.
             Target::Next | Target::Change => {
                 let channels = self.mask.len() / (self.steps * self.rows).max(1);

@@ -8,14 +8,24 @@ use crate::data::rows::{Rows, Sequence};
 /// A sequence whose inputs are rectified rows, |x_t|, and whose truth is their envelope over `window` rows. A causal net has
 /// half a window less to go on than its truth.
 pub(super) fn sequence(rows: &Rows, window: usize, targets: &Targets) -> Sequence {
-    let values = rows.values.iter().map(|value| value.abs()).collect();
-    let rectified = Rows { channels: rows.channels, values };
-    let truth = envelope(&rectified, window);
-    let clean = match targets {
-        Targets::Next => Sequence::next(truth),
-        Targets::Clean | Targets::Matching(_) => Sequence::columns(truth.clone(), truth),
-    };
-    clean.with_noisy_inputs(rectified)
+    let rectified = rectified(rows);
+    clean(envelope(&rectified, window), targets).with_noisy_inputs(rectified)
+}
+
+/// A sequence of envelopes over `window` rows, for noise to be put on: what a sensor gives that makes them itself.
+pub(super) fn sensed(rows: &Rows, window: usize, targets: &Targets) -> Sequence {
+    clean(envelope(&rectified(rows), window), targets)
+}
+
+fn clean(rows: Rows, targets: &Targets) -> Sequence {
+    match targets {
+        Targets::Next => Sequence::next(rows),
+        Targets::Clean | Targets::Matching(_) => Sequence::columns(rows.clone(), rows),
+    }
+}
+
+fn rectified(rows: &Rows) -> Rows {
+    Rows { channels: rows.channels, values: rows.values.iter().map(|value| value.abs()).collect() }
 }
 
 /// A mean around every row, with weights ½ (1 + cos(2πk/(n + 1))) for the row k steps off, |k| ≤ (n − 1)/2 (von Hann): it
@@ -55,6 +65,13 @@ mod tests {
             assert!((found - expected).abs() < 1e-5, "{found} against {expected}");
         }
         assert_eq!((&found.truth, found.target), (&Some(found.targets.clone()), Target::Columns));
+    }
+
+    #[test]
+    fn a_sensor_of_envelopes_shows_them_as_they_are() {
+        let raw = rows(&[2.0, -4.0, 6.0, f32::NAN, -8.0]);
+        let [found, judged] = [sensed, sequence].map(|made| made(&raw, 3, &Targets::Clean));
+        assert_eq!((&found.inputs, &found.targets, &found.truth), (&judged.targets, &judged.targets, &None));
     }
 
     #[test]

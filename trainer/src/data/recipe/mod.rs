@@ -73,7 +73,8 @@ pub struct Recipe {
     /// the noise that `noise` puts on them, or for their `envelope`, or columns in the form of `inputs`.
     pub targets: Targets,
     /// Rectifies the inputs, |x|, and takes their envelope for the truth: a mean over this odd number of rows around each, see
-    /// `docs/evaluation.md`. For raw EMG, with `targets = "clean"` or `"next"`.
+    /// `docs/evaluation.md`. For raw EMG, with `targets = "clean"` or `"next"`. With `noise`, the inputs are the envelopes, under
+    /// that noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<usize>,
     /// Noise to put on the inputs; none unless given.
@@ -190,6 +191,7 @@ impl Recipe {
         let all: Vec<usize> = (0..table.names.len()).collect();
         let (inputs, targets) = all.split_at(choice.inputs.len());
         let part = |rows: Rows| match (&self.targets, self.envelope) {
+            (targets, Some(window)) if self.noise.is_some() => envelope::sensed(&rows, window, targets),
             (targets, Some(window)) => envelope::sequence(&rows, window, targets),
             (Targets::Next, None) => Sequence::next(rows),
             (Targets::Clean, None) => Sequence::columns(rows.clone(), rows),

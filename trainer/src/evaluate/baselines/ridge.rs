@@ -77,7 +77,7 @@ impl Ridge {
     pub(super) fn name(&self, target: Target) -> &'static str {
         match target {
             Target::Next | Target::Change => "ridge AR",
-            Target::Columns => "ridge regression",
+            Target::Columns | Target::Correction => "ridge regression",
         }
     }
 

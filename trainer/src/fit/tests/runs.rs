@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, lawful, run};
-use crate::data::{AddedNoise, Dataset};
+use crate::data::{AddedNoise, Augment, Augmentation, Dataset};
 use crate::fit::{RunFolder, RunState, Silent, Stop, train};
 
 /// The files of a run in the order in which an epoch writes them.
@@ -67,6 +67,26 @@ fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
     go(1, &noisy(true), "training.epochs=4", true);
     go(2, &noisy(false), "training.epochs=4", false);
     assert_eq!(files(places[0].path()), files(places[1].path()));
+    assert_ne!(files(places[0].path()), files(places[2].path()));
+}
+
+#[test]
+fn rows_change_from_epoch_to_epoch_and_a_resumed_run_meets_them_again() {
+    let changing = |asked: Augment| {
+        let data = dataset(delayed_sum);
+        let augmentation = Augmentation::new(&asked, &data.input_names, &data.train, false).unwrap();
+        Dataset { augmentation: Some(augmentation), ..data }
+    };
+    let moved = || changing(Augment { shift: 0.2, speed: 0.1, blend: 0.3, ..Augment::default() });
+    let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
+    let go = |place: usize, data: &Dataset, more: &[&str], resume: bool| {
+        train(&config("tanh", more), data, places[place].path(), resume, &mut Silent).unwrap();
+    };
+    go(0, &moved(), &["training.epochs=4"], false);
+    go(1, &moved(), &["training.epochs=2"], false);
+    go(1, &moved(), &["training.epochs=4"], true);
+    assert_eq!(files(places[0].path()), files(places[1].path()));
+    go(2, &moved(), &["training.epochs=2", "training.carry_state=true"], false);
     assert_ne!(files(places[0].path()), files(places[2].path()));
 }
 
