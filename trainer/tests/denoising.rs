@@ -52,6 +52,13 @@ chunk = 40
 learning_rate = 0.02
 "#;
 
+/// The same model, told the truth while it learns.
+fn told_the_truth() -> String {
+    LATENT
+        .replace("targets = \"next\"", "targets = \"clean\"")
+        .replace("latents = 2", "latents = 2\ndivergence_weight = 0.05")
+}
+
 /// A folder in which a model was trained into `run`.
 fn trained(config: &str, more: &[&str]) -> Place {
     let place = Place::new();
@@ -119,6 +126,44 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
     let rows = judge("model.qvr", &["--plot", &page]);
     assert_eq!(rows.lines().count(), 61, "scores do not mix with rows");
     assert!(fs::read_to_string(&page).expect("the page").contains(">denoised<"));
+}
+
+#[test]
+fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
+    let place = trained(&told_the_truth(), &["--set", "training.epochs=25"]);
+    let exported = succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
+    assert!(exported.contains("validation NLL of clean rows, denoised"), "{exported}");
+    write_rows(&place);
+    for model in ["run", "model.qvr"] {
+        let (noisy, clean) = (place.at("noisy.csv"), place.at("clean.csv"));
+        let said =
+            json(&succeeds(&["denoise", &place.at(model), "--in", &noisy, "--truth", &clean, "--json"]));
+        let number = |key: &str| said[key]["snr_db"].as_f64().expect("a number");
+        assert!(number("after") > number("before"), "{model}: {said}");
+    }
+    let config = place.at("latent.toml");
+    let evaluated = |model: &str, more: &[&str]| {
+        succeeds(&[&["eval", &place.at(model), "--data", &config], more].concat())
+    };
+    let (host, device) = (evaluated("run", &["--json", "--draws", "1"]), evaluated("model.qvr", &["--json"]));
+    let (host, device) = (json(&host), json(&device));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    // One of the two ways that need no draws, unless the checkpoint draws, which is near both.
+    let off = |way: usize| (number(&host["estimates"][way]["nll"]) - number(&device["nll"])).abs();
+    assert!(off(0).min(off(1)) < 0.05, "{} {}", off(0), off(1));
+    // The row helps: an estimate is better than what was expected before the row was seen.
+    assert!(number(&host["estimates"][0]["mse"]) < number(&host["one_step"][0]["mse"]), "{host}");
+    for found in [&host, &device] {
+        let snr = |index: usize| number(&found["denoising"][index]["snr_db"]);
+        assert!(snr(1) > snr(0) + 1.0, "{found}");
+    }
+    let text = evaluated("run", &["--draws", "1"]);
+    for said in ["clean rows", "bounds the NLL of denoised rows", "persistence *", "one-euro"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(evaluated("model.qvr", &[]).contains("every clean row from the noisy ones up to its own"));
+    let gap = ["eval", &place.at("run"), "--data", &config, "--gap", "20..24"];
+    fails(&gap, &["--gap", "data.targets = \"next\""]);
 }
 
 #[test]
@@ -309,6 +354,11 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     fails(&clean, &["data.targets", "data.noise"]);
     let noise = ["train", &config, "--out", &place.at("other"), "--set", "data.noise={ seed = 1 }"];
     fails(&noise, &["data.noise", "db", "on"]);
+    let other = place.at("clean.toml");
+    place.write("clean.toml", &told_the_truth());
+    fails(&["eval", &run, "--data", &other], &["explains the rows it reads", "data.targets = \"next\""]);
+    let storn = ["train", &other, "--out", &place.at("other"), "--set", "latent.family=storn"];
+    fails(&storn, &["data.targets", "latent.family = \"vosp\""]);
 }
 
 #[test]

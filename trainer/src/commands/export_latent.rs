@@ -49,7 +49,8 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     let bytes = encode_latent(state, storage)?;
     let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
     let exported = write(&arguments.output, &bytes, cost, storage)?;
-    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)) }
+    let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
+    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported, clean)) }
 }
 
 /// Rows that choices are made on: each is streamed several times, and draws are slow.
@@ -65,7 +66,7 @@ fn beginning(sequences: &[Sequence]) -> &[Sequence] {
     &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
 }
 
-/// The forecast whose surprise on `sequences` is least; draws, each of which is a pass of the generating net, only where they are
+/// The forecast to which `sequences` are least unlikely; draws, each of which is a pass of the generating net, only where they are
 /// worth it.
 fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec<u8>>) -> Result<Forecast> {
     let mut best = (f64::INFINITY, FORECASTS[0]);
@@ -125,13 +126,18 @@ fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) 
     })
 }
 
-fn render(arguments: &Arguments, exported: &Exported) -> String {
+/// What was written and what it costs, judged by rows before they are seen or by `clean` ones.
+fn render(arguments: &Arguments, exported: &Exported, clean: bool) -> String {
     let Exported { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
+    let [fed, judged] = match clean {
+        true => ["latent variables", "clean rows, denoised"],
+        false => ["latent variables of the next row", "rows before they are seen"],
+    };
     format!(
         "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
          {}: constants for firmware\n\
-         latent variables of the next row go in by {forecast}, the best on validation\n\
-         validation NLL of rows before they are seen  {:.4} nats per step, {:+.4} against f32\n\
+         {fed} go in by {forecast}, the best on validation\n\
+         validation NLL of {judged}  {:.4} nats per step, {:+.4} against f32\n\
          predicted variance × {:.4}, means shifted by {:.4} standard deviations\n",
         arguments.output.display(),
         4 * words,

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use quaver::Model;
-use quaver::checkpoint::{Kind, ModelSpec, Target};
+use quaver::checkpoint::{self, Kind, ModelSpec, Target};
 
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Forecast, from_network, from_runtime, latent_from_runtime};
 use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{Feed, LatentModel, LatentNets};
+use crate::latent::{Family, Feed, LatentModel, LatentNets};
 
 /// A trained model in either of its forms.
 pub(super) enum Subject {
@@ -31,6 +31,8 @@ pub(super) struct StoredModel {
     spec: ModelSpec,
     input_names: Vec<String>,
     output_names: Vec<String>,
+    /// Whether it is a VOSP.
+    denoises: bool,
 }
 
 impl Subject {
@@ -53,6 +55,7 @@ impl Subject {
                 spec: generating.spec().clone(),
                 input_names: recognition.checkpoint().input_names().map(String::from).collect(),
                 output_names: generating.checkpoint().output_names().map(String::from).collect(),
+                denoises: model.spec().family == checkpoint::Family::Vosp,
                 bytes: bytes.clone(),
             };
             return Ok(Subject::LatentCheckpoint(Box::new(stored)));
@@ -61,7 +64,8 @@ impl Subject {
         let spec = model.spec().clone();
         let input_names = model.checkpoint().input_names().map(String::from).collect();
         let output_names = model.checkpoint().output_names().map(String::from).collect();
-        Ok(Subject::Checkpoint(Box::new(StoredModel { bytes, spec, input_names, output_names })))
+        let stored = StoredModel { bytes, spec, input_names, output_names, denoises: false };
+        Ok(Subject::Checkpoint(Box::new(stored)))
     }
 
     /// The net that says what targets may be.
@@ -73,12 +77,13 @@ impl Subject {
         }
     }
 
-    /// Whether this is the net or the runtime, in words.
-    pub(super) fn kind(&self) -> &'static str {
+    /// Whether this is the net or the runtime, in words, and what it says of targets of this kind.
+    pub(super) fn kind(&self, target: Target) -> &'static str {
         match self {
             Subject::Run(_) | Subject::Latent(_) => "trained net, f32",
             Subject::Checkpoint(_) => "runtime",
-            Subject::LatentCheckpoint(_) => "runtime, every row before it was seen",
+            Subject::LatentCheckpoint(_) if target.is_next() => "runtime, every row before it was seen",
+            Subject::LatentCheckpoint(_) => "runtime, every clean row from the noisy ones up to its own",
         }
     }
 
@@ -105,13 +110,21 @@ impl Subject {
                 of_data.join(", ")
             );
         }
-        let is_latent = matches!(self, Subject::Latent(_) | Subject::LatentCheckpoint(_));
         ensure!(
-            !is_latent || data.target == Target::Next,
-            "a latent model explains the rows it reads, noise and all: set data.targets = \"next\" in the config of the data; \
+            data.target == Target::Next || self.may_explain_clean_rows(),
+            "this latent model explains the rows it reads, noise and all: set data.targets = \"next\" in the config of the data; \
              clean rows are known to the judge all the same"
         );
         Ok(())
+    }
+
+    /// Whether it can be asked for other rows than those it reads, as no latent model but a VOSP can.
+    fn may_explain_clean_rows(&self) -> bool {
+        match self {
+            Subject::Run(_) | Subject::Checkpoint(_) => true,
+            Subject::Latent(state) => state.spec.family == Family::Vosp,
+            Subject::LatentCheckpoint(model) => model.denoises,
+        }
     }
 
     /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
@@ -134,9 +147,10 @@ impl Subject {
         }
     }
 
-    /// One prediction per row. The run of a latent model makes them with its latent variables as moments, a checkpoint as it says
-    /// itself.
+    /// What is said of the targets of every row. Of a latent model these are predictions of rows before they are seen or, where the
+    /// targets are clean rows, estimates; a run makes them with its latent variables as moments, a checkpoint as it says itself.
     pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
+        let target = sequences.first().map_or(Target::Next, |sequence| sequence.target);
         match self {
             Subject::Run(state) => {
                 Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
@@ -146,10 +160,16 @@ impl Subject {
                     state.spec.is_causal(),
                     "a net of this model reads the whole sequence, so it predicts no next row"
                 );
-                Ok(LatentModel::new(state).predict(sequences, Feed::Moments, 0))
+                let model = LatentModel::new(state);
+                Ok(match target.is_next() {
+                    true => model.predict(sequences, Feed::Moments, 0),
+                    false => model.reconstruct(sequences, Feed::Moments),
+                })
             }
             Subject::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
-            Subject::LatentCheckpoint(model) => Ok(latent_from_runtime(&model.bytes, sequences)?.expected),
+            Subject::LatentCheckpoint(model) => {
+                Ok(latent_from_runtime(&model.bytes, sequences)?.of(target).to_vec())
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, not_negative, within};
 use super::{Cell, Config, Model, Noise, Weights};
+use crate::data::Targets;
 use crate::data::batch::Padding;
 use crate::latent::{Family, Prior};
 use crate::nn::{Method, Posterior};
@@ -33,6 +34,10 @@ pub struct Latent {
     /// printed is the bound with its full weight from the first epoch on.
     #[serde(default)]
     pub warm_up: f64,
+    /// How much the divergence from the prior counts after that, above 0 and at most 1; 1 unless given. Less is for a VOSP that
+    /// learns from the truth, `data.targets = "clean"`: see `docs/latent.md`.
+    #[serde(default = "whole")]
+    pub divergence_weight: f64,
     /// Draws of the latent variables per sequence and step of the optimiser, and for validation; 1 unless given.
     #[serde(default = "one")]
     pub draws: usize,
@@ -97,6 +102,10 @@ fn one() -> usize {
     1
 }
 
+fn whole() -> f64 {
+    1.0
+}
+
 /// More draws than anyone wants to wait for: a slip of the finger.
 const MOST_DRAWS: usize = 1000;
 
@@ -111,6 +120,10 @@ impl Latent {
         within("latent.latents", self.latents, 1..=MAX_WIDTH)?;
         not_negative("latent.warm_up", self.warm_up)?;
         within("latent.draws", self.draws, 1..=MOST_DRAWS)?;
+        if !(self.divergence_weight > 0.0 && self.divergence_weight <= 1.0) {
+            let problem = format!("must be above 0 and at most 1, found {}", self.divergence_weight);
+            return Err(fault("latent.divergence_weight", problem));
+        }
         if self.family == Family::Storn && self.prior == Prior::Wiener {
             let problem = "must be \"white\" for a STORN, whose generating net remembers by itself; \
                            \"wiener\" is for VOSP and VRAE";
@@ -157,10 +170,7 @@ impl Config {
     /// Refuses what other sections ask for and latent models do not offer.
     fn check_company(&self, latent: &Latent) -> Result<(), Fault> {
         let dense = !CellKind::from(self.model.cell).is_recurrent();
-        if self.data.target() != Target::Next {
-            let problem = "must be \"next\" with `[latent]`: such a model explains the rows it reads";
-            return Err(fault("data.targets", problem));
-        }
+        self.check_explained(latent)?;
         if self.model.residual && latent.family != Family::Storn {
             let problem =
                 "needs `latent.family = \"storn\"`: no other generating net reads the row that changes";
@@ -195,6 +205,28 @@ impl Config {
             return Err(fault("latent.noise", problem));
         }
         Ok(())
+    }
+
+    /// Refuses rows to explain other than those that are read, unless they are their truth and the model is a VOSP.
+    fn check_explained(&self, latent: &Latent) -> Result<(), Fault> {
+        match (&self.data.targets, latent.family) {
+            (Targets::Next, _) if latent.divergence_weight < 1.0 => Err(fault(
+                "latent.divergence_weight",
+                "must be 1 with `data.targets = \"next\"`: less of the divergence bounds no likelihood of the rows that are read; \
+                 `latent.warm_up` makes a beginning easier",
+            )),
+            (Targets::Next, _) | (Targets::Clean, Family::Vosp) => Ok(()),
+            (Targets::Clean, Family::Storn | Family::Vrae) => Err(fault(
+                "data.targets",
+                "\"clean\" with `[latent]` needs `latent.family = \"vosp\"`: a STORN feeds itself the rows that it explains, and a \
+                 VRAE takes noise off nothing that comes row by row; set \"next\", or change the family",
+            )),
+            (Targets::Matching(_), _) => Err(fault(
+                "data.targets",
+                "must be \"next\" with `[latent]`, such a model explains the rows it reads; or \"clean\" for a VOSP that explains \
+                 what they were without their noise",
+            )),
+        }
     }
 
     fn check_recognition(&self, latent: &Latent) -> Result<(), Fault> {

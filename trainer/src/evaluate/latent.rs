@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Scores, scores};
+use super::{Forecast, Scores, scores};
 use crate::data::{Rows, Sequence};
 use crate::latent::{Feed, LatentModel};
 
@@ -35,12 +35,15 @@ pub struct LatentScores {
     /// Time steps with at least one observed value.
     pub n: usize,
     /// Predictions of every row from the rows before it, if both nets read forwards.
-    pub one_step: Vec<OneStep>,
+    pub one_step: Vec<OneWay>,
+    /// Where the targets are clean rows, estimates of each from the noisy rows up to its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub estimates: Vec<OneWay>,
 }
 
-/// Predictions made in one way.
+/// Predictions or estimates made in one way.
 #[derive(Clone, Debug, Serialize)]
-pub struct OneStep {
+pub struct OneWay {
     /// How the latent variables go into the generating net.
     pub latents: String,
     /// What that is worth.
@@ -50,6 +53,9 @@ pub struct OneStep {
 
 /// Draws that a one-step prediction averages over.
 const PREDICTION_DRAWS: usize = 32;
+
+/// The ways that need no draws.
+const WAYS: [(Feed, &str); 2] = [(Feed::Moments, "moments"), (Feed::Mean, "means")];
 
 /// Scores a model; nothing if no value was observed. `draws` are those of importance sampling, per sequence.
 pub fn latent_scores(
@@ -62,6 +68,11 @@ pub fn latent_scores(
     let bound = model.bound(sequences, 1, seed)?;
     let importance = model.importance(sequences, draws, seed)?;
     let shift = log_deviations(&model.scaling.targets.std, sequences) / bound.steps as f64;
+    let scored = |(forecasts, latents): (Vec<Forecast>, String)| {
+        let scores = scores(model.nets.generating.spec.likelihood, names, sequences, &forecasts);
+        OneWay { latents, scores: scores.in_units_of(&model.scaling.targets.std) }
+    };
+    let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     let nats = |standardised: f64| Nats { raw: standardised + shift, standardised };
     Some(LatentScores {
         bound: nats(bound.reconstruction + bound.divergence),
@@ -72,23 +83,24 @@ pub fn latent_scores(
         draws,
         effective_draws: importance.effective_draws,
         n: bound.steps,
-        one_step: if model.nets.is_causal() { one_step(model, names, sequences, seed) } else { Vec::new() },
+        one_step: one_step(model, sequences, seed).into_iter().map(scored).collect(),
+        estimates: if clean { estimates(model, sequences).map(scored).to_vec() } else { Vec::new() },
     })
 }
 
-fn one_step(model: &LatentModel, names: &[String], sequences: &[Sequence], seed: u64) -> Vec<OneStep> {
-    let feeds = [
-        (Feed::Moments, "moments".to_string()),
-        (Feed::Mean, "means".to_string()),
-        (Feed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws")),
-    ];
-    let likelihood = model.nets.generating.spec.likelihood;
-    let scored = |(feed, latents): (Feed, String)| {
-        let forecasts = model.predict(sequences, feed, seed);
-        let scores = scores(likelihood, names, sequences, &forecasts);
-        OneStep { latents, scores: scores.in_units_of(&model.scaling.targets.std) }
-    };
-    feeds.into_iter().map(scored).collect()
+/// Every row before it was seen, and how latent variables went in; nothing if a net reads the whole sequence.
+fn one_step(model: &LatentModel, sequences: &[Sequence], seed: u64) -> Vec<(Vec<Forecast>, String)> {
+    if !model.nets.is_causal() {
+        return Vec::new();
+    }
+    let draws = (Feed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws"));
+    let ways = WAYS.map(|(feed, latents)| (feed, latents.to_string())).into_iter().chain([draws]);
+    ways.map(|(feed, latents)| (model.predict(sequences, feed, seed), latents)).collect()
+}
+
+/// Every row without its noise, and how latent variables went in.
+fn estimates(model: &LatentModel, sequences: &[Sequence]) -> [(Vec<Forecast>, String); 2] {
+    WAYS.map(|(feed, latents)| (model.reconstruct(sequences, feed), latents.to_string()))
 }
 
 /// Σ ln s over all observed values: −ln p(x) = −ln p(x/s) + ln s.

@@ -1,9 +1,9 @@
 //! What the runtime makes of sequences with a latent model, row by row, as a device does.
 
-use quaver::checkpoint::Family;
+use quaver::checkpoint::{Family, Target};
 use quaver::{Denoiser, LatentModel, Prediction, Sampler};
 
-use super::Forecast;
+use super::{Forecast, scores};
 use crate::data::Sequence;
 
 /// What came of it.
@@ -13,7 +13,8 @@ pub struct Streamed {
     pub expected: Vec<Forecast>,
     /// Of a VOSP, what every row was without its noise.
     pub estimates: Option<Vec<Forecast>>,
-    /// How unlikely rows were before they were seen: nats per time step, summed over channels, densities in raw units.
+    /// How unlikely rows were before they were seen or, if the targets are clean rows, how unlikely those are once their noisy
+    /// selves were: nats per time step, summed over channels, densities in raw units.
     pub nll: f64,
 }
 
@@ -21,6 +22,11 @@ impl Streamed {
     /// What a stream of this family is for: estimates of a VOSP, predictions of a STORN.
     pub fn said(&self) -> &[Forecast] {
         self.estimates.as_ref().unwrap_or(&self.expected)
+    }
+
+    /// What was said of targets: clean rows are estimated with their noisy selves, next rows are expected.
+    pub fn of(&self, target: Target) -> &[Forecast] {
+        if target.is_next() { &self.expected } else { self.said() }
     }
 }
 
@@ -56,7 +62,14 @@ pub fn latent_from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Strea
                 enter(&mut estimates[index], step, &estimate);
                 tally.count(&estimate);
             });
-            Ok(tally.streamed(Some(estimates)))
+            let mut streamed = tally.streamed(Some(estimates));
+            if let Some(clean) = sequences.first().filter(|sequence| !sequence.target.is_next()) {
+                let names: Vec<String> =
+                    (0..clean.targets.channels).map(|channel| channel.to_string()).collect();
+                let likelihood = model.generating().spec().likelihood;
+                streamed.nll = scores(likelihood, &names, sequences, streamed.said()).nll;
+            }
+            Ok(streamed)
         }
     }
 }
@@ -86,7 +99,7 @@ impl Tally {
 
     fn run(&mut self, sequences: &[Sequence], mut see: impl FnMut(&mut Self, usize, usize, &[f32])) {
         for (index, sequence) in sequences.iter().enumerate() {
-            for (step, row) in sequence.targets.iter().enumerate() {
+            for (step, row) in sequence.inputs.iter().enumerate() {
                 see(self, index, step, row);
             }
         }

@@ -24,7 +24,7 @@ pub(crate) use forecast::enter;
 pub use forecast::{Forecast, from_network, from_runtime};
 pub use gaps::{GapScores, gap_scores, interpolated};
 pub use held_out::{Filling, HeldOut};
-pub use latent::{LatentScores, Nats, OneStep, latent_scores};
+pub use latent::{LatentScores, Nats, OneWay, latent_scores};
 pub use latent_runtime::{Streamed, latent_from_runtime};
 pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use recalibrate::variance_factors;

@@ -102,7 +102,8 @@ fn numbered(name: &str, count: usize) -> Vec<String> {
 /// A checkpoint against the same model in full precision, on the same sequences, both through the runtime.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatentCost {
-    /// How unlikely rows were before they were seen, in nats per step with densities in raw units: the checkpoint.
+    /// How unlikely rows were before they were seen, or clean rows once their noisy selves were, in nats per step with densities in
+    /// raw units: the checkpoint.
     pub nll: f64,
     /// How many nats per step the checkpoint loses.
     pub nll_increase: f64,
@@ -133,6 +134,7 @@ mod tests {
     use crate::data::{Rows, Scaler};
     use crate::latent::{Feed, LatentModel};
     use crate::nn::random::{Purpose, normals, stream};
+    use quaver::checkpoint::Target;
 
     fn state(lines: &str, sequences: &[Sequence]) -> RunState<LatentNets> {
         let text = format!("data = {{ train = \"none.csv\", targets = \"next\" }}\n{lines}");
@@ -208,6 +210,27 @@ mod tests {
         let scores =
             crate::evaluate::scores(quaver::checkpoint::Likelihood::Gaussian, names, &sequences, &predicted);
         assert!((found.nll - scores.nll).abs() < 1e-4 * scores.nll, "{} against {}", found.nll, scores.nll);
+    }
+
+    #[test]
+    fn of_clean_rows_the_runtime_says_what_the_trained_model_says() {
+        let read = sequences();
+        let state = state(VOSP, &read);
+        let clean = |of: &Sequence| {
+            let halved = of.targets.values.iter().map(|value| 0.5 * value).collect();
+            Sequence::columns(Rows::clone(&of.inputs), Rows { channels: 2, values: halved })
+        };
+        let explained: Vec<Sequence> = read.iter().map(clean).collect();
+        let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
+        let found = latent_from_runtime(&bytes, &explained).unwrap();
+        let before = latent_from_runtime(&bytes, &read).unwrap();
+        assert_eq!(found.said(), before.said(), "only what is read makes a difference");
+        assert_eq!([found.of(Target::Columns), before.of(Target::Next)], [before.said(), &before.expected]);
+        let said = LatentModel::new(&state).reconstruct(&explained, Feed::Moments);
+        let gaussian = quaver::checkpoint::Likelihood::Gaussian;
+        let expected = crate::evaluate::scores(gaussian, &state.target_names, &explained, &said).nll;
+        assert!((found.nll - expected).abs() < 1e-4 * expected, "{} against {expected}", found.nll);
+        assert_ne!(found.nll, before.nll);
     }
 
     #[test]

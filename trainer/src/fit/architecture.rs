@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use anyhow::Result;
-use quaver::checkpoint::ModelSpec;
+use quaver::checkpoint::{ModelSpec, Target};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -27,6 +27,9 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// # Errors
     /// When the data do not suit it.
     fn design(config: &Config, data: &Dataset) -> Result<Self>;
+
+    /// From raw to standardised units.
+    fn scaling(&self, data: &Dataset) -> Scaling;
 
     /// Where training begins.
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
@@ -83,6 +86,15 @@ impl Architecture for ModelSpec {
 
     fn design(config: &Config, data: &Dataset) -> Result<Self> {
         config.model_spec(data.input_names.len(), data.target_names.len())
+    }
+
+    fn scaling(&self, data: &Dataset) -> Scaling {
+        let mut scaling = Scaling::fit(&data.train);
+        if self.target == Target::Correction {
+            // What is added to an input is in its units.
+            scaling.targets = scaling.inputs.clone();
+        }
+        scaling
     }
 
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {

@@ -72,7 +72,7 @@ fn row_nll(
 #[cfg(test)]
 mod tests {
     use burn::tensor::{Device, Tensor, TensorData};
-    use quaver::checkpoint::CellKind;
+    use quaver::checkpoint::{CellKind, Target};
 
     use super::*;
     use crate::fit::loss::{Purpose, loss};
@@ -107,6 +107,7 @@ mod tests {
                 inputs_var: Vec::new(),
                 targets: [1.0, 0.0].repeat(rows),
                 mask: [vec![1.0; 9], vec![0.0; 3]].concat(),
+                target: Target::Columns,
                 chunks: Vec::new(),
             };
             let tensors = ParameterTensors::new(&spec, &parameters, &Device::flex());

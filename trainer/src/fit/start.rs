@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use quaver::checkpoint::{ModelSpec, Target};
+use quaver::checkpoint::ModelSpec;
 
 use super::architecture::Architecture;
 use super::folder::RunFolder;
@@ -65,11 +65,7 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
-            let mut scaling = Scaling::fit(&data.train);
-            if config.target() == Target::Correction {
-                // What is added to an input is in its units.
-                scaling.targets = scaling.inputs.clone();
-            }
+            let scaling = spec.scaling(data);
             (spec.draw(config, data, &scaling), scaling)
         }
     };

@@ -15,6 +15,12 @@ use crate::nn::parallel;
 use crate::nn::random::normals;
 
 /// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that counts.
+///
+/// The inequality holds for every q. If a VOSP is shown noisy rows x̃ and has to explain the clean rows x, the sum bounds
+/// −ln ∫ Π_t p(x_t | h_{t−1}, z_t) p(z) dz, where h_{t−1} has read x̃_{1:t−1}: how unlikely clean rows are, each *before* anything is seen of
+/// it. It says nothing of the likelihood of x̃. The reconstruction alone bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) q(z | x̃) dz (by
+/// Jensen's inequality): how unlikely they are as *denoised*. A divergence is never negative, so that the reconstruction with any part of
+/// it bounds that too.
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// −E_q[ln p(x|z)], the mean over draws. One element.
@@ -132,6 +138,7 @@ pub(super) fn repeated(batch: &Batch, channels: usize, times: usize) -> Batch {
         inputs_var: repeat(&batch.inputs_var),
         targets: repeat(&batch.targets),
         mask: repeat(&batch.mask),
+        target: batch.target,
         chunks: batch.chunks.repeat(times),
     }
 }

@@ -8,7 +8,7 @@ use super::hidden_rows::hide;
 use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
-use crate::config::Config;
+use crate::config::{Config, Latent};
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
 use crate::fit::divergence::divergence as of_weights;
@@ -28,6 +28,13 @@ impl Architecture for LatentNets {
     fn design(config: &Config, data: &Dataset) -> Result<Self> {
         let latent = config.latent.as_ref().context("a latent model needs a section `[latent]`")?;
         LatentNets::new(config, latent, data.target_names.len())
+    }
+
+    /// One scaler, that of the rows to be explained, for what is read as well: what is expected of a missing value can then be fed
+    /// in its place.
+    fn scaling(&self, data: &Dataset) -> Scaling {
+        let targets = Scaling::fit(&data.train).targets;
+        Scaling { inputs: targets.clone(), targets }
     }
 
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
@@ -55,7 +62,8 @@ impl Architecture for LatentNets {
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
-        let shares = Shares { latents: weight as f32, weights: context.divergence_share };
+        let latents = latent.divergence_weight;
+        let shares = Shares { latents, warmth: weight, weights: context.divergence_share };
         let gappy = (latent.gaps > 0).then(|| hide(batch, self.channels(), latent.gaps, &mut rng));
         let shown = gappy.as_ref().unwrap_or(batch);
         slope(self, parameters, [shown, batch], shares, latent.draws, &mut rng)
@@ -67,26 +75,29 @@ impl Architecture for LatentNets {
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
     ) -> Option<Judgement> {
-        let draws = config.latent.as_ref()?.draws;
+        let Latent { draws, divergence_weight, .. } = *config.latent.as_ref()?;
         if self.searched_noise {
             noise_search::search(self, parameters, batches(), draws, config.seed);
         }
         let BoundEstimate { reconstruction, divergence, .. } =
             mean_bound(self, parameters, batches(), draws, config.seed)?;
-        Some(Judgement { nll: reconstruction + divergence, kl: Some(divergence) })
+        // With a part of the divergence, this bounds the loss of denoised rows: see `bound`.
+        Some(Judgement { nll: reconstruction + divergence_weight * divergence, kl: Some(divergence) })
     }
 }
 
-/// How much divergences from priors count in a gradient.
+/// How much divergences from priors count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
-    /// That of the latent variables, of which 1 makes a bound.
-    pub(super) latents: f32,
+    /// That of the latent variables in what is printed, of which 1 makes a bound on the likelihood of rows before they are seen.
+    pub(super) latents: f64,
+    /// How much of that the gradient has by now, at most 1.
+    pub(super) warmth: f64,
     /// That of the generating net's weights, if they have distributions.
     pub(super) weights: Option<f32>,
 }
 
-/// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables counts once whatever its share.
+/// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables has its share from the beginning, in the gradient as much as is warm.
 pub(super) fn slope(
     nets: &LatentNets,
     parameters: &Parameters,
@@ -103,7 +114,7 @@ pub(super) fn slope(
     let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, shown, batch, draws, rng)?;
     let posteriors = tensors.generating.ahead.posteriors.as_ref().zip(shares.weights);
     let penalty = posteriors.map(|(posteriors, share)| of_weights(posteriors) * share);
-    let bound = reconstruction.clone() + divergence.clone() * shares.latents;
+    let bound = reconstruction.clone() + divergence.clone() * (shares.latents * shares.warmth) as f32;
     let objective = match &penalty {
         Some(penalty) => bound + penalty.clone(),
         None => bound,
@@ -113,7 +124,7 @@ pub(super) fn slope(
         let lists = parameters.tensors.iter().zip(&mut gradients);
         lists.filter(|(list, _)| list.name == LOG_NOISE).for_each(|(_, gradient)| gradient.fill(0.0));
     }
-    let nll = number(reconstruction) + number(divergence);
+    let nll = number(reconstruction) + shares.latents * number(divergence);
     let divergence = penalty.map_or(0.0, number);
     Some(Slope { nll, divergence, steps, gradients, states: Vec::new() })
 }

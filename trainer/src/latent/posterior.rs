@@ -1,6 +1,6 @@
 //! What the recognition net says of the latent variables: q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²).
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
 use quaver::checkpoint::Likelihood;
 
 use super::nets::{LatentNets, Net};
@@ -35,22 +35,16 @@ pub(super) fn lengths(batch: &Batch) -> Vec<usize> {
     batch.chunks.iter().map(|chunk| chunk.len).collect()
 }
 
-/// What the recognition net makes of the rows of a batch, which must predict themselves.
+/// What the recognition net makes of the rows that come in with a batch, noise and all; what the generating net has to explain are
+/// its targets.
 pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> Recognised {
     let device = tensors.recognition.ahead.output.affine.bias.device();
     let lengths = lengths(batch);
-    let rows = observed(batch, nets.channels(), &device);
+    let (mean, var) = batch.observed();
+    let rows = moments(&mean, &var, nets.channels(), &device);
     let net = &nets.recognition;
     let pass = tensors.recognition.forward(&net.spec, rows, &Lengths(&lengths), parallel::default_threads());
     Recognised { posterior: of_output(net, pass.output), hidden: pass.hidden }
-}
-
-/// The rows x_t themselves: where one is missing, the mean and variance of the training data.
-fn observed(batch: &Batch, channels: usize, device: &Device) -> MomentTensors {
-    let within = |place: usize| batch.chunks[place % batch.rows].len > place / batch.rows;
-    let var = |(index, mask): (usize, &f32)| if within(index / channels) { 1.0 - mask } else { 0.0 };
-    let var: Vec<f32> = batch.mask.iter().enumerate().map(var).collect();
-    moments(&batch.targets, &var, channels, device)
 }
 
 /// From the rows of the output map to the latent variables: the mean, and all of the variance, whether the net predicts it

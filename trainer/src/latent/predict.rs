@@ -14,7 +14,7 @@ use crate::nn::net::{MomentTensors, moments};
 use crate::nn::random::{Purpose, normals, stream};
 
 impl LatentModel {
-    /// What every row was expected to be before it was seen: the generating net one step ahead, with latent variables as
+    /// What every row to be explained was expected to be before anything was seen of it: the generating net one step ahead, with latent variables as
     /// the prior has them. `feed` says how they are fed; the state of a recurrent generating net follows what the recognition
     /// net made of the rows before, by moments or by means. The seed is for draws.
     ///
@@ -33,12 +33,14 @@ impl LatentModel {
     fn predict_batch(&self, batch: &Batch, feed: Feed, rng: &mut impl Rng) -> Prediction {
         let mut stream = Stream::new(self, batch.rows);
         let mut all = Prediction { mean: Vec::new(), var: Vec::new(), noise: Vec::new() };
-        for step in 0..batch.steps {
+        let (mean, var) = batch.observed();
+        let values = batch.rows * self.nets.channels();
+        for (mean, var) in mean.chunks(values).zip(var.chunks(values)) {
             let said = self.expect(&stream, feed, rng);
             all.mean.extend(said.mean);
             all.var.extend(said.var);
             all.noise.extend(said.noise);
-            let row = row(batch, step, self.nets.channels());
+            let row = moments(mean, var, self.nets.channels(), &Device::flex());
             let latent = stream.recognise(row.clone());
             stream.pass(row, latent, feed);
         }
@@ -65,13 +67,6 @@ pub(super) fn drawn(latent: &PosteriorTensors, count: usize, rng: &mut impl Rng)
     let noise = TensorData::new(normals(rng, count * lanes * latents), [count * lanes, latents]);
     let noise = Tensor::from_data(noise, &Device::flex());
     MomentTensors { mean: repeat(&latent.mean) + repeat(&latent.var).sqrt() * noise, var: None }
-}
-
-/// One step of a batch, standardised; what is missing has the mean and the variance of the training data.
-fn row(batch: &Batch, step: usize, channels: usize) -> MomentTensors {
-    let part = step * batch.rows * channels..(step + 1) * batch.rows * channels;
-    let var: Vec<f32> = batch.mask[part.clone()].iter().map(|mask| 1.0 - mask).collect();
-    moments(&batch.targets[part], &var, channels, &Device::flex())
 }
 
 /// The moments of a mixture: means of means and variances, the spread of the means counting as carried variance.

@@ -37,6 +37,22 @@ fn sequences(lengths: &[usize], channels: usize) -> Vec<Sequence> {
     lengths.iter().map(&mut sequence).collect()
 }
 
+/// What makes a config one of a model that learns from the truth.
+const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ db = 5 }"];
+
+/// The same rows seen through noise of this deviation, to be explained as they are.
+fn seen_through_noise(sequences: &[Sequence], deviation: f32) -> Vec<Sequence> {
+    let mut rng = stream(12, Purpose::Initialisation);
+    let mut noisy = |clean: &Sequence| {
+        let noise = normals(&mut rng, clean.targets.values.len());
+        let values = clean.targets.values.iter().zip(noise).map(|(value, noise)| value + deviation * noise);
+        let noisy = Rows { channels: clean.targets.channels, values: values.collect() };
+        let truth = Some(clean.targets.clone());
+        Sequence { truth, ..Sequence::columns(noisy, Rows::clone(&clean.targets)) }
+    };
+    sequences.iter().map(&mut noisy).collect()
+}
+
 /// All sequences side by side.
 fn whole(sequences: &[Sequence]) -> (Batch, Scaling) {
     let scaling = Scaling::fit(sequences);

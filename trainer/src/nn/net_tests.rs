@@ -1,7 +1,7 @@
 //! The network on Burn against the equations, one number at a time.
 
 use burn::tensor::Device;
-use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Transfer, UnitNoise};
+use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Target, Transfer, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
 use super::net::{forward, predict};
@@ -34,7 +34,16 @@ fn batch(steps: usize, rows: usize, inputs: usize, uncertain: bool) -> Batch {
     let count = steps * rows * inputs;
     let inputs_mean = (0..count).map(|_| draw()).collect();
     let inputs_var = (0..count).map(|_| if uncertain { draw().abs() } else { 0.0 }).collect();
-    Batch { steps, rows, inputs_mean, inputs_var, targets: Vec::new(), mask: Vec::new(), chunks: Vec::new() }
+    Batch {
+        steps,
+        rows,
+        inputs_mean,
+        inputs_var,
+        targets: Vec::new(),
+        mask: Vec::new(),
+        target: Target::Columns,
+        chunks: Vec::new(),
+    }
 }
 
 /// Noise as the documents state it, kind by kind (Bayer 2015, thesis, 2.3.4 and 2.5).

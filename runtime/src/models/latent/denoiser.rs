@@ -60,7 +60,8 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     ///
     /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: what was
     /// expected of it stands in, mean and variance, and the estimate fills it in. The surprise scores the row
-    /// against p(x_t | h_{t−1}), made before the row was seen.
+    /// against p(x_t | h_{t−1}), made before the row was seen. A model that was trained to say the clean row is surprised as if the row
+    /// were clean, by noise alone too: compare such surprises with those of rows that are in order.
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.step_uncertain(row, &[])
     }

@@ -27,7 +27,8 @@ use record::{Record, Verdict};
 /// is filled in. Writes one row per row read, at once, so that it works on a live pipe: for each channel mean, standard
 /// deviation, and the epistemic and aleatoric parts of the variance; then, of a latent model, the surprise of the row. A model
 /// that has learned from noisy rows counts their noise as aleatoric; what it does not know of the clean row is the
-/// epistemic part. A blank line in the input begins a new sequence.
+/// epistemic part. One that has learned from the truth means the clean row by both, and is surprised as if the row were clean:
+/// its surprises are to be compared with each other. A blank line in the input begins a new sequence.
 ///
 /// With --truth, the ratio of signal to noise is printed before and after: 10 log10 of the variance of the truth over the
 /// mean squared error, in decibels, averaged over channels.

@@ -52,6 +52,10 @@ pub(super) fn run(
              predictor nor a checkpoint does"
         )
     };
+    ensure!(
+        data.target.is_next(),
+        "--gap judges rows that are read themselves: name a config with data.targets = \"next\" by --data"
+    );
     let window = arguments.window as usize;
     ensure!(gap.end <= window, "--gap {gap:?} ends behind a window of {window} rows; see --window");
     let model = LatentModel::new(state);

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::denoising::Judged;
-use super::text::comparison_row;
+use super::text::{comparison_row, remark};
 use crate::commands::table;
-use crate::evaluate::{Baseline, LatentScores, Nats};
+use crate::evaluate::{Baseline, LatentScores, Nats, OneWay};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -48,21 +48,32 @@ pub(super) fn render(found: &LatentEvaluation) -> String {
         found.scores.standard_error,
         found.scores.n
     );
-    text + &one_step(found)
+    if found.scores.estimates.is_empty() {
+        return text + &one_step(found);
+    }
+    text += "both are of clean rows, each before anything is seen of it; the reconstruction by itself bounds the NLL of denoised rows\n";
+    text + &compared("clean rows", &found.scores.estimates, &found.baselines)
 }
 
 fn one_step(found: &LatentEvaluation) -> String {
     if found.scores.one_step.is_empty() {
         return "one step ahead: nothing, because a net reads the whole sequence\n".into();
     }
-    let heading = ["one step ahead", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
+    compared("one step ahead", &found.scores.one_step, &found.baselines)
+}
+
+/// What the model says in each of its ways, beside baselines.
+fn compared(what: &str, ways: &[OneWay], baselines: &[Baseline]) -> String {
+    let heading = [what, "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
     let mut rows = vec![heading.map(String::from).to_vec()];
-    let own = found.scores.one_step.iter();
-    rows.extend(own.map(|way| comparison_row(&format!("latents by {}", way.latents), &way.scores)));
-    rows.extend(found.baselines.iter().map(|baseline| comparison_row(&baseline.name, &baseline.scores)));
+    rows.extend(ways.iter().map(|way| comparison_row(&format!("latents by {}", way.latents), &way.scores)));
+    rows.extend(baselines.iter().map(|baseline| {
+        let mark = if baseline.sees_targets { " *" } else { "" };
+        comparison_row(&format!("{}{mark}", baseline.name), &baseline.scores)
+    }));
     let mut text = format!("\n{}", table::render(&rows));
-    for baseline in &found.baselines {
-        text += &format!("{}: {}\n", baseline.name, baseline.detail);
+    for baseline in baselines {
+        text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
     }
     text
 }

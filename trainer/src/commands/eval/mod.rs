@@ -33,8 +33,8 @@ use latent::LatentEvaluation;
 /// fitted on the training data of the config: the training mean, persistence, and ridge regression on the last rows; for
 /// binary targets the frequency of each output, alone and given its last value. JSON has every score of every output, and
 /// calibration curves. Of a latent model, the bound on the NLL is printed with its two parts, the NLL of whole sequences by
-/// importance sampling, and what it predicts one step ahead if both of its nets read forwards. Where noise was put on the inputs
-/// (data.noise), the ratio of signal to noise is printed of what the model makes of them, beside filters tuned on training data;
+/// importance sampling, and what it predicts one step ahead if both of its nets read forwards; with data.targets = "clean", what
+/// it makes of noisy rows instead. Where noise was put on the inputs (data.noise), the ratio of signal to noise is printed of what the model makes of them, beside filters tuned on training data;
 /// of zeros and ones, how likely the clean rows are and how many notes are right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -196,7 +196,7 @@ fn judge(
     let deviations = Scaling::fit(&data.train).targets.std;
     let found = Evaluation {
         convention: CONVENTION,
-        kind: subject.kind(),
+        kind: subject.kind(data.target),
         scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
         denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,

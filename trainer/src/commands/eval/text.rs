@@ -95,7 +95,7 @@ pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
     ]
 }
 
-fn remark(baseline: &Baseline) -> &'static str {
+pub(super) fn remark(baseline: &Baseline) -> &'static str {
     if baseline.sees_targets { " (* sees past targets, which the model does not)" } else { "" }
 }
 

@@ -51,6 +51,26 @@ fn patience_begins_after_the_warm_up() {
 }
 
 #[test]
+fn clean_rows_are_for_a_vosp() {
+    let noise = "data = { train = \"a.csv\", targets = \"clean\", noise = { db = 5 } }\n";
+    let parse = |lines: &str| {
+        Config::parse("test.toml", &format!("{noise}{lines}"), &[]).map_err(|error| format!("{error:#}"))
+    };
+    let config = parse(&VOSP.replace("family", "divergence_weight = 0.1, family")).unwrap();
+    assert_eq!(config.latent.as_ref().unwrap().divergence_weight, 0.1);
+    assert_eq!(Config::parse("again.toml", &config.to_toml().unwrap(), &[]).unwrap(), config);
+    for family in ["storn", "vrae"] {
+        let error = parse(&format!("latent = {{ family = \"{family}\", latents = 1 }}")).unwrap_err();
+        assert!(error.contains("`data.targets` \"clean\" with `[latent]` needs"), "{error}");
+    }
+    for weight in ["0.0", "1.5", "nan"] {
+        let error =
+            parse(&VOSP.replace("family", &format!("divergence_weight = {weight}, family"))).unwrap_err();
+        assert!(error.contains("`latent.divergence_weight` must be above 0 and at most 1"), "{error}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_explained() {
     let storn = "latent = { family = \"storn\", latents = 1";
     for (lines, expected) in [
@@ -83,6 +103,10 @@ fn what_cannot_be_is_explained() {
             "`latent.direction` must be \"causal\" for a VOSP",
         ),
         (VOSP.replace("family", "gaps = 5, family"), "`latent.gaps` needs `latent.family = \"vrae\"`"),
+        (
+            VOSP.replace("family", "divergence_weight = 0.5, family"),
+            "`latent.divergence_weight` must be 1 with `data.targets = \"next\"`",
+        ),
         (format!("{VOSP}residual = true"), "`model.residual` needs `latent.family = \"storn\"`"),
         (
             "recognition = { cell = \"tanh\" }".into(),

@@ -5,6 +5,9 @@
 
 mod order;
 
+use std::borrow::Cow;
+
+use quaver::checkpoint::Target;
 use serde::{Deserialize, Serialize};
 
 use super::rows::Sequence;
@@ -28,6 +31,8 @@ pub struct Batch {
     pub targets: Vec<f32>,
     /// 1 where a target counts, 0 where it is missing or padding [T, B, O].
     pub mask: Vec<f32>,
+    /// Whether the inputs of a step are its own row or the row before it, as in [`Sequence::target`].
+    pub target: Target,
     /// Where every row comes from: step t of row b is step `chunks[b].start + t` of its sequence, for t below
     /// its length.
     pub chunks: Vec<Chunk>,
@@ -63,6 +68,7 @@ impl Batch {
             inputs_var: zeros(inputs),
             targets: zeros(outputs),
             mask: zeros(outputs),
+            target: chunks.first().map_or(Target::Columns, |chunk| sequences[chunk.sequence].target),
             chunks: chunks.to_vec(),
         };
         for (b, chunk) in chunks.iter().enumerate() {
@@ -75,6 +81,27 @@ impl Batch {
             }
         }
         batch
+    }
+
+    /// The row that comes in at every step, whatever is to be said of it: means and variances [T, B, I], those of the training data
+    /// where a value is missing, and 0 in the padding at the end.
+    pub fn observed(&self) -> (Cow<'_, [f32]>, Cow<'_, [f32]>) {
+        match self.target {
+            Target::Columns | Target::Correction => {
+                (Cow::Borrowed(&self.inputs_mean), Cow::Borrowed(&self.inputs_var))
+            }
+            // What is fed is the row before; the row itself is among the targets.
+            Target::Next | Target::Change => {
+                let channels = self.mask.len() / (self.steps * self.rows).max(1);
+                let within = |place: usize| self.chunks[place % self.rows].len > place / self.rows;
+                let missing = |(index, mask): (usize, &f32)| match within(index / channels) {
+                    true => 1.0 - mask,
+                    false => 0.0,
+                };
+                let var = self.mask.iter().enumerate().map(missing).collect();
+                (Cow::Borrowed(&self.targets), Cow::Owned(var))
+            }
+        }
     }
 
     /// Writes one step of a sequence at `place`, counted in rows of the arrays.

@@ -47,6 +47,22 @@ fn a_start_row_stands_before_the_first_sample_only() {
 }
 
 #[test]
+fn the_row_that_comes_in_is_the_same_whatever_is_said_of_it() {
+    let noisy = [rows(1, &[12.0, NAN, 8.0]), rows(1, &[14.0])];
+    let same = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(10.0, 2.0) };
+    let observed = |sequences: &[Sequence]| {
+        let batch = Batch::new(sequences, &same, &[chunk(0, 0, 3), chunk(1, 0, 1)]);
+        let (mean, var) = batch.observed();
+        (mean.into_owned(), var.into_owned())
+    };
+    let expected = (vec![1.0, 2.0, 0.0, 0.0, -1.0, 0.0], vec![0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(observed(&noisy.clone().map(Sequence::next)), expected);
+    let clean =
+        |noisy: Rows| Sequence::columns(noisy.clone(), Rows { values: vec![7.0; noisy.len()], ..noisy });
+    assert_eq!(observed(&noisy.map(clean)), expected);
+}
+
+#[test]
 fn every_step_can_be_found_again() {
     let sequences =
         [Sequence::next(rows(1, &[0.0, 10.0, 20.0, 30.0])), Sequence::next(rows(1, &[40.0, 50.0]))];

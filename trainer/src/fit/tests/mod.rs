@@ -42,6 +42,7 @@ fn ragged_batch(inputs: usize, outputs: usize, binary: bool) -> Batch {
         inputs_var,
         targets,
         mask,
+        target: Target::Columns,
         chunks: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! Losses worked out by hand, and what padding may not change.
 
-use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Transfer, UnitNoise};
+use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Target, Transfer, UnitNoise};
 
 use super::{LIKELIHOODS, is_binary, ragged_batch};
 use crate::config::Init;
@@ -83,6 +83,7 @@ fn one_step() -> Batch {
         inputs_var: vec![0.0],
         targets: none(),
         mask: none(),
+        target: Target::Columns,
         chunks: Vec::new(),
     }
 }
@@ -104,6 +105,7 @@ fn padded(batch: &Batch, inputs: usize, outputs: usize) -> Batch {
         inputs_var: widen(&batch.inputs_var, inputs, 0.2),
         targets: widen(&batch.targets, outputs, 9.0),
         mask: widen(&batch.mask, outputs, 0.0),
+        target: Target::Columns,
         chunks: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{config, nets, sequences};
+use super::{config, nets, seen_through_noise, sequences};
 use crate::data::{Rows, Scaler, Scaling, Sequence};
 use crate::latent::importance::importance;
 use crate::latent::learn::mean_bound;
@@ -13,8 +13,11 @@ use crate::nn::Parameters;
 const B: f32 = 0.8;
 const S: f32 = 0.5;
 
-/// Rectifiers in pairs are linear: max(0, a) − max(0, −a) = a. The generating net says N(B z, S); the recognition net
-/// says N(k x, q) with k and q near, but not at, what is right for a white prior.
+/// What the recognition net says, N(K x, Q): near, but not at, what is right for a white prior.
+const K: f32 = 0.9 * B / (B * B + S);
+const Q: f32 = 1.3 * S / (B * B + S);
+
+/// Rectifiers in pairs are linear: max(0, a) − max(0, −a) = a. The generating net says N(B z, S).
 fn linear(prior: &str) -> (LatentNets, Parameters) {
     let lines = format!(
         "latent = {{ family = \"vosp\", latents = 1, prior = \"{prior}\" }}\n\
@@ -24,7 +27,6 @@ fn linear(prior: &str) -> (LatentNets, Parameters) {
     for tensor in &mut parameters.tensors {
         tensor.values.fill(0.0);
     }
-    let (k, q) = (0.9 * B / (B * B + S), 1.3 * S / (B * B + S));
     let mut set = |name: &str, values: &[f32]| {
         let list = &mut parameters.get_mut(name).unwrap().values;
         assert_eq!(list.len(), values.len(), "{name}");
@@ -32,8 +34,8 @@ fn linear(prior: &str) -> (LatentNets, Parameters) {
     };
     // Columns [x, h, h] of two units; then two output rows, the mean and the logarithm of the variance.
     set("recognition.layer0.weight", &[1.0, 0.0, 0.0, -1.0, 0.0, 0.0]);
-    set("recognition.output.weight", &[k, -k, 0.0, 0.0]);
-    set("recognition.output.bias", &[0.0, q.ln()]);
+    set("recognition.output.weight", &[K, -K, 0.0, 0.0]);
+    set("recognition.output.bias", &[0.0, Q.ln()]);
     // Columns [h, h, z].
     set("generating.layer0.weight", &[0.0, 0.0, 1.0, 0.0, 0.0, -1.0]);
     set("generating.output.weight", &[B, -B]);
@@ -71,8 +73,40 @@ fn importance_sampling_finds_the_likelihood_and_the_bound_lies_above() {
         let batches = crate::data::batch::evaluation(&sequences, &scaling, 4);
         let bound = mean_bound(&nets, &parameters, batches, 20_000, 1).unwrap();
         let bound = bound.reconstruction + bound.divergence;
-        // The gap is KL(q ‖ p(z|x)), which for these k and q is at least 0.01 nats per step.
+        // The gap is KL(q ‖ p(z|x)), which for these K and Q is at least 0.01 nats per step.
         assert!(bound > expected + 0.01, "{name}: {bound} against {expected}");
+    }
+}
+
+#[test]
+fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
+    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1) };
+    let sequences = seen_through_noise(&sequences(&[4, 2, 3], 1), 0.4);
+    let steps = 9.0;
+    let batches = || crate::data::batch::evaluation(&sequences, &scaling, 4);
+    for (name, prior) in [("white", Prior::White), ("wiener", Prior::Wiener)] {
+        let (nets, parameters) = linear(name);
+        // Before anything is seen of them, clean rows are as likely as any: the noise is only in the guess of z.
+        let expected = sequences.iter().map(|sequence| exact(prior, &sequence.targets)).sum::<f64>() / steps;
+        let found = importance(&nets, &parameters, &scaling, &sequences, 40_000, 1).unwrap();
+        assert!((found.nll - expected).abs() < 4.0 * found.standard_error, "{name}: {found:?}, {expected}");
+        assert!(found.standard_error < 0.02, "{name}: {found:?}");
+        let bound = mean_bound(&nets, &parameters, batches(), 20_000, 1).unwrap();
+        assert!(
+            bound.reconstruction + bound.divergence > expected + 0.01,
+            "{name}: {bound:?} against {expected}"
+        );
+        // Denoised they are N(B k x̃, B² q + S), whatever the prior; the reconstruction expects the loss of every draw instead.
+        let (b, s, k, q) = (f64::from(B), f64::from(S), f64::from(K), f64::from(Q));
+        let pairs = || {
+            let rows = sequences.iter().flat_map(|seq| seq.targets.values.iter().zip(&seq.inputs.values));
+            rows.map(|(clean, noisy)| (f64::from(*clean) - b * k * f64::from(*noisy)).powi(2))
+        };
+        let normal = |square: f64, var: f64| 0.5 * ((std::f64::consts::TAU * var).ln() + square / var);
+        let denoised = pairs().map(|square| normal(square, b * b * q + s)).sum::<f64>() / steps;
+        let reconstruction = pairs().map(|square| normal(square + b * b * q, s)).sum::<f64>() / steps;
+        assert!((bound.reconstruction - reconstruction).abs() < 0.02, "{bound:?} against {reconstruction}");
+        assert!(bound.reconstruction > denoised + 0.02, "{bound:?} against {denoised}");
     }
 }
 

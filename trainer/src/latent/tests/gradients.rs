@@ -8,12 +8,20 @@ use crate::latent::nets::LatentNets;
 use crate::nn::Parameters;
 use crate::nn::random::{Purpose, normals, stream};
 
-use super::{config, nets, sequences, whole};
+use super::{CLEAN, config, nets, seen_through_noise, sequences, whole};
 
 /// Two draws, always the same.
 fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> Slope {
     let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-    slope(nets, parameters, [batch; 2], Shares { latents: 1.0, weights: Some(0.02) }, 2, &mut rng).unwrap()
+    slope(
+        nets,
+        parameters,
+        [batch; 2],
+        Shares { latents: 1.0, warmth: 1.0, weights: Some(0.02) },
+        2,
+        &mut rng,
+    )
+    .unwrap()
 }
 
 /// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to about 1e-4.
@@ -99,6 +107,49 @@ fn of_every_family_agree_with_finite_differences() {
 }
 
 #[test]
+fn of_a_vosp_that_explains_the_truth_of_noisy_rows_agree_too() {
+    let lines = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\" }\n\
+        [model]\ncell = \"dense-tanh\"\nlayers = [3]\n[recognition]\ncell = \"lstm\"\nlayers = [2]\n";
+    for likelihood in ["gaussian", "heteroscedastic"] {
+        let likelihood = format!("model.likelihood={likelihood}");
+        let (nets, mut parameters) = nets(&config(lines, &[&CLEAN[..], &[&likelihood]].concat()), 2);
+        let mut sequences = seen_through_noise(&gappy(false), 0.6);
+        // Missing where it was to be read, and not where it has to be explained.
+        let mut noisy = Rows::clone(&sequences[2].inputs);
+        noisy.values[1] = f32::NAN;
+        sequences[2] = sequences[2].with_noisy_inputs(noisy);
+        let (batch, _) = whole(&sequences);
+        assert_gradients(&nets, &mut parameters, &batch, "");
+    }
+}
+
+#[test]
+fn the_divergence_counts_with_its_share() {
+    let lines = "latent = { family = \"vosp\", latents = 2 }\n\
+        [model]\ncell = \"dense-tanh\"\nlayers = [3]\n[recognition]\ncell = \"lstm\"\nlayers = [2]\n";
+    let (nets, parameters) = nets(&config(lines, &CLEAN), 2);
+    let (batch, _) = whole(&seen_through_noise(&sequences(&[4, 3], 2), 0.6));
+    let with = |latents: f64, warmth: f64| {
+        let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
+        slope(&nets, &parameters, [&batch; 2], Shares { latents, warmth, weights: None }, 1, &mut rng)
+            .unwrap()
+    };
+    let [none, part, all] = [0.0, 0.25, 1.0].map(|share| with(share, 1.0));
+    assert!((none.nll + 0.25 * (all.nll - none.nll) - part.nll).abs() < 1e-9);
+    let lists = none.gradients.concat().into_iter().zip(part.gradients.concat()).zip(all.gradients.concat());
+    for ((none, part), all) in lists {
+        assert!((none + 0.25 * (all - none) - part).abs() < 1e-5 * (1.0 + all.abs()));
+    }
+    assert_ne!(none.gradients, all.gradients);
+    let warming = with(1.0, 0.25);
+    assert_eq!(
+        (warming.nll, &warming.gradients),
+        (all.nll, &part.gradients),
+        "what is printed does not warm up"
+    );
+}
+
+#[test]
 fn padding_changes_neither_bound_nor_gradient() {
     let lines = "latent = { family = \"vrae\", latents = 2, prior = \"wiener\" }\n[model]\ncell = \"tanh\"\nlayers = [3]";
     let (nets, parameters) = nets(&config(lines, &[]), 2);
@@ -110,9 +161,16 @@ fn padding_changes_neither_bound_nor_gradient() {
         bias.values.iter_mut().skip(1).step_by(2).for_each(|log_var| *log_var = -18.0);
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
         weight
-            * slope(&nets, &parameters, [batch; 2], Shares { latents: 1.0, weights: None }, 1, &mut rng)
-                .unwrap()
-                .nll
+            * slope(
+                &nets,
+                &parameters,
+                [batch; 2],
+                Shares { latents: 1.0, warmth: 1.0, weights: None },
+                1,
+                &mut rng,
+            )
+            .unwrap()
+            .nll
     };
     let (together, scaling) = whole(&all);
     let alone = |index: usize| {

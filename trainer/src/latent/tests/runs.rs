@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::{config, dataset};
+use quaver::checkpoint::Target;
+
+use super::{CLEAN, config, dataset, seen_through_noise};
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::fit::{RunState, Silent, Summary, Trained, train};
-use crate::latent::{LatentModel, LatentNets};
+use crate::latent::{Feed, LatentModel, LatentNets};
 use crate::nn::random::{Purpose, normal, stream, uniform};
 
 /// Two keys that always agree, at random. Keys taken one by one are two fair coins: 2 ln 2 nats. Together they are one.
@@ -120,6 +122,46 @@ fn a_noise_found_on_validation_data_is_the_size_of_the_errors() {
     with_one.parameters.get_mut("generating.output.log_noise").unwrap().values[0] = 0.0;
     let worse = LatentModel::new(&with_one).bound(&data.valid, 1, 3).unwrap();
     assert!(bound < worse.reconstruction + worse.divergence - 0.1, "{bound} against {worse:?}");
+}
+
+/// Rows of which the past says nothing, seen through noise of half their deviation.
+fn unforeseen() -> Dataset {
+    let rows = |seed: u64, count: usize| -> Vec<Sequence> {
+        let mut rng = stream(seed, Purpose::Initialisation);
+        let mut values = || (0..30).map(|_| normal(&mut rng) as f32).collect();
+        let clean: Vec<_> =
+            (0..count).map(|_| Sequence::next(Rows { channels: 1, values: values() })).collect();
+        seen_through_noise(&clean, 0.5)
+    };
+    Dataset { target: Target::Columns, ..dataset(rows(1, 24), rows(2, 8)) }
+}
+
+#[test]
+fn a_whole_divergence_never_pays_for_a_noisy_row_and_a_part_of_it_does() {
+    let data = unforeseen();
+    let learned = |weight: &str| {
+        let place = tempfile::tempdir().unwrap();
+        let more = ["model.likelihood=gaussian", "training.epochs=60", "training.patience=0", weight];
+        run(&config(VOSP, &[&CLEAN[..], &more].concat()), &data, place.path(), false);
+        let model = LatentModel::new(&best(place.path()));
+        assert_eq!(
+            model.scaling.inputs, model.scaling.targets,
+            "one scaler for what is read and what is said"
+        );
+        let said = model.reconstruct(&data.valid, Feed::Moments);
+        let errors = data.valid.iter().zip(&said).flat_map(|(of, said)| {
+            of.targets.values.iter().zip(&said.mean.values).map(|(x, y)| f64::from((x - y).powi(2)))
+        });
+        let squares: Vec<f64> = errors.collect();
+        let error = squares.iter().sum::<f64>() / squares.len() as f64;
+        (error, model.bound(&data.valid, 1, 3).unwrap().divergence)
+    };
+    // I(z; x) ≤ I(z; x̃), so that z costs more than it earns: what is left is the variance of the rows.
+    let (error, divergence) = learned("latent.divergence_weight=1");
+    assert!(error > 0.8 && divergence < 0.1, "{error}, {divergence}");
+    // The best estimate, x̃/(1 + ¼), leaves 0.2.
+    let (error, divergence) = learned("latent.divergence_weight=0.05");
+    assert!(error < 0.3 && divergence > 0.5, "{error}, {divergence}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use burn::tensor::Device;
 
-use super::{config, nets, sequences, whole};
+use super::{config, nets, seen_through_noise, sequences, whole};
 use crate::config::Training;
 use crate::data::{Rows, Sequence};
 use crate::evaluate::Forecast;
@@ -99,6 +99,20 @@ fn a_stream_is_denoised_as_a_whole_sequence_is() {
             }
         }
     }
+}
+
+#[test]
+fn noisy_rows_are_read_and_clean_ones_explained() {
+    let (model, clean) = model(VOSP);
+    let noisy = seen_through_noise(&clean[1..], 0.5);
+    let only_read: Vec<Sequence> = noisy.iter().map(|of| Sequence::next(Rows::clone(&of.inputs))).collect();
+    assert_eq!(model.posterior(&noisy), model.posterior(&only_read));
+    assert_ne!(model.posterior(&noisy), model.posterior(&clean[1..]), "the truth is not read");
+    assert_eq!(model.reconstruct(&noisy, Feed::Moments), model.reconstruct(&only_read, Feed::Moments));
+    assert_eq!(model.predict(&noisy, Feed::Mean, 1), model.predict(&only_read, Feed::Mean, 1));
+    let [of_clean, of_noisy] = [&noisy, &only_read].map(|rows| model.bound(rows, 1, 1).unwrap());
+    assert_eq!(of_clean.divergence, of_noisy.divergence);
+    assert_ne!(of_clean.reconstruction, of_noisy.reconstruction, "the truth is explained");
 }
 
 #[test]
