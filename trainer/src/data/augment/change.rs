@@ -29,7 +29,8 @@ impl<'a> Change<'a> {
     ) -> Self {
         let rotation = if channels.rotate.is_empty() { [[0.0; 3]; 3] } else { any_rotation(rng) };
         let shared = if asked.gain > 0.0 { asked.gain * normal(rng) } else { 0.0 };
-        let gain = |_| if asked.gain > 0.0 { (shared + asked.gain * normal(rng)).exp() as f32 } else { 1.0 };
+        let gain =
+            |_| if asked.gain > 0.0 { libm::exp(shared + asked.gain * normal(rng)) as f32 } else { 1.0 };
         let gains = (0..scaler.channels()).map(gain).collect();
         let shift = |deviation: &f32| {
             if asked.shift > 0.0 { (asked.shift * normal(rng)) as f32 * deviation } else { 0.0 }

@@ -166,7 +166,7 @@ impl Augmentation {
             return below;
         };
         let above = self.changed(other, stretch, rng);
-        let shares = [angle.cos() as f32, (sign * angle.sin()) as f32];
+        let shares = [libm::cos(angle) as f32, (sign * libm::sin(angle)) as f32];
         below.with(
             &above,
             |one, other| mixed(shares, &self.inputs, one, other),

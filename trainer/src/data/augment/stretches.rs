@@ -58,7 +58,7 @@ fn fitting(rows: usize, pace: f64) -> usize {
 }
 
 fn any_pace(speed: f64, rng: &mut impl Rng) -> f64 {
-    if speed == 0.0 { 1.0 } else { (speed * (2.0 * uniform(rng) - 1.0)).exp() }
+    if speed == 0.0 { 1.0 } else { libm::exp(speed * (2.0 * uniform(rng) - 1.0)) }
 }
 
 /// A sequence of `rows` rows from end to end in stretches of `len` (0 for one alone), each at a pace of its own. The first ends
