@@ -3,8 +3,8 @@
 //! A sample walks through this module in the order of its parts: a file in one of three formats ([`csv`],
 //! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns cut into sequences; the [`Recipe`] (the
 //! `[data]` section of a config) picks columns and rows and puts a [`Dataset`] together; a [`Scaling`] is
-//! fitted on its training split; and [`batch`] turns sequences into standardised, padded, masked arrays for
-//! the trainer.
+//! fitted on its training split; in every epoch, an [`Augmentation`] and [`FreshNoise`] make training sequences what they might
+//! have been; and [`batch`] turns sequences into standardised, padded, masked arrays for the trainer.
 //!
 //! A missing value is `NaN` in everything up to the batch, where it becomes a mean and a variance.
 
