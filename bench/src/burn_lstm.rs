@@ -13,7 +13,7 @@ pub struct BurnLstm {
     gates: (Tensor<2>, Tensor<2>),
     output: (Tensor<2>, Tensor<2>),
     input_mean: Tensor<2>,
-    input_std: Tensor<2>,
+    input_std_dev: Tensor<2>,
     outputs: Scaler,
     units: usize,
     h: Tensor<2>,
@@ -51,7 +51,7 @@ impl BurnLstm {
             gates: affine(&contents.layers[0], &by_gate, &device),
             output: affine(&contents.output, &[0], &device),
             input_mean: matrix(contents.input_scaler.mean, 1, &device),
-            input_std: matrix(contents.input_scaler.std, 1, &device),
+            input_std_dev: matrix(contents.input_scaler.std_dev, 1, &device),
             outputs: contents.output_scaler,
             units,
             h: Tensor::zeros([1, units], &device),
@@ -62,7 +62,8 @@ impl BurnLstm {
 
     /// Takes one row of raw units and returns the first output.
     pub fn step(&mut self, row: &[f32]) -> f32 {
-        let x = (matrix(row.to_vec(), 1, &self.device) - self.input_mean.clone()) / self.input_std.clone();
+        let x =
+            (matrix(row.to_vec(), 1, &self.device) - self.input_mean.clone()) / self.input_std_dev.clone();
         let joined = Tensor::cat(vec![x, self.h.clone()], 1);
         let sums = joined.matmul(self.gates.0.clone()) + self.gates.1.clone();
         let gate = |index: usize| sums.clone().slice([0..1, index * self.units..(index + 1) * self.units]);
@@ -70,6 +71,6 @@ impl BurnLstm {
         self.h = sigmoid(gate(3)) * tanh(self.c.clone());
         let result = self.h.clone().matmul(self.output.0.clone()) + self.output.1.clone();
         let value = result.into_data().as_slice::<f32>().map_or(f32::NAN, |values| values[0]);
-        value * self.outputs.std[0] + self.outputs.mean[0]
+        value * self.outputs.std_dev[0] + self.outputs.mean[0]
     }
 }

@@ -18,9 +18,9 @@ pub(crate) fn run_counted(name: &str) {
     let row = quaver_bench::row();
     let mut subjects = quaver_bench::subjects();
     let mut step = |times: usize| {
-        if let Some(subject) = subjects.iter_mut().find(|subject| subject.name == name) {
+        if let Some(evaluated) = subjects.iter_mut().find(|evaluated| evaluated.name == name) {
             (0..times).for_each(|_| {
-                std::hint::black_box((subject.step)(std::hint::black_box(&row)));
+                std::hint::black_box((evaluated.step)(std::hint::black_box(&row)));
             });
         }
     };

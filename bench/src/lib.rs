@@ -33,7 +33,7 @@ pub const MODELS: [&str; 10] = [
 pub type Step = Box<dyn FnMut(&[f32]) -> f32>;
 
 /// One thing to measure.
-pub struct Subject {
+pub struct EvaluatedModel {
     /// What to call it.
     pub name: String,
     /// `mean` or `mean+variance`.
@@ -48,14 +48,14 @@ pub fn row() -> Vec<f32> {
 }
 
 /// Everything that is measured: ours, then the others.
-pub fn subjects() -> Vec<Subject> {
-    let ours = MODELS.map(|name| Subject {
+pub fn subjects() -> Vec<EvaluatedModel> {
+    let ours = MODELS.map(|name| EvaluatedModel {
         name: format!("quaver {name}"),
         moments: moments(name),
         step: our_step(name),
     });
     let (mut burn, mut nalgebra) = (BurnLstm::new(), NalgebraLstm::new());
-    let other = |name: &str, step: Step| Subject { name: name.into(), moments: "mean", step };
+    let other = |name: &str, step: Step| EvaluatedModel { name: name.into(), moments: "mean", step };
     let others = [
         other("nalgebra lstm-16-64-f32, by hand", Box::new(move |row| nalgebra.step(row))),
         other("Burn (flex) lstm-16-64-f32", Box::new(move |row| burn.step(row))),

@@ -3,7 +3,7 @@
 mod count;
 mod time;
 
-use quaver_bench::{Subject, row, subjects};
+use quaver_bench::{EvaluatedModel, row, subjects};
 use serde_json::{Value, json};
 
 fn main() {
@@ -19,9 +19,9 @@ fn main() {
 /// One object per subject; `instructions` is null where the system does not let them be counted.
 fn measure() -> Vec<Value> {
     let row = row();
-    let figures = |mut subject: Subject| {
-        let seconds = time::per_call(|| (subject.step)(&row));
-        (subject.name.clone(), subject.moments, seconds, count::instructions(&subject.name))
+    let figures = |mut evaluated: EvaluatedModel| {
+        let seconds = time::per_call(|| (evaluated.step)(&row));
+        (evaluated.name.clone(), evaluated.moments, seconds, count::instructions(&evaluated.name))
     };
     let figures: Vec<_> = subjects().into_iter().map(figures).collect();
     let ours = figures.first().map_or(f64::NAN, |(_, _, seconds, _)| *seconds);

@@ -51,7 +51,7 @@ impl NalgebraLstm {
     pub fn step(&mut self, row: &[f32]) -> f32 {
         let inputs = row.len();
         for (index, value) in row.iter().enumerate() {
-            self.row[index] = (value - self.inputs.mean[index]) / self.inputs.std[index];
+            self.row[index] = (value - self.inputs.mean[index]) / self.inputs.std_dev[index];
         }
         self.sums.copy_from(&self.gates.1);
         self.sums.gemv(1.0, &self.gates.0, &self.row, 1.0);
@@ -63,6 +63,6 @@ impl NalgebraLstm {
         }
         self.result.copy_from(&self.output.1);
         self.result.gemv(1.0, &self.output.0, &self.row.rows(inputs, self.cell.len()), 1.0);
-        self.result[0] * self.outputs.std[0] + self.outputs.mean[0]
+        self.result[0] * self.outputs.std_dev[0] + self.outputs.mean[0]
     }
 }

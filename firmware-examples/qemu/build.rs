@@ -129,14 +129,14 @@ fn measured_work(case: &Case) -> String {
     const FAN: usize = bench::FAN;
     let (words, work) = match case.task {
         Task::Follow => (0, "black_box(step(stream, black_box(row)));".to_string()),
-        Task::Sample => (0, "black_box(stream.sample(rng, quaver::Feedback::Draw));".into()),
-        Task::Fan => {
+        Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
+        Task::Rollouts => {
             let words = FAN * LatentModel::load(&case.model).expect("a fan is of a sampler").future_words();
             let fan =
-                format!("let Ok(mut fan) = quaver::Fan::<{FAN}>::new(stream, futures) else {{ return }};");
+                format!("let Ok(mut fan) = quaver::Rollouts::<{FAN}>::new(stream, futures) else {{ return }};");
             (
                 words,
-                format!("{fan}\n    fan.advance(rng, quaver::Feedback::Draw);\n    black_box(fan.mean(0));"),
+                format!("{fan}\n    fan.advance(rng, quaver::FeedMode::Draw);\n    black_box(fan.mean(0));"),
             )
         }
     };

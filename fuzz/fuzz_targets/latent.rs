@@ -3,7 +3,7 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use libfuzzer_sys::fuzz_target;
-use quaver::{Denoiser, Fan, Feedback, LatentModel, Prediction, Sampler};
+use quaver::{Denoiser, Rollouts, FeedMode, LatentModel, Prediction, Sampler};
 use rand_xoshiro::Xoroshiro128PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -59,9 +59,9 @@ fn run(bytes: &[u8]) {
         let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
         for row in ROWS {
             assert_sane(&sampler.observe(row));
-            assert!(sampler.sample(&mut rng, Feedback::Draw).iter().all(|value| value.is_finite()));
-            let mut fan = Fan::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
-            fan.advance(&mut rng, Feedback::Draw);
+            assert!(sampler.sample(&mut rng, FeedMode::Draw).iter().all(|value| value.is_finite()));
+            let mut fan = Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
+            fan.advance(&mut rng, FeedMode::Draw);
             assert!(fan.mean(0).is_some_and(f32::is_finite));
         }
     }

@@ -14,7 +14,7 @@
 //! // Eight EMG channels; the third has come off. A step cannot fail.
 //! let prediction = predictor.step(&[14.0, 9.5, f32::NAN, 4.25, 6.0, 11.5, 20.25, 17.0]);
 //! for force in prediction.iter() {
-//!     println!("{:.1} N ± {:.1} N", force.mean, force.deviation());
+//!     println!("{:.1} N ± {:.1} N", force.mean, force.std_dev());
 //! }
 //! # assert!(prediction.iter().all(|force| force.mean.is_finite() && force.variance > 0.0));
 //! # Ok::<(), quaver::Error>(())
@@ -52,11 +52,11 @@
 //! # Denoising and sampling
 //!
 //! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] takes the noise off rows as they come; a
-//! [`Sampler`] follows rows, predicts the next and goes on by itself; a [`Fan`] shows many futures at once. [`LatentModel`]
+//! [`Sampler`] follows rows, predicts the next and goes on by itself; a [`Rollouts`] shows many futures at once. [`LatentModel`]
 //! tells how much memory they need. Draws are made from any generator of [`rand_core`], one number each:
 //!
 //! ```
-//! use quaver::{Arena, Denoiser, Feedback, Sampler};
+//! use quaver::{Arena, Denoiser, FeedMode, Sampler};
 //! use rand_xoshiro::{Xoroshiro128PlusPlus, rand_core::SeedableRng};
 //! # static DENOISER: &[u8] = quaver::include_checkpoint!("../examples/denoiser.qvr");
 //! # static SAMPLER: &[u8] = quaver::include_checkpoint!("../examples/sampler.qvr");
@@ -67,7 +67,7 @@
 //!
 //! let mut sampler = Sampler::load(SAMPLER, &mut arenas.1)?;
 //! sampler.observe(angles);
-//! let next = sampler.sample(&mut Xoroshiro128PlusPlus::seed_from_u64(7), Feedback::Draw);
+//! let next = sampler.sample(&mut Xoroshiro128PlusPlus::seed_from_u64(7), FeedMode::Draw);
 //! # assert!(next.iter().all(|angle| angle.is_finite()));
 //! # Ok::<(), quaver::Error>(())
 //! ```
@@ -75,7 +75,7 @@
 //! # Where to look
 //!
 //! In the order of a sample's walk: [`checkpoint`] (what a model is, its file format in `SPEC.md`), [`Arena`], `kernels`
-//! (affine maps), [`moments`] (transfer functions), `cells` (recurrences), and the models at this page.
+//! (affine maps), [`moments`] (activation functions), `cells` (recurrences), and the models at this page.
 //!
 //! # Features
 //!
@@ -83,8 +83,8 @@
 //! board that knows its model leaves out the other half with `default-features = false` and saves flash. A model whose
 //! half is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
 //!
-//! - `plain` (default): the layout `plain`, in floating point.
-//! - `packed` (default): the layouts `fast`, `small` and `mean`, in integers.
+//! - `float` (default): the layout `float`, in floating point.
+//! - `quantized` (default): the layouts `fast`, `small` and `mean`, in integers.
 //! - `std`: writing checkpoints. Brings both of the above.
 //! - `defmt`: `defmt::Format` for errors and predictions.
 #![no_std]
@@ -93,8 +93,8 @@
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
-#[cfg(not(any(feature = "plain", feature = "packed")))]
-compile_error!("quaver without the features `plain` and `packed` can run no model: turn on one of them");
+#[cfg(not(any(feature = "float", feature = "quantized")))]
+compile_error!("quaver without the features `float` and `quantized` can run no model: turn on one of them");
 
 mod arena;
 mod cells;
@@ -107,5 +107,5 @@ mod random;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    Denoiser, Fan, Feedback, LatentModel, Model, Output, Prediction, Predictor, Sampler, State, Surprise,
+    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State, Surprise,
 };

@@ -1,7 +1,7 @@
 //! Models of typical sizes, to count what a step costs.
 
 use quaver::checkpoint::{
-    CellKind, Contents, LatentSpec, Layout, OutputMode, Target, Transfer, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, LatentSpec, Layout, OutputMode, Target, UnitNoise, WeightFormat, write,
 };
 
 use crate::Case;
@@ -41,29 +41,29 @@ pub fn contents(name: &str) -> Option<Contents> {
     let mut words = name.split('-');
     let mut next = || words.next();
     let cell = match next()? {
-        "elman" => CellKind::Elman(Transfer::Tanh),
+        "elman" => CellKind::Elman(Activation::Tanh),
         "lstm" => CellKind::Lstm,
         _ => return None,
     };
     let inputs: u16 = next()?.parse().ok()?;
     let units = next()?.parse().ok()?;
     let (format, layout) = match next()? {
-        "f32" => (WeightFormat::F32, Layout::Plain),
-        "int8" => (WeightFormat::Int8, Layout::Plain),
+        "f32" => (WeightFormat::F32, Layout::Float),
+        "int8" => (WeightFormat::Int8, Layout::Float),
         "small" => (WeightFormat::Int8, Layout::Small),
         "fast" => (WeightFormat::Int8, Layout::Fast),
         "mean" => (WeightFormat::Int8, Layout::Mean),
         _ => return None,
     };
-    let (outputs, target, certain) = match next() {
+    let (outputs, target, deterministic) = match next() {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
         Some("certain") => (1, Target::Columns, true),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
-    let without = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::Plain, ..architecture };
-    let architecture = if certain || layout == Layout::Mean { without } else { architecture };
+    let without = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::MeanOnly, ..architecture };
+    let architecture = if deterministic || layout == Layout::Mean { without } else { architecture };
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(name));
@@ -76,13 +76,13 @@ fn latent_case(name: &str) -> Option<Case> {
     let (family, channels, units, storage, task) = match words[..] {
         [family, channels, units, storage] => (family, channels, units, storage, Task::Follow),
         ["storn", channels, units, storage, "sample"] => ("storn", channels, units, storage, Task::Sample),
-        ["storn", channels, units, storage, "fan"] => ("storn", channels, units, storage, Task::Fan),
+        ["storn", channels, units, storage, "fan"] => ("storn", channels, units, storage, Task::Rollouts),
         _ => return None,
     };
     let (channels, units): (u16, u16) = (channels.parse().ok()?, units.parse().ok()?);
     let (_, format, layout) = STORAGES.into_iter().find(|(suffix, ..)| *suffix == storage)?;
     let (architecture, cell) = match family {
-        "vosp" => (LatentArchitecture::vosp(), CellKind::Dense(Transfer::Tanh)),
+        "vosp" => (LatentArchitecture::vosp(), CellKind::Dense(Activation::Tanh)),
         "storn" => (LatentArchitecture::storn(), CellKind::Lstm),
         _ => return None,
     };
@@ -90,7 +90,7 @@ fn latent_case(name: &str) -> Option<Case> {
         spec: LatentSpec { latents: channels.div_ceil(2), ..architecture.spec },
         channels,
         recognition: &[(CellKind::Lstm, units)],
-        generating: &[(cell, units)],
+        generative: &[(cell, units)],
         ..architecture
     };
     let inputs = usize::from(channels);

@@ -3,7 +3,7 @@
 //! It continues each angle in a straight line, x̂_{t+1} = 2 x_t − x_{t−1}, with two units per joint: one holds the
 //! angle, the other what the first held a step before. Both stay in the linear part of tanh.
 
-use quaver::checkpoint::{CellKind, Contents, Scaler, Target, Transfer, UnitNoise, WeightFormat, write};
+use quaver::checkpoint::{Activation, CellKind, Contents, Scaler, Target, UnitNoise, WeightFormat, write};
 
 use crate::Case;
 use crate::golden::Architecture;
@@ -42,11 +42,11 @@ fn contents() -> Contents {
         noise: [UnitNoise::None, UnitNoise::None, UnitNoise::Multiplicative { var: 0.001 }],
         ..Architecture::default()
     };
-    let layers = [(CellKind::Elman(Transfer::Tanh), 2 * JOINTS as u16)];
+    let layers = [(CellKind::Elman(Activation::Tanh), 2 * JOINTS as u16)];
     let mut contents = Contents::zeros(architecture.spec(&layers, WeightFormat::F32));
     contents.input_names = NAMES.map(String::from).into();
     contents.output_names = contents.input_names.clone();
-    contents.input_scaler = Scaler { mean: MEAN.into(), std: STD.into() };
+    contents.input_scaler = Scaler { mean: MEAN.into(), std_dev: STD.into() };
     contents.output_scaler = contents.input_scaler.clone();
     contents.noise_var.fill(NOISE_VAR);
     let columns = JOINTS + 2 * JOINTS;

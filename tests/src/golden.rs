@@ -1,20 +1,20 @@
 //! The golden cases: one small model and stream for each thing the runtime can do, each with f32 and int8 weights, and in
-//! every packed layout that can hold it.
+//! every quantized layout that can hold it.
 //!
 //! `tests/golden/streams.txt` holds the fingerprint of each. The host and every emulated core must arrive at it.
 
 use quaver::checkpoint::{
-    CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target,
-    Transfer, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, UnitNoise, WeightFormat, write,
 };
 
 use crate::numbers::Numbers;
 use crate::replay::{self, Task};
 use crate::{Case, gait};
 
-const ELMAN: CellKind = CellKind::Elman(Transfer::Tanh);
+const ELMAN: CellKind = CellKind::Elman(Activation::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
-const DENSE: CellKind = CellKind::Dense(Transfer::Rectifier);
+const DENSE: CellKind = CellKind::Dense(Activation::Relu);
 
 /// Rows in each stream.
 const ROWS: usize = 40;
@@ -78,7 +78,7 @@ impl Architecture {
             likelihood: self.likelihood,
             moment_form: self.form,
             weight_format,
-            layout: Layout::Plain,
+            layout: Layout::Float,
             layers: layers.iter().map(layer).collect(),
             output: OutputSpec {
                 mode: self.mode,
@@ -104,22 +104,22 @@ pub(crate) enum Rows {
     Hostile,
 }
 
-struct Recipe {
+struct CaseSpec {
     name: &'static str,
     layers: &'static [(CellKind, u16)],
     architecture: Architecture,
     rows: Rows,
 }
 
-fn recipes() -> Vec<Recipe> {
+fn recipes() -> Vec<CaseSpec> {
     let base = Architecture::default();
     let next = Architecture { outputs: 3, target: Target::Next, ..base };
-    let change = Architecture { target: Target::Change, ..next };
-    let correction = Architecture { target: Target::Correction, ..next };
+    let change = Architecture { target: Target::ResidualNext, ..next };
+    let correction = Architecture { target: Target::ResidualSame, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
     let paper = Architecture { form: MomentForm::Paper, ..base };
-    let certain = Architecture { noise: [UnitNoise::None; 3], ..base };
+    let deterministic = Architecture { noise: [UnitNoise::None; 3], ..base };
     let noisy = Architecture {
         noise: [
             UnitNoise::Multiplicative { var: 0.2 },
@@ -137,72 +137,72 @@ fn recipes() -> Vec<Recipe> {
         ],
         ..base
     };
-    let plain = Architecture { mode: OutputMode::Plain, ..base };
-    let means = Architecture { mode: OutputMode::Plain, ..certain };
+    let plain = Architecture { mode: OutputMode::MeanOnly, ..base };
+    let means = Architecture { mode: OutputMode::MeanOnly, ..deterministic };
     let binary_means = Architecture { likelihood: Likelihood::Bernoulli, ..means };
     let binary_next = Architecture { likelihood: Likelihood::Bernoulli, ..next };
     let scattered = |of: Architecture| Architecture { likelihood: Likelihood::Heteroscedastic, ..of };
     let classes = |of: Architecture| Architecture { likelihood: Likelihood::Categorical, ..of };
     // Fast adaptive weight noise: no noise on units, distributions for weights.
     let fawn = Architecture { noise: [UnitNoise::None; 3], ..varied };
-    let recipe = |name, layers, architecture, rows| Recipe { name, layers, architecture, rows };
+    let case_spec = |name, layers, architecture, rows| CaseSpec { name, layers, architecture, rows };
     vec![
-        recipe("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
-        recipe("elman-sigmoid", &[(CellKind::Elman(Transfer::Sigmoid), 7)], base, Rows::Plain),
+        case_spec("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
+        case_spec("elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], base, Rows::Plain),
         // A group of sixteen units and one of one: what a host takes on in vectors, and what is left.
-        recipe("elman-rectifier", &[(CellKind::Elman(Transfer::Rectifier), 17)], base, Rows::Plain),
-        recipe("lstm", &[(LSTM, 5)], base, Rows::Plain),
+        case_spec("elman-relu", &[(CellKind::Elman(Activation::Relu), 17)], base, Rows::Plain),
+        case_spec("lstm", &[(LSTM, 5)], base, Rows::Plain),
         // As many columns as take a kernel of eight blocks of eight more than one turn.
-        recipe("wide", &[(ELMAN, 62)], base, Rows::Plain),
-        recipe("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
-        recipe("certain", &[(ELMAN, 7)], certain, Rows::Plain),
-        recipe("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),
-        recipe(
+        case_spec("wide", &[(ELMAN, 62)], base, Rows::Plain),
+        case_spec("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
+        case_spec("certain", &[(ELMAN, 7)], deterministic, Rows::Plain),
+        case_spec("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),
+        case_spec(
             "other-noise-alone",
             &[(ELMAN, 9)],
             Architecture { variance_scale: 1.0, ..noisy },
             Rows::Plain,
         ),
-        recipe("noise-elsewhere", &[(ELMAN, 6)], elsewhere, Rows::Plain),
-        recipe("weight-variance-elman", &[(ELMAN, 7)], varied, Rows::Plain),
-        recipe("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
-        recipe("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
-        recipe("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
-        recipe("means-lstm", &[(LSTM, 4), (LSTM, 4)], means, Rows::Plain),
-        recipe("means-bernoulli", &[(ELMAN, 6)], binary_means, Rows::Plain),
-        recipe(
+        case_spec("noise-elsewhere", &[(ELMAN, 6)], elsewhere, Rows::Plain),
+        case_spec("weight-variance-elman", &[(ELMAN, 7)], varied, Rows::Plain),
+        case_spec("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
+        case_spec("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
+        case_spec("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
+        case_spec("means-lstm", &[(LSTM, 4), (LSTM, 4)], means, Rows::Plain),
+        case_spec("means-bernoulli", &[(ELMAN, 6)], binary_means, Rows::Plain),
+        case_spec(
             "means-dense",
-            &[(CellKind::Dense(Transfer::Tanh), 7), (LSTM, 5)],
+            &[(CellKind::Dense(Activation::Tanh), 7), (LSTM, 5)],
             classes(means),
             Rows::Plain,
         ),
-        recipe("bernoulli", &[(LSTM, 5)], binary, Rows::Plain),
-        recipe("bernoulli-next", &[(ELMAN, 7)], binary_next, Rows::Binary),
-        recipe("paper-elman-tanh", &[(ELMAN, 7)], paper, Rows::Plain),
-        recipe("paper-elman-sigmoid", &[(CellKind::Elman(Transfer::Sigmoid), 7)], paper, Rows::Plain),
-        recipe("paper-lstm", &[(LSTM, 5)], paper, Rows::Plain),
-        recipe("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
-        recipe("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
-        recipe("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
-        recipe("dense-tanh", &[(CellKind::Dense(Transfer::Tanh), 7)], base, Rows::Plain),
-        recipe("dense-sigmoid", &[(CellKind::Dense(Transfer::Sigmoid), 7)], base, Rows::Plain),
-        recipe("dense-rectifier", &[(DENSE, 7)], base, Rows::Gaps),
-        recipe("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Plain),
-        recipe("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Plain),
-        recipe("heteroscedastic-next", &[(ELMAN, 6)], scattered(next), Rows::Gaps),
-        recipe("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Plain),
-        recipe("categorical-next", &[(ELMAN, 6)], classes(next), Rows::OneHot),
-        recipe(
+        case_spec("bernoulli", &[(LSTM, 5)], binary, Rows::Plain),
+        case_spec("bernoulli-next", &[(ELMAN, 7)], binary_next, Rows::Binary),
+        case_spec("paper-elman-tanh", &[(ELMAN, 7)], paper, Rows::Plain),
+        case_spec("paper-elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], paper, Rows::Plain),
+        case_spec("paper-lstm", &[(LSTM, 5)], paper, Rows::Plain),
+        case_spec("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
+        case_spec("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
+        case_spec("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
+        case_spec("dense-tanh", &[(CellKind::Dense(Activation::Tanh), 7)], base, Rows::Plain),
+        case_spec("dense-sigmoid", &[(CellKind::Dense(Activation::Sigmoid), 7)], base, Rows::Plain),
+        case_spec("dense-relu", &[(DENSE, 7)], base, Rows::Gaps),
+        case_spec("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Plain),
+        case_spec("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Plain),
+        case_spec("heteroscedastic-next", &[(ELMAN, 6)], scattered(next), Rows::Gaps),
+        case_spec("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Plain),
+        case_spec("categorical-next", &[(ELMAN, 6)], classes(next), Rows::OneHot),
+        case_spec(
             "paper-bernoulli",
             &[(ELMAN, 6)],
             Architecture { form: MomentForm::Paper, ..binary },
             Rows::Plain,
         ),
-        recipe("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
-        recipe("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
-        recipe("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
-        recipe("correction-with-gaps", &[(LSTM, 5)], correction, Rows::Gaps),
-        recipe("hostile-rows", &[(CellKind::Elman(Transfer::Rectifier), 7)], next, Rows::Hostile),
+        case_spec("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
+        case_spec("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
+        case_spec("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
+        case_spec("correction-with-gaps", &[(LSTM, 5)], correction, Rows::Gaps),
+        case_spec("hostile-rows", &[(CellKind::Elman(Activation::Relu), 7)], next, Rows::Hostile),
     ]
 }
 
@@ -211,34 +211,35 @@ fn recipes() -> Vec<Recipe> {
 /// # Panics
 /// If a recipe does not describe a valid model.
 pub fn cases() -> Vec<Case> {
-    let small = recipes().into_iter().flat_map(|recipe| STORAGES.map(|storage| small_case(&recipe, storage)));
+    let small =
+        recipes().into_iter().flat_map(|case_spec| STORAGES.map(|storage| small_case(&case_spec, storage)));
     small.flatten().chain([gait::case()]).collect()
 }
 
 /// Ways to store weights, by name.
 pub(crate) const STORAGES: [(&str, WeightFormat, Layout); 5] = [
-    ("f32", WeightFormat::F32, Layout::Plain),
-    ("int8", WeightFormat::Int8, Layout::Plain),
+    ("f32", WeightFormat::F32, Layout::Float),
+    ("int8", WeightFormat::Int8, Layout::Float),
     ("small", WeightFormat::Int8, Layout::Small),
     ("fast", WeightFormat::Int8, Layout::Fast),
     ("mean", WeightFormat::Int8, Layout::Mean),
 ];
 
 /// `None` if the model cannot be stored in this way: integer kernels do not know everything.
-fn small_case(recipe: &Recipe, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Option<Case> {
+fn small_case(case_spec: &CaseSpec, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Option<Case> {
     // All get the same weights and the same stream.
-    let mut numbers = Numbers::new(recipe.name);
-    let mut contents = Contents::zeros(recipe.architecture.spec(recipe.layers, format));
+    let mut numbers = Numbers::new(case_spec.name);
+    let mut contents = Contents::zeros(case_spec.architecture.spec(case_spec.layers, format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut numbers);
-    let inputs = usize::from(recipe.architecture.inputs);
-    let name = format!("{}-{suffix}", recipe.name);
+    let inputs = usize::from(case_spec.architecture.inputs);
+    let name = format!("{}-{suffix}", case_spec.name);
     let model = match write(&contents) {
         Ok(model) => model,
-        Err(_) if layout.is_packed() => return None,
+        Err(_) if layout.is_quantized() => return None,
         Err(error) => panic!("golden case {name}: {error}"),
     };
-    Some(Case { name, model, inputs, stream: rows(recipe.rows, inputs, &mut numbers), task: Task::Follow })
+    Some(Case { name, model, inputs, stream: rows(case_spec.rows, inputs, &mut numbers), task: Task::Follow })
 }
 
 /// Gives every number of a model a value of the size that training would give it.
@@ -254,7 +255,7 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     }
     for scaler in [&mut contents.input_scaler, &mut contents.output_scaler] {
         numbers.fill(&mut scaler.mean, -0.5, 0.5);
-        numbers.fill(&mut scaler.std, 0.5, 2.0);
+        numbers.fill(&mut scaler.std_dev, 0.5, 2.0);
     }
     numbers.fill(&mut contents.noise_var, 0.01, 0.5);
     numbers.fill(&mut contents.calibration, 0.7, 1.5);

@@ -1,7 +1,8 @@
 //! The golden cases of latent models: denoiser, sampler and fan.
 
 use quaver::checkpoint::{
-    CellKind, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, Transfer, UnitNoise, WeightFormat,
+    Activation, CellKind, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, UnitNoise,
+    WeightFormat,
 };
 
 use crate::Case;
@@ -11,7 +12,7 @@ use crate::leg;
 use crate::numbers::Numbers;
 use crate::replay::Task;
 
-struct Recipe {
+struct CaseSpec {
     name: &'static str,
     architecture: LatentArchitecture<'static>,
     tasks: &'static [Task],
@@ -19,47 +20,52 @@ struct Recipe {
 }
 
 const FOLLOW: &[Task] = &[Task::Follow];
-const ALL: &[Task] = &[Task::Follow, Task::Sample, Task::Fan];
+const ALL: &[Task] = &[Task::Follow, Task::Sample, Task::Rollouts];
 
-fn recipes() -> Vec<Recipe> {
+fn recipes() -> Vec<CaseSpec> {
     let (storn, vosp) = (LatentArchitecture::storn(), LatentArchitecture::vosp());
     let with = |architecture: LatentArchitecture<'static>, forecast| LatentArchitecture {
         spec: LatentSpec { forecast, ..architecture.spec },
         ..architecture
     };
-    let certain = |architecture| LatentArchitecture {
+    let deterministic = |architecture| LatentArchitecture {
         noise: [UnitNoise::None; 3],
-        mode: OutputMode::Plain,
+        mode: OutputMode::MeanOnly,
         ..architecture
     };
     let draws = Forecast::Draws { count: 6 };
     let white = LatentArchitecture {
         spec: LatentSpec { prior: Prior::White, forecast: Forecast::PosteriorMean, ..vosp.spec },
         recognition_likelihood: Likelihood::Gaussian,
-        ..certain(vosp)
+        ..deterministic(vosp)
     };
     let binary = LatentArchitecture { likelihood: Likelihood::Bernoulli, ..with(storn, draws) };
     let pairs = LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(vosp, draws) };
     let classes = LatentArchitecture {
         likelihood: Likelihood::Categorical,
         recognition: &[(CellKind::Lstm, 4)],
-        generating: &[(CellKind::Elman(Transfer::Rectifier), 6)],
+        generative: &[(CellKind::Elman(Activation::Relu), 6)],
         ..with(storn, Forecast::PosteriorMean)
     };
     let changes = LatentArchitecture::residual_storn();
     let scattered_changes =
         LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(changes, draws) };
-    let recipe = |name, architecture, tasks, rows| Recipe { name, architecture, tasks, rows };
+    let case_spec = |name, architecture, tasks, rows| CaseSpec { name, architecture, tasks, rows };
     vec![
-        recipe("denoiser", vosp, FOLLOW, Rows::Gaps),
-        recipe("denoiser-means", white, FOLLOW, Rows::Plain),
-        recipe("denoiser-draws", pairs, FOLLOW, Rows::Hostile),
-        recipe("sampler", storn, ALL, Rows::Gaps),
-        recipe("sampler-binary-draws", binary, ALL, Rows::Binary),
-        recipe("sampler-means", certain(with(storn, Forecast::PosteriorMean)), &[Task::Sample], Rows::Plain),
-        recipe("sampler-classes", classes, &[Task::Sample, Task::Fan], Rows::Binary),
-        recipe("sampler-changes", changes, ALL, Rows::Gaps),
-        recipe("sampler-changes-draws", scattered_changes, &[Task::Follow, Task::Sample], Rows::Hostile),
+        case_spec("denoiser", vosp, FOLLOW, Rows::Gaps),
+        case_spec("denoiser-means", white, FOLLOW, Rows::Plain),
+        case_spec("denoiser-draws", pairs, FOLLOW, Rows::Hostile),
+        case_spec("sampler", storn, ALL, Rows::Gaps),
+        case_spec("sampler-binary-draws", binary, ALL, Rows::Binary),
+        case_spec(
+            "sampler-means",
+            deterministic(with(storn, Forecast::PosteriorMean)),
+            &[Task::Sample],
+            Rows::Plain,
+        ),
+        case_spec("sampler-classes", classes, &[Task::Sample, Task::Rollouts], Rows::Binary),
+        case_spec("sampler-changes", changes, ALL, Rows::Gaps),
+        case_spec("sampler-changes-draws", scattered_changes, &[Task::Follow, Task::Sample], Rows::Hostile),
     ]
 }
 
@@ -68,8 +74,8 @@ fn recipes() -> Vec<Recipe> {
 /// # Panics
 /// If a recipe does not describe a valid model.
 pub fn cases() -> Vec<Case> {
-    let small = recipes().into_iter().flat_map(|recipe| {
-        let stored = move |storage| small_cases(&recipe, storage);
+    let small = recipes().into_iter().flat_map(|case_spec| {
+        let stored = move |storage| small_cases(&case_spec, storage);
         STORAGES.into_iter().flat_map(stored).collect::<Vec<_>>()
     });
     small.chain(by_hand()).collect()
@@ -89,21 +95,21 @@ pub fn by_hand() -> [Case; 2] {
 }
 
 /// None if the model cannot be stored in this way: integer kernels do not know everything.
-fn small_cases(recipe: &Recipe, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Vec<Case> {
-    let architecture = recipe.architecture;
-    let written = architecture.networks(recipe.name, format, layout).write();
+fn small_cases(case_spec: &CaseSpec, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Vec<Case> {
+    let architecture = case_spec.architecture;
+    let written = architecture.networks(case_spec.name, format, layout).write();
     let model = match written {
         Ok(model) => model,
-        Err(_) if layout.is_packed() => return Vec::new(),
-        Err(error) => panic!("golden case {}-{suffix}: {error}", recipe.name),
+        Err(_) if layout.is_quantized() => return Vec::new(),
+        Err(error) => panic!("golden case {}-{suffix}: {error}", case_spec.name),
     };
     let inputs = usize::from(architecture.channels);
     let case = |task: &Task| Case {
-        name: format!("{}-{}-{suffix}", recipe.name, format!("{task:?}").to_lowercase()),
+        name: format!("{}-{}-{suffix}", case_spec.name, format!("{task:?}").to_lowercase()),
         model: model.clone(),
         inputs,
-        stream: rows(recipe.rows, inputs, &mut Numbers::new(recipe.name)),
+        stream: rows(case_spec.rows, inputs, &mut Numbers::new(case_spec.name)),
         task: *task,
     };
-    recipe.tasks.iter().map(case).collect()
+    case_spec.tasks.iter().map(case).collect()
 }

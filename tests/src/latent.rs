@@ -1,8 +1,8 @@
 //! Small latent models: two networks that fit together, with numbers of the size that training would give them.
 
 use quaver::checkpoint::{
-    CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, Scaler, Target,
-    Transfer, UnitNoise, WeightFormat, write_latent,
+    Activation, CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior,
+    Scaler, Target, UnitNoise, WeightFormat, write_latent,
 };
 
 use crate::golden::{Architecture, randomise};
@@ -15,16 +15,16 @@ pub struct LatentArchitecture<'l> {
     pub spec: LatentSpec,
     /// Channels per row.
     pub channels: u16,
-    /// How rows and outputs of the generating network relate.
+    /// How rows and outputs of the generative network relate.
     pub likelihood: Likelihood,
-    /// What the outputs of the generating network are: rows, or changes of them.
+    /// What the outputs of the generative network are: rows, or changes of them.
     pub target: Target,
     /// How latents and outputs of the recognition network relate.
     pub recognition_likelihood: Likelihood,
     /// Layers of the recognition network.
     pub recognition: &'l [(CellKind, u16)],
-    /// Layers of the generating network.
-    pub generating: &'l [(CellKind, u16)],
+    /// Layers of the generative network.
+    pub generative: &'l [(CellKind, u16)],
     /// Noise on input, recurrent and output connections of both networks.
     pub noise: [UnitNoise; 3],
     /// Whether the outputs of both networks carry variance.
@@ -39,11 +39,11 @@ pub struct Networks {
     /// Says q(z_t | x_{1:t}).
     pub recognition: Contents,
     /// Says p(x_t | …, z_t).
-    pub generating: Contents,
+    pub generative: Contents,
 }
 
 impl LatentArchitecture<'_> {
-    /// A recurrent generating network that reads the last row: three channels, two latents.
+    /// A recurrent generative network that reads the last row: three channels, two latents.
     pub fn storn() -> Self {
         LatentArchitecture {
             spec: LatentSpec {
@@ -56,8 +56,8 @@ impl LatentArchitecture<'_> {
             likelihood: Likelihood::Gaussian,
             target: Target::Columns,
             recognition_likelihood: Likelihood::Heteroscedastic,
-            recognition: &[(CellKind::Elman(Transfer::Tanh), 6)],
-            generating: &[(CellKind::Lstm, 5)],
+            recognition: &[(CellKind::Elman(Activation::Tanh), 6)],
+            generative: &[(CellKind::Lstm, 5)],
             noise: [0.9, 0.75, 0.8].map(|keep| UnitNoise::Dropout { keep }),
             mode: OutputMode::Propagating,
         }
@@ -65,16 +65,16 @@ impl LatentArchitecture<'_> {
 
     /// The same, saying by what the next row differs from the last.
     pub fn residual_storn() -> Self {
-        LatentArchitecture { target: Target::Change, ..Self::storn() }
+        LatentArchitecture { target: Target::ResidualNext, ..Self::storn() }
     }
 
-    /// A generating network without recurrence that reads the state of the recognition network.
+    /// A generative network without recurrence that reads the state of the recognition network.
     pub fn vosp() -> Self {
         let storn = Self::storn();
         LatentArchitecture {
             spec: LatentSpec { family: Family::Vosp, prior: Prior::Wiener, ..storn.spec },
-            recognition: &[(CellKind::Elman(Transfer::Tanh), 4), (CellKind::Lstm, 5)],
-            generating: &[(CellKind::Dense(Transfer::Tanh), 7)],
+            recognition: &[(CellKind::Elman(Activation::Tanh), 4), (CellKind::Lstm, 5)],
+            generative: &[(CellKind::Dense(Activation::Tanh), 7)],
             ..storn
         }
     }
@@ -94,7 +94,7 @@ impl LatentArchitecture<'_> {
             likelihood: self.recognition_likelihood,
             ..shared
         };
-        let generating = Architecture {
+        let generative = Architecture {
             inputs: reads + latents,
             outputs: self.channels,
             target: self.target,
@@ -109,13 +109,13 @@ impl LatentArchitecture<'_> {
             contents
         };
         let mut recognition = contents(recognition, self.recognition);
-        let mut generating = contents(generating, self.generating);
+        let mut generative = contents(generative, self.generative);
         recognition.output_scaler = Scaler::identity(latents.into());
         // Data are scaled; latents and units are not.
         let scaled = if family == Family::Storn { self.channels.into() } else { 0 };
-        generating.input_scaler.mean[scaled..].fill(0.0);
-        generating.input_scaler.std[scaled..].fill(1.0);
-        Networks { spec: self.spec, recognition, generating }
+        generative.input_scaler.mean[scaled..].fill(0.0);
+        generative.input_scaler.std_dev[scaled..].fill(1.0);
+        Networks { spec: self.spec, recognition, generative }
     }
 }
 
@@ -125,6 +125,6 @@ impl Networks {
     /// # Errors
     /// If this is not a valid latent model.
     pub fn write(&self) -> Result<Vec<u8>, String> {
-        write_latent(&self.spec, &self.recognition, &self.generating)
+        write_latent(&self.spec, &self.recognition, &self.generative)
     }
 }

@@ -6,8 +6,8 @@
 //! - [`denoiser`]: a filter of constant gain k, x̂_t = x̂_{t−1} + k (x_t − x̂_{t−1}), which is an exponential average.
 
 use quaver::checkpoint::{
-    Affine, CellKind, Contents, Family, Forecast, LatentSpec, Likelihood, Prior, Scaler, Transfer, UnitNoise,
-    WeightFormat,
+    Activation, Affine, CellKind, Contents, Family, Forecast, LatentSpec, Likelihood, Prior, Scaler,
+    UnitNoise, WeightFormat,
 };
 
 use crate::golden::Architecture;
@@ -59,17 +59,17 @@ fn connect(affine: &mut Affine, row: usize, column: usize, weight: f32) {
 /// Gives a network the units and names of the joints, as inputs.
 fn reads_joints(contents: &mut Contents) {
     contents.input_scaler.mean[..JOINTS].copy_from_slice(&MEAN);
-    contents.input_scaler.std[..JOINTS].copy_from_slice(&STD);
+    contents.input_scaler.std_dev[..JOINTS].copy_from_slice(&STD);
 }
 
 /// Gives a network the units and names of the joints, as outputs, with a noise of variance `noise`.
 fn says_joints(contents: &mut Contents, noise: f32) {
-    contents.output_scaler = Scaler { mean: MEAN.into(), std: STD.into() };
+    contents.output_scaler = Scaler { mean: MEAN.into(), std_dev: STD.into() };
     contents.output_names = NAMES.map(String::from).into();
     contents.noise_var.fill(noise);
 }
 
-const TANH: CellKind = CellKind::Elman(Transfer::Tanh);
+const TANH: CellKind = CellKind::Elman(Activation::Tanh);
 
 /// STORN: z_t is the push that a joint got, one latent per joint.
 ///
@@ -79,7 +79,7 @@ pub fn sampler(forecast: Forecast) -> Networks {
     let [a, b] = OSCILLATOR;
     let total = PUSH * PUSH + NOISE_VAR;
     let mut recognition = network(TANH, JOINTS, 3 * JOINTS, Likelihood::Heteroscedastic);
-    let mut generating = network(TANH, 2 * JOINTS, 3 * JOINTS, Likelihood::Gaussian);
+    let mut generative = network(TANH, 2 * JOINTS, 3 * JOINTS, Likelihood::Gaussian);
     for joint in 0..JOINTS {
         let [first, second, third] = [joint, JOINTS + joint, 2 * JOINTS + joint];
         let state = JOINTS;
@@ -94,29 +94,29 @@ pub fn sampler(forecast: Forecast) -> Networks {
 
         // The row before, the one before that, and the push.
         let state = 2 * JOINTS;
-        connect(&mut generating.layers[0], first, joint, UNIT);
-        connect(&mut generating.layers[0], second, state + first, 1.0);
-        connect(&mut generating.layers[0], third, JOINTS + joint, UNIT);
+        connect(&mut generative.layers[0], first, joint, UNIT);
+        connect(&mut generative.layers[0], second, state + first, 1.0);
+        connect(&mut generative.layers[0], third, JOINTS + joint, UNIT);
         for (unit, weight) in [(first, a), (second, b), (third, PUSH)] {
-            connect(&mut generating.output, joint, unit, weight / UNIT);
+            connect(&mut generative.output, joint, unit, weight / UNIT);
         }
     }
     reads_joints(&mut recognition);
     recognition.input_names = NAMES.map(String::from).into();
-    reads_joints(&mut generating);
-    says_joints(&mut generating, NOISE_VAR);
+    reads_joints(&mut generative);
+    says_joints(&mut generative, NOISE_VAR);
     let spec = LatentSpec { family: Family::Storn, prior: Prior::White, latents: JOINTS as u16, forecast };
-    Networks { spec, recognition, generating }
+    Networks { spec, recognition, generative }
 }
 
 /// VOSP: z_t is how far a joint is from what was expected of it, one latent per joint.
 ///
 /// One unit of the recognition network holds the estimate, another the estimate before; their difference tells z_t. The
-/// generating network adds k z_t to the estimate before x_t.
+/// generative network adds k z_t to the estimate before x_t.
 pub fn denoiser(forecast: Forecast) -> Networks {
     let mut recognition = network(TANH, JOINTS, 2 * JOINTS, Likelihood::Heteroscedastic);
-    let dense = CellKind::Dense(Transfer::Tanh);
-    let mut generating = network(dense, 3 * JOINTS, JOINTS, Likelihood::Gaussian);
+    let dense = CellKind::Dense(Activation::Tanh);
+    let mut generative = network(dense, 3 * JOINTS, JOINTS, Likelihood::Gaussian);
     for joint in 0..JOINTS {
         let [now, before] = [joint, JOINTS + joint];
         let state = JOINTS;
@@ -129,15 +129,15 @@ pub fn denoiser(forecast: Forecast) -> Networks {
         recognition.output.bias[2 * joint + 1] = 0.01_f32.ln();
 
         let latent = 2 * JOINTS + joint;
-        connect(&mut generating.layers[0], joint, now, 1.0);
-        connect(&mut generating.layers[0], joint, latent, GAIN * INNOVATION * UNIT);
-        connect(&mut generating.output, joint, joint, 1.0 / UNIT);
+        connect(&mut generative.layers[0], joint, now, 1.0);
+        connect(&mut generative.layers[0], joint, latent, GAIN * INNOVATION * UNIT);
+        connect(&mut generative.output, joint, joint, 1.0 / UNIT);
     }
     reads_joints(&mut recognition);
     recognition.input_names = NAMES.map(String::from).into();
-    says_joints(&mut generating, FILTER_VAR);
+    says_joints(&mut generative, FILTER_VAR);
     let spec = LatentSpec { family: Family::Vosp, prior: Prior::White, latents: JOINTS as u16, forecast };
-    Networks { spec, recognition, generating }
+    Networks { spec, recognition, generative }
 }
 
 /// The files in `runtime/examples` that hold these models.

@@ -3,7 +3,7 @@
 //! The firmware compiles this file too, so that host and board do the same.
 
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Denoiser, Error, Fan, Feedback, LatentModel, Model, Predictor, Sampler};
+use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Predictor, Rollouts, Sampler};
 
 use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
@@ -16,7 +16,7 @@ pub enum Task {
     /// To go on by itself after the last row, and to take in one more.
     Sample,
     /// To show many futures after the last row.
-    Fan,
+    Rollouts,
 }
 
 /// Futures of a fan.
@@ -68,14 +68,14 @@ pub fn replay(
     match task {
         Task::Follow => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
-        Task::Fan => fan(&mut Fan::new_in(&mut sampler, futures)?, &mut fingerprint),
+        Task::Rollouts => fan(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }
     Ok(fingerprint)
 }
 
 fn sample(sampler: &mut Sampler<'_, '_>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("sample");
-    for feedback in [Feedback::Draw, Feedback::Mean] {
+    for feedback in [FeedMode::Draw, FeedMode::Mean] {
         for _ in 0..AHEAD {
             fingerprint.add_words(sampler.sample(&mut chance, feedback).iter().copied());
         }
@@ -83,13 +83,13 @@ fn sample(sampler: &mut Sampler<'_, '_>, fingerprint: &mut Fingerprint) {
     fingerprint.add(&sampler.observe(&[0.5, f32::NAN, -0.25]));
 }
 
-fn fan(fan: &mut Fan<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
+fn fan(fan: &mut Rollouts<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("fan");
     for _ in 0..AHEAD {
-        fan.advance(&mut chance, Feedback::Draw);
+        fan.advance(&mut chance, FeedMode::Draw);
         for channel in 0..3 {
             let quantiles = [0.1, 0.5, 0.9].map(|q| fan.quantile(channel, q));
-            let said = [fan.mean(channel), fan.std(channel)].into_iter().chain(quantiles);
+            let said = [fan.mean(channel), fan.std_dev(channel)].into_iter().chain(quantiles);
             fingerprint.add_words(said.map(|value| value.unwrap_or(f32::NAN)));
         }
     }

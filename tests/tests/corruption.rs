@@ -1,12 +1,12 @@
 //! Damaged checkpoints: each gives an error that names what is wrong, never a panic and never another model.
 
-use quaver::checkpoint::{CellKind, Contents, MAX_WIDTH, Transfer, UnitNoise, WeightFormat, write};
+use quaver::checkpoint::{Activation, CellKind, Contents, MAX_WIDTH, UnitNoise, WeightFormat, write};
 use quaver::{Error, Model};
 use quaver_tests::golden::{Architecture, cases, randomise};
 use quaver_tests::numbers::Numbers;
 
 fn small() -> Contents {
-    let layers = [(CellKind::Elman(Transfer::Tanh), 3)];
+    let layers = [(CellKind::Elman(Activation::Tanh), 3)];
     let varied = Architecture { weight_variance: true, ..Architecture::default() };
     let mut contents = Contents::zeros(varied.spec(&layers, WeightFormat::Int8));
     randomise(&mut contents, &mut Numbers::new("corruption"));
@@ -82,7 +82,7 @@ fn errors_name_the_field() {
     says(refused(|c| c.layers[0].bias[1] = f32::NAN), &["layer 0", "bias"]);
     says(refused(|c| c.layers[0].weight_var[0] = f32::INFINITY), &["layer 0", "deviation_scale"]);
     says(refused(|c| c.layers[0].weight.truncate(5)), &["layer 0", "weight", "18", "5"]);
-    says(refused(|c| c.input_scaler.std[2] = 0.0), &["scaler", "input_std"]);
+    says(refused(|c| c.input_scaler.std_dev[2] = 0.0), &["scaler", "input_std"]);
     says(refused(|c| c.noise_var[0] = -1.0), &["output layer", "noise_var"]);
     says(refused(|c| c.calibration[0] = f32::NAN), &["output layer", "calibration"]);
     says(refused(|c| c.spec.layers[0].units = 0), &["layer 0"]);

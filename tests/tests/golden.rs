@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quaver::Model;
 use quaver::checkpoint::{
-    CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
-    WeightFormat,
+    Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target,
+    UnitNoise, WeightFormat,
 };
 use quaver_tests::{Case, golden, golden_latent};
 
@@ -46,8 +46,8 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     let target = match spec.target {
         Target::Next => "next",
         Target::Columns => "columns",
-        Target::Change => "change",
-        Target::Correction => "correction",
+        Target::ResidualNext => "change",
+        Target::ResidualSame => "correction",
     };
     let likelihood = match spec.likelihood {
         Likelihood::Gaussian => "gaussian",
@@ -61,14 +61,14 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     };
     let storage = match (spec.weight_format, spec.layout) {
         (WeightFormat::F32, _) => "f32",
-        (WeightFormat::Int8, Layout::Plain) => "int8",
+        (WeightFormat::Int8, Layout::Float) => "int8",
         (WeightFormat::Int8, Layout::Small) => "small",
         (WeightFormat::Int8, Layout::Fast) => "fast",
         (WeightFormat::Int8, Layout::Mean) => "mean",
     };
     let mode = match spec.output.mode {
         OutputMode::Propagating => "propagating",
-        OutputMode::Plain => "plain",
+        OutputMode::MeanOnly => "plain",
     };
     let scale = if spec.output.variance_scale == 1.0 { "unscaled" } else { "scaled" };
     let layers = spec.layers.iter().flat_map(layer_choices);
@@ -77,14 +77,14 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
 }
 
 fn layer_choices(layer: &LayerSpec) -> [String; 4] {
-    let transfer = |transfer| match transfer {
-        Transfer::Tanh => "tanh",
-        Transfer::Sigmoid => "sigmoid",
-        Transfer::Rectifier => "rectifier",
+    let activation = |activation| match activation {
+        Activation::Tanh => "tanh",
+        Activation::Sigmoid => "sigmoid",
+        Activation::Relu => "relu",
     };
     let cell = match layer.cell {
-        CellKind::Elman(of) => format!("elman {}", transfer(of)),
-        CellKind::Dense(of) => format!("dense {}", transfer(of)),
+        CellKind::Elman(of) => format!("elman {}", activation(of)),
+        CellKind::Dense(of) => format!("dense {}", activation(of)),
         CellKind::Lstm => "lstm".into(),
     };
     let weights = if layer.weight_variance { "uncertain" } else { "certain" };
@@ -110,10 +110,9 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
     let cases = golden::cases();
     let specs = cases.iter().map(|case| Model::load(&case.model).expect("a valid case").spec().clone());
     let held: BTreeSet<String> = specs.flat_map(|spec| choices(&spec)).collect();
-    let cells = ["lstm", "elman tanh", "elman sigmoid", "elman rectifier"];
-    let dense = ["dense tanh", "dense sigmoid", "dense rectifier"];
-    let uncertain =
-        ["lstm", "elman tanh", "dense rectifier"].map(|cell| format!("{cell} of uncertain weights"));
+    let cells = ["lstm", "elman tanh", "elman sigmoid", "elman relu"];
+    let dense = ["dense tanh", "dense sigmoid", "dense relu"];
+    let uncertain = ["lstm", "elman tanh", "dense relu"].map(|cell| format!("{cell} of uncertain weights"));
     let likelihoods = ["gaussian", "bernoulli", "heteroscedastic", "categorical"]
         .into_iter()
         .flat_map(|likelihood| ["next", "columns"].map(|target| format!("{likelihood} {target}")));

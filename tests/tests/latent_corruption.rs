@@ -1,15 +1,15 @@
 //! Damaged or ill-matched checkpoints of latent models: each gives an error that names what is wrong, never a panic.
 
 use quaver::checkpoint::{
-    CellKind, Contents, Forecast, Kind, LatentCheckpoint, Layout, Likelihood, ModelSpec, OutputMode, Prior,
-    Target, Transfer, UnitNoise, VERSION, WeightFormat, write,
+    Activation, CellKind, Contents, Forecast, Kind, LatentCheckpoint, Layout, Likelihood, ModelSpec,
+    OutputMode, Prior, Target, UnitNoise, VERSION, WeightFormat, write,
 };
-use quaver::{Denoiser, Error, Feedback, LatentModel, Model, Prediction, Sampler};
+use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
 use quaver_tests::numbers::Numbers;
 
 fn networks(architecture: LatentArchitecture) -> Networks {
-    architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Plain)
+    architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Float)
 }
 
 fn both() -> [LatentArchitecture<'static>; 2] {
@@ -23,7 +23,7 @@ fn what_was_written_is_read() {
         let read = LatentCheckpoint::read(&bytes).expect("a valid checkpoint");
         assert_eq!(*read.spec(), networks.spec);
         assert_eq!(*read.recognition().spec(), networks.recognition.spec);
-        assert_eq!(*read.generating().spec(), networks.generating.spec);
+        assert_eq!(*read.generative().spec(), networks.generative.spec);
         assert_eq!(read.crc().to_le_bytes(), bytes[bytes.len() - 4..]);
         assert_eq!(networks.write().expect("again"), bytes, "equal models are equal files");
     }
@@ -34,7 +34,7 @@ fn what_was_written_is_read() {
 fn the_networks_can_be_cut_out() {
     let networks = networks(LatentArchitecture::storn());
     let bytes = networks.write().expect("a valid model");
-    let inner = [&networks.recognition, &networks.generating].map(|contents| write(contents).expect("valid"));
+    let inner = [&networks.recognition, &networks.generative].map(|contents| write(contents).expect("valid"));
     let starts = inner.each_ref().map(|inner| {
         let starts = (0..bytes.len()).step_by(16);
         starts.filter(|start| bytes[*start..].starts_with(inner)).count()
@@ -95,15 +95,19 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
     refused(storn, |n| n.spec.latents = 3, &["recognition network", "outputs", "latent"]);
     refused(storn, |n| n.spec.prior = Prior::Wiener, &["prior", "white", "STORN"]);
     refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 4096"]);
-    refused(vosp, |n| n.recognition.output_scaler.std[1] = 2.0, &["recognition network", "output_std", "1"]);
-    refused(vosp, |n| n.generating.input_scaler.mean[0] = 0.5, &["generating network", "input_mean", "0"]);
-    refused(storn, |n| n.generating.input_scaler.std[3] = 0.5, &["generating network", "input_std"]);
+    refused(
+        vosp,
+        |n| n.recognition.output_scaler.std_dev[1] = 2.0,
+        &["recognition network", "output_std", "1"],
+    );
+    refused(vosp, |n| n.generative.input_scaler.mean[0] = 0.5, &["generative network", "input_mean", "0"]);
+    refused(storn, |n| n.generative.input_scaler.std_dev[3] = 0.5, &["generative network", "input_std"]);
     refused(
         vosp,
         |n| n.recognition.layers[1].bias[0] = f32::NAN,
         &["recognition network", "layer 1", "bias"],
     );
-    refused(storn, |n| n.generating.noise_var[0] = -1.0, &["generating network", "noise_var"]);
+    refused(storn, |n| n.generative.noise_var[0] = -1.0, &["generative network", "noise_var"]);
     refused(
         vosp,
         |n| rebuilt(&mut n.recognition, |spec| spec.likelihood = Likelihood::Bernoulli),
@@ -111,35 +115,39 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
     );
     refused(
         storn,
-        |n| rebuilt(&mut n.generating, |spec| spec.inputs += 1),
-        &["generating network", "inputs", "channels and the latents"],
+        |n| rebuilt(&mut n.generative, |spec| spec.inputs += 1),
+        &["generative network", "inputs", "channels and the latents"],
     );
     refused(
         vosp,
-        |n| rebuilt(&mut n.generating, |spec| spec.outputs += 1),
-        &["generating network", "outputs", "recognition"],
+        |n| rebuilt(&mut n.generative, |spec| spec.outputs += 1),
+        &["generative network", "outputs", "recognition"],
     );
     refused(
         vosp,
-        |n| rebuilt(&mut n.generating, |spec| spec.layers[0].cell = CellKind::Elman(Transfer::Tanh)),
-        &["generating network", "layers", "dense"],
+        |n| rebuilt(&mut n.generative, |spec| spec.layers[0].cell = CellKind::Elman(Activation::Tanh)),
+        &["generative network", "layers", "dense"],
     );
     refused(
         storn,
-        |n| rebuilt(&mut n.generating, |spec| spec.target = Target::Next),
-        &["generating network", "outputs", "next input"],
+        |n| rebuilt(&mut n.generative, |spec| spec.target = Target::Next),
+        &["generative network", "outputs", "next input"],
     );
     refused(
         vosp,
-        |n| rebuilt(&mut n.generating, |spec| spec.target = Target::Change),
-        &["generating network", "target", "columns when the family is VOSP"],
+        |n| rebuilt(&mut n.generative, |spec| spec.target = Target::ResidualNext),
+        &["generative network", "target", "columns when the family is VOSP"],
     );
-    let certain = LatentArchitecture {
+    let deterministic = LatentArchitecture {
         noise: [UnitNoise::None; 3],
-        mode: OutputMode::Plain,
+        mode: OutputMode::MeanOnly,
         ..LatentArchitecture::vosp()
     };
-    refused(certain, |n| n.generating.spec.layout = Layout::Mean, &["latent model", "forecast", "variance"]);
+    refused(
+        deterministic,
+        |n| n.generative.spec.layout = Layout::Mean,
+        &["latent model", "forecast", "variance"],
+    );
 }
 
 /// With all checksums mended, the reader's other checks are on their own: an error, or a model that runs.
@@ -148,8 +156,8 @@ fn every_changed_byte_with_valid_checksums_gives_an_error_or_a_model_that_runs()
     for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
         let inner: Vec<usize> =
             (16..bytes.len()).step_by(16).filter(|start| bytes[*start..].starts_with(b"QVER")).collect();
-        let [recognition, generating] = inner[..] else { panic!("two networks expected at {inner:?}") };
-        let ends = [recognition, generating].map(|start| {
+        let [recognition, generative] = inner[..] else { panic!("two networks expected at {inner:?}") };
+        let ends = [recognition, generative].map(|start| {
             let word =
                 |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
             start + 16 + word(start + 8).next_multiple_of(16) + word(start + 12) + 4
@@ -159,7 +167,7 @@ fn every_changed_byte_with_valid_checksums_gives_an_error_or_a_model_that_runs()
                 let mut changed = bytes.clone();
                 changed[place] = value;
                 mend(&mut changed[recognition..ends[0]]);
-                mend(&mut changed[generating..ends[1]]);
+                mend(&mut changed[generative..ends[1]]);
                 mend(&mut changed);
                 run_if_it_loads(&changed);
             }
@@ -194,6 +202,6 @@ fn run_if_it_loads(bytes: &[u8]) {
     if let Ok(mut sampler) = Sampler::load_in(bytes, &mut words) {
         let mut chance = Numbers::new("corruption");
         (0..2).for_each(|_| check(sampler.observe(&row)));
-        assert!(sampler.sample(&mut chance, Feedback::Draw).iter().all(|value| value.is_finite()));
+        assert!(sampler.sample(&mut chance, FeedMode::Draw).iter().all(|value| value.is_finite()));
     }
 }

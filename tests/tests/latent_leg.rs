@@ -3,7 +3,7 @@
 //! Units are linear to within one part in 10⁴ of a deviation, which bounds every comparison that has no sampling error.
 
 use quaver::checkpoint::Forecast;
-use quaver::{Denoiser, Fan, Feedback, Sampler};
+use quaver::{Denoiser, FeedMode, Rollouts, Sampler};
 use quaver_tests::latent::Networks;
 use quaver_tests::leg::{self, GAIN, INNOVATION, JOINTS, MEAN, NOISE_VAR, OSCILLATOR, PUSH, STD};
 use quaver_tests::numbers::Numbers;
@@ -21,7 +21,7 @@ fn degrees(row: [f64; JOINTS]) -> [f32; JOINTS] {
 }
 
 /// A value in deviations from one in degrees.
-fn deviations(joint: usize, value: f32) -> f64 {
+fn std_devs(joint: usize, value: f32) -> f64 {
     (f64::from(value) - f64::from(MEAN[joint])) / f64::from(STD[joint])
 }
 
@@ -91,7 +91,7 @@ fn the_denoiser_is_an_exponential_average() {
                             0.5 * ((std::f64::consts::TAU * raw).ln() + (x - filter.estimate).powi(2) / var);
                     }
                     filter.step(observed[joint], forecast);
-                    let off = deviations(joint, found.mean()[joint]) - filter.estimate;
+                    let off = std_devs(joint, found.mean()[joint]) - filter.estimate;
                     assert!(off.abs() < LINEAR, "{forecast:?}, row {index}, joint {joint}: {off}");
                 }
                 let surprise = f64::from(found.surprise().expect("something was observed").nll);
@@ -117,7 +117,7 @@ fn the_sampler_predicts_as_the_oscillator_moves() {
                 let found = sampler.observe(&degrees(*row));
                 for (joint, output) in found.iter().enumerate() {
                     let expected = a * row[joint] + b * before[joint];
-                    let off = deviations(joint, output.mean) - expected;
+                    let off = std_devs(joint, output.mean) - expected;
                     assert!(off.abs() < 5.0 * LINEAR, "{forecast:?}: {off}");
                     let unit = f64::from(STD[joint] * STD[joint]);
                     let push = if forecast == Forecast::PosteriorMean { 0.0 } else { f64::from(PUSH * PUSH) };
@@ -159,8 +159,8 @@ fn a_fan_spreads_as_the_oscillator_says() {
         let rows = noisy_rows(10);
         rows.iter().for_each(|row| _ = sampler.observe(&degrees(*row)));
         let mut futures = vec![0.0; K * sampler.model().future_words()];
-        let mut fan = Fan::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
-        let noise = [(Feedback::Draw, f64::from(NOISE_VAR)), (Feedback::Mean, 0.0)];
+        let mut fan = Rollouts::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
+        let noise = [(FeedMode::Draw, f64::from(NOISE_VAR)), (FeedMode::Mean, 0.0)];
         for (feedback, noise_var) in noise {
             let mut chance = Numbers::new("fan of the leg");
             fan.restart();
@@ -171,15 +171,15 @@ fn a_fan_spreads_as_the_oscillator_says() {
                 (now, before) = (next, now);
                 let spread = ((f64::from(PUSH * PUSH) + noise_var) * answer(step)).sqrt();
                 for (joint, expected) in now.iter().enumerate() {
-                    let mean = deviations(joint, fan.mean(joint).expect("a channel"));
-                    let std = f64::from(fan.std(joint).expect("a channel")) / f64::from(STD[joint]);
+                    let mean = std_devs(joint, fan.mean(joint).expect("a channel"));
+                    let std_dev = f64::from(fan.std_dev(joint).expect("a channel")) / f64::from(STD[joint]);
                     let error = spread / (K as f64).sqrt();
                     assert!(
                         (mean - expected).abs() < 5.0 * error + 5.0 * LINEAR,
                         "{feedback:?} {step} {mean}"
                     );
                     assert!(
-                        (std - spread).abs() < 5.0 * error / 2.0_f64.sqrt() + LINEAR,
+                        (std_dev - spread).abs() < 5.0 * error / 2.0_f64.sqrt() + LINEAR,
                         "{step} {std} {spread}"
                     );
                 }
@@ -198,14 +198,14 @@ fn a_fan_converges_to_the_moments_forecast() {
         noisy_rows(7).iter().for_each(|row| _ = sampler.observe(&degrees(*row)));
         let predicted: Vec<_> = sampler.prediction().iter().collect();
         let mut futures = vec![0.0; K * sampler.model().future_words()];
-        let mut fan = Fan::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
-        fan.advance(&mut Numbers::new("convergence"), Feedback::Draw);
+        let mut fan = Rollouts::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
+        fan.advance(&mut Numbers::new("convergence"), FeedMode::Draw);
         for (joint, output) in predicted.iter().enumerate() {
-            let std = output.deviation();
-            let z = |value: Option<f32>| f64::from((value.expect("a channel") - output.mean) / std);
+            let std_dev = output.std_dev();
+            let z = |value: Option<f32>| f64::from((value.expect("a channel") - output.mean) / std_dev);
             let error = 1.0 / (K as f64).sqrt();
             assert!(z(fan.mean(joint)).abs() < 5.0 * error, "{}", z(fan.mean(joint)));
-            assert!((f64::from(fan.std(joint).expect("a channel") / std) - 1.0).abs() < 5.0 * error);
+            assert!((f64::from(fan.std_dev(joint).expect("a channel") / std_dev) - 1.0).abs() < 5.0 * error);
             // The error of a quantile is √(q(1 − q))/φ, at most 1.8, times that of a mean.
             for (q, expected) in [(0.1, -1.281_55), (0.5, 0.0), (0.9, 1.281_55)] {
                 let found = z(fan.quantile(joint, q));

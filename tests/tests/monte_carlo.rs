@@ -5,8 +5,8 @@
 //! is an approximation, the test says how good it is.
 
 use quaver::checkpoint::{
-    CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target,
-    Transfer, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, UnitNoise, WeightFormat, write,
 };
 use quaver::{Model, Output};
 use quaver_tests::numbers::Numbers;
@@ -30,7 +30,7 @@ fn one_unit(cell: CellKind, inputs: u16, input_noise: UnitNoise, weight_variance
         likelihood: Likelihood::Gaussian,
         moment_form: MomentForm::Accurate,
         weight_format: WeightFormat::F32,
-        layout: Layout::Plain,
+        layout: Layout::Float,
         layers: [layer].into_iter().collect(),
         output: OutputSpec {
             mode: OutputMode::Propagating,
@@ -97,20 +97,20 @@ fn moments(mut draw: impl FnMut() -> f64) -> (f64, f64) {
 /// Compares mean and variance, allowing five standard errors of the draws plus what the caller grants for
 /// approximation: `slack` of a deviation for the mean, and of the variance for the variance.
 fn agree(what: &str, found: Output, (mean, var): (f64, f64), slack: f64) {
-    let deviation = var.sqrt();
+    let std_dev = var.sqrt();
     // The standard error of a variance is √(2/n) of it for a normal; squashed values have lighter tails.
     let error = 5.0 / f64::from(DRAWS).sqrt();
     let (mean_gap, var_gap) = (f64::from(found.mean) - mean, f64::from(found.epistemic) / var - 1.0);
-    println!("{what}: mean off by {:.5} deviations, variance by {var_gap:.5} of it", mean_gap / deviation);
-    assert!(mean_gap.abs() <= (error + slack) * deviation, "{what}: {found:?} against mean {mean}");
+    println!("{what}: mean off by {:.5} deviations, variance by {var_gap:.5} of it", mean_gap / std_dev);
+    assert!(mean_gap.abs() <= (error + slack) * std_dev, "{what}: {found:?} against mean {mean}");
     assert!(var_gap.abs() <= 1.5 * error + slack, "{what}: {found:?} against variance {var}");
 }
 
-fn squash(transfer: Transfer, a: f64) -> f64 {
-    match transfer {
-        Transfer::Tanh => a.tanh(),
-        Transfer::Sigmoid => sigmoid(a),
-        Transfer::Rectifier => a.max(0.0),
+fn squash(activation: Activation, a: f64) -> f64 {
+    match activation {
+        Activation::Tanh => a.tanh(),
+        Activation::Sigmoid => sigmoid(a),
+        Activation::Relu => a.max(0.0),
     }
 }
 
@@ -118,7 +118,7 @@ fn sigmoid(a: f64) -> f64 {
     1.0 / (1.0 + (-a).exp())
 }
 
-const TRANSFERS: [Transfer; 3] = [Transfer::Tanh, Transfer::Sigmoid, Transfer::Rectifier];
+const TRANSFERS: [Activation; 3] = [Activation::Tanh, Activation::Sigmoid, Activation::Relu];
 
 /// The fitted moments of sigmoid and tanh are within 3 % of the variance and 5·10⁻⁴ of the mean.
 const FIT: f64 = 0.03;
@@ -130,24 +130,24 @@ fn dot(weights: &[f32], values: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn uncertain_inputs() {
     let (mean, var) = ([0.8_f32, -1.2, 0.3], [0.5_f32, 0.1, 1.5]);
-    for transfer in TRANSFERS {
-        let mut contents = one_unit(CellKind::Elman(transfer), 3, UnitNoise::None, false);
+    for activation in TRANSFERS {
+        let mut contents = one_unit(CellKind::Elman(activation), 3, UnitNoise::None, false);
         contents.layers[0].weight[..3].copy_from_slice(&[0.7, 0.4, -0.6]);
         contents.layers[0].bias[0] = 0.2;
         let mut normal = Normal::new("uncertain inputs");
         let drawn = moments(|| {
             let a = dot(&contents.layers[0].weight[..3], (0..3).map(|i| normal.with(mean[i], var[i])));
-            squash(transfer, a + 0.2)
+            squash(activation, a + 0.2)
         });
-        agree(&format!("{transfer:?} of normal inputs"), predicted(&contents, &mean, &var), drawn, FIT);
+        agree(&format!("{activation:?} of normal inputs"), predicted(&contents, &mean, &var), drawn, FIT);
     }
 }
 
 #[test]
 fn uncertain_weights() {
     let row = [1.5_f32, -0.4, 0.9];
-    for transfer in TRANSFERS {
-        let mut contents = one_unit(CellKind::Elman(transfer), 3, UnitNoise::None, true);
+    for activation in TRANSFERS {
+        let mut contents = one_unit(CellKind::Elman(activation), 3, UnitNoise::None, true);
         contents.layers[0].weight[..3].copy_from_slice(&[0.5, -0.8, 0.3]);
         contents.layers[0].weight_var[..3].copy_from_slice(&[0.1, 0.3, 0.2]);
         contents.layers[0].bias_var[0] = 0.05;
@@ -156,9 +156,9 @@ fn uncertain_weights() {
         let drawn = moments(|| {
             let weights = (0..3).map(|i| normal.with(layer.weight[i], layer.weight_var[i]));
             let a = dot(&row, weights.collect::<Vec<_>>().into_iter());
-            squash(transfer, a + normal.with(0.0, 0.05))
+            squash(activation, a + normal.with(0.0, 0.05))
         });
-        agree(&format!("{transfer:?} of normal weights"), predicted(&contents, &row, &[]), drawn, FIT);
+        agree(&format!("{activation:?} of normal weights"), predicted(&contents, &row, &[]), drawn, FIT);
     }
 }
 
@@ -171,17 +171,17 @@ fn dropped_inputs() {
     let (mut row, mut weights) = ([0.0_f32; INPUTS], [0.0_f32; INPUTS]);
     numbers.fill(&mut row, -1.5, 1.5);
     numbers.fill(&mut weights, -0.4, 0.4);
-    for transfer in TRANSFERS {
+    for activation in TRANSFERS {
         let mut contents =
-            one_unit(CellKind::Elman(transfer), INPUTS as u16, UnitNoise::Dropout { keep }, false);
+            one_unit(CellKind::Elman(activation), INPUTS as u16, UnitNoise::Dropout { keep }, false);
         contents.layers[0].weight[..INPUTS].copy_from_slice(&weights);
         let mut normal = Normal::new("masks");
         let drawn = moments(|| {
             let kept =
                 row.iter().map(|x| if normal.uniform() < f64::from(keep) { f64::from(*x) } else { 0.0 });
-            squash(transfer, dot(&weights, kept))
+            squash(activation, dot(&weights, kept))
         });
-        agree(&format!("{transfer:?} of dropped inputs"), predicted(&contents, &row, &[]), drawn, FIT + 0.01);
+        agree(&format!("{activation:?} of dropped inputs"), predicted(&contents, &row, &[]), drawn, FIT + 0.01);
     }
 }
 

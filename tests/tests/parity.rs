@@ -4,8 +4,8 @@
 //! functions, so they differ by rounding alone: a few units in the last place of f32 per step, in nets that forget.
 
 use quaver::checkpoint::{
-    CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target, Transfer,
-    UnitNoise, WeightFormat, write,
+    Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec,
+    Target, UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
@@ -38,7 +38,7 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
         likelihood,
         moment_form: MomentForm::Accurate,
         weight_format: WeightFormat::F32,
-        layout: Layout::Plain,
+        layout: Layout::Float,
         layers: cells.iter().map(layer).collect(),
         output: OutputSpec {
             mode: OutputMode::Propagating,
@@ -71,8 +71,8 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
         Rows { channels: channels.into(), values: (0..steps * usize::from(channels)).map(value).collect() }
     };
     let sequence = |steps: usize| match spec.target {
-        Target::Next | Target::Change => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
-        Target::Columns | Target::Correction => {
+        Target::Next | Target::ResidualNext => Sequence::next(rows(steps, spec.inputs, gaps, binary)),
+        Target::Columns | Target::ResidualSame => {
             Sequence::columns(rows(steps, spec.inputs, gaps, false), rows(steps, spec.outputs, false, binary))
         }
     };
@@ -130,25 +130,25 @@ fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
 }
 
 const CELLS: [CellKind; 4] = [
-    CellKind::Elman(Transfer::Tanh),
-    CellKind::Elman(Transfer::Sigmoid),
-    CellKind::Elman(Transfer::Rectifier),
+    CellKind::Elman(Activation::Tanh),
+    CellKind::Elman(Activation::Sigmoid),
+    CellKind::Elman(Activation::Relu),
     CellKind::Lstm,
 ];
 
 #[test]
 fn models_of_changes_agree() {
     for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::Change, Likelihood::Gaussian), false);
-        check(&spec(&[(cell, 9)], Target::Change, Likelihood::Heteroscedastic), false);
+        check(&spec(&[(cell, 9)], Target::ResidualNext, Likelihood::Gaussian), false);
+        check(&spec(&[(cell, 9)], Target::ResidualNext, Likelihood::Heteroscedastic), false);
     }
 }
 
 #[test]
 fn models_of_corrections_agree() {
     for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::Correction, Likelihood::Gaussian), false);
-        check(&spec(&[(cell, 9)], Target::Correction, Likelihood::Heteroscedastic), false);
+        check(&spec(&[(cell, 9)], Target::ResidualSame, Likelihood::Gaussian), false);
+        check(&spec(&[(cell, 9)], Target::ResidualSame, Likelihood::Heteroscedastic), false);
     }
 }
 
@@ -176,13 +176,13 @@ fn models_of_the_next_input_agree() {
 
 #[test]
 fn stacks_printed_moments_and_plain_outputs_agree() {
-    let stack = [(CellKind::Lstm, 8), (CellKind::Elman(Transfer::Tanh), 11), (CellKind::Lstm, 5)];
+    let stack = [(CellKind::Lstm, 8), (CellKind::Elman(Activation::Tanh), 11), (CellKind::Lstm, 5)];
     check(&spec(&stack, Target::Columns, Likelihood::Gaussian), false);
     let mut paper = spec(&stack, Target::Columns, Likelihood::Bernoulli);
     paper.moment_form = MomentForm::Paper;
     check(&paper, true);
     let mut plain = spec(&stack, Target::Columns, Likelihood::Gaussian);
-    plain.output.mode = OutputMode::Plain;
+    plain.output.mode = OutputMode::MeanOnly;
     check(&plain, false);
 }
 
@@ -228,9 +228,9 @@ fn learned_noise_scales_and_implicit_variances_agree() {
 #[test]
 fn layers_without_recurrence_agree() {
     let dense = CellKind::Dense;
-    let stack = [(dense(Transfer::Tanh), 8), (CellKind::Lstm, 5), (dense(Transfer::Rectifier), 7)];
+    let stack = [(dense(Activation::Tanh), 8), (CellKind::Lstm, 5), (dense(Activation::Relu), 7)];
     check(&spec(&stack, Target::Columns, Likelihood::Gaussian), true);
-    check(&spec(&[(dense(Transfer::Sigmoid), 8)], Target::Next, Likelihood::Bernoulli), false);
+    check(&spec(&[(dense(Activation::Sigmoid), 8)], Target::Next, Likelihood::Bernoulli), false);
 }
 
 #[test]

@@ -27,8 +27,8 @@ fn from_rows_to_predictions() {
     assert_eq!(shown["layers"][0]["cell"], "tanh");
     assert!(succeeds(&["inspect", &place.at("model.qvr")]).contains("multiply-accumulates"));
 
-    let scores = |subject: &str| {
-        json(&succeeds(&["eval", &place.at(subject), "--data", &place.at("config.toml"), "--json"]))
+    let scores = |evaluated: &str| {
+        json(&succeeds(&["eval", &place.at(evaluated), "--data", &place.at("config.toml"), "--json"]))
     };
     let (net, runtime) = (scores("run"), scores("model.qvr"));
     for key in ["nll", "mse", "r2", "n", "per_output"] {

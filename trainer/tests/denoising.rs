@@ -106,10 +106,10 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
     let header = "a.mean,a.sd,a.epistemic,a.aleatoric,b.mean,b.sd,b.epistemic,b.aleatoric,surprise,a.z,b.z";
     assert_eq!((host.lines().next(), device.lines().next()), (Some(header), Some(header)));
     assert_eq!((host.lines().count(), device.lines().count()), (61, 61));
-    let (means, deviations) = (columns(&host, "a.mean"), columns(&host, "a.sd"));
+    let (means, std_devs) = (columns(&host, "a.mean"), columns(&host, "a.sd"));
     for (step, (mean, other)) in means.iter().zip(columns(&device, "a.mean")).enumerate() {
         // The runtime may feed latent variables in another way, whichever was best on validation.
-        assert!((mean - other).abs() < 0.5 * deviations[step], "step {step}: {mean} against {other}");
+        assert!((mean - other).abs() < 0.5 * std_devs[step], "step {step}: {mean} against {other}");
     }
     let z = columns(&device, "a.z");
     assert!((0..60).all(|step| z[step].is_nan() == (step % 5 == 3)), "what is missing is not judged: {z:?}");

@@ -22,7 +22,7 @@ fn a_denoiser_shows_its_networks_and_its_memory() {
     assert_eq!(shown["flash_bytes"], bytes.len());
     assert_eq!(shown["generating_passes"], 2);
     assert_eq!(shown["recognition"]["layers"][0]["cell"], "tanh");
-    assert_eq!(shown["generating"]["layers"][0]["cell"], "dense-tanh");
+    assert_eq!(shown["generative"]["layers"][0]["cell"], "dense-tanh");
     assert!(shown["future_words"].is_null(), "a denoiser has no futures");
     let text = succeeds(&["inspect", &path]);
     for part in ["VOSP", "hip knee ankle", "white prior", "Arena::<", "recognition network", "dense-tanh"] {

@@ -172,7 +172,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 fn a_loss_that_is_no_number_is_explained_and_the_last_state_kept() {
     let place = Place::new();
     let (config, out) = (place.at("config.toml"), place.at("run"));
-    let diverging = ["model.cell=rectifier", "training.learning_rate=1e30", "training.clip_norm=0"];
+    let diverging = ["model.cell=relu", "training.learning_rate=1e30", "training.clip_norm=0"];
     let mut arguments = vec!["train", &config, "--out", &out];
     diverging.iter().for_each(|set| arguments.extend(["--set", set]));
     let names = ["in epoch 1, so training has stopped", "run/last.state` holds", "training.learning_rate"];

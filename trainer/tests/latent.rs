@@ -64,10 +64,10 @@ fn a_model_goes_to_a_device() {
             "{constants}"
         );
     }
-    let evaluated = |subject: &str| {
+    let evaluated = |evaluated: &str| {
         json(&succeeds(&[
             "eval",
-            &place.at(subject),
+            &place.at(evaluated),
             "--data",
             &place.at("storn.toml"),
             "--json",

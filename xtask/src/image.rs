@@ -18,7 +18,7 @@ pub(crate) fn build_command(image: &str, target: &str) -> Shell {
 }
 
 /// The features of the runtime that choose what kinds of models an image can run.
-pub(crate) const KINDS: [&str; 2] = ["plain", "packed"];
+pub(crate) const KINDS: [&str; 2] = ["float", "quantized"];
 
 /// The command that builds one image for one kind of models.
 pub(crate) fn build_command_with(image: &str, target: &str, kind: &str) -> Shell {

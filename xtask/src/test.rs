@@ -83,7 +83,8 @@ fn documentation() -> Result<String> {
 }
 
 fn features() -> Result<String> {
-    let combinations = ["plain", "packed", "plain,packed", "plain,defmt", "packed,defmt", "std", "std,defmt"];
+    let combinations =
+        ["float", "quantized", "float,quantized", "float,defmt", "quantized,defmt", "std", "std,defmt"];
     for features in combinations {
         Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
             .argument(features)

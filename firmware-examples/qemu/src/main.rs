@@ -52,7 +52,7 @@ fn observed(value: f32) {
 fn predicted(prediction: &Prediction<'_>) {
     print!("  |");
     for output in prediction.iter().take(SHOWN) {
-        print!("{:9.2} ± {:5.2}", output.mean, output.deviation());
+        print!("{:9.2} ± {:5.2}", output.mean, output.std_dev());
     }
     match prediction.surprise() {
         Some(surprise) => println!("   surprise {:7.2} nats", surprise.nll),

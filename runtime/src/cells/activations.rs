@@ -1,25 +1,25 @@
-//! The input of a packed affine map: activations and variances as integers, two to a word.
+//! The input of a quantized affine map: activations and variances as integers, two to a word.
 
 use super::InputPairs;
-use crate::checkpoint::{PackedView, Packing, UnitNoise};
-use crate::kernels::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, pair, shorten, whole};
+use crate::checkpoint::{QuantParams, QuantizedView, UnitNoise};
+use crate::kernels::{MIN_VARIANCE_SHIFT, NoiseScales, RAW_VARIANCE_BITS, fill_pairs, narrow, pair, whole};
 use crate::moments::Moments;
 use crate::moments::fixed::VAR_BITS;
 
-/// Mean in the lower half with 15 fractional bits, variance in the upper with 16: one unit of a packed layer.
+/// Mean in the lower half with 15 fractional bits, variance in the upper with 16: one unit of a quantized layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PackedUnit {
+pub(crate) struct QuantizedUnit {
     /// −2¹⁵ to 2¹⁵ − 1.
     pub(crate) mean: i32,
     /// 0 to 2¹⁶ − 1.
     pub(crate) var: i32,
 }
 
-impl PackedUnit {
+impl QuantizedUnit {
     #[inline(always)]
     pub(crate) fn from_word(word: f32) -> Self {
         let bits = word.to_bits();
-        PackedUnit { mean: i32::from(bits as i16), var: (bits >> 16) as i32 }
+        QuantizedUnit { mean: i32::from(bits as i16), var: (bits >> 16) as i32 }
     }
 
     #[inline(always)]
@@ -30,7 +30,7 @@ impl PackedUnit {
 
 /// Room for the input of an affine map: pairs of means, then one word per variance.
 pub(crate) struct Activations<'s> {
-    map: &'s PackedView<'s>,
+    map: &'s QuantizedView<'s>,
     means: &'s mut [f32],
     vars: &'s mut [f32],
     /// Columns that are filled: even.
@@ -41,16 +41,16 @@ pub(crate) struct Activations<'s> {
 
 /// Input of the kernels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PackedInput<'s> {
+pub(crate) struct QuantizedInput<'s> {
     pub(crate) means: &'s [f32],
     pub(crate) vars: &'s [f32],
-    /// The shift of the variances that the kernels' sums of squares stand for (see `Spread`).
+    /// The shift of the variances that the kernels' sums of squares stand for (see `BlockFloat`).
     pub(crate) shift: u32,
 }
 
 impl<'s> Activations<'s> {
     /// Room for the columns of a map; for their variances only if it carries them.
-    pub(crate) fn new(words: &'s mut [f32], map: &'s PackedView<'s>) -> Self {
+    pub(crate) fn new(words: &'s mut [f32], map: &'s QuantizedView<'s>) -> Self {
         let (means, rest) = words.split_at_mut_checked(map.cols / 2).unwrap_or_default();
         let vars = rest.get_mut(..if map.propagates { map.cols } else { 0 }).unwrap_or_default();
         Activations { map, means, vars, filled: 0, seen: 0 }
@@ -59,13 +59,13 @@ impl<'s> Activations<'s> {
     /// Writes the model's input, `pairs` times two of them. Whatever is too large for a code becomes the largest.
     #[inline(never)] // floating point wants registers of its own
     pub(crate) fn fill_input(&mut self, noise: UnitNoise, pairs: usize, inputs: &impl InputPairs) {
-        let scales = InputScales::new(noise, &self.map.packing());
+        let scales = InputScales::new(noise, &self.map.quant_params());
         let means = self.means.get_mut(..pairs).unwrap_or_default();
         let mut vars = self.vars.as_chunks_mut().0.iter_mut();
         let (mut seen, mut done) = (0, 0);
         // Going on here after a doubt would cost every whole row a seventh more: the compiler runs out of registers.
-        for (mean, certain) in means.iter_mut().zip(inputs.certain()) {
-            let Some(pair) = certain else { break };
+        for (mean, deterministic) in means.iter_mut().zip(inputs.deterministic()) {
+            let Some(pair) = deterministic else { break };
             seen |= scales.write(pair.map(|mean| Moments { mean, var: 0.0 }), mean, vars.next());
             done += 1;
         }
@@ -78,39 +78,39 @@ impl<'s> Activations<'s> {
     /// Writes units after what is filled.
     #[inline(never)]
     pub(crate) fn fill_units(&mut self, noise: UnitNoise, units: &[f32]) {
-        let packing = self.map.packing();
-        let noise = scales(noise, packing.unit);
+        let quant_params = self.map.quant_params();
+        let noise = scales(noise, quant_params.unit);
         let means = self.means.get_mut(self.filled / 2..).unwrap_or_default();
         let vars = self.vars.get_mut(self.filled..).unwrap_or_default().as_chunks_mut().0;
         self.filled += units.len().next_multiple_of(2);
         let (pairs, last) = units.as_chunks();
         // Hardly any noise is so strong that a variance could leave its range.
-        let bounded = !vars.is_empty() && noise.largest_raw_var() <= packing.raw_limit();
+        let bounded = !vars.is_empty() && noise.largest_raw_var() <= quant_params.raw_limit();
         if bounded {
             self.seen |= fill_pairs(&noise, pairs, means, vars);
         }
         if !bounded || !last.is_empty() {
             let done = if bounded { pairs.len() } else { 0 };
-            self.seen |= fill_others(&noise, packing.raw_limit(), units, done, means, vars);
+            self.seen |= fill_others(&noise, quant_params.raw_limit(), units, done, means, vars);
         }
     }
 
     /// Shortens the variances to codes that the largest of them fills, two to a word.
-    pub(crate) fn finish(self) -> PackedInput<'s> {
-        let packing = self.map.packing();
+    pub(crate) fn finish(self) -> QuantizedInput<'s> {
+        let quant_params = self.map.quant_params();
         // Nothing but zeros is multiplied with what lies beyond the last column, but a sum must not overflow.
         if self.filled < 2 * self.means.len() {
             self.means.get_mut(self.filled / 2..).unwrap_or_default().fill(0.0);
             self.vars.get_mut(self.filled..).unwrap_or_default().fill(0.0);
         }
         let bits = u32::BITS - self.seen.leading_zeros();
-        let cut = bits.saturating_sub(packing.variance_bits).max(LEAST_CUT);
-        shorten(self.vars, cut);
+        let cut = bits.saturating_sub(quant_params.variance_bits).max(MIN_VARIANCE_SHIFT);
+        narrow(self.vars, cut);
         let pairs = self.vars.len() / 2;
-        PackedInput {
+        QuantizedInput {
             means: self.means,
             vars: self.vars.get(..pairs).unwrap_or_default(),
-            shift: packing.variance_exponent.saturating_sub(VAR_BITS + cut),
+            shift: quant_params.variance_exponent.saturating_sub(VAR_BITS + cut),
         }
     }
 }
@@ -130,7 +130,7 @@ fn fill_others(
     let mut vars = vars.iter_mut().skip(done);
     for (units, mean) in units.chunks(2).zip(means).skip(done) {
         // No weight but zero belongs to the neighbour of a last unit.
-        let units = [0, 1].map(|place| PackedUnit::from_word(units.get(place).copied().unwrap_or(0.0)));
+        let units = [0, 1].map(|place| QuantizedUnit::from_word(units.get(place).copied().unwrap_or(0.0)));
         *mean = pair(noise.mean_code(units[0]), noise.mean_code(units[1]));
         if let Some(vars) = vars.next() {
             let raws = units.map(|unit| noise.raw_var(unit).min(limit));
@@ -160,16 +160,16 @@ struct InputScales {
 }
 
 impl InputScales {
-    fn new(noise: UnitNoise, packing: &Packing) -> Self {
+    fn new(noise: UnitNoise, quant_params: &QuantParams) -> Self {
         let [mean, mean_square, var, summand] = coefficients(noise);
         InputScales {
-            mean: mean * packing.unit,
+            mean: mean * quant_params.unit,
             mean_square: mean_square * RAW_ONE,
             var: var * RAW_ONE,
             summand: summand * RAW_ONE,
-            lowest: CODE_OFFSET.wrapping_sub_signed(packing.input_limit),
-            highest: CODE_OFFSET.wrapping_add_signed(packing.input_limit),
-            raw_limit: packing.raw_limit(),
+            lowest: CODE_OFFSET.wrapping_sub_signed(quant_params.input_limit),
+            highest: CODE_OFFSET.wrapping_add_signed(quant_params.input_limit),
+            raw_limit: quant_params.raw_limit(),
         }
     }
 
@@ -221,7 +221,7 @@ fn coefficients(noise: UnitNoise) -> [f32; 4] {
     }
 }
 
-/// Noise on units of a packed layer, for so many codes per unit.
+/// Noise on units of a quantized layer, for so many codes per unit.
 fn scales(noise: UnitNoise, unit: f32) -> NoiseScales {
     let bits = |value: f32, bits: u32| whole(value * (1 << bits) as f32 + 0.5).min(i32::MAX as u32) as i32;
     let [mean, mean_square, var, summand] = coefficients(noise);

@@ -3,7 +3,7 @@
 use std::vec::Vec;
 
 use super::layout::{AffineShape, group_lanes};
-use super::rounding::{Judge, Usage};
+use super::rounding::{GramMatrices, RoundingObjective};
 use super::write::{Affine, code, le_bytes, row_codes, row_scale};
 
 /// From the order of `Contents`, in which the gates of a unit are side by side, to that of the plain layout.
@@ -53,7 +53,7 @@ impl GroupOrder {
 pub(super) struct EncodedWeights {
     pub(super) weight_scale: Vec<u8>,
     pub(super) weight: Vec<u8>,
-    pub(super) deviation_scale: Vec<u8>,
+    pub(super) std_dev_scale: Vec<u8>,
     pub(super) weight_var: Vec<u8>,
 }
 
@@ -68,9 +68,9 @@ impl EncodedWeights {
 
     /// Symmetric bytes with one scale per row. Variances are stored as standard deviations, whose smaller range
     /// suits eight bits better.
-    pub(super) fn int8(affine: &Affine, usage: &Usage, order: GroupOrder) -> Self {
+    pub(super) fn int8(affine: &Affine, usage: &GramMatrices, order: GroupOrder) -> Self {
         let (mut scales, mut codes) = (Vec::new(), Vec::new());
-        let judge = Judge::new(&usage.means, order.shape.cols);
+        let judge = RoundingObjective::new(&usage.means, order.shape.cols);
         for row in affine.weight.chunks(order.shape.cols) {
             let rounded = row_codes(row, judge.as_ref());
             scales.push(rounded.scale);
@@ -78,15 +78,15 @@ impl EncodedWeights {
         }
         let (mut deviation_scales, mut deviation_codes) = (Vec::new(), Vec::new());
         for row in affine.weight_var.chunks(order.shape.cols) {
-            let deviations = row.iter().map(|var| libm::sqrtf(var.max(0.0)));
-            let scale = row_scale(deviations.clone(), 255.0);
+            let std_devs = row.iter().map(|var| libm::sqrtf(var.max(0.0)));
+            let scale = row_scale(std_devs.clone(), 255.0);
             deviation_scales.push(scale);
-            deviation_codes.extend(deviations.map(|deviation| code(deviation, scale, 255.0) as u8));
+            deviation_codes.extend(std_devs.map(|std_dev| code(std_dev, scale, 255.0) as u8));
         }
         EncodedWeights {
             weight_scale: le_bytes(&order.rows(&scales)),
             weight: order.weights(&codes),
-            deviation_scale: le_bytes(&order.rows(&deviation_scales)),
+            std_dev_scale: le_bytes(&order.rows(&deviation_scales)),
             weight_var: order.weights(&deviation_codes),
         }
     }
@@ -105,7 +105,7 @@ mod tests {
             gates,
             inputs: cols,
             format: WeightFormat::F32,
-            layout: Layout::Plain,
+            layout: Layout::Float,
             weight_variance: false,
             propagates: true,
             sigmoids: Sigmoids::None,

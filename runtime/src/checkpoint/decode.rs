@@ -11,8 +11,8 @@ use super::Error;
 use super::latent::{self, Family, Forecast, LatentSpec, Prior};
 use super::read::Header;
 use super::spec::{
-    CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode, OutputSpec,
-    Target, Transfer, UnitNoise, WeightFormat,
+    Activation, CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, UnitNoise, WeightFormat,
 };
 
 /// Reads a header that must be used up to its last byte.
@@ -124,7 +124,7 @@ impl<'m> Decoder<'m> {
         ModelSpec {
             inputs: self.size(),
             outputs: self.size(),
-            target: self.one_of([Target::Next, Target::Columns, Target::Change, Target::Correction]),
+            target: self.one_of([Target::Next, Target::Columns, Target::ResidualNext, Target::ResidualSame]),
             likelihood: self.one_of([
                 Likelihood::Gaussian,
                 Likelihood::Bernoulli,
@@ -133,10 +133,10 @@ impl<'m> Decoder<'m> {
             ]),
             moment_form: self.one_of([MomentForm::Accurate, MomentForm::Paper]),
             weight_format: self.one_of([WeightFormat::F32, WeightFormat::Int8]),
-            layout: self.one_of([Layout::Plain, Layout::Small, Layout::Fast, Layout::Mean]),
+            layout: self.one_of([Layout::Float, Layout::Small, Layout::Fast, Layout::Mean]),
             layers: self.layers(),
             output: OutputSpec {
-                mode: self.one_of([OutputMode::Propagating, OutputMode::Plain]),
+                mode: self.one_of([OutputMode::Propagating, OutputMode::MeanOnly]),
                 noise: self.noise(),
                 weight_variance: self.flag(),
                 variance_scale: self.number(),
@@ -189,8 +189,8 @@ impl<'m> Decoder<'m> {
             1 => CellKind::Lstm,
             kind => {
                 self.sound &= kind <= 2;
-                let transfer = self.one_of([Transfer::Tanh, Transfer::Sigmoid, Transfer::Rectifier]);
-                if kind == 0 { CellKind::Elman(transfer) } else { CellKind::Dense(transfer) }
+                let activation = self.one_of([Activation::Tanh, Activation::Sigmoid, Activation::Relu]);
+                if kind == 0 { CellKind::Elman(activation) } else { CellKind::Dense(activation) }
             }
         }
     }
@@ -217,14 +217,14 @@ mod tests {
 
     /// Between them these specs have every variant of every enum.
     fn every_kind() -> Vec<ModelSpec> {
-        let transfers = [Transfer::Tanh, Transfer::Sigmoid, Transfer::Rectifier];
+        let transfers = [Activation::Tanh, Activation::Sigmoid, Activation::Relu];
         let noises = [
             UnitNoise::None,
             UnitNoise::Dropout { keep: 0.75 },
             UnitNoise::Multiplicative { var: 0.5 },
             UnitNoise::Additive { var: 2.5 },
         ];
-        let layouts = [Layout::Plain, Layout::Small, Layout::Fast, Layout::Mean];
+        let layouts = [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean];
         let likelihoods = [
             Likelihood::Gaussian,
             Likelihood::Bernoulli,
@@ -247,14 +247,14 @@ mod tests {
         let spec = |index: usize| ModelSpec {
             inputs: 4096,
             outputs: 3,
-            target: [Target::Next, Target::Columns, Target::Change, Target::Correction][index % 4],
+            target: [Target::Next, Target::Columns, Target::ResidualNext, Target::ResidualSame][index % 4],
             likelihood: likelihoods[index],
             moment_form: [MomentForm::Accurate, MomentForm::Paper][index % 2],
             weight_format: [WeightFormat::F32, WeightFormat::Int8][index % 2],
             layout: layouts[index],
             layers: (0..3 * index).take(MAX_LAYERS).map(layer).collect(),
             output: OutputSpec {
-                mode: [OutputMode::Propagating, OutputMode::Plain][index % 2],
+                mode: [OutputMode::Propagating, OutputMode::MeanOnly][index % 2],
                 noise: noises[index],
                 weight_variance: index.is_multiple_of(2),
                 variance_scale: 0.25,

@@ -103,8 +103,8 @@ pub enum Part {
     Latent,
     /// The recognition network of a latent model.
     Recognition,
-    /// The generating network of a latent model.
-    Generating,
+    /// The generative network of a latent model.
+    Generative,
 }
 
 impl fmt::Display for Part {
@@ -117,7 +117,7 @@ impl fmt::Display for Part {
             Part::Output => f.write_str("output layer"),
             Part::Latent => f.write_str("latent model"),
             Part::Recognition => f.write_str("recognition network"),
-            Part::Generating => f.write_str("generating network"),
+            Part::Generative => f.write_str("generative network"),
         }
     }
 }

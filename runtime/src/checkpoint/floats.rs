@@ -19,13 +19,13 @@ impl<'m> F32s<'m> {
     }
 
     /// The raw four-byte groups, for kernels that read several at a time.
-    #[cfg(feature = "plain")]
+    #[cfg(feature = "float")]
     pub(crate) fn words(self) -> &'m [[u8; 4]] {
         self.0
     }
 
     /// The numbers from `start`, at most `len` of them.
-    #[cfg(feature = "plain")]
+    #[cfg(feature = "float")]
     pub(crate) fn part(self, start: usize, len: usize) -> Self {
         let tail = self.0.get(start..).unwrap_or_default();
         F32s(tail.get(..len).unwrap_or(tail))

@@ -1,6 +1,6 @@
 //! Where each list of numbers stands in the payload: order and size, for reader and writer alike.
 
-use super::spec::{CellKind, LayerSpec, Layout, Likelihood, ModelSpec, OutputMode, Transfer, WeightFormat};
+use super::spec::{Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, OutputMode, WeightFormat};
 
 /// Sections start at multiples of this many bytes, counted from the start of the file.
 pub(crate) const ALIGNMENT: usize = 16;
@@ -21,11 +21,11 @@ pub(crate) enum Vector {
     /// Training mean of each input.
     InputMean,
     /// Training standard deviation of each input.
-    InputStd,
+    InputStdDev,
     /// Training mean of each output.
     OutputMean,
     /// Training standard deviation of each output.
-    OutputStd,
+    OutputStdDev,
     /// Noise variance of each output, in standardised units.
     NoiseVar,
     /// Factor on the total variance of each output.
@@ -35,15 +35,15 @@ pub(crate) enum Vector {
 impl Vector {
     /// The vectors before the layers, in file order.
     pub(crate) const BEFORE_LAYERS: [Vector; 4] =
-        [Vector::InputMean, Vector::InputStd, Vector::OutputMean, Vector::OutputStd];
+        [Vector::InputMean, Vector::InputStdDev, Vector::OutputMean, Vector::OutputStdDev];
     /// The vectors after the layers, in file order.
     pub(crate) const AFTER_LAYERS: [Vector; 2] = [Vector::NoiseVar, Vector::Calibration];
 
     /// How many values a model of this shape stores.
     pub(crate) fn count(self, spec: &ModelSpec) -> usize {
         match self {
-            Vector::InputMean | Vector::InputStd => spec.inputs.into(),
-            Vector::OutputMean | Vector::OutputStd => spec.outputs.into(),
+            Vector::InputMean | Vector::InputStdDev => spec.inputs.into(),
+            Vector::OutputMean | Vector::OutputStdDev => spec.outputs.into(),
             // The variance of a probability is settled by its mean; a heteroscedastic output predicts its noise.
             Vector::NoiseVar => match spec.likelihood {
                 Likelihood::Gaussian => spec.outputs.into(),
@@ -60,9 +60,9 @@ impl Vector {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Vector::InputMean => "input_mean",
-            Vector::InputStd => "input_std",
+            Vector::InputStdDev => "input_std_dev",
             Vector::OutputMean => "output_mean",
-            Vector::OutputStd => "output_std",
+            Vector::OutputStdDev => "output_std_dev",
             Vector::NoiseVar => "noise_var",
             Vector::Calibration => "calibration",
         }
@@ -78,9 +78,9 @@ pub(crate) enum Section {
     BiasVar,
     /// One f32 per row, int8 only: weight = code × scale.
     WeightScale,
-    /// Packed layouts only: the scales of activations, see `Packing`.
-    Packing,
-    /// Groups of units, each column after column, f32 or signed bytes; in packed layouts blocks of signed bytes, each four rows
+    /// Packed layouts only: the scales of activations, see `QuantParams`.
+    QuantParams,
+    /// Groups of units, each column after column, f32 or signed bytes; in quantized layouts blocks of signed bytes, each four rows
     /// followed by their biases and scales.
     Weight,
     /// Packed layouts only: of each four rows the blocks of squared weights (`Fast`), and the scales of their variances.
@@ -97,7 +97,7 @@ impl Section {
         Section::Bias,
         Section::BiasVar,
         Section::WeightScale,
-        Section::Packing,
+        Section::QuantParams,
         Section::Weight,
         Section::Square,
         Section::DeviationScale,
@@ -110,7 +110,7 @@ impl Section {
             Section::Bias => "bias",
             Section::BiasVar => "bias_var",
             Section::WeightScale => "weight_scale",
-            Section::Packing => "packing",
+            Section::QuantParams => "quant_params",
             Section::Weight => "weight",
             Section::Square => "square",
             Section::DeviationScale => "deviation_scale",
@@ -159,11 +159,11 @@ impl Sigmoids {
 }
 
 /// Units of the largest group in the plain layout: one AVX-512 register, two of AVX2, four of NEON.
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 pub(crate) const LANES: usize = 16;
 
 /// Units of the next group in the plain layout, given how many are left: sixteen, four or one.
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 pub(crate) const fn group_lanes(units_left: usize) -> usize {
     match units_left {
         LANES.. => LANES,
@@ -172,21 +172,21 @@ pub(crate) const fn group_lanes(units_left: usize) -> usize {
     }
 }
 
-/// Rows of a block in packed layouts.
+/// Rows of a block in quantized layouts.
 pub(crate) const BLOCK_ROWS: usize = 4;
-/// Columns of a block in packed layouts.
+/// Columns of a block in quantized layouts.
 pub(crate) const BLOCK_COLS: usize = 8;
 
-/// Bytes of the scales that all rows of a packed map share.
+/// Bytes of the scales that all rows of a quantized map share.
 pub(crate) const PACKING: usize = 16;
-/// Bytes of the biases and scales of the means of four packed rows.
+/// Bytes of the biases and scales of the means of four quantized rows.
 pub(crate) const MEAN_SCALES: usize = 32;
-/// Bytes of the scales of the variances of four packed rows.
+/// Bytes of the scales of the variances of four quantized rows.
 pub(crate) const VAR_SCALES: usize = 16;
 
 impl AffineShape {
     /// Rows with padding to whole blocks.
-    pub(crate) fn packed_rows(self) -> usize {
+    pub(crate) fn quantized_rows(self) -> usize {
         self.rows.next_multiple_of(BLOCK_ROWS)
     }
 
@@ -196,36 +196,36 @@ impl AffineShape {
     }
 
     /// Columns with padding to whole blocks.
-    pub(crate) fn packed_cols(self) -> usize {
+    pub(crate) fn quantized_cols(self) -> usize {
         (self.packed_inputs() + self.cols - self.inputs).next_multiple_of(BLOCK_COLS)
     }
 
     /// Bytes of a section, padding not counted; 0 when it is absent.
     pub(crate) fn bytes(self, section: Section) -> usize {
-        if self.layout.runs_packed() { self.packed_bytes(section) } else { self.plain_bytes(section) }
+        if self.layout.runs_quantized() { self.packed_bytes(section) } else { self.plain_bytes(section) }
     }
 
     fn packed_bytes(self, section: Section) -> usize {
-        let groups = self.packed_rows() / BLOCK_ROWS;
+        let groups = self.quantized_rows() / BLOCK_ROWS;
         match section {
-            Section::Packing => PACKING,
+            Section::QuantParams => PACKING,
             Section::Weight => groups * self.mean_group(),
             Section::Square if self.propagates => groups * self.square_group(),
             _ => 0,
         }
     }
 
-    /// Bytes of four packed rows.
+    /// Bytes of four quantized rows.
     fn packed_group(self) -> usize {
-        BLOCK_ROWS * self.packed_cols()
+        BLOCK_ROWS * self.quantized_cols()
     }
 
-    /// Bytes of four packed rows with what their means need.
+    /// Bytes of four quantized rows with what their means need.
     pub(crate) fn mean_group(self) -> usize {
         self.packed_group() + MEAN_SCALES
     }
 
-    /// Bytes of the squares of four packed rows, if there are any, with what their variances need.
+    /// Bytes of the squares of four quantized rows, if there are any, with what their variances need.
     pub(crate) fn square_group(self) -> usize {
         VAR_SCALES + if self.layout == Layout::Fast { self.packed_group() } else { 0 }
     }
@@ -281,7 +281,7 @@ impl ModelSpec {
             propagates: self.layout != Layout::Mean,
             sigmoids: match layer.cell {
                 CellKind::Lstm => Sigmoids::Gates,
-                CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => Sigmoids::All,
+                CellKind::Elman(Activation::Sigmoid) | CellKind::Dense(Activation::Sigmoid) => Sigmoids::All,
                 CellKind::Elman(_) | CellKind::Dense(_) => Sigmoids::None,
             },
         }

@@ -8,7 +8,7 @@ use super::spec::{CellKind, Layout, ModelSpec};
 impl ModelSpec {
     /// Words of RAM per unit: for h, and for all it remembers.
     fn unit_words(&self, cell: CellKind) -> (usize, usize) {
-        match (self.layout.runs_packed(), cell) {
+        match (self.layout.runs_quantized(), cell) {
             (false, cell) => (2, 2 * cell.states()),
             // Both moments of h share a word; those of c have one each.
             (true, CellKind::Elman(_) | CellKind::Dense(_)) => (1, 1),
@@ -46,10 +46,10 @@ impl ModelSpec {
     /// Words of scratch: the noisy input of the widest affine map, as means and variances.
     pub(crate) fn scratch_words(&self) -> usize {
         let words = |shape: AffineShape| match self.layout {
-            Layout::Plain => 2 * shape.cols,
+            Layout::Float => 2 * shape.cols,
             // Two means to a word; a variance has a word of its own until all are known.
-            Layout::Small | Layout::Fast => shape.packed_cols() / 2 + shape.packed_cols(),
-            Layout::Mean => shape.packed_cols() / 2,
+            Layout::Small | Layout::Fast => shape.quantized_cols() / 2 + shape.quantized_cols(),
+            Layout::Mean => shape.quantized_cols() / 2,
         };
         self.shapes().map(words).max().unwrap_or(0)
     }

@@ -16,10 +16,10 @@ mod layout;
 mod memory;
 #[cfg(feature = "std")]
 mod pack;
-#[cfg(feature = "packed")]
-mod packed;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 mod plain;
+#[cfg(feature = "quantized")]
+mod quantized;
 mod read;
 #[cfg(feature = "std")]
 mod rounding;
@@ -34,20 +34,20 @@ pub use frame::Kind;
 #[cfg(feature = "std")]
 pub use latent::write_latent;
 pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prior};
-#[cfg(all(feature = "std", feature = "plain", target_arch = "x86_64"))]
+#[cfg(all(feature = "std", feature = "float", target_arch = "x86_64"))]
 pub(crate) use layout::LANES;
 pub(crate) use layout::Vector;
-#[cfg(feature = "packed")]
-pub(crate) use packed::{PackedGroup, PackedView, Packing};
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 pub(crate) use plain::{AffineView, Group, Weights};
+#[cfg(feature = "quantized")]
+pub(crate) use quantized::{QuantParams, QuantizedGroup, QuantizedView};
 pub use read::Checkpoint;
 pub(crate) use read::Cursor;
 #[cfg(feature = "std")]
-pub use rounding::Usage;
+pub use rounding::GramMatrices;
 pub use spec::{
-    CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
-    OutputSpec, Target, Transfer, UnitNoise, WeightFormat,
+    Activation, CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm,
+    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat,
 };
 #[cfg(feature = "std")]
 pub use write::{Affine, Contents, Scaler, write};

@@ -1,4 +1,4 @@
-//! Packing weights for the integer kernels (feature `std`): scales chosen so that no sum can leave its integer.
+//! QuantParams weights for the integer kernels (feature `std`): scales chosen so that no sum can leave its integer.
 
 use std::format;
 use std::string::String;
@@ -6,8 +6,8 @@ use std::vec;
 use std::vec::Vec;
 
 use super::layout::{AffineShape, BLOCK_ROWS};
-use super::packed::{LARGEST_EXPONENT, LARGEST_UNIT, Packing, SUM_LIMIT};
-use super::rounding::{Judge, LARGEST_CODE, Rounded, Usage};
+use super::quantized::{LARGEST_EXPONENT, LARGEST_UNIT, QuantParams, SUM_LIMIT};
+use super::rounding::{GramMatrices, LARGEST_CODE, Rounded, RoundingObjective};
 use super::spec::Layout;
 use super::write::{Affine, row_codes};
 use crate::kernels::RAW_VARIANCE_BITS;
@@ -20,10 +20,10 @@ const SQUARE_SUM_LIMIT: i64 = (1 << 31) - 1;
 /// Largest byte of a square: signed, because the kernels' instructions are.
 const LARGEST_SQUARE: f64 = LARGEST_CODE as f64;
 
-/// The three sections of a packed affine map.
+/// The three sections of a quantized affine map.
 #[derive(Default)]
-pub(super) struct PackedAffine {
-    pub(super) packing: Vec<u8>,
+pub(super) struct QuantizedAffine {
+    pub(super) quant_params: Vec<u8>,
     pub(super) weight: Vec<u8>,
     pub(super) square: Vec<u8>,
 }
@@ -37,7 +37,7 @@ struct Row {
 }
 
 impl Row {
-    fn new(weights: &[f32], layout: Layout, judges: &[Option<Judge>; 2]) -> Self {
+    fn new(weights: &[f32], layout: Layout, judges: &[Option<RoundingObjective>; 2]) -> Self {
         let [of_means, of_vars] = judges;
         let Rounded { codes, scale } = row_codes(weights, of_means.as_ref());
         let scale = f64::from(scale);
@@ -78,34 +78,35 @@ fn squares(codes: &[i64]) -> Vec<i64> {
 pub(super) fn pack(
     affine: &Affine,
     shape: AffineShape,
-    usage: &Usage,
+    usage: &GramMatrices,
     first: bool,
-) -> Result<PackedAffine, String> {
-    let judges = [&usage.means, &usage.vars].map(|matrix| Judge::new(matrix, shape.cols));
+) -> Result<QuantizedAffine, String> {
+    let judges = [&usage.means, &usage.vars].map(|matrix| RoundingObjective::new(matrix, shape.cols));
     let rows: Vec<Row> =
         affine.weight.chunks(shape.cols).map(|weights| Row::new(weights, shape.layout, &judges)).collect();
-    let packing = packing(&rows, shape, first);
-    if !packing.is_sound() {
-        return Err("the weights are too large for integer kernels; use the layout plain".into());
+    let quant_params = quant_params(&rows, shape, first);
+    if !quant_params.is_sound() {
+        return Err("the weights are too large for integer kernels; use the layout float".into());
     }
     let mut fixed: Vec<FixedRow> = Vec::new();
     for (index, (row, bias)) in rows.iter().zip(&affine.bias).enumerate() {
-        fixed.push(fixed_row(row, *bias, &packing, shape, index)?);
+        fixed.push(fixed_row(row, *bias, &quant_params, shape, index)?);
     }
-    fixed.resize_with(shape.packed_rows(), FixedRow::default);
+    fixed.resize_with(shape.quantized_rows(), FixedRow::default);
     let blocks = |of: fn(&Row) -> &Vec<i64>| blocks(&rows.iter().map(of).collect::<Vec<_>>(), shape);
     let (codes, squares) = (blocks(|row| &row.codes), blocks(|row| &row.squares));
-    let mut packed = PackedAffine { packing: packing.to_bytes().into(), ..PackedAffine::default() };
+    let mut quantized =
+        QuantizedAffine { quant_params: quant_params.to_bytes().into(), ..QuantizedAffine::default() };
     for ((codes, squares), rows) in codes.iter().zip(&squares).zip(fixed.chunks(BLOCK_ROWS)) {
         let words = |of: fn(&FixedRow) -> i32| rows.iter().flat_map(move |row| of(row).to_le_bytes());
-        packed.weight.extend(codes);
-        packed.weight.extend(words(|row| row.bias).chain(words(|row| row.mean_scale)));
+        quantized.weight.extend(codes);
+        quantized.weight.extend(words(|row| row.bias).chain(words(|row| row.mean_scale)));
         if shape.propagates {
-            packed.square.extend(squares.iter().filter(|_| shape.layout == Layout::Fast));
-            packed.square.extend(words(|row| row.var_scale));
+            quantized.square.extend(squares.iter().filter(|_| shape.layout == Layout::Fast));
+            quantized.square.extend(words(|row| row.var_scale));
         }
     }
-    Ok(packed)
+    Ok(quantized)
 }
 
 /// Bias and scales of one row, with the fractional bits of `moments::fixed`.
@@ -117,7 +118,7 @@ struct FixedRow {
 }
 
 /// The finest scales with which no row can overflow.
-fn packing(rows: &[Row], shape: AffineShape, first: bool) -> Packing {
+fn quant_params(rows: &[Row], shape: AffineShape, first: bool) -> QuantParams {
     let reach = if first { INPUT_REACH } else { 1 };
     let largest_sum = |row: &Row| {
         let (inputs, state) = row.codes.split_at(shape.inputs);
@@ -130,7 +131,7 @@ fn packing(rows: &[Row], shape: AffineShape, first: bool) -> Packing {
     let (limit, _) = square_sums(shape.layout);
     let largest_scale = rows.iter().map(|row| row.square_scale).fold(1e-12, f64::max);
     let room = f64::from(31 - square_sums(shape.layout).1) - largest_scale.log2();
-    Packing {
+    QuantParams {
         unit: unit as f32,
         input_limit: (unit * reach) as i32,
         variance_bits: (limit / square_sum).ilog2().min(14),
@@ -151,15 +152,15 @@ fn square_sums(layout: Layout) -> (i64, u32) {
 fn fixed_row(
     row: &Row,
     bias: f32,
-    packing: &Packing,
+    quant_params: &QuantParams,
     shape: AffineShape,
     index: usize,
 ) -> Result<FixedRow, String> {
     let half = if shape.sigmoids.includes(index) { 0.5 } else { 1.0 };
     let one = f64::from(1_u32 << INPUT_BITS);
     // The kernel's 256 × sum, times this, divided by 2³², is the pre-activation.
-    let mean_scale = half * row.scale * one * 2f64.powi(24) / f64::from(packing.unit);
-    let bits = packing.variance_exponent + square_sums(shape.layout).1;
+    let mean_scale = half * row.scale * one * 2f64.powi(24) / f64::from(quant_params.unit);
+    let bits = quant_params.variance_exponent + square_sums(shape.layout).1;
     let var_scale = half * half * row.square_scale * 2f64.powi(bits as i32);
     let var_scale = if shape.propagates { var_scale } else { 0.0 };
     Ok(FixedRow {
@@ -177,20 +178,20 @@ fn integer(value: f64, bits: i32) -> Option<i32> {
 }
 
 fn too_large(row: usize, what: &str) -> String {
-    format!("row {row}: {what} is too large for integer kernels; use the layout plain")
+    format!("row {row}: {what} is too large for integer kernels; use the layout float")
 }
 
-/// The blocks of each four rows; the order within a block is that of `kernels::packed`.
+/// The blocks of each four rows; the order within a block is that of `kernels::quantized`.
 fn blocks(rows: &[&Vec<i64>], shape: AffineShape) -> Vec<Vec<u8>> {
     let (inputs, padded_inputs) = (shape.inputs, shape.packed_inputs());
-    let mut grid = vec![vec![0_i64; shape.packed_cols()]; shape.packed_rows()];
+    let mut grid = vec![vec![0_i64; shape.quantized_cols()]; shape.quantized_rows()];
     for (place, row) in grid.iter_mut().zip(rows) {
         place[..inputs].copy_from_slice(&row[..inputs]);
         place[padded_inputs..padded_inputs + row.len() - inputs].copy_from_slice(&row[inputs..]);
     }
     let group_bytes = |group: &[Vec<i64>]| {
         let mut bytes = Vec::new();
-        for column in (0..shape.packed_cols()).step_by(2) {
+        for column in (0..shape.quantized_cols()).step_by(2) {
             for rows in group.chunks(2) {
                 for column in [column, column + 1] {
                     let pair = 256 * rows[0][column] + rows[1][column];

@@ -23,7 +23,7 @@ impl<'m> Cursor<'m> {
             bias_var: F32s::new(section(Section::BiasVar)),
             weight_scale: F32s::new(section(Section::WeightScale)),
             weight: section(Section::Weight),
-            deviation_scale: F32s::new(section(Section::DeviationScale)),
+            std_dev_scale: F32s::new(section(Section::DeviationScale)),
             weight_var: section(Section::WeightVar),
         }
     }
@@ -37,7 +37,7 @@ pub(crate) struct AffineView<'m> {
     bias_var: F32s<'m>,
     weight_scale: F32s<'m>,
     weight: &'m [u8],
-    deviation_scale: F32s<'m>,
+    std_dev_scale: F32s<'m>,
     weight_var: &'m [u8],
 }
 
@@ -75,9 +75,9 @@ pub(crate) enum Weights<'m> {
         /// Scale of each row's means.
         scale: F32s<'m>,
         /// Unsigned codes: standard deviation = code × scale of the row.
-        deviations: &'m [u8],
+        std_devs: &'m [u8],
         /// Scale of each row's standard deviations.
-        deviation_scale: F32s<'m>,
+        std_dev_scale: F32s<'m>,
     },
 }
 
@@ -122,8 +122,8 @@ impl<'m> AffineView<'m> {
             WeightFormat::Int8 => Weights::Int8 {
                 codes: part(self.weight, start, count),
                 scale: self.weight_scale.part(first, rows),
-                deviations: part(self.weight_var, start, count),
-                deviation_scale: self.deviation_scale.part(first, rows),
+                std_devs: part(self.weight_var, start, count),
+                std_dev_scale: self.std_dev_scale.part(first, rows),
             },
         };
         let (bias, bias_var) = (self.bias.part(first, rows), self.bias_var.part(first, rows));

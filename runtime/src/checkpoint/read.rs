@@ -131,7 +131,7 @@ impl<'m> Cursor<'m> {
     }
 
     /// The next bytes; empty beyond the end, as [`padded`](Self::padded).
-    #[cfg(feature = "packed")]
+    #[cfg(feature = "quantized")]
     pub(crate) fn take(&mut self, bytes: usize) -> &'m [u8] {
         let (section, rest) = self.rest.split_at_checked(bytes).unwrap_or_default();
         self.rest = rest;

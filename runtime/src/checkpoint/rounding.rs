@@ -11,7 +11,7 @@ use std::vec::Vec;
 ///
 /// A matrix that is empty says nothing: its weights are rounded each for itself.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Usage {
+pub struct GramMatrices {
     /// Σ m̃ m̃ᵀ over steps: how errors of weights become errors of the rows' means.
     pub means: Vec<f64>,
     /// Σ ṽ ṽᵀ over steps, each with a weight of its own: how errors of squared weights become errors of the rows' variances.
@@ -33,20 +33,20 @@ pub(super) struct Rounded {
     pub(super) scale: f32,
 }
 
-/// One matrix of a [`Usage`], ready to round rows by.
-pub(super) struct Judge {
+/// One matrix of a [`GramMatrices`], ready to round rows by.
+pub(super) struct RoundingObjective {
     matrix: Vec<f64>,
     cols: usize,
 }
 
-impl Judge {
+impl RoundingObjective {
     /// `None` if the matrix says nothing.
     pub(super) fn new(matrix: &[f64], cols: usize) -> Option<Self> {
         let mut matrix = matrix.to_vec();
         let diagonal = |matrix: &[f64]| matrix.iter().step_by(cols + 1).sum::<f64>();
         let ridge = RIDGE * diagonal(&matrix) / cols as f64;
         matrix.iter_mut().step_by(cols + 1).for_each(|square| *square += ridge);
-        (ridge > 0.0).then_some(Judge { matrix, cols })
+        (ridge > 0.0).then_some(RoundingObjective { matrix, cols })
     }
 
     /// Rounds a row's numbers together.
@@ -124,7 +124,7 @@ mod tests {
         // Every weight but the largest is 0.4 above a code: to the nearest, the sum would miss eleven times as much.
         let mut row = vec![0.104; 11];
         row.push(1.27);
-        let rounded = Judge::new(&together(12), 12).unwrap().round(&row);
+        let rounded = RoundingObjective::new(&together(12), 12).unwrap().round(&row);
         assert!(sum_missed(&rounded, &row).abs() < 0.01, "{}", sum_missed(&rounded, &row));
         for (code, value) in rounded.codes.iter().zip(&row) {
             assert!((*code as f32 * rounded.scale - value).abs() < rounded.scale, "{code} for {value}");
@@ -135,7 +135,7 @@ mod tests {
     fn columns_that_move_by_themselves_keep_the_nearest_codes() {
         let matrix: Vec<f64> = (0..9).map(|place| f64::from(u8::from(place % 4 == 0))).collect();
         let row = [0.104, -0.996, 1.27];
-        let rounded = Judge::new(&matrix, 3).unwrap().round(&row);
+        let rounded = RoundingObjective::new(&matrix, 3).unwrap().round(&row);
         for (code, value) in rounded.codes.iter().zip(row) {
             assert_eq!(*code, (value / rounded.scale).round() as i64);
         }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_was_never_used_judges_nothing() {
-        assert!(Judge::new(&[0.0; 4], 2).is_none());
-        assert!(Judge::new(&[], 2).is_none());
+        assert!(RoundingObjective::new(&[0.0; 4], 2).is_none());
+        assert!(RoundingObjective::new(&[], 2).is_none());
     }
 }

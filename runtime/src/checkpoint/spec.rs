@@ -51,11 +51,11 @@ pub enum Target {
     Columns,
     /// The next input row as well, but what the output map gives is its difference from the current one, which is added:
     /// a net that has learned nothing says that all stays as it is. Inputs beyond the number of outputs, such as the
-    /// latents of a generating network, are not predicted.
-    Change,
+    /// latents of a generative network, are not predicted.
+    ResidualNext,
     /// What the inputs should have been, at their own time: what the output map gives is a correction, which is added to
     /// the input of the same number. A net that has learned nothing passes its inputs on as they are.
-    Correction,
+    ResidualSame,
 }
 
 /// The distribution of an observation given the network's output.
@@ -98,7 +98,7 @@ pub enum WeightFormat {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
     /// Row after row, each over the concatenated columns [x, h]. Runs in floating point.
-    Plain,
+    Float,
     /// Bytes in blocks of four rows and four columns, for integer kernels. Squares are taken while running.
     Small,
     /// As [`Small`](Layout::Small), with a second stream of bytes for the squares: faster, a byte more per weight.
@@ -130,23 +130,23 @@ pub struct LayerSpec {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CellKind {
     /// h_t = f(W [x_t, h_{t−1}] + b).
-    Elman(Transfer),
+    Elman(Activation),
     /// Long short-term memory: input, forget and output gates around a cell.
     Lstm,
     /// f(W x_t + b): no recurrence, hence no columns for the last state.
-    Dense(Transfer),
+    Dense(Activation),
 }
 
-/// A transfer function of an Elman or dense layer.
+/// A activation function of an Elman or dense layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Transfer {
+pub enum Activation {
     /// Hyperbolic tangent.
     Tanh,
     /// Logistic sigmoid.
     Sigmoid,
     /// max(0, a).
-    Rectifier,
+    Relu,
 }
 
 /// Noise on units before an affine map (Bayer 2015, thesis, 2.3.4 and 2.5).
@@ -193,30 +193,30 @@ pub enum OutputMode {
     /// Means and variances go through the affine map.
     Propagating,
     /// Means only; incoming variance and noise are ignored. Not the same as keeping every unit.
-    Plain,
+    MeanOnly,
 }
 
 impl Target {
     /// Whether the outputs are predictions of the next input row.
     pub const fn is_next(self) -> bool {
-        matches!(self, Target::Next | Target::Change)
+        matches!(self, Target::Next | Target::ResidualNext)
     }
 
     /// Whether what the output map gives is added to the input row.
-    pub const fn is_on_top(self) -> bool {
-        matches!(self, Target::Change | Target::Correction)
+    pub const fn is_residual(self) -> bool {
+        matches!(self, Target::ResidualNext | Target::ResidualSame)
     }
 }
 
 impl Layout {
     /// Whether weights are stored in blocks, for the integer kernels.
-    pub const fn is_packed(self) -> bool {
-        !matches!(self, Layout::Plain)
+    pub const fn is_quantized(self) -> bool {
+        !matches!(self, Layout::Float)
     }
 
-    /// [`is_packed`](Self::is_packed) of a model that was loaded: known to the compiler where only one kind is built in.
-    pub(crate) const fn runs_packed(self) -> bool {
-        cfg!(feature = "packed") && (!cfg!(feature = "plain") || self.is_packed())
+    /// [`is_quantized`](Self::is_quantized) of a model that was loaded: known to the compiler where only one kind is built in.
+    pub(crate) const fn runs_quantized(self) -> bool {
+        cfg!(feature = "quantized") && (!cfg!(feature = "float") || self.is_quantized())
     }
 }
 

@@ -3,15 +3,15 @@
 //! The limits are wide for any trained net and narrow enough that no sum of a step can leave the finite range
 //! of f32 (see `models::network`).
 
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 use super::layout::BLOCK_ROWS;
 use super::layout::{AffineShape, Section, Vector};
-#[cfg(feature = "packed")]
-use super::packed::{PackedView, SUM_LIMIT};
+#[cfg(feature = "quantized")]
+use super::quantized::{QuantizedView, SUM_LIMIT};
 use super::read::Cursor;
 use super::spec::{
-    CellKind, Layout, Likelihood, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
-    WeightFormat,
+    Activation, CellKind, Layout, Likelihood, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, Target,
+    UnitNoise, WeightFormat,
 };
 use super::{Error, F32s, Part};
 
@@ -48,10 +48,10 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     width(spec.outputs, "outputs", Part::Spec)?;
     let (outputs_fit, allowed) = match spec.target {
         Target::Next => (spec.outputs == spec.inputs, "as many as inputs when the target is the next input"),
-        Target::Change => {
+        Target::ResidualNext => {
             (spec.outputs <= spec.inputs, "at most as many as inputs, which they are changes of")
         }
-        Target::Correction => {
+        Target::ResidualSame => {
             (spec.outputs == spec.inputs, "as many as inputs, which they are corrections of")
         }
         Target::Columns => (true, ""),
@@ -59,10 +59,10 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     check(outputs_fit, Part::Spec, "outputs", allowed)?;
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let allowed = "normal when the target is a change or a correction";
-    check(!spec.target.is_on_top() || normal, Part::Spec, "likelihood", allowed)?;
+    check(!spec.target.is_residual() || normal, Part::Spec, "likelihood", allowed)?;
     check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
     built_in(spec.layout)?;
-    if spec.layout.runs_packed() {
+    if spec.layout.runs_quantized() {
         packed_spec(spec)?;
     }
     for (index, layer) in spec.layers.iter().enumerate() {
@@ -74,7 +74,7 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     }
     unit_noise(spec.output.noise, Part::Output, "noise")?;
     variance_scale(spec.output.variance_scale, Part::Output)?;
-    let plain = spec.output.mode == OutputMode::Plain;
+    let plain = spec.output.mode == OutputMode::MeanOnly;
     check(
         !(plain && spec.output.weight_variance),
         Part::Output,
@@ -86,8 +86,8 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
 /// Whether this program has the kernels for a layout.
 fn built_in(layout: Layout) -> Result<(), Error> {
     let (built_in, feature) = match layout {
-        Layout::Plain => (cfg!(feature = "plain"), "plain"),
-        Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "packed"), "packed"),
+        Layout::Float => (cfg!(feature = "float"), "float"),
+        Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "quantized"), "quantized"),
     };
     if built_in { Ok(()) } else { Err(Error::NotBuiltIn { feature }) }
 }
@@ -100,8 +100,8 @@ fn packed_spec(spec: &ModelSpec) -> Result<(), Error> {
     let means_only = spec.layout == Layout::Mean;
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
-        let rectifier = [CellKind::Elman, CellKind::Dense].map(|cell| cell(Transfer::Rectifier));
-        plain(!rectifier.contains(&layer.cell), part, "cell", "tanh, sigmoid or LSTM in this layout")?;
+        let relu = [CellKind::Elman, CellKind::Dense].map(|cell| cell(Activation::Relu));
+        plain(!relu.contains(&layer.cell), part, "cell", "tanh, sigmoid or LSTM in this layout")?;
         plain(!layer.weight_variance, part, "weight_variance", "off in this layout")?;
         plain(layer.variance_scale == 1.0, part, "variance_scale", "1 in this layout")?;
         packed_noise(layer.input_noise, means_only, part, "input_noise")?;
@@ -110,7 +110,7 @@ fn packed_spec(spec: &ModelSpec) -> Result<(), Error> {
     plain(!spec.output.weight_variance, Part::Output, "weight_variance", "off in this layout")?;
     let scaled_probability = spec.likelihood == Likelihood::Bernoulli && spec.output.variance_scale != 1.0;
     plain(!scaled_probability, Part::Output, "variance_scale", "1 in this layout")?;
-    let plain_output = spec.output.mode == OutputMode::Plain;
+    let plain_output = spec.output.mode == OutputMode::MeanOnly;
     plain(plain_output || !means_only, Part::Output, "mode", "plain in this layout")?;
     packed_noise(spec.output.noise, means_only && !plain_output, Part::Output, "noise")
 }
@@ -173,7 +173,7 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
         Vector::InputMean | Vector::OutputMean => {
             &Limits { low: -MEAN_LIMIT, high: MEAN_LIMIT, allowed: "finite, at most 1e30" }
         }
-        Vector::InputStd | Vector::OutputStd => {
+        Vector::InputStdDev | Vector::OutputStdDev => {
             &Limits { low: 1.0 / SCALE_LIMIT, high: SCALE_LIMIT, allowed: "from 1e-18 to 1e18" }
         }
         Vector::NoiseVar | Vector::Calibration => {
@@ -186,14 +186,14 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
 /// Every section of one affine map.
 #[inline(never)]
 pub(crate) fn affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
-    #[cfg(feature = "packed")]
-    if shape.layout.runs_packed() {
+    #[cfg(feature = "quantized")]
+    if shape.layout.runs_quantized() {
         let mut ahead = *cursor;
-        packed(ahead.packed(shape), part)?;
+        quantized(ahead.quantized(shape), part)?;
     }
     for section in Section::ALL {
         let bytes = cursor.padded(shape.bytes(section));
-        if shape.layout.runs_packed() {
+        if shape.layout.runs_quantized() {
             // Its rows have been checked, four at a time.
             zeros(bytes.1, part, section.name())?;
         } else {
@@ -216,7 +216,7 @@ fn plain_section(
             return zeros(bytes.1, part, section.name());
         }
         (Section::WeightVar, WeightFormat::Int8) => return zeros(bytes.1, part, section.name()),
-        (Section::Packing | Section::Square, _) => return Ok(()),
+        (Section::QuantParams | Section::Square, _) => return Ok(()),
         (Section::Bias | Section::Weight, _) => {
             &Limits { low: -WEIGHT_LIMIT, high: WEIGHT_LIMIT, allowed: "finite, at most 1e6" }
         }
@@ -231,16 +231,17 @@ fn plain_section(
     numbers(bytes, part, section.name(), limits)
 }
 
-/// A packed map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
-#[cfg(feature = "packed")]
-fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
-    let packing = map.packing();
-    check(packing.is_sound(), part, "packing", "scales within the range of the integer kernels")?;
+/// A quantized map's scales and rows: kernels count on variances that are not negative and do not leave their integers.
+#[cfg(feature = "quantized")]
+fn quantized(map: QuantizedView<'_>, part: Part) -> Result<(), Error> {
+    let quant_params = map.quant_params();
+    check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
     for group in map.groups() {
         let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));
         check(pairs == [true; 2], part, "weight", "pairs of codes from -127 to 127")?;
         let sums = square_sums(group.squares);
-        let fits = sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= SUM_LIMIT >> packing.variance_bits));
+        let fits =
+            sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= SUM_LIMIT >> quant_params.variance_bits));
         check(fits, part, "square", "codes from 0 to 127 whose sums leave room for variances")?;
         let signed = group.var_scales.iter().any(|scale| i32::from_le_bytes(*scale) < 0);
         check(!signed, part, "square", "scales that are not negative")?;
@@ -249,7 +250,7 @@ fn packed(map: PackedView<'_>, part: Part) -> Result<(), Error> {
 }
 
 /// Sums of the codes of four rows; `None` if one is negative.
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
     let mut sums = [0; BLOCK_ROWS];
     // Two columns of rows 0 and 1, lower row first, then of rows 2 and 3.
@@ -263,7 +264,7 @@ fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
 }
 
 /// Whether two bytes are 256·a + b with both codes in −127…127.
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 fn is_pair(bytes: &[u8; 2]) -> bool {
     let [low, _] = *bytes;
     let pair = i32::from(i16::from_le_bytes(*bytes));
@@ -277,10 +278,10 @@ mod tests {
 
     #[test]
     fn a_layout_that_was_left_out_is_refused_and_its_feature_named() {
-        for layout in [Layout::Plain, Layout::Small, Layout::Fast, Layout::Mean] {
-            let (there, feature) = match layout.is_packed() {
-                true => (cfg!(feature = "packed"), "packed"),
-                false => (cfg!(feature = "plain"), "plain"),
+        for layout in [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean] {
+            let (there, feature) = match layout.is_quantized() {
+                true => (cfg!(feature = "quantized"), "quantized"),
+                false => (cfg!(feature = "float"), "float"),
             };
             let expected = if there { Ok(()) } else { Err(Error::NotBuiltIn { feature }) };
             assert_eq!(built_in(layout), expected, "{layout:?}");

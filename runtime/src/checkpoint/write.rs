@@ -8,9 +8,9 @@ use std::vec::Vec;
 use super::arrange::{EncodedWeights, GroupOrder};
 use super::frame::Kind;
 use super::layout::{AffineShape, PREAMBLE, Section, Vector, aligned};
-use super::pack::{PackedAffine, pack};
+use super::pack::{QuantizedAffine, pack};
 use super::read::Header;
-use super::rounding::{Judge, LARGEST_CODE, Rounded, Usage};
+use super::rounding::{GramMatrices, LARGEST_CODE, Rounded, RoundingObjective};
 use super::spec::{ModelSpec, WeightFormat};
 use super::{Checkpoint, VERSION, crc};
 
@@ -37,7 +37,7 @@ pub struct Contents {
     pub calibration: Vec<f32>,
     /// How data used the affine maps, those of the layers and then the output's, for bytes to be chosen by; none, and every weight is
     /// rounded to the nearest. Nothing of it is written.
-    pub usage: Vec<Usage>,
+    pub usage: Vec<GramMatrices>,
 }
 
 /// Mean and standard deviation of each channel in raw units.
@@ -46,13 +46,13 @@ pub struct Scaler {
     /// Training means.
     pub mean: Vec<f32>,
     /// Training standard deviations.
-    pub std: Vec<f32>,
+    pub std_dev: Vec<f32>,
 }
 
 impl Scaler {
     /// A scaler that changes nothing.
     pub fn identity(channels: usize) -> Self {
-        Scaler { mean: vec![0.0; channels], std: vec![1.0; channels] }
+        Scaler { mean: vec![0.0; channels], std_dev: vec![1.0; channels] }
     }
 }
 
@@ -117,7 +117,7 @@ fn encode_header(contents: &Contents) -> Result<Vec<u8>, String> {
 }
 
 /// Of a map that no data were seen to use.
-static NOTHING_KNOWN: Usage = Usage { means: Vec::new(), vars: Vec::new() };
+static NOTHING_KNOWN: GramMatrices = GramMatrices { means: Vec::new(), vars: Vec::new() };
 
 fn encode_payload(contents: &Contents) -> Result<Vec<u8>, String> {
     let spec = &contents.spec;
@@ -153,9 +153,9 @@ pub(super) fn le_bytes(values: &[f32]) -> Vec<u8> {
 fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> Result<(), String> {
     let values = match vector {
         Vector::InputMean => &contents.input_scaler.mean,
-        Vector::InputStd => &contents.input_scaler.std,
+        Vector::InputStdDev => &contents.input_scaler.std_dev,
         Vector::OutputMean => &contents.output_scaler.mean,
-        Vector::OutputStd => &contents.output_scaler.std,
+        Vector::OutputStdDev => &contents.output_scaler.std_dev,
         Vector::NoiseVar => &contents.noise_var,
         Vector::Calibration => &contents.calibration,
     };
@@ -175,7 +175,7 @@ fn extend_affine(
     payload: &mut Vec<u8>,
     shape: AffineShape,
     affine: &Affine,
-    usage: &Usage,
+    usage: &GramMatrices,
     part: &str,
     first: bool,
 ) -> Result<(), String> {
@@ -188,10 +188,10 @@ fn extend_affine(
     for matrix in [&usage.means, &usage.vars].into_iter().filter(|matrix| !matrix.is_empty()) {
         expect_len(matrix.len(), shape.cols * shape.cols, &format!("{part}: usage"))?;
     }
-    if shape.layout.is_packed() {
-        let packed = pack(affine, shape, usage, first).map_err(|error| format!("{part}: {error}"))?;
-        let PackedAffine { packing, weight, square } = packed;
-        [packing, weight, square].iter().for_each(|section| extend_padded(payload, section));
+    if shape.layout.is_quantized() {
+        let quantized = pack(affine, shape, usage, first).map_err(|error| format!("{part}: {error}"))?;
+        let QuantizedAffine { quant_params, weight, square } = quantized;
+        [quant_params, weight, square].iter().for_each(|section| extend_padded(payload, section));
         return Ok(());
     }
     let order = GroupOrder::new(shape);
@@ -204,9 +204,9 @@ fn extend_affine(
             Section::Bias => &le_bytes(&order.rows(&affine.bias)),
             Section::BiasVar => &le_bytes(&order.rows(&affine.bias_var)),
             Section::WeightScale => &encoded.weight_scale,
-            Section::Packing | Section::Square => continue,
+            Section::QuantParams | Section::Square => continue,
             Section::Weight => &encoded.weight,
-            Section::DeviationScale => &encoded.deviation_scale,
+            Section::DeviationScale => &encoded.std_dev_scale,
             Section::WeightVar => &encoded.weight_var,
         };
         debug_assert_eq!(bytes.len(), shape.bytes(section));
@@ -216,7 +216,7 @@ fn extend_affine(
 }
 
 /// The weights of a row as bytes: chosen together where it is known how they are used, otherwise each the nearest.
-pub(super) fn row_codes(weights: &[f32], judge: Option<&Judge>) -> Rounded {
+pub(super) fn row_codes(weights: &[f32], judge: Option<&RoundingObjective>) -> Rounded {
     if let Some(judge) = judge {
         return judge.round(weights);
     }

@@ -1,12 +1,12 @@
-//! Filling in the input of a packed affine map: the definition that accelerated kernels must equal bit for bit.
+//! Filling in the input of a quantized affine map: the definition that accelerated kernels must equal bit for bit.
 
 use super::arithmetic::mul_word;
-use crate::cells::PackedUnit;
+use crate::cells::QuantizedUnit;
 
 /// Fractional bits of a variance before it becomes a code.
 pub(crate) const RAW_VARIANCE_BITS: u32 = 18;
 /// Bits that are cut off a raw variance at least.
-pub(crate) const LEAST_CUT: u32 = 2;
+pub(crate) const MIN_VARIANCE_SHIFT: u32 = 2;
 
 /// Noise on units, in integers: m̃ = a·m, ṽ = b·m² + c·v + d.
 #[derive(Clone, Copy, Debug)]
@@ -25,13 +25,13 @@ pub(crate) struct NoiseScales {
 impl NoiseScales {
     /// The code of a unit's mean.
     #[inline(always)]
-    pub(crate) fn mean_code(&self, unit: PackedUnit) -> i32 {
+    pub(crate) fn mean_code(&self, unit: QuantizedUnit) -> i32 {
         (unit.mean * self.mean + (1 << 15)) >> 16
     }
 
     /// The raw variance of a unit.
     #[inline(always)]
-    pub(crate) fn raw_var(&self, PackedUnit { mean, var }: PackedUnit) -> u32 {
+    pub(crate) fn raw_var(&self, QuantizedUnit { mean, var }: QuantizedUnit) -> u32 {
         // Both terms have 28 fractional bits.
         let sum = mul_word(mean * mean, self.mean_square) as u32 + var as u32 * self.var as u32;
         (sum >> (28 - RAW_VARIANCE_BITS)) + self.summand as u32
@@ -39,7 +39,7 @@ impl NoiseScales {
 
     /// No raw variance of a unit is larger.
     pub(crate) fn largest_raw_var(&self) -> u32 {
-        self.raw_var(PackedUnit { mean: -0x8000, var: 0xFFFF })
+        self.raw_var(QuantizedUnit { mean: -0x8000, var: 0xFFFF })
     }
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn fill_pairs(
 ) -> u32 {
     let mut seen = 0;
     for ((units, mean), vars) in units.iter().zip(means).zip(vars) {
-        let [first, second] = units.map(PackedUnit::from_word);
+        let [first, second] = units.map(QuantizedUnit::from_word);
         *mean = pair(noise.mean_code(first), noise.mean_code(second));
         let raws = [noise.raw_var(first), noise.raw_var(second)];
         *vars = raws.map(f32::from_bits);
@@ -70,7 +70,7 @@ pub(crate) fn fill_pairs(
 
 /// Cuts bits off raw variances, [`LEAST_CUT`] or more, rounding to the nearest: codes, two to a word, in the first half of the words.
 #[cfg_attr(not(test), allow(dead_code))]
-pub(crate) fn shorten(words: &mut [f32], cut: u32) {
+pub(crate) fn narrow(words: &mut [f32], cut: u32) {
     let half = (1 << cut) >> 1;
     let words = core::cell::Cell::from_mut(words).as_slice_of_cells();
     // Each place is written after the two that it is made of were read.
@@ -90,7 +90,7 @@ mod tests {
     fn shortening_rounds_to_the_nearest() {
         let raws = [0, 7, 8, 23, 24, 1000, 65_535, 262_143];
         let mut words: Vec<f32> = raws.map(f32::from_bits).into();
-        shorten(&mut words, 4);
+        narrow(&mut words, 4);
         let codes: Vec<u32> =
             words[..4].iter().flat_map(|word| [word.to_bits() & 0xFFFF, word.to_bits() >> 16]).collect();
         assert_eq!(codes, [0, 0, 1, 1, 2, 63, 4096, 16_384]);
@@ -100,7 +100,7 @@ mod tests {
     fn units_get_their_noise() {
         // Dropout that keeps 3/4, at 1,000 codes per unit.
         let noise = NoiseScales { mean: 1500, mean_square: 3072, var: 3072, summand: 0 };
-        let unit = PackedUnit { mean: -16_384, var: 6554 };
+        let unit = QuantizedUnit { mean: -16_384, var: 6554 };
         let (mut means, mut vars) = ([0.0], [[0.0; 2]]);
         let seen = fill_pairs(&noise, &[[unit.to_word(), 0.0]], &mut means, &mut vars);
         assert_eq!(means[0].to_bits() as i16, -375);

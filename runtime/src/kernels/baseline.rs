@@ -1,17 +1,17 @@
 //! Kernels for Armv6-M, such as Cortex-M0: 3.6 instructions for each multiply-accumulate.
 //!
 //! Only the lower eight registers multiply; sums live in the upper ones, which can be added to. The bits are those of
-//! `packed::dot`.
+//! `quantized::dot`.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
-pub(crate) use super::activations::{fill_pairs, shorten};
+pub(crate) use super::activations::{fill_pairs, narrow};
 pub(crate) use super::dot::dot;
 pub(crate) use super::portable_layers::{lstm_units, tanh_units};
 
 use core::arch::naked_asm;
 
-use super::packed::Sums;
+use super::quantized::Sums;
 
 /// Two columns of two rows, a word of weights, times r4 and r5: gathers 256·S_A + S_B in the first sum and S_B in the second; uses
 /// r7.

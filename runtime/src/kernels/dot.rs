@@ -3,13 +3,13 @@
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
 use super::core_kernels::dot_blocks;
-use super::packed::{self, Sums};
+use super::quantized::{self, Sums};
 use super::words::words;
 
-/// [`packed::dot`].
+/// [`quantized::dot`].
 #[inline(always)]
 pub(crate) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
-    let Some(words) = words(blocks) else { return packed::dot(blocks, pairs) };
+    let Some(words) = words(blocks) else { return quantized::dot(blocks, pairs) };
     let count = (words.len() / 8).min(pairs.len() / 4);
     let mut sums = [0; 4];
     if count > 0 {

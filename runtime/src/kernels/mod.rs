@@ -7,20 +7,20 @@
 //! How a row is summed is a kernel's own affair. An accelerated kernel
 //! replaces a portable one file by file and must give the same bits.
 
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 mod activations;
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 mod arithmetic;
-#[cfg(feature = "packed")]
-mod packed;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 mod plain;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 mod portable;
-#[cfg(feature = "plain")]
+#[cfg(feature = "quantized")]
+mod quantized;
+#[cfg(feature = "float")]
 #[cfg_attr(not(all(feature = "std", target_arch = "x86_64")), path = "no_vectors.rs")]
 pub(crate) mod vectors;
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 mod words;
 
 // Kernels for the core at hand; without any for it, the portable ones.
@@ -28,9 +28,9 @@ mod words;
 // Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by the cargo
 // feature; Armv6-M by its lack of atomic instructions.
 cfg_select! {
-    not(feature = "packed") => {}
+    not(feature = "quantized") => {}
     feature = "portable" => {
-        #[path = "any_core.rs"]
+        #[path = "generic.rs"]
         mod core_kernels;
         mod portable_layers;
     }
@@ -38,13 +38,13 @@ cfg_select! {
         #[path = "dsp/mod.rs"]
         mod core_kernels;
         mod dot;
-        mod layer_walk;
+        mod layer_args;
     }
     all(target_arch = "arm", target_os = "none", target_has_atomic = "32") => {
         #[path = "mainline/mod.rs"]
         mod core_kernels;
         mod dot;
-        mod layer_walk;
+        mod layer_args;
     }
     all(target_arch = "arm", target_os = "none") => {
         #[path = "baseline.rs"]
@@ -54,19 +54,19 @@ cfg_select! {
         mod portable_layers;
     }
     _ => {
-        #[path = "any_core.rs"]
+        #[path = "generic.rs"]
         mod core_kernels;
         mod portable_layers;
     }
 }
 
-#[cfg(feature = "packed")]
-pub(crate) use activations::{LEAST_CUT, NoiseScales, RAW_VARIANCE_BITS, pair};
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
+pub(crate) use activations::{MIN_VARIANCE_SHIFT, NoiseScales, RAW_VARIANCE_BITS, pair};
+#[cfg(feature = "quantized")]
 pub(crate) use arithmetic::{mul_high, mul_high_unsigned, mul_word, whole};
-#[cfg(feature = "packed")]
-pub(crate) use core_kernels::{dot, fill_pairs, lstm_units, shorten, tanh_units};
-#[cfg(feature = "packed")]
-pub(crate) use packed::dot_squared;
-#[cfg(feature = "plain")]
+#[cfg(feature = "quantized")]
+pub(crate) use core_kernels::{dot, fill_pairs, lstm_units, narrow, tanh_units};
+#[cfg(feature = "float")]
 pub(crate) use plain::{NoisyInput, means, moments};
+#[cfg(feature = "quantized")]
+pub(crate) use quantized::dot_squared;

@@ -51,16 +51,16 @@ fn variances<const ROWS: usize>(group: &Group<'_>, first: usize, input: NoisyInp
             let from_weights: [f32; ROWS] = weight_variance(var.words(), at, input, f32::from_le_bytes);
             core::array::from_fn(|row| from_units[row] + from_weights[row])
         }
-        Weights::Int8 { codes, scale, deviations, deviation_scale } => {
+        Weights::Int8 { codes, scale, std_devs, std_dev_scale } => {
             let from_units: [f32; ROWS] = sums(codes, at, input.var, |code, v| {
                 let code = f32::from(code as i8);
                 code * code * v
             });
             let from_weights: [f32; ROWS] =
-                weight_variance(deviations, at, input, |code| f32::from(code) * f32::from(code));
+                weight_variance(std_devs, at, input, |code| f32::from(code) * f32::from(code));
             core::array::from_fn(|row| {
-                let (scale, deviation) = (scale.at(first + row), deviation_scale.at(first + row));
-                from_units[row] * (scale * scale) + from_weights[row] * (deviation * deviation)
+                let (scale, std_dev) = (scale.at(first + row), std_dev_scale.at(first + row));
+                from_units[row] * (scale * scale) + from_weights[row] * (std_dev * std_dev)
             })
         }
     };

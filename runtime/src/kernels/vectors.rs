@@ -7,56 +7,61 @@
 
 use crate::cells::wide;
 use crate::cells::{Layer, Units};
-use crate::checkpoint::Transfer;
+use crate::checkpoint::Activation;
 
 /// Brings the groups of sixteen units of an LSTM forward, and returns how many units that were.
-pub(crate) fn lstm(layer: &Layer<'_>, certain: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
+pub(crate) fn lstm(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
     if !wide::suits(layer) {
         0
     } else if std::is_x86_feature_detected!("avx512f") {
         // SAFETY: the machine has these instructions.
-        unsafe { lstm_avx512(layer, certain, h, c) }
+        unsafe { lstm_avx512(layer, deterministic, h, c) }
     } else if std::is_x86_feature_detected!("avx2") {
         // SAFETY: as above.
-        unsafe { lstm_avx2(layer, certain, h, c) }
+        unsafe { lstm_avx2(layer, deterministic, h, c) }
     } else {
         0
     }
 }
 
 /// Brings the groups of sixteen units of an Elman or dense layer forward, and returns how many units that were.
-pub(crate) fn elman(layer: &Layer<'_>, certain: bool, function: Transfer, h: &mut Units<'_>) -> usize {
+pub(crate) fn elman(
+    layer: &Layer<'_>,
+    deterministic: bool,
+    function: Activation,
+    h: &mut Units<'_>,
+) -> usize {
     if !wide::suits(layer) {
         0
     } else if std::is_x86_feature_detected!("avx512f") {
         // SAFETY: the machine has these instructions.
-        unsafe { elman_avx512(layer, certain, function, h) }
+        unsafe { elman_avx512(layer, deterministic, function, h) }
     } else if std::is_x86_feature_detected!("avx2") {
         // SAFETY: as above.
-        unsafe { elman_avx2(layer, certain, function, h) }
+        unsafe { elman_avx2(layer, deterministic, function, h) }
     } else {
         0
     }
 }
 
 #[target_feature(enable = "avx512f")]
-fn lstm_avx512(layer: &Layer<'_>, certain: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
-    wide::lstm::<4>(layer, certain, h, c)
+fn lstm_avx512(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
+    wide::lstm::<4>(layer, deterministic, h, c)
 }
 
 #[target_feature(enable = "avx2")]
-fn lstm_avx2(layer: &Layer<'_>, certain: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
-    wide::lstm::<2>(layer, certain, h, c)
+fn lstm_avx2(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
+    wide::lstm::<2>(layer, deterministic, h, c)
 }
 
 #[target_feature(enable = "avx512f")]
-fn elman_avx512(layer: &Layer<'_>, certain: bool, function: Transfer, h: &mut Units<'_>) -> usize {
-    wide::elman(layer, certain, function, h)
+fn elman_avx512(layer: &Layer<'_>, deterministic: bool, function: Activation, h: &mut Units<'_>) -> usize {
+    wide::elman(layer, deterministic, function, h)
 }
 
 #[target_feature(enable = "avx2")]
-fn elman_avx2(layer: &Layer<'_>, certain: bool, function: Transfer, h: &mut Units<'_>) -> usize {
-    wide::elman(layer, certain, function, h)
+fn elman_avx2(layer: &Layer<'_>, deterministic: bool, function: Activation, h: &mut Units<'_>) -> usize {
+    wide::elman(layer, deterministic, function, h)
 }
 
 #[cfg(test)]
@@ -100,7 +105,7 @@ mod tests {
             likelihood: Likelihood::Gaussian,
             moment_form: MomentForm::Accurate,
             weight_format,
-            layout: Layout::Plain,
+            layout: Layout::Float,
             layers: [layer].into_iter().collect(),
             output,
         });
@@ -111,7 +116,7 @@ mod tests {
     }
 
     /// State after one step on a layer: h, then c, by some or all of the ways there are to take it.
-    fn step(model: &[u8], certain: bool, by: impl Fn(&Layer<'_>, &mut [f32], &mut [f32])) -> Vec<u32> {
+    fn step(model: &[u8], deterministic: bool, by: impl Fn(&Layer<'_>, &mut [f32], &mut [f32])) -> Vec<u32> {
         let checkpoint = Checkpoint::read(model).expect("the model is sound");
         let mut cursor = checkpoint.cursor();
         for vector in Vector::BEFORE_LAYERS {
@@ -119,7 +124,7 @@ mod tests {
         }
         let shape = checkpoint.spec().layer_shapes().next().expect("one layer");
         let mean = numbers(shape.cols, 1.5);
-        let spread = if certain { 0.0 } else { 0.5 };
+        let spread = if deterministic { 0.0 } else { 0.5 };
         let var: Vec<f32> = numbers(shape.cols, spread).into_iter().map(f32::abs).collect();
         let layer = Layer {
             form: MomentForm::Accurate,
@@ -143,26 +148,26 @@ mod tests {
 
     #[test]
     fn vectors_give_the_bits_of_the_portable_lstm() {
-        for (format, certain) in [
+        for (format, deterministic) in [
             (WeightFormat::F32, false),
             (WeightFormat::F32, true),
             (WeightFormat::Int8, false),
             (WeightFormat::Int8, true),
         ] {
             let model = model(CellKind::Lstm, format);
-            let portable = step(&model, certain, |layer, h, c| {
-                crate::cells::portable_lstm(layer, certain, 0, &mut Units::new(h), &mut Units::new(c));
+            let portable = step(&model, deterministic, |layer, h, c| {
+                crate::cells::portable_lstm(layer, deterministic, 0, &mut Units::new(h), &mut Units::new(c));
             });
             // SAFETY: each is called where the machine has its instructions.
             if std::is_x86_feature_detected!("avx512f") {
-                let wide = step(&model, certain, |layer, h, c| unsafe {
-                    assert_eq!(lstm_avx512(layer, certain, &mut Units::new(h), &mut Units::new(c)), 32);
+                let wide = step(&model, deterministic, |layer, h, c| unsafe {
+                    assert_eq!(lstm_avx512(layer, deterministic, &mut Units::new(h), &mut Units::new(c)), 32);
                 });
                 assert_same(&wide, &portable, "AVX-512");
             }
             if std::is_x86_feature_detected!("avx2") {
-                let wide = step(&model, certain, |layer, h, c| unsafe {
-                    assert_eq!(lstm_avx2(layer, certain, &mut Units::new(h), &mut Units::new(c)), 32);
+                let wide = step(&model, deterministic, |layer, h, c| unsafe {
+                    assert_eq!(lstm_avx2(layer, deterministic, &mut Units::new(h), &mut Units::new(c)), 32);
                 });
                 assert_same(&wide, &portable, "AVX2");
             }
@@ -171,22 +176,22 @@ mod tests {
 
     #[test]
     fn vectors_give_the_bits_of_the_portable_elman_layer() {
-        for function in [Transfer::Tanh, Transfer::Sigmoid, Transfer::Rectifier] {
-            for certain in [false, true] {
+        for function in [Activation::Tanh, Activation::Sigmoid, Activation::Relu] {
+            for deterministic in [false, true] {
                 let model = model(CellKind::Elman(function), WeightFormat::F32);
-                let portable = step(&model, certain, |layer, h, _| {
-                    crate::cells::portable_elman(layer, certain, function, 0, &mut Units::new(h));
+                let portable = step(&model, deterministic, |layer, h, _| {
+                    crate::cells::portable_elman(layer, deterministic, function, 0, &mut Units::new(h));
                 });
                 // SAFETY: as above.
                 if std::is_x86_feature_detected!("avx512f") {
-                    let wide = step(&model, certain, |layer, h, _| unsafe {
-                        assert_eq!(elman_avx512(layer, certain, function, &mut Units::new(h)), 32);
+                    let wide = step(&model, deterministic, |layer, h, _| unsafe {
+                        assert_eq!(elman_avx512(layer, deterministic, function, &mut Units::new(h)), 32);
                     });
                     assert_same(&wide, &portable, "AVX-512");
                 }
                 if std::is_x86_feature_detected!("avx2") {
-                    let wide = step(&model, certain, |layer, h, _| unsafe {
-                        assert_eq!(elman_avx2(layer, certain, function, &mut Units::new(h)), 32);
+                    let wide = step(&model, deterministic, |layer, h, _| unsafe {
+                        assert_eq!(elman_avx2(layer, deterministic, function, &mut Units::new(h)), 32);
                     });
                     assert_same(&wide, &portable, "AVX2");
                 }

@@ -3,14 +3,14 @@
 use super::input::LastRow;
 use super::likelihood::{bernoulli_output, categorical, from_last, gaussian_output, noise_of};
 use super::model::Model;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 use super::network;
-use super::outputs::Places;
-#[cfg(feature = "packed")]
-use super::packed;
+use super::outputs::OutputSlices;
 use super::prediction::Output;
+#[cfg(feature = "quantized")]
+use super::quantized;
 use crate::cells::InputPairs;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 use crate::cells::each_pair;
 use crate::checkpoint::{Cursor, F32s, Likelihood, Target};
 use crate::moments::Moments;
@@ -24,15 +24,15 @@ impl<'m> Model<'m> {
         inputs: &impl InputPairs,
     ) -> Cursor<'m> {
         let (spec, mut weights) = (self.spec(), self.weights);
-        match spec.layout.runs_packed() {
-            #[cfg(feature = "packed")]
-            true => packed::recur(spec, &mut weights, scratch, recurrent, inputs),
-            #[cfg(feature = "plain")]
+        match spec.layout.runs_quantized() {
+            #[cfg(feature = "quantized")]
+            true => quantized::recur(spec, &mut weights, scratch, recurrent, inputs),
+            #[cfg(feature = "float")]
             false => {
                 let pairs = each_pair(inputs, spec.inputs.into());
                 network::recur(spec, &mut weights, scratch, recurrent, pairs);
             }
-            #[cfg(not(all(feature = "packed", feature = "plain")))]
+            #[cfg(not(all(feature = "quantized", feature = "float")))]
             _ => {}
         }
         weights
@@ -46,7 +46,7 @@ impl<'m> Model<'m> {
         recurrent: &[f32],
         scratch: &mut [f32],
         last: LastRow<'_>,
-        mut places: Places<'_>,
+        mut places: OutputSlices<'_>,
     ) {
         let spec = self.spec();
         let below = recurrent.get(spec.last_units()).unwrap_or_default();
@@ -61,12 +61,12 @@ impl<'m> Model<'m> {
             held: None,
         };
         let each = |y: Moments| emission.add(y);
-        match spec.layout.runs_packed() {
-            #[cfg(feature = "packed")]
-            true => packed::output_step(spec, &mut weights, scratch, below, each),
-            #[cfg(feature = "plain")]
+        match spec.layout.runs_quantized() {
+            #[cfg(feature = "quantized")]
+            true => quantized::output_step(spec, &mut weights, scratch, below, each),
+            #[cfg(feature = "float")]
             false => network::output_step(spec, &mut weights, scratch, below, each),
-            #[cfg(not(all(feature = "packed", feature = "plain")))]
+            #[cfg(not(all(feature = "quantized", feature = "float")))]
             _ => {}
         }
         if spec.likelihood == Likelihood::Categorical {
@@ -89,7 +89,7 @@ struct Emission<'e, 'p> {
     model: &'e Model<'e>,
     /// The row that outputs are added to, if they are changes.
     last: LastRow<'e>,
-    places: &'e mut Places<'p>,
+    places: &'e mut OutputSlices<'p>,
     noise_var: F32s<'e>,
     calibration: F32s<'e>,
     /// The output that comes next.
@@ -113,12 +113,12 @@ impl Emission<'_, '_> {
         };
         let y = match model.spec().target {
             // The prediction that was made for the row is still in its place.
-            Target::Change | Target::Correction => {
+            Target::ResidualNext | Target::ResidualSame => {
                 from_last(model.last(self.last, channel, self.places.each_ref().map(|list| &**list)), y)
             }
             Target::Next | Target::Columns => y,
         };
-        let (raw_mean, raw_std) = (model.output_mean.at(channel), model.output_std.at(channel));
+        let (raw_mean, raw_std) = (model.output_mean.at(channel), model.output_std_dev.at(channel));
         let output = match model.spec().likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 gaussian_output(y, raw_mean, raw_std, noise, self.calibration.at(channel))

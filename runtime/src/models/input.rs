@@ -1,6 +1,6 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
-use super::latent::Fed;
+use super::latent::DecoderInput;
 use crate::cells::UNIT_LIMIT;
 use crate::moments::{Moments, at_most};
 
@@ -24,10 +24,10 @@ impl Reading {
     }
 
     /// Moments in units of the training data's mean and deviation, kept inside the finite range.
-    pub(super) fn standardised(self, mean: f32, std: f32) -> Moments {
+    pub(super) fn standardised(self, mean: f32, std_dev: f32) -> Moments {
         // Nearly every reading is certain, and a division is dear where it is emulated.
-        let var = if self.var == 0.0 { 0.0 } else { self.var / std / std };
-        limited(Moments { mean: (self.value - mean) / std, var })
+        let var = if self.var == 0.0 { 0.0 } else { self.var / std_dev / std_dev };
+        limited(Moments { mean: (self.value - mean) / std_dev, var })
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) enum LastRow<'r> {
     /// In raw units; before the first one, the training mean.
     Raw(Option<&'r RawRow<'r>>),
     /// In units of the training data, gaps filled in: the first of what is fed.
-    Standardised(&'r Fed<'r>),
+    Standardised(&'r DecoderInput<'r>),
 }
 
 /// A source of readings: row values, with or without variances. Channels beyond its end are missing.

@@ -5,21 +5,21 @@ mod input;
 mod latent;
 mod likelihood;
 mod model;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 mod network;
 mod outputs;
-#[cfg(feature = "packed")]
-mod packed;
-#[cfg(feature = "packed")]
-mod packed_state;
 mod prediction;
 mod predictor;
+#[cfg(feature = "quantized")]
+mod quantized;
+#[cfg(feature = "quantized")]
+mod quantized_state;
 mod row_inputs;
 mod state;
 mod surprise;
 mod words;
 
-pub use latent::{Denoiser, Fan, Feedback, LatentModel, Sampler};
+pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
 pub use model::Model;
 pub use prediction::{Output, Prediction, Surprise};
 pub use predictor::Predictor;

@@ -14,9 +14,9 @@ use crate::{Arena, Error};
 pub struct Model<'m> {
     checkpoint: Checkpoint<'m>,
     pub(super) input_mean: F32s<'m>,
-    pub(super) input_std: F32s<'m>,
+    pub(super) input_std_dev: F32s<'m>,
     pub(super) output_mean: F32s<'m>,
-    pub(super) output_std: F32s<'m>,
+    pub(super) output_std_dev: F32s<'m>,
     /// The payload from the first layer on.
     pub(super) weights: Cursor<'m>,
 }
@@ -33,9 +33,9 @@ impl<'m> Model<'m> {
     /// The model in a checkpoint that has been checked.
     pub(super) fn of(checkpoint: Checkpoint<'m>) -> Self {
         let mut cursor = checkpoint.cursor();
-        let [input_mean, input_std, output_mean, output_std] =
+        let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        Model { input_mean, input_std, output_mean, output_std, weights: cursor, checkpoint }
+        Model { input_mean, input_std_dev, output_mean, output_std_dev, weights: cursor, checkpoint }
     }
 
     /// The architecture.
@@ -71,8 +71,8 @@ impl<'m> Model<'m> {
         state.recurrent.fill(0.0);
         state.outputs.forget_surprise();
         match self.spec().target {
-            Target::Next | Target::Change => self.advance(state, None),
-            Target::Columns | Target::Correction => self.prior(state),
+            Target::Next | Target::ResidualNext => self.advance(state, None),
+            Target::Columns | Target::ResidualSame => self.prior(state),
         }
     }
 
@@ -120,8 +120,8 @@ impl<'m> Model<'m> {
     /// Moments of an input channel; its training mean and variance when nothing is known.
     pub(super) fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
         let unknown = Moments { mean: 0.0, var: 1.0 };
-        let (mean, std) = (self.input_mean.at(channel), self.input_std.at(channel));
-        reading.map_or(unknown, |reading| reading.standardised(mean, std))
+        let (mean, std_dev) = (self.input_mean.at(channel), self.input_std_dev.at(channel));
+        reading.map_or(unknown, |reading| reading.standardised(mean, std_dev))
     }
 
     /// Moments of an input channel of a sample, given what was predicted for it.
@@ -153,7 +153,7 @@ impl<'m> Model<'m> {
         let outputs = &mut state.outputs;
         let places = outputs.mean.iter_mut().zip(outputs.aleatoric.iter_mut());
         for ((mean, aleatoric), (raw_mean, raw_std)) in
-            places.zip(self.output_mean.iter().zip(self.output_std.iter()))
+            places.zip(self.output_mean.iter().zip(self.output_std_dev.iter()))
         {
             (*mean, *aleatoric) = match probability {
                 Some(p) => (p, p * (1.0 - p)),

@@ -10,7 +10,7 @@ use crate::checkpoint::Likelihood;
 use crate::random::{normal, uniform};
 
 /// Means and the two parts of variances, one list each.
-pub(super) type Places<'p> = [&'p mut [f32]; 3];
+pub(super) type OutputSlices<'p> = [&'p mut [f32]; 3];
 
 /// What a stream said last, and how surprising the sample just seen was.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Where a network writes its outputs.
-    pub(super) fn places(&mut self) -> Places<'_> {
+    pub(super) fn places(&mut self) -> OutputSlices<'_> {
         [self.mean, self.epistemic, self.aleatoric]
     }
 
@@ -75,7 +75,7 @@ impl<'a> Outputs<'a> {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let parts = self.epistemic.iter().zip(&*self.aleatoric);
                 for (value, (epistemic, aleatoric)) in self.mean.iter_mut().zip(parts) {
-                    *value += Output::of(*value, *epistemic, *aleatoric).deviation() * normal(rng);
+                    *value += Output::of(*value, *epistemic, *aleatoric).std_dev() * normal(rng);
                 }
             }
             Likelihood::Bernoulli => {

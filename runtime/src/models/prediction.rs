@@ -22,7 +22,7 @@ impl Output {
     }
 
     /// Standard deviation: the error bar.
-    pub fn deviation(&self) -> f32 {
+    pub fn std_dev(&self) -> f32 {
         libm::sqrtf(self.variance)
     }
 }

@@ -16,10 +16,10 @@ pub(super) struct RowInputs<'i> {
 
 impl InputPairs for RowInputs<'_> {
     #[inline(always)]
-    fn certain(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
         // Nearly all rows are whole and certain; any doubt is for the slow path.
         let values = self.row.filter(|row| row.vars.is_empty()).map_or(&[][..], |row| row.values);
-        let scales = self.model.input_mean.pairs().zip(self.model.input_std.pairs());
+        let scales = self.model.input_mean.pairs().zip(self.model.input_std_dev.pairs());
         values.as_chunks().0.iter().zip(scales).map(|([x, y], ([m, n], [s, t]))| {
             let there = x.is_finite() && y.is_finite();
             there.then(|| [(x - m) / s, (y - n) / t])

@@ -4,8 +4,8 @@ use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
 use super::outputs::Outputs;
-#[cfg(feature = "packed")]
-use super::packed_state;
+#[cfg(feature = "quantized")]
+use super::quantized_state;
 use super::words::{Words, copy};
 use crate::Error;
 use crate::cells::UNIT_LIMIT;
@@ -16,7 +16,7 @@ use crate::checkpoint::ModelSpec;
 /// Made by [`Model::start`](crate::Model::start).
 #[derive(Debug)]
 pub struct State<'a> {
-    /// Per layer: h means, h variances, and for an LSTM c means, c variances; in packed layouts h, and for an LSTM
+    /// Per layer: h means, h variances, and for an LSTM c means, c variances; in quantized layouts h, and for an LSTM
     /// mean and variance of each c, as integers.
     pub(super) recurrent: &'a mut [f32],
     /// The last prediction, and the score of the sample just seen.
@@ -66,18 +66,18 @@ impl<'a> State<'a> {
 
 /// Writes the state of a network's layers as numbers.
 pub(super) fn save_recurrent(spec: &ModelSpec, recurrent: &[f32], numbers: &mut [f32]) {
-    match spec.layout.runs_packed() {
-        #[cfg(feature = "packed")]
-        true => packed_state::save(spec, recurrent, numbers),
+    match spec.layout.runs_quantized() {
+        #[cfg(feature = "quantized")]
+        true => quantized_state::save(spec, recurrent, numbers),
         _ => copy(numbers, recurrent),
     }
 }
 
 /// Reads what [`save_recurrent`] wrote.
 pub(super) fn restore_recurrent(spec: &ModelSpec, recurrent: &mut [f32], numbers: &[f32]) {
-    match spec.layout.runs_packed() {
-        #[cfg(feature = "packed")]
-        true => packed_state::restore(spec, recurrent, numbers),
+    match spec.layout.runs_quantized() {
+        #[cfg(feature = "quantized")]
+        true => quantized_state::restore(spec, recurrent, numbers),
         _ => copy(recurrent, numbers),
     }
 }

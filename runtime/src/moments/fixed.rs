@@ -22,7 +22,7 @@ pub(crate) const MEAN_BITS: u32 = 28;
 pub(crate) const SHORT_MEAN_BITS: u32 = 15;
 /// Fractional bits of a variance that comes out.
 pub(crate) const VAR_BITS: u32 = 20;
-/// Largest shift of a [`Spread`], for which v + 5/8 still fits a word.
+/// Largest shift of a [`BlockFloat`], for which v + 5/8 still fits a word.
 pub(crate) const LARGEST_SHIFT: u32 = 12;
 
 /// Mean with [`MEAN_BITS`] and variance with [`VAR_BITS`] fractional bits.
@@ -44,7 +44,7 @@ impl FixedMoments {
 ///
 /// All units of a layer share the shift, whatever size their variances are at the time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spread {
+pub(crate) struct BlockFloat {
     pub(crate) mantissa: i32,
     pub(crate) shift: u32,
 }
@@ -58,11 +58,11 @@ pub(crate) const CELL_COLUMNS: usize = 64;
 /// τ is cut off at 4, where tanh is 1 up to 7·10⁻⁴.
 const LARGEST_TAU: i32 = (4 << 13) - 1;
 /// ρ of a number that is certain, 15 bits.
-const CERTAIN_RHO: i32 = 32767;
+const DETERMINISTIC_RHO: i32 = 32767;
 
 /// Moments of tanh(a) for a pre-activation with [`INPUT_BITS`] fractional bits.
 #[inline(never)] // five copies in one function would leave no register to any
-pub(crate) fn tanh(mean: i32, spread: Spread) -> FixedMoments {
+pub(crate) fn tanh(mean: i32, spread: BlockFloat) -> FixedMoments {
     let rho = inverse_root(spread);
     let tau = mul_word(mean, rho);
     let size = size(tau);
@@ -77,11 +77,11 @@ pub(crate) fn tanh(mean: i32, spread: Spread) -> FixedMoments {
 
 /// tanh(m) of a number that is certain.
 #[inline(always)]
-pub(crate) fn tanh_certain(mean: i32) -> i32 {
+pub(crate) fn deterministic_tanh(mean: i32) -> i32 {
     let tau = mean >> 1;
     let size = size(tau);
-    let [mean, _, by_tau, by_rho] = cell(size, CERTAIN_RHO);
-    signed_as(tau, mean + low(by_tau) * size + low(by_rho) * CERTAIN_RHO)
+    let [mean, _, by_tau, by_rho] = cell(size, DETERMINISTIC_RHO);
+    signed_as(tau, mean + low(by_tau) * size + low(by_rho) * DETERMINISTIC_RHO)
 }
 
 /// σ from tanh of half the argument, shortened.
@@ -92,7 +92,7 @@ pub(crate) fn sigmoid_mean(tanh: i32) -> i32 {
 
 /// ρ, 15 bits.
 #[inline(always)]
-fn inverse_root(spread: Spread) -> i32 {
+fn inverse_root(spread: BlockFloat) -> i32 {
     let shift = spread.shift & 15;
     // Bounded from below, and smooth near zero, which octaves of the variance itself would not be.
     let sum = (spread.mantissa as u32).wrapping_add(ROOT_OFFSET << shift);

@@ -59,7 +59,7 @@ pub(crate) static ROOTS: [i32; 416] = [
     1794047500, 1777663515, 1761738280, 1746271797, 1731264066, 1716649549, 1702362713, 1688534627,
 ];
 
-/// Planes of mean and variance ratio, by eighths of ρ and sixteenths of τ.
+/// MomentSlices of mean and variance ratio, by eighths of ρ and sixteenths of τ.
 pub(crate) static CELLS: [[i32; 4]; 512] = [
     [19018, 210493126, -100630569, -364511233], [133452, 211974858, -299532529, -362348548],
     [550749, 214826964, -491029117, -358088711], [1462581, 218838777, -670663879, -351731722],

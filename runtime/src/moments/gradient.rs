@@ -27,7 +27,7 @@ impl Jacobian {
     }
 
     /// With infinities, which only subnormal variances can make, brought back to finite numbers.
-    pub(super) fn sane(self) -> Jacobian {
+    pub(super) fn sanitized(self) -> Jacobian {
         let finite = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(f32::MIN, f32::MAX) };
         Jacobian {
             mean_by_mean: finite(self.mean_by_mean),
@@ -38,10 +38,10 @@ impl Jacobian {
     }
 }
 
-/// [`super::rectifier`] and its derivatives.
+/// [`super::relu`] and its derivatives.
 #[inline(always)]
-pub fn rectifier(a: Moments) -> (Moments, Jacobian) {
-    super::rectifier::rectifier_gradient(a)
+pub fn relu(a: Moments) -> (Moments, Jacobian) {
+    super::relu::relu_gradient(a)
 }
 
 /// [`super::sigmoid`] and its derivatives.
@@ -78,7 +78,7 @@ pub fn paper_tanh(a: Moments) -> (Moments, Jacobian) {
 /// The incoming moments, made sane, as numbers that carry their derivatives.
 #[inline(always)]
 fn inputs(a: Moments) -> (Dual, Dual) {
-    let Moments { mean, var } = a.sane();
+    let Moments { mean, var } = a.sanitized();
     (Dual { value: mean, by_mean: 1.0, by_var: 0.0 }, Dual { value: var, by_mean: 0.0, by_var: 1.0 })
 }
 

@@ -18,7 +18,7 @@
 //! on a Cortex-M4F (QEMU), 7 000 on a core without floating-point unit, 12 500 on a Cortex-M0.
 
 use super::Moments;
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 use super::elementary::exp2;
 use super::scalar::Scalar;
 use core::f32::consts::{LOG2_E, PI};
@@ -29,12 +29,12 @@ const Z_SCALE: f32 = 8.0;
 /// Moments of σ(a) = 1/(1 + e^−a) for a ~ N(m, v).
 #[inline]
 pub fn sigmoid(a: Moments) -> Moments {
-    sigmoid_of_sane(a.sane())
+    sigmoid_of_sanitized(a.sanitized())
 }
 
 /// [`sigmoid`] of moments that are known to make sense.
 #[inline(always)]
-pub(crate) fn sigmoid_of_sane(a: Moments) -> Moments {
+pub(crate) fn sigmoid_of_sanitized(a: Moments) -> Moments {
     let (mean, var) = sigmoid_of(a.mean, a.var);
     Moments { mean, var }
 }
@@ -42,36 +42,36 @@ pub(crate) fn sigmoid_of_sane(a: Moments) -> Moments {
 /// Moments of tanh(a) for a ~ N(m, v).
 #[inline]
 pub fn tanh(a: Moments) -> Moments {
-    tanh_of_sane(a.sane())
+    tanh_of_sanitized(a.sanitized())
 }
 
 /// [`tanh`] of moments that are known to make sense.
 #[inline(always)]
-pub(crate) fn tanh_of_sane(a: Moments) -> Moments {
+pub(crate) fn tanh_of_sanitized(a: Moments) -> Moments {
     let (mean, var) = tanh_of(a.mean, a.var);
     Moments { mean, var }
 }
 
 /// σ of a number that is certain: the bits of [`sigmoid`] without variance.
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 #[inline(always)]
-pub(crate) fn certain_sigmoid(mean: f32) -> f32 {
-    let miss = certain_miss(mean.abs());
+pub(crate) fn deterministic_sigmoid(mean: f32) -> f32 {
+    let miss = deterministic_miss(mean.abs());
     if mean < 0.0 { miss } else { 1.0 - miss }
 }
 
 /// tanh of a number that is certain: the bits of [`tanh`] without variance.
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 #[inline(always)]
-pub(crate) fn certain_tanh(mean: f32) -> f32 {
-    let size = 1.0 - 2.0 * certain_miss(2.0 * mean.abs());
+pub(crate) fn deterministic_tanh(mean: f32) -> f32 {
+    let size = 1.0 - 2.0 * deterministic_miss(2.0 * mean.abs());
     if mean < 0.0 { -size } else { size }
 }
 
 /// 1 − σ(a) for an a that is not negative: `of_magnitude` with ρ = 1, where both corrections vanish.
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 #[inline(always)]
-fn certain_miss(magnitude: f32) -> f32 {
+fn deterministic_miss(magnitude: f32) -> f32 {
     let odds = exp2(-(magnitude * LOG2_E).at_most(126.0));
     odds * (1.0 / (odds + 1.0))
 }
@@ -132,7 +132,7 @@ fn spread_correction<S: Scalar>(z: S, rho: S) -> S {
     let constant = rho2 * rho2 * -0.198_050_4 + rho * -0.732_863_3 + 0.646_939_7;
     let quadratic = rho * (rho * (rho * 50.415_21 + -23.620_39) + 18.233_45) + 17.727_56;
     // The terms in z⁴, z⁵ and z⁶ share a factor z⁴ρ.
-    let certain = rho * (z * (z * -167.3624 + 434.2623) + -194.2702) + z * 29.057_67 + -177.057;
-    let quartic = rho * (rho2 * certain + 17.528_07);
+    let deterministic = rho * (z * (z * -167.3624 + 434.2623) + -194.2702) + z * 29.057_67 + -177.057;
+    let quartic = rho * (rho2 * deterministic + 17.528_07);
     z2 * (z2 * quartic + quadratic) + constant
 }

@@ -1,4 +1,4 @@
-//! Expectation and variance through transfer functions and products.
+//! Expectation and variance through activation functions and products.
 //!
 //! A quantity is known by its [`Moments`]: mean and variance. Each function here takes the moments of a
 //! Gaussian input a ~ N(m, v) and gives those of f(a); [`product`] takes two independent inputs of any
@@ -11,7 +11,7 @@
 //!
 //! # How exact
 //!
-//! [`identity`], [`rectifier`] and [`product`] are exact up to rounding. [`sigmoid`] and [`tanh`] have no
+//! [`identity`], [`relu`] and [`product`] are exact up to rounding. [`sigmoid`] and [`tanh`] have no
 //! closed form; they are fitted (see `logistic.rs`). Largest errors against quadrature on m ∈ [−8, 8],
 //! √v ∈ [0, 8], as the tests measure them:
 //!
@@ -27,21 +27,23 @@
 //! to 0.013 and the variance by up to 0.027, also where the input is certain and it should vanish.
 
 mod elementary;
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 pub(crate) mod fixed;
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 mod fixed_table;
 pub mod gradient;
 mod logistic;
 pub mod paper;
-mod rectifier;
+mod relu;
 mod scalar;
 
 pub use gradient::Jacobian;
-#[cfg(feature = "plain")]
-pub(crate) use logistic::{certain_sigmoid, certain_tanh, sigmoid_of_sane, tanh_of_sane};
+#[cfg(feature = "float")]
+pub(crate) use logistic::{
+    deterministic_sigmoid, deterministic_tanh, sigmoid_of_sanitized, tanh_of_sanitized,
+};
 pub use logistic::{sigmoid, tanh};
-pub use rectifier::rectifier;
+pub use relu::relu;
 
 /// The largest mean and variance that come out of here, and that go in without being cut: near the end of what f32
 /// holds, with room for the small factors of the formulas.
@@ -61,7 +63,7 @@ impl Moments {
     /// The nearest moments that make sense: finite, variance not negative. What is not a number becomes
     /// mean zero or the largest variance.
     #[inline(always)]
-    fn sane(self) -> Moments {
+    fn sanitized(self) -> Moments {
         let mean = if self.mean.is_nan() { 0.0 } else { self.mean };
         // A comparison is false for what is not a number: such a variance ends at the maximum.
         let var = at_most(self.var, LARGEST);
@@ -79,19 +81,19 @@ pub(crate) fn at_most(value: f32, limit: f32) -> f32 {
 /// The quantity itself.
 #[inline]
 pub fn identity(a: Moments) -> Moments {
-    a.sane()
+    a.sanitized()
 }
 
 /// a·b for independent a and b: E = E₁E₂, V = V₁V₂ + V₁E₂² + V₂E₁²
 /// (Bayer 2015, thesis, eqs. 14 and 15). Exact for any distribution of either.
 #[inline]
 pub fn product(a: Moments, b: Moments) -> Moments {
-    product_of_sane(a.sane(), b.sane()).sane()
+    product_of_sanitized(a.sanitized(), b.sanitized()).sanitized()
 }
 
 /// [`product`] of moments that are known to make sense, and to have one that does.
 #[inline(always)]
-pub(crate) fn product_of_sane(a: Moments, b: Moments) -> Moments {
+pub(crate) fn product_of_sanitized(a: Moments, b: Moments) -> Moments {
     Moments {
         mean: a.mean * b.mean,
         var: a.var * b.var + a.var * (b.mean * b.mean) + b.var * (a.mean * a.mean),

@@ -17,7 +17,7 @@ const SHIFT: f32 = 0.881_373_6;
 /// The square is of the outgoing mean, where the thesis prints the incoming one, and V is cut off at zero.
 #[inline]
 pub fn sigmoid(a: Moments) -> Moments {
-    let a = a.sane();
+    let a = a.sanitized();
     let (mean, var) = sigmoid_of(a.mean, a.var);
     Moments { mean, var }
 }
@@ -25,7 +25,7 @@ pub fn sigmoid(a: Moments) -> Moments {
 /// Hyperbolic tangent, from [`sigmoid`] by tanh(x) = 2σ(2x) − 1.
 #[inline]
 pub fn tanh(a: Moments) -> Moments {
-    let a = a.sane();
+    let a = a.sanitized();
     let (mean, var) = tanh_of(a.mean, a.var);
     Moments { mean, var }
 }

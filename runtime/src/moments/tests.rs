@@ -1,11 +1,11 @@
 //! What the tests of the moments share: the functions by name, and where to try them.
 
-use super::{Jacobian, Moments, gradient, identity, paper, rectifier, sigmoid, tanh};
+use super::{Jacobian, Moments, gradient, identity, paper, relu, sigmoid, tanh};
 use std::vec::Vec;
 
 mod accuracy;
 mod derivatives;
-#[cfg(feature = "packed")]
+#[cfg(feature = "quantized")]
 mod fixed;
 mod limits;
 mod published;
@@ -17,7 +17,7 @@ type Gradient = fn(Moments) -> (Moments, Jacobian);
 
 const ALL: [(&str, Function); 6] = [
     ("identity", identity),
-    ("rectifier", rectifier),
+    ("relu", relu),
     ("sigmoid", sigmoid),
     ("tanh", tanh),
     ("paper::sigmoid", paper::sigmoid),
@@ -25,15 +25,15 @@ const ALL: [(&str, Function); 6] = [
 ];
 
 const GRADIENTS: [(&str, Function, Gradient); 5] = [
-    ("rectifier", rectifier, gradient::rectifier),
+    ("relu", relu, gradient::relu),
     ("sigmoid", sigmoid, gradient::sigmoid),
     ("tanh", tanh, gradient::tanh),
     ("paper::sigmoid", paper::sigmoid, gradient::paper_sigmoid),
     ("paper::tanh", paper::tanh, gradient::paper_tanh),
 ];
 
-fn moments(mean: f64, deviation: f64) -> Moments {
-    Moments { mean: mean as f32, var: (deviation * deviation) as f32 }
+fn moments(mean: f64, std_dev: f64) -> Moments {
+    Moments { mean: mean as f32, var: (std_dev * std_dev) as f32 }
 }
 
 /// Evenly spaced values from 0 to `end`, both included.
@@ -42,7 +42,7 @@ fn steps(end: f64, count: usize) -> impl Iterator<Item = f64> + Clone {
 }
 
 /// Standard deviations up to 8: fine ones, and coarse ones down to 10⁻⁶.
-fn deviations() -> Vec<f64> {
+fn std_devs() -> Vec<f64> {
     let tiny = (-24..0).map(|power| 10f64.powf(f64::from(power) / 4.0));
     tiny.chain(steps(8.0, 160)).collect()
 }

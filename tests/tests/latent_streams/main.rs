@@ -1,10 +1,10 @@
 //! Properties of streams of latent models: what they say depends on what they saw and drew, and on nothing else.
 
-mod fan;
+mod rollouts;
 mod stream;
 
 use proptest::prelude::*;
-use quaver::{Denoiser, Error, Fan, Feedback, LatentModel, Prediction, Sampler};
+use quaver::{Denoiser, Error, FeedMode, LatentModel, Prediction, Rollouts, Sampler};
 use quaver_tests::numbers::Numbers;
 
 use stream::{Stream, arena, bits, models, samplers, whole_run, with_sampler, with_stream};
@@ -20,7 +20,7 @@ proptest! {
                 let first = bits(&stream.prediction());
                 case.stream.chunks(case.inputs).take(seen).for_each(|row| _ = stream.step(row));
                 if let Stream::Sampler(sampler) = stream {
-                    sampler.sample(&mut Numbers::new("before reset"), Feedback::Draw);
+                    sampler.sample(&mut Numbers::new("before reset"), FeedMode::Draw);
                 }
                 stream.reset();
                 let again = bits(&stream.prediction());
@@ -82,7 +82,7 @@ proptest! {
             let rows = case.stream.chunks(case.inputs).take(at);
             let sampled = |sampler: &mut Sampler<'_, '_>| -> Vec<u32> {
                 let mut chance = Numbers::new("fork");
-                let next = |_| sampler.sample(&mut chance, Feedback::Draw).to_vec();
+                let next = |_| sampler.sample(&mut chance, FeedMode::Draw).to_vec();
                 (0..steps).flat_map(next).map(f32::to_bits).collect()
             };
             with_sampler(&case, |sampler| {
@@ -119,7 +119,7 @@ proptest! {
                     assert_sane(&stream.step(row), &case.name);
                     assert_sane(&stream.step_uncertain(row, vars), &case.name);
                     if let Stream::Sampler(sampler) = stream {
-                        let row = sampler.sample(&mut chance, Feedback::Draw);
+                        let row = sampler.sample(&mut chance, FeedMode::Draw);
                         assert!(row.iter().all(|value| value.is_finite()), "{}: {row:?}", case.name);
                     }
                 }
@@ -218,7 +218,7 @@ fn too_little_memory_is_refused_with_the_number_needed() {
     let case = &samplers()[0];
     with_sampler(case, |sampler| {
         let needed = 3 * sampler.model().future_words();
-        let error = Fan::<3>::new_in(sampler, &mut vec![0.0; needed - 1]).err();
+        let error = Rollouts::<3>::new_in(sampler, &mut vec![0.0; needed - 1]).err();
         assert_eq!(error, Some(Error::Arena { needed, found: needed - 1 }));
     });
 }

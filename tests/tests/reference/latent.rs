@@ -1,7 +1,7 @@
 //! Denoiser and sampler against two slow f64 networks, stepped as the equations say.
 
 use quaver::checkpoint::{
-    CellKind, Family, Forecast, LatentSpec, Layout, Likelihood, Prior, Transfer, WeightFormat,
+    Activation, CellKind, Family, Forecast, LatentSpec, Layout, Likelihood, Prior, WeightFormat,
 };
 use quaver::{Denoiser, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
@@ -21,25 +21,25 @@ type Triple = (f64, f64, f64);
 struct Reference {
     networks: Networks,
     recognition: Network,
-    generating: Network,
-    /// What the generating network reads before the latents.
+    generative: Network,
+    /// What the generative network reads before the latents.
     read: Vec<Pair>,
     /// What is known of z_t.
     latents: Vec<Pair>,
 }
 
-fn standardised(value: Pair, mean: f32, std: f32) -> Pair {
-    let std = f64::from(std);
-    ((value.0 - f64::from(mean)) / std, value.1 / std / std)
+fn standardised(value: Pair, mean: f32, std_dev: f32) -> Pair {
+    let std_dev = f64::from(std_dev);
+    ((value.0 - f64::from(mean)) / std_dev, value.1 / std_dev / std_dev)
 }
 
 impl Reference {
     fn new(networks: &Networks) -> Self {
         let latents = usize::from(networks.spec.latents);
-        let read = usize::from(networks.generating.spec.inputs) - latents;
+        let read = usize::from(networks.generative.spec.inputs) - latents;
         Reference {
             recognition: Network::new(&networks.recognition),
-            generating: Network::new(&networks.generating),
+            generative: Network::new(&networks.generative),
             read: vec![(0.0, 0.0); read],
             latents: vec![(0.0, 0.0); latents],
             networks: networks.clone(),
@@ -47,19 +47,19 @@ impl Reference {
     }
 
     fn fed(&self, latents: &[Pair]) -> Vec<Pair> {
-        let certain = self.networks.spec.forecast == Forecast::PosteriorMean;
-        let latent = |z: &Pair| if certain { (z.0, 0.0) } else { *z };
+        let deterministic = self.networks.spec.forecast == Forecast::PosteriorMean;
+        let latent = |z: &Pair| if deterministic { (z.0, 0.0) } else { *z };
         self.read.iter().copied().chain(latents.iter().map(latent)).collect()
     }
 
-    /// p(x_t | x_{1:t−1}), with z_t from the prior, by a copy of the generating network.
+    /// p(x_t | x_{1:t−1}), with z_t from the prior, by a copy of the generative network.
     fn expected(&self) -> Vec<Triple> {
         let prior = |z: &Pair| match self.networks.spec.prior {
             Prior::White => (0.0, 1.0),
             Prior::Wiener => (z.0, z.1 + 1.0),
         };
         let prior: Vec<Pair> = self.latents.iter().map(prior).collect();
-        self.generating.clone().step(self.fed(&prior))
+        self.generative.clone().step(self.fed(&prior))
     }
 
     /// The row with its gaps filled in by what was expected, in raw units.
@@ -74,11 +74,15 @@ impl Reference {
     /// Takes in x_t. Returns the estimate of it (VOSP) or the prediction of the next row (STORN), and −log p(x_t).
     fn step(&mut self, row: &[f32]) -> (Vec<Triple>, f64) {
         let expected = self.expected();
-        let nll = nll(self.networks.generating.spec.likelihood, row, &expected);
+        let nll = nll(self.networks.generative.spec.likelihood, row, &expected);
         let filled = Self::filled(row, &expected);
         let scaled = |scaler: &quaver::checkpoint::Scaler| -> Vec<Pair> {
-            let units = scaler.mean.iter().zip(&scaler.std);
-            filled.iter().zip(units).map(|(value, (mean, std))| standardised(*value, *mean, *std)).collect()
+            let units = scaler.mean.iter().zip(&scaler.std_dev);
+            filled
+                .iter()
+                .zip(units)
+                .map(|(value, (mean, std_dev))| standardised(*value, *mean, *std_dev))
+                .collect()
         };
         let before = self.recognition.last().to_vec();
         let posterior = self.recognition.step(scaled(&self.networks.recognition.input_scaler));
@@ -86,13 +90,13 @@ impl Reference {
         match self.networks.spec.family {
             Family::Vosp => {
                 self.read = before;
-                let estimate = self.generating.step(self.fed(&self.latents));
+                let estimate = self.generative.step(self.fed(&self.latents));
                 self.read = self.recognition.last().to_vec();
                 (estimate, nll)
             }
             Family::Storn => {
-                self.generating.step(self.fed(&self.latents));
-                self.read = scaled(&self.networks.generating.input_scaler);
+                self.generative.step(self.fed(&self.latents));
+                self.read = scaled(&self.networks.generative.input_scaler);
                 (self.expected(), nll)
             }
         }
@@ -155,13 +159,13 @@ const FITTED: f64 = 1e-3;
 const INTEGER: f64 = 4e-3;
 
 fn every_storage(architecture: LatentArchitecture) {
-    compare(architecture, (WeightFormat::F32, Layout::Plain), FITTED);
-    compare(architecture, (WeightFormat::Int8, Layout::Plain), FITTED);
+    compare(architecture, (WeightFormat::F32, Layout::Float), FITTED);
+    compare(architecture, (WeightFormat::Int8, Layout::Float), FITTED);
     compare(architecture, (WeightFormat::Int8, Layout::Small), INTEGER);
     compare(architecture, (WeightFormat::Int8, Layout::Fast), INTEGER);
     let spec = LatentSpec { forecast: Forecast::PosteriorMean, ..architecture.spec };
     let at_the_mean = LatentArchitecture { spec, ..architecture };
-    compare(at_the_mean, (WeightFormat::F32, Layout::Plain), FITTED);
+    compare(at_the_mean, (WeightFormat::F32, Layout::Float), FITTED);
     compare(at_the_mean, (WeightFormat::Int8, Layout::Fast), INTEGER);
 }
 
@@ -173,7 +177,7 @@ fn denoisers_agree_with_the_equations() {
         spec: LatentSpec { prior: Prior::White, latents: 3, ..vosp.spec },
         recognition: &[(CellKind::Lstm, 6)],
         recognition_likelihood: Likelihood::Gaussian,
-        generating: &[(CellKind::Dense(Transfer::Tanh), 8), (CellKind::Dense(Transfer::Sigmoid), 5)],
+        generative: &[(CellKind::Dense(Activation::Tanh), 8), (CellKind::Dense(Activation::Sigmoid), 5)],
         likelihood: Likelihood::Heteroscedastic,
         ..vosp
     };
@@ -188,7 +192,7 @@ fn samplers_agree_with_the_equations() {
     let binary = LatentArchitecture {
         likelihood: Likelihood::Bernoulli,
         recognition: &[(CellKind::Lstm, 5)],
-        generating: &[(CellKind::Elman(Transfer::Tanh), 8)],
+        generative: &[(CellKind::Elman(Activation::Tanh), 8)],
         ..storn
     };
     every_storage(binary);

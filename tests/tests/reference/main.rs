@@ -5,16 +5,16 @@ mod network;
 
 use network::Network;
 use quaver::checkpoint::{
-    CellKind, Contents, Layout, Likelihood, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+    Activation, CellKind, Contents, Layout, Likelihood, MomentForm, OutputMode, Target, UnitNoise,
     WeightFormat, write,
 };
 use quaver::{Model, Output};
 use quaver_tests::golden::{Architecture, randomise};
 use quaver_tests::numbers::Numbers;
 
-const TANH: CellKind = CellKind::Elman(Transfer::Tanh);
-const SIGMOID: CellKind = CellKind::Elman(Transfer::Sigmoid);
-const RECTIFIER: CellKind = CellKind::Elman(Transfer::Rectifier);
+const TANH: CellKind = CellKind::Elman(Activation::Tanh);
+const SIGMOID: CellKind = CellKind::Elman(Activation::Sigmoid);
+const RECTIFIER: CellKind = CellKind::Elman(Activation::Relu);
 const STEPS: usize = 30;
 
 /// Largest differences over a stream: of means in output deviations, of variances relative to the total variance.
@@ -59,10 +59,10 @@ fn gap(
 }
 
 fn standardised(contents: &Contents, row: &[f32], vars: &[f32]) -> Vec<(f64, f64)> {
-    let scaler = contents.input_scaler.mean.iter().zip(&contents.input_scaler.std);
-    let channel = |((value, var), (mean, std)): ((&f32, &f32), (&f32, &f32))| {
-        let std = f64::from(*std);
-        ((f64::from(*value) - f64::from(*mean)) / std, f64::from(*var) / std / std)
+    let scaler = contents.input_scaler.mean.iter().zip(&contents.input_scaler.std_dev);
+    let channel = |((value, var), (mean, std_dev)): ((&f32, &f32), (&f32, &f32))| {
+        let std_dev = f64::from(*std_dev);
+        ((f64::from(*value) - f64::from(*mean)) / std_dev, f64::from(*var) / std_dev / std_dev)
     };
     row.iter().zip(vars).zip(scaler).map(channel).collect()
 }
@@ -85,7 +85,7 @@ impl Gap {
 
 fn both_formats(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
     for format in [WeightFormat::F32, WeightFormat::Int8] {
-        gap(architecture, layers, (format, Layout::Plain))
+        gap(architecture, layers, (format, Layout::Float))
             .assert_within(tolerance, &format!("{what}, {format:?}"));
     }
 }
@@ -105,8 +105,8 @@ const ROUNDING: f64 = 5e-6;
 const FITTED: f64 = 2e-3;
 
 #[test]
-fn rectifiers_agree_to_rounding() {
-    both_formats(Architecture::default(), &[(RECTIFIER, 9)], ROUNDING, "rectifier");
+fn relus_agree_to_rounding() {
+    both_formats(Architecture::default(), &[(RECTIFIER, 9)], ROUNDING, "relu");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn weight_variances_noise_and_scales_take_part() {
 #[test]
 fn outputs_of_every_kind_agree() {
     let base = Architecture { form: MomentForm::Paper, ..Architecture::default() };
-    let plain = Architecture { mode: OutputMode::Plain, ..base };
+    let plain = Architecture { mode: OutputMode::MeanOnly, ..base };
     both_formats(plain, &[(TANH, 9)], ROUNDING, "plain output");
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     both_formats(binary, &[(TANH, 9)], ROUNDING, "Bernoulli output");
@@ -156,7 +156,7 @@ fn outputs_of_every_kind_agree() {
 
 #[test]
 fn changes_are_added_to_the_last_row() {
-    let base = Architecture { outputs: 3, target: Target::Change, ..Architecture::default() };
+    let base = Architecture { outputs: 3, target: Target::ResidualNext, ..Architecture::default() };
     let paper = Architecture { form: MomentForm::Paper, ..base };
     both_formats(paper, &[(TANH, 9)], ROUNDING, "change");
     let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
@@ -166,7 +166,7 @@ fn changes_are_added_to_the_last_row() {
 
 #[test]
 fn corrections_are_added_to_the_row_itself() {
-    let base = Architecture { outputs: 3, target: Target::Correction, ..Architecture::default() };
+    let base = Architecture { outputs: 3, target: Target::ResidualSame, ..Architecture::default() };
     let paper = Architecture { form: MomentForm::Paper, ..base };
     both_formats(paper, &[(TANH, 9)], ROUNDING, "correction");
     let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
@@ -178,8 +178,8 @@ fn corrections_are_added_to_the_row_itself() {
 fn layers_without_recurrence_agree() {
     let paper = Architecture { form: MomentForm::Paper, ..Architecture::default() };
     let dense = CellKind::Dense;
-    both_formats(paper, &[(dense(Transfer::Tanh), 9)], ROUNDING, "dense");
-    let stack = [(dense(Transfer::Rectifier), 6), (CellKind::Lstm, 5), (dense(Transfer::Sigmoid), 7)];
+    both_formats(paper, &[(dense(Activation::Tanh), 9)], ROUNDING, "dense");
+    let stack = [(dense(Activation::Relu), 6), (CellKind::Lstm, 5), (dense(Activation::Sigmoid), 7)];
     both_formats(Architecture { weight_variance: true, ..paper }, &stack, ROUNDING, "dense and recurrent");
 }
 
@@ -209,7 +209,7 @@ fn integer_kernels_agree_with_integrals() {
     packed_layouts(Architecture { noise, ..base }, &[(TANH, 9)], INTEGER, "other noise");
     let quiet = Architecture { noise: [UnitNoise::None; 3], ..base };
     packed_layouts(quiet, &[(CellKind::Lstm, 6)], INTEGER, "no noise but the inputs'");
-    let plain = Architecture { mode: OutputMode::Plain, ..base };
+    let plain = Architecture { mode: OutputMode::MeanOnly, ..base };
     packed_layouts(plain, &[(TANH, 9)], INTEGER, "plain output");
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     packed_layouts(binary, &[(TANH, 9)], INTEGER, "Bernoulli output");

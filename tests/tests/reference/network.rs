@@ -1,10 +1,10 @@
 //! The network once more, slowly and in f64, from the equations: what the runtime is compared with.
 //!
-//! Moments through transfer functions are integrals, taken by the trapezoidal rule; nothing is shared with the runtime
+//! Moments through activation functions are integrals, taken by the trapezoidal rule; nothing is shared with the runtime
 //! but the description of the model.
 
 use quaver::checkpoint::{
-    Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, Transfer, UnitNoise,
+    Activation, Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, UnitNoise,
 };
 
 /// Mean and variance.
@@ -21,9 +21,9 @@ impl Map {
         let cols = affine.weight.len() / affine.bias.len();
         let weights: Vec<f64> =
             affine.weight.chunks(cols).flat_map(|row| stored(row, bytes, 127.0)).collect();
-        let deviations: Vec<f32> = affine.weight_var.iter().map(|var| var.sqrt()).collect();
-        let deviations = deviations.chunks(cols).flat_map(|row| stored(row, bytes, 255.0));
-        let variances: Vec<f64> = deviations.map(|deviation| deviation * deviation).collect();
+        let std_devs: Vec<f32> = affine.weight_var.iter().map(|var| var.sqrt()).collect();
+        let std_devs = std_devs.chunks(cols).flat_map(|row| stored(row, bytes, 255.0));
+        let variances: Vec<f64> = std_devs.map(|std_dev| std_dev * std_dev).collect();
         let at = |list: &[f64], index: usize| list.get(index).copied().unwrap_or(0.0);
         let bias_var: Vec<f64> = affine.bias_var.iter().map(|var| f64::from(*var)).collect();
         let row = |(index, bias): (usize, &f32)| {
@@ -178,13 +178,13 @@ impl Network {
 
     fn outputs(&self, below: &[Pair], last: &[Pair]) -> Vec<(f64, f64, f64)> {
         let spec = &self.contents.spec;
-        let plain = spec.output.mode == OutputMode::Plain;
+        let plain = spec.output.mode == OutputMode::MeanOnly;
         let fed =
             below.iter().map(|unit| if plain { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
         let a = self.output.apply(&fed.collect::<Vec<_>>());
         let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
         let mut a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
-        if spec.target.is_on_top() {
+        if spec.target.is_residual() {
             for (change, last) in a.iter_mut().step_by(spec.likelihood.rows()).zip(last) {
                 *change = (change.0 + last.0, change.1 + last.1);
             }
@@ -211,9 +211,9 @@ impl Network {
     }
 
     fn gaussian(&self, index: usize, (mean, var): Pair, noise: f64) -> (f64, f64, f64) {
-        let std = f64::from(self.contents.output_scaler.std[index]);
-        let unit = std * std * f64::from(self.contents.calibration[index]);
-        let raw_mean = mean * std + f64::from(self.contents.output_scaler.mean[index]);
+        let std_dev = f64::from(self.contents.output_scaler.std_dev[index]);
+        let unit = std_dev * std_dev * f64::from(self.contents.calibration[index]);
+        let raw_mean = mean * std_dev + f64::from(self.contents.output_scaler.mean[index]);
         (raw_mean, var * unit, noise * unit)
     }
 }
@@ -233,11 +233,11 @@ fn categorical(a: &[Pair]) -> Vec<(f64, f64, f64)> {
     (0..p.len()).map(class).collect()
 }
 
-fn elman(function: Transfer, form: MomentForm, a: &[Pair]) -> Vec<Pair> {
+fn elman(function: Activation, form: MomentForm, a: &[Pair]) -> Vec<Pair> {
     let unit = |a: &Pair| match function {
-        Transfer::Tanh => tanh(form, *a),
-        Transfer::Sigmoid => sigmoid(form, *a),
-        Transfer::Rectifier => quadrature(|x| x.max(0.0), *a),
+        Activation::Tanh => tanh(form, *a),
+        Activation::Sigmoid => sigmoid(form, *a),
+        Activation::Relu => quadrature(|x| x.max(0.0), *a),
     };
     a.iter().map(unit).collect()
 }

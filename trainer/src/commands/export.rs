@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{Layout, Likelihood, Usage, WeightFormat};
+use quaver::checkpoint::{GramMatrices, Layout, Likelihood, WeightFormat};
 use serde::Serialize;
 
 use super::export_latent;
@@ -13,7 +13,7 @@ use super::say::{say, say_json};
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
 use crate::evaluate::{from_runtime, variance_factors};
-use crate::export::{Cost, Storage, cost, encode, matching_factors, rust_constants, usage};
+use crate::export::{Cost, Storage, cost, encode, rust_constants, usage, variance_correction};
 use crate::files;
 use crate::fit::{RunFolder, RunState, Trained};
 
@@ -36,10 +36,10 @@ pub struct Arguments {
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Weights::Int8)]
     pub(super) weights: Weights,
-    /// In which order int8 weights are stored. By default fast, or plain where the integer kernels cannot run the net or
+    /// In which order int8 weights are stored. By default fast, or float where the integer kernels cannot run the net or
     /// would cost more than 0.02 nats per step.
     #[arg(long, value_enum)]
-    pub(super) layout: Option<Order>,
+    pub(super) layout: Option<LayoutName>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
     #[arg(long)]
     pub(super) calibrate: bool,
@@ -67,24 +67,25 @@ pub(super) enum Weights {
 
 /// In which order weights are stored.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(super) enum Order {
-    /// Row after row; runs in floating point.
-    Plain,
+pub(super) enum LayoutName {
+    /// Floating point: f32 weights, or int8 with a scale per row.
+    #[value(alias = "plain")]
+    Float,
     /// For integer kernels, a byte per weight.
     Small,
     /// For integer kernels, two bytes per weight.
     Fast,
-    /// For integer kernels, means alone: for nets without noise and with a plain output.
+    /// For integer kernels, means alone: for nets without noise and with a mean-only output.
     Mean,
 }
 
-impl From<Order> for Layout {
-    fn from(order: Order) -> Self {
+impl From<LayoutName> for Layout {
+    fn from(order: LayoutName) -> Self {
         match order {
-            Order::Plain => Layout::Plain,
-            Order::Small => Layout::Small,
-            Order::Fast => Layout::Fast,
-            Order::Mean => Layout::Mean,
+            LayoutName::Float => Layout::Float,
+            LayoutName::Small => Layout::Small,
+            LayoutName::Fast => Layout::Fast,
+            LayoutName::Mean => Layout::Mean,
         }
     }
 }
@@ -144,13 +145,13 @@ pub(super) fn export(
 
 fn export_as(state: &RunState, storage: Storage, data: &Dataset, output: &Path) -> Result<Exported> {
     let (usage, layout) = settle(state, storage, data)?;
-    let f32_bytes = encode(state, WeightFormat::F32, Layout::Plain, &[], None)?;
+    let f32_bytes = encode(state, WeightFormat::F32, Layout::Float, &[], None)?;
     let stored = |factors| encode(state, storage.format, layout, &usage, factors);
     let bytes = match (storage.format, state.spec.likelihood) {
         (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
             let full = from_runtime(&f32_bytes, &data.train)?;
             let exported = from_runtime(&stored(None)?, &data.train)?;
-            stored(Some(&matching_factors(state.target_names.len(), &full, &exported)))?
+            stored(Some(&variance_correction(state.target_names.len(), &full, &exported)))?
         }
         _ => stored(None)?,
     };
@@ -158,7 +159,7 @@ fn export_as(state: &RunState, storage: Storage, data: &Dataset, output: &Path) 
 }
 
 /// How the training data use the weights, and the layout to take.
-fn settle(state: &RunState, storage: Storage, data: &Dataset) -> Result<(Vec<Usage>, Layout)> {
+fn settle(state: &RunState, storage: Storage, data: &Dataset) -> Result<(Vec<GramMatrices>, Layout)> {
     let usage = match storage.format {
         WeightFormat::F32 => Vec::new(),
         WeightFormat::Int8 => usage(state, &data.train)?,
@@ -176,7 +177,7 @@ fn calibrated_export(state: &RunState, storage: Storage, data: &Dataset, output:
         Ok(variance_factors(state.target_names.len(), &data.valid, &forecasts))
     };
     let stored = |factors| encode(state, storage.format, layout, &usage, factors);
-    let in_f32 = |factors| encode(state, WeightFormat::F32, Layout::Plain, &[], factors);
+    let in_f32 = |factors| encode(state, WeightFormat::F32, Layout::Float, &[], factors);
     let (own, of_f32) = (factors(&stored(None)?)?, factors(&in_f32(None)?)?);
     let (bytes, f32_bytes) = (stored(Some(&own))?, in_f32(Some(&of_f32))?);
     Ok(Exported { calibration: Some(own), ..write(state, &data.valid, output, bytes, f32_bytes)? })

@@ -18,7 +18,7 @@ use crate::files;
 use crate::fit::RunState;
 use crate::latent::LatentNets;
 
-/// The ways in which latent variables may go into the generating net, the cheapest first; the best on validation data is stored.
+/// The ways in which latent variables may go into the generative net, the cheapest first; the best on validation data is stored.
 const FORECASTS: [Forecast; 3] = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 32 }];
 
 /// A checkpoint that has been measured and written.
@@ -37,7 +37,7 @@ struct Exported {
 pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
     ensure!(!arguments.calibrate, "--calibrate is for predictors; leave it out for a latent model");
     let full = |forecast| {
-        encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Plain, forecast })
+        encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Float, forecast })
     };
     let some = beginning(sequences);
     let forecast = best_forecast(some, full)?;
@@ -66,7 +66,7 @@ fn beginning(sequences: &[Sequence]) -> &[Sequence] {
     &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
 }
 
-/// The forecast to which `sequences` are least unlikely; draws, each of which is a pass of the generating net, only where they are
+/// The forecast to which `sequences` are least unlikely; draws, each of which is a pass of the generative net, only where they are
 /// worth it.
 fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec<u8>>) -> Result<Forecast> {
     let mut best = (f64::INFINITY, FORECASTS[0]);
@@ -92,16 +92,16 @@ fn layout(
     }
     let format = WeightFormat::from(arguments.weights);
     if format == WeightFormat::F32 {
-        return Ok(Layout::Plain);
+        return Ok(Layout::Float);
     }
     let nll = |layout| -> Result<f64> {
         let bytes = encode_latent(state, LatentStorage { format, layout, forecast })?;
         Ok(latent_from_runtime(&bytes, sequences)?.nll)
     };
-    let plain = nll(Layout::Plain)?;
+    let plain = nll(Layout::Float)?;
     // What the integer kernels cannot run, floating point can.
     let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= PRICE_OF_SPEED);
-    Ok(if affordable { Layout::Fast } else { Layout::Plain })
+    Ok(if affordable { Layout::Fast } else { Layout::Float })
 }
 
 fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) -> Result<Exported> {
@@ -138,7 +138,7 @@ fn render(arguments: &Arguments, exported: &Exported, clean: bool) -> String {
          {}: constants for firmware\n\
          {fed} go in by {forecast}, the best on validation\n\
          validation NLL of {judged}  {:.4} nats per step, {:+.4} against f32\n\
-         predicted variance × {:.4}, means shifted by {:.4} standard deviations\n",
+         predicted variance × {:.4}, means shifted by {:.4} standard std_devs\n",
         arguments.output.display(),
         4 * words,
         constants.display(),

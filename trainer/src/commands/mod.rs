@@ -4,6 +4,7 @@ mod csv_rows;
 mod demo;
 mod denoise;
 mod eval;
+mod evaluated;
 mod export;
 mod export_latent;
 mod impute;
@@ -15,7 +16,6 @@ mod run;
 mod sample;
 mod say;
 mod search;
-mod subject;
 mod table;
 mod train;
 

@@ -97,7 +97,7 @@ fn header(names: &[String], judges: bool) -> String {
 }
 
 fn line(answer: &Answer, judges: bool) -> String {
-    let outputs = answer.outputs.iter().flat_map(|o| [o.mean, o.deviation(), o.epistemic, o.aleatoric]);
+    let outputs = answer.outputs.iter().flat_map(|o| [o.mean, o.std_dev(), o.epistemic, o.aleatoric]);
     let mut cells: Vec<String> = outputs.map(|value| value.to_string()).collect();
     if judges {
         let (nll, z) = answer.surprise.as_ref().map_or((f32::NAN, [].as_slice()), |(nll, z)| (*nll, z));

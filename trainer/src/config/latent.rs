@@ -11,7 +11,7 @@ use crate::latent::{Family, Prior};
 use crate::nn::{Method, Posterior};
 
 /// The section `[latent]` (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer 2014). With it, `[model]`, `[noise]` and
-/// `[init]` describe the generating net, and `[recognition]` the recognition net.
+/// `[init]` describe the generative net, and `[recognition]` the recognition net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latent {
@@ -87,11 +87,11 @@ pub enum OutputNoise {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recognition {
-    /// The recurrence of every layer, as in `[model]`; that of the generating net unless given, or `"lstm"` if that net
+    /// The recurrence of every layer, as in `[model]`; that of the generative net unless given, or `"lstm"` if that net
     /// has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<Cell>,
-    /// Units per layer, as in `[model]`; those of the generating net unless given.
+    /// Units per layer, as in `[model]`; those of the generative net unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<Vec<u16>>,
     /// Noise on units, as in `[noise]`; none unless given.
@@ -125,19 +125,19 @@ impl Latent {
             return Err(fault("latent.divergence_weight", problem));
         }
         if self.family == Family::Storn && self.prior == Prior::Wiener {
-            let problem = "must be \"white\" for a STORN, whose generating net remembers by itself; \
+            let problem = "must be \"white\" for a STORN, whose generative net remembers by itself; \
                            \"wiener\" is for VOSP and VRAE";
             return Err(fault("latent.prior", problem));
         }
         if self.gaps > 0 && self.family != Family::Vrae {
-            let problem = "needs `latent.family = \"vrae\"`: the generating net of any other family reads past rows itself, so \
+            let problem = "needs `latent.family = \"vrae\"`: the generative net of any other family reads past rows itself, so \
                            that they are not hidden";
             return Err(fault("latent.gaps", problem));
         }
         match (self.family, self.direction()) {
             (Family::Vosp, Direction::Bidirectional) => Err(fault(
                 "latent.direction",
-                "must be \"causal\" for a VOSP: its generating net reads what the recognition net has kept of the past, \
+                "must be \"causal\" for a VOSP: its generative net reads what the recognition net has kept of the past, \
                  which must not hold the row to be explained",
             )),
             (Family::Vrae, Direction::Causal) => Err(fault(
@@ -173,18 +173,18 @@ impl Config {
         self.check_explained(latent)?;
         if self.model.residual && latent.family != Family::Storn {
             let problem =
-                "needs `latent.family = \"storn\"`: no other generating net reads the row that changes";
+                "needs `latent.family = \"storn\"`: no other generative net reads the row that changes";
             return Err(fault("model.residual", problem));
         }
         if latent.family == Family::Vosp && !dense {
-            let problem = "must be \"dense-tanh\", \"dense-sigmoid\" or \"dense-rectifier\" for a VOSP, whose generating net \
+            let problem = "must be \"dense-tanh\", \"dense-sigmoid\" or \"dense-relu\" for a VOSP, whose generative net \
                            has no memory of its own; its recognition net has one, see `recognition.cell`";
             return Err(fault("model.cell", problem));
         }
-        let both_ways = latent.family == Family::Vrae && self.weights.posterior != Posterior::Point;
-        if both_ways || self.weights.posterior == Posterior::Vb {
+        let bidirectional = latent.family == Family::Vrae && self.weights.posterior != Posterior::Point;
+        if bidirectional || self.weights.posterior == Posterior::Vb {
             let problem =
-                "must be \"point\" with `[latent]`, or \"ropd\" for the generating net of a STORN or a VOSP";
+                "must be \"point\" with `[latent]`, or \"ropd\" for the generative net of a STORN or a VOSP";
             return Err(fault("weights.posterior", problem));
         }
         if self.training.carry_state {
@@ -232,8 +232,8 @@ impl Config {
     fn check_recognition(&self, latent: &Latent) -> Result<(), Fault> {
         let model = self.recognition_model();
         if latent.family == Family::Vosp && !CellKind::from(model.cell).is_recurrent() {
-            let problem = "must be \"lstm\", \"tanh\", \"sigmoid\" or \"rectifier\" for a VOSP: what it keeps of the past is \
-                           all that its generating net knows of it";
+            let problem = "must be \"lstm\", \"tanh\", \"sigmoid\" or \"relu\" for a VOSP: what it keeps of the past is \
+                           all that its generative net knows of it";
             return Err(fault("recognition.cell", problem));
         }
         if latent.variance == Variance::Carried && model.is_silent(&self.recognition_noise()) {
@@ -283,10 +283,10 @@ impl Config {
         }
     }
 
-    /// The generating net of a latent model: reads `inputs` numbers, latent variables among them, and says what the channels
+    /// The generative net of a latent model: reads `inputs` numbers, latent variables among them, and says what the channels
     /// may be.
     pub fn generating_spec(&self, inputs: u16, channels: u16) -> ModelSpec {
-        let target = if self.model.residual { Target::Change } else { Target::Columns };
+        let target = if self.model.residual { Target::ResidualNext } else { Target::Columns };
         self.model.spec(inputs, channels, target, &self.noise, &self.weights)
     }
 }

@@ -31,7 +31,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, Recipe, Targets};
+use crate::data::{DataConfig, Dataset, Targets};
 use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
@@ -51,7 +51,7 @@ pub struct Config {
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// Files, columns and rows.
-    pub data: Recipe,
+    pub data: DataConfig,
     /// The architecture.
     #[serde(default)]
     pub model: Model,
@@ -144,8 +144,8 @@ impl Config {
     pub fn target(&self) -> Target {
         match (self.data.target(), self.model.residual) {
             (target, false) => target,
-            (Target::Next | Target::Change, true) => Target::Change,
-            (Target::Columns | Target::Correction, true) => Target::Correction,
+            (Target::Next | Target::ResidualNext, true) => Target::ResidualNext,
+            (Target::Columns | Target::ResidualSame, true) => Target::ResidualSame,
         }
     }
 
@@ -202,8 +202,8 @@ impl Config {
             }
         }
         for (key, sources) in [("data.train", &self.data.train), ("data.valid", &self.data.valid)] {
-            if sources.iter().any(|source| source.lead.is_some()) {
-                return Err(fault(key, "must not have `lead`, which is for test data"));
+            if sources.iter().any(|source| source.burn_in.is_some()) {
+                return Err(fault(key, "must not have `burn_in`, which is for test data"));
             }
         }
         self.check_added_noise()?;
@@ -271,7 +271,7 @@ impl Config {
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
             return Err(fault("model.implicit_variance", problem));
         }
-        if self.weights.has_variance() && self.model.output == OutputMode::Plain {
+        if self.weights.has_variance() && self.model.output == OutputMode::MeanOnly {
             let problem =
                 "must be \"propagating\" when weights are uncertain: a plain output carries no variance";
             return Err(fault("model.output", problem));

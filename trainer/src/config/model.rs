@@ -1,8 +1,8 @@
 //! The section `[model]`: what is trained.
 
 use quaver::checkpoint::{
-    CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
-    OutputSpec, Target, Transfer, UnitNoise, WeightFormat,
+    Activation, CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm,
+    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat,
 };
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +15,8 @@ use super::weights::Weights;
 #[serde(default, deny_unknown_fields)]
 pub struct Model {
     /// The recurrence of every layer: `"lstm"` (the default), or a simple recurrent layer with `"tanh"`,
-    /// `"sigmoid"` or `"rectifier"` as its transfer function; `"dense-tanh"`, `"dense-sigmoid"` and
-    /// `"dense-rectifier"` have no recurrence.
+    /// `"sigmoid"` or `"relu"` as its activation function; `"dense-tanh"`, `"dense-sigmoid"` and
+    /// `"dense-relu"` have no recurrence.
     pub cell: Cell,
     /// Units per layer, input side first: 1 to 8 layers of 1 to 4096 units; `[32]` unless given.
     pub layers: Vec<u16>,
@@ -56,13 +56,15 @@ pub enum Cell {
     /// Simple recurrence with the logistic sigmoid.
     Sigmoid,
     /// Simple recurrence with max(0, a).
-    Rectifier,
+    #[serde(alias = "rectifier")]
+    Relu,
     /// No recurrence, tanh.
     DenseTanh,
     /// No recurrence, the logistic sigmoid.
     DenseSigmoid,
     /// No recurrence, max(0, a).
-    DenseRectifier,
+    #[serde(alias = "dense-rectifier")]
+    DenseRelu,
 }
 
 /// How `model.output` is written.
@@ -70,7 +72,8 @@ pub enum Cell {
 #[serde(remote = "OutputMode", rename_all = "lowercase")]
 enum OutputName {
     Propagating,
-    Plain,
+    #[serde(rename = "mean-only", alias = "plain")]
+    MeanOnly,
 }
 
 /// How `model.likelihood` is written.
@@ -119,7 +122,7 @@ impl Model {
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
             return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
         }
-        if self.implicit_variance && self.output == OutputMode::Plain {
+        if self.implicit_variance && self.output == OutputMode::MeanOnly {
             let problem = "needs `model.output = \"propagating\"`: a plain output carries no variance";
             return Err(fault("model.implicit_variance", problem));
         }
@@ -155,7 +158,7 @@ impl Model {
             likelihood: self.likelihood,
             moment_form: self.moments,
             weight_format: WeightFormat::F32,
-            layout: Layout::Plain,
+            layout: Layout::Float,
             layers: self.layer_specs(noise, weights).collect(),
             output: self.output_spec(noise, weights),
         }
@@ -163,8 +166,8 @@ impl Model {
 
     /// Whether none of its connections has noise that variance could come from.
     pub(super) fn is_silent(&self, noise: &Noise) -> bool {
-        let certain = Weights::default();
-        let mut layers = self.layer_specs(noise, &certain);
+        let deterministic = Weights::default();
+        let mut layers = self.layer_specs(noise, &deterministic);
         layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
             && noise.output() == UnitNoise::None
     }
@@ -199,12 +202,12 @@ impl From<Cell> for CellKind {
     fn from(cell: Cell) -> CellKind {
         match cell {
             Cell::Lstm => CellKind::Lstm,
-            Cell::Tanh => CellKind::Elman(Transfer::Tanh),
-            Cell::Sigmoid => CellKind::Elman(Transfer::Sigmoid),
-            Cell::Rectifier => CellKind::Elman(Transfer::Rectifier),
-            Cell::DenseTanh => CellKind::Dense(Transfer::Tanh),
-            Cell::DenseSigmoid => CellKind::Dense(Transfer::Sigmoid),
-            Cell::DenseRectifier => CellKind::Dense(Transfer::Rectifier),
+            Cell::Tanh => CellKind::Elman(Activation::Tanh),
+            Cell::Sigmoid => CellKind::Elman(Activation::Sigmoid),
+            Cell::Relu => CellKind::Elman(Activation::Relu),
+            Cell::DenseTanh => CellKind::Dense(Activation::Tanh),
+            Cell::DenseSigmoid => CellKind::Dense(Activation::Sigmoid),
+            Cell::DenseRelu => CellKind::Dense(Activation::Relu),
         }
     }
 }

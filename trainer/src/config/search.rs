@@ -148,7 +148,7 @@ impl Distribution {
                 Err(fault(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
             }
             Distribution::UniformVariance(ends) => ascending(key, *ends),
-            Distribution::Normal([_, deviation]) => positive(key, *deviation),
+            Distribution::Normal([_, std_dev]) => positive(key, *std_dev),
             Distribution::Integer(ends) => ascending(key, *ends),
             Distribution::LogInteger(ends) => {
                 within(key, ends[0], 1..=i64::MAX).and_then(|()| ascending(key, *ends))
@@ -233,9 +233,12 @@ mod tests {
                 "noise.input_keep = { uniform = [1, 0.5] }",
                 ["run.toml:5:20: `search.noise.input_keep`", "below"],
             ),
-            ("init.input_std = { log_uniform = [0, 1] }", ["`search.init.input_std`", "above 0"]),
-            ("init.input_std = { uniform_variance = [-1, 1] }", ["`search.init.input_std`", "variance"]),
-            ("init.input_std = { normal = [0, 0] }", ["`search.init.input_std`", "above 0"]),
+            ("init.input_std_dev = { log_uniform = [0, 1] }", ["`search.init.input_std_dev`", "above 0"]),
+            (
+                "init.input_std_dev = { uniform_variance = [-1, 1] }",
+                ["`search.init.input_std_dev`", "variance"],
+            ),
+            ("init.input_std_dev = { normal = [0, 0] }", ["`search.init.input_std_dev`", "above 0"]),
             ("init.sparse = { log_integer = [0, 9] }", ["`search.init.sparse`", "from 1"]),
             ("init.sparse = { choice = [] }", ["`search.init.sparse`", "nothing"]),
             ("training.epochs = { integer = [1, 9] }", ["`search.training.epochs`", "halving"]),

@@ -5,9 +5,9 @@ mod errors;
 use std::path::PathBuf;
 
 use super::*;
-use crate::data::{Columns, Cut, Picked, Source, Targets};
+use crate::data::{Columns, RowRange, RowSelection, Source, Targets};
 use crate::nn::{Posterior, WeightNoise};
-use quaver::checkpoint::{CellKind, MomentForm, OutputMode, Target, Transfer, UnitNoise};
+use quaver::checkpoint::{Activation, CellKind, MomentForm, OutputMode, Target, UnitNoise};
 
 const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
@@ -27,7 +27,7 @@ lengths = "b.lengths.npy"
 [model]
 cell = "tanh"
 layers = [16, 8]
-output = "plain"
+output = "mean-only"
 likelihood = "bernoulli"
 moments = "paper"
 implicit_variance = false
@@ -52,7 +52,7 @@ recurrent_keep = 1.0
 output_keep = 0.5
 
 [init]
-input_std = 0.1
+input_std_dev = 0.1
 spectral_radius = 1.1
 sparse = 8
 output_bias = -0.8
@@ -103,8 +103,8 @@ fn defaults() {
 #[test]
 fn every_key() {
     let config = parse(LONG, &[]).unwrap();
-    let cut = |text: &str| text.parse::<Cut>().unwrap();
-    let stretch = |text: &str| Some(Picked::Stretch(cut(text)));
+    let cut = |text: &str| text.parse::<RowRange>().unwrap();
+    let stretch = |text: &str| Some(RowSelection::Stretch(cut(text)));
     assert_eq!(config.data.train[1].sequences, Some(cut("2")));
     assert_eq!(config.data.train[1].rows, stretch("..80%"));
     assert_eq!(config.data.valid[0].rows, stretch("80%.."));
@@ -130,11 +130,14 @@ fn the_model_described() {
     assert_eq!((spec.inputs, spec.outputs, spec.target), (3, 3, Target::Next));
     assert_eq!((spec.likelihood, spec.moment_form), (Likelihood::Bernoulli, MomentForm::Paper));
     assert_eq!(spec.layers.iter().map(|layer| layer.units).collect::<Vec<_>>(), [16, 8]);
-    assert!(spec.layers.iter().all(|layer| layer.cell == CellKind::Elman(Transfer::Tanh)));
+    assert!(spec.layers.iter().all(|layer| layer.cell == CellKind::Elman(Activation::Tanh)));
     assert_eq!(spec.layers[0].input_noise, UnitNoise::Dropout { keep: 0.8 });
     assert_eq!(spec.layers[1].input_noise, UnitNoise::Dropout { keep: 0.9 });
     assert_eq!(spec.layers[0].recurrent_noise, UnitNoise::None);
-    assert_eq!((spec.output.mode, spec.output.noise), (OutputMode::Plain, UnitNoise::Dropout { keep: 0.5 }));
+    assert_eq!(
+        (spec.output.mode, spec.output.noise),
+        (OutputMode::MeanOnly, UnitNoise::Dropout { keep: 0.5 })
+    );
 
     let plain = parse(SHORT, &[]).unwrap();
     let spec = plain.model_spec(8, 1).unwrap();
@@ -147,10 +150,10 @@ fn the_model_described() {
 fn residual_models_predict_changes_of_their_own_inputs() {
     let parse = |overrides: &[&str]| parse(SHORT, overrides);
     let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
-    assert_eq!(config.model_spec(3, 3).unwrap().target, Target::Change);
+    assert_eq!(config.model_spec(3, 3).unwrap().target, Target::ResidualNext);
     let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
     let clean = parse(&["model.residual=true", "data.targets=clean", "data.noise={ db = 5 }"]).unwrap();
-    assert_eq!(clean.model_spec(3, 3).unwrap().target, Target::Correction);
+    assert_eq!(clean.model_spec(3, 3).unwrap().target, Target::ResidualSame);
     let columns = error(&["model.residual=true"]);
     assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");
     let binary = error(&["model.residual=true", "data.targets=next", "model.likelihood=bernoulli"]);

@@ -17,13 +17,15 @@ pub struct Init {
     pub from: Option<PathBuf>,
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_std: Option<f32>,
+    #[serde(alias = "input_std")]
+    pub input_std_dev: Option<f32>,
     /// Standard deviation of the recurrent weights; 1/√units unless given. Not together with
     /// `spectral_radius`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub recurrent_std: Option<f32>,
+    #[serde(alias = "recurrent_std")]
+    pub recurrent_std_dev: Option<f32>,
     /// Largest absolute eigenvalue ρ that each recurrent matrix is scaled to. Not together with
-    /// `recurrent_std`.
+    /// `recurrent_std_dev`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spectral_radius: Option<f32>,
     /// Recurrent weights per unit that are not zero, ν; 0 (the default) for all of them.
@@ -42,8 +44,8 @@ impl Default for Init {
     fn default() -> Self {
         Init {
             from: None,
-            input_std: None,
-            recurrent_std: None,
+            input_std_dev: None,
+            recurrent_std_dev: None,
             spectral_radius: None,
             sparse: 0,
             bias_std: 0.0,
@@ -176,18 +178,18 @@ impl Init {
     pub(super) fn check(&self, units: Option<u16>) -> Result<(), Fault> {
         let optional =
             |key, value: Option<f32>| value.map_or(Ok(()), |value| not_negative(key, value.into()));
-        optional("init.input_std", self.input_std)?;
-        optional("init.recurrent_std", self.recurrent_std)?;
+        optional("init.input_std_dev", self.input_std_dev)?;
+        optional("init.recurrent_std_dev", self.recurrent_std_dev)?;
         optional("init.spectral_radius", self.spectral_radius)?;
         not_negative("init.bias_std", self.bias_std.into())?;
         positive("init.weight_deviation", self.weight_deviation.into())?;
         if self.from.is_some() && *self != (Init { from: self.from.clone(), ..Init::default() }) {
             return Err(fault("init.from", "leaves nothing to draw: remove the other keys of `[init]`"));
         }
-        if self.recurrent_std.is_some() && self.spectral_radius.is_some() {
+        if self.recurrent_std_dev.is_some() && self.spectral_radius.is_some() {
             let problem =
                 "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";
-            return Err(fault("init.recurrent_std", problem));
+            return Err(fault("init.recurrent_std_dev", problem));
         }
         if let Some(units) = units.filter(|&units| self.sparse > units) {
             let problem =

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use super::{Recipe, Scaling, Sequence};
+use super::{DataConfig, Scaling, Sequence};
 
 fn folder() -> Option<PathBuf> {
     let folder = match std::env::var_os("QUAVER_DATA") {
@@ -21,9 +21,9 @@ fn folder() -> Option<PathBuf> {
 
 /// The data of a `[data]` section whose paths start at the folder, if it is there.
 pub(crate) fn load(section: &str) -> Option<super::Dataset> {
-    let mut recipe: Recipe = toml::from_str(section).unwrap();
-    recipe.anchor(&folder()?);
-    Some(recipe.load().unwrap())
+    let mut data_config: DataConfig = toml::from_str(section).unwrap();
+    data_config.anchor(&folder()?);
+    Some(data_config.load().unwrap())
 }
 
 /// A collection of piano rolls, if the folder is there.

@@ -1,7 +1,7 @@
 //! From files to batches.
 //!
 //! A sample walks through this module in the order of its parts: a file in one of three formats ([`csv`],
-//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns cut into sequences; the [`Recipe`] (the
+//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns cut into sequences; the [`DataConfig`] (the
 //! `[data]` section of a config) picks columns and rows and puts a [`Dataset`] together; a [`Scaling`] is
 //! fitted on its training split; in every epoch, an [`Augmentation`] and [`FreshNoise`] make training sequences what they might
 //! have been; and [`batch`] turns sequences into standardised, padded, masked arrays for the trainer.
@@ -11,21 +11,23 @@
 mod augment;
 pub mod batch;
 pub mod csv;
+mod data_config;
 mod dataset;
 mod format;
 mod lines;
 pub mod npy;
 pub mod piano_roll;
-mod recipe;
 mod rows;
 mod scaler;
 mod split;
 mod table;
 
 pub use augment::{Augment, Augmentation, Mirror};
+pub use data_config::{
+    AddedNoise, Columns, DataConfig, FreshNoise, Patterns, RowList, RowRange, RowSelection, Source, Targets,
+};
 pub use dataset::Dataset;
 pub use format::Format;
-pub use recipe::{AddedNoise, Columns, Cut, FreshNoise, Patterns, Picked, Recipe, RowList, Source, Targets};
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

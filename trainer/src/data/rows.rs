@@ -65,14 +65,14 @@ pub struct Sequence {
     /// The inputs before noise was put on them, where that is known. No model is shown them.
     pub truth: Option<Arc<Rows>>,
     /// First rows that lead up to those which count: a model reads them, but no prediction of them is scored.
-    pub lead: usize,
+    pub burn_in: usize,
 }
 
 impl Sequence {
     /// A sequence whose every row is to be predicted from the rows before it, the first one from nothing.
     pub fn next(rows: Rows) -> Self {
         let rows = Arc::new(rows);
-        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None, lead: 0 }
+        Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None, burn_in: 0 }
     }
 
     /// A sequence whose targets are other columns, row by row.
@@ -82,7 +82,7 @@ impl Sequence {
     pub fn columns(inputs: Rows, targets: Rows) -> Self {
         assert_eq!(inputs.len(), targets.len(), "inputs and targets differ in length");
         let (inputs, targets) = (Arc::new(inputs), Arc::new(targets));
-        Sequence { inputs, targets, target: Target::Columns, truth: None, lead: 0 }
+        Sequence { inputs, targets, target: Target::Columns, truth: None, burn_in: 0 }
     }
 
     /// The same sequence seen through noise, or through other noise than before. If it predicts itself, it then predicts
@@ -93,8 +93,8 @@ impl Sequence {
     pub fn with_noisy_inputs(&self, noisy: Rows) -> Self {
         assert_eq!(noisy.len(), self.len(), "noise neither adds nor removes rows");
         let noisy = match self.target {
-            Target::Next | Target::Change => Sequence::next(noisy),
-            Target::Columns | Target::Correction => Sequence { inputs: Arc::new(noisy), ..self.clone() },
+            Target::Next | Target::ResidualNext => Sequence::next(noisy),
+            Target::Columns | Target::ResidualSame => Sequence { inputs: Arc::new(noisy), ..self.clone() },
         };
         Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
     }
@@ -103,10 +103,10 @@ impl Sequence {
     pub(super) fn map(&self, inputs: impl Fn(&Rows) -> Rows, targets: impl Fn(&Rows) -> Rows) -> Self {
         let truth = self.truth.as_ref().map(|truth| Arc::new(inputs(truth)));
         let changed = match self.target {
-            Target::Columns | Target::Correction => {
+            Target::Columns | Target::ResidualSame => {
                 Sequence::columns(inputs(&self.inputs), targets(&self.targets))
             }
-            Target::Next | Target::Change => Sequence::next(inputs(&self.inputs)),
+            Target::Next | Target::ResidualNext => Sequence::next(inputs(&self.inputs)),
         };
         Sequence { truth, ..changed }
     }
@@ -122,10 +122,10 @@ impl Sequence {
         let truth = truths.map(|(one, other)| Arc::new(inputs(one, other)));
         let (one, other) = (self, other);
         let mixed = match self.target {
-            Target::Columns | Target::Correction => {
+            Target::Columns | Target::ResidualSame => {
                 Sequence::columns(inputs(&one.inputs, &other.inputs), targets(&one.targets, &other.targets))
             }
-            Target::Next | Target::Change => Sequence::next(inputs(&one.inputs, &other.inputs)),
+            Target::Next | Target::ResidualNext => Sequence::next(inputs(&one.inputs, &other.inputs)),
         };
         Sequence { truth, ..mixed }
     }
@@ -147,8 +147,8 @@ impl Sequence {
     /// model that reads it; after standardising it is mean 0, variance 0 in every channel.
     pub fn input(&self, t: usize) -> Option<&[f32]> {
         match self.target {
-            Target::Columns | Target::Correction => Some(self.inputs.row(t)),
-            Target::Next | Target::Change => t.checked_sub(1).map(|before| self.inputs.row(before)),
+            Target::Columns | Target::ResidualSame => Some(self.inputs.row(t)),
+            Target::Next | Target::ResidualNext => t.checked_sub(1).map(|before| self.inputs.row(before)),
         }
     }
 
@@ -157,8 +157,8 @@ impl Sequence {
         let inputs = self.inputs.slice(range.clone());
         let truth = self.truth.as_ref().map(|truth| Arc::new(truth.slice(range.clone())));
         let slice = match self.target {
-            Target::Columns | Target::Correction => Sequence::columns(inputs, self.targets.slice(range)),
-            Target::Next | Target::Change => Sequence::next(inputs),
+            Target::Columns | Target::ResidualSame => Sequence::columns(inputs, self.targets.slice(range)),
+            Target::Next | Target::ResidualNext => Sequence::next(inputs),
         };
         Sequence { truth, ..slice }
     }

@@ -11,13 +11,13 @@ pub struct Scaler {
     /// What is subtracted.
     pub mean: Vec<f32>,
     /// What is divided by; always positive and finite.
-    pub std: Vec<f32>,
+    pub std_dev: Vec<f32>,
 }
 
 impl Scaler {
     /// Leaves `channels` channels as they are.
     pub fn identity(channels: usize) -> Self {
-        Scaler { mean: vec![0.0; channels], std: vec![1.0; channels] }
+        Scaler { mean: vec![0.0; channels], std_dev: vec![1.0; channels] }
     }
 
     /// Measures every channel, passing over missing values.
@@ -27,8 +27,8 @@ impl Scaler {
     pub fn fit<'a>(channels: usize, parts: impl Iterator<Item = &'a Rows> + Clone) -> Self {
         let mut scaler = Scaler::identity(channels);
         for channel in 0..channels {
-            if let Some((mean, std)) = measure(observed(&parts, channel)) {
-                (scaler.mean[channel], scaler.std[channel]) = (mean, std);
+            if let Some((mean, std_dev)) = measure(observed(&parts, channel)) {
+                (scaler.mean[channel], scaler.std_dev[channel]) = (mean, std_dev);
             }
         }
         scaler
@@ -40,7 +40,7 @@ impl Scaler {
         let mut scaler = Scaler::fit(channels, parts.clone());
         for channel in 0..channels {
             if observed(&parts, channel).all(|value| value == 0.0 || value == 1.0) {
-                (scaler.mean[channel], scaler.std[channel]) = (0.0, 1.0);
+                (scaler.mean[channel], scaler.std_dev[channel]) = (0.0, 1.0);
             }
         }
         scaler
@@ -53,17 +53,17 @@ impl Scaler {
 
     /// From raw to standardised units.
     pub fn standardise(&self, channel: usize, value: f32) -> f32 {
-        (value - self.mean[channel]) / self.std[channel]
+        (value - self.mean[channel]) / self.std_dev[channel]
     }
 
     /// From standardised to raw units.
     pub fn unstandardise(&self, channel: usize, value: f32) -> f32 {
-        value * self.std[channel] + self.mean[channel]
+        value * self.std_dev[channel] + self.mean[channel]
     }
 
     /// A variance, from standardised to raw units.
     pub fn unstandardise_variance(&self, channel: usize, variance: f32) -> f32 {
-        variance * self.std[channel] * self.std[channel]
+        variance * self.std_dev[channel] * self.std_dev[channel]
     }
 }
 
@@ -82,10 +82,10 @@ fn measure(values: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
     let (count, sum) = values.clone().fold((0.0, 0.0), |(count, sum), v| (count + 1.0, sum + f64::from(v)));
     let mean = sum / count;
     let squares: f64 = values.map(|value| (f64::from(value) - mean).powi(2)).sum();
-    let std = (squares / count).sqrt() as f32;
+    let std_dev = (squares / count).sqrt() as f32;
     // Fewer than 2²⁹ equal numbers of 24 bits add up exactly in 53, so a constant channel has a spread of
     // exactly 0. One below the smallest normal number is no better to divide by.
-    Some((mean as f32, if std.is_normal() { std } else { 1.0 }))
+    Some((mean as f32, if std_dev.is_normal() { std_dev } else { 1.0 }))
 }
 
 /// The scalers of both sides of a network.
@@ -107,9 +107,9 @@ impl Scaling {
         let targets = train.iter().map(|sequence| sequence.targets.as_ref());
         let targets = Scaler::fit_but_binary(first.targets.channels, targets);
         let inputs = match first.target {
-            Target::Next | Target::Change => targets.clone(),
+            Target::Next | Target::ResidualNext => targets.clone(),
             // Binary inputs are scaled too, so that mean 0 and variance 1 stand for what is missing in them.
-            Target::Columns | Target::Correction => {
+            Target::Columns | Target::ResidualSame => {
                 Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))
             }
         };
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn mean_and_deviation_pass_over_missing_values() {
         let scaler = fit(2, &[1.0, 10.0, f32::NAN, 30.0, 5.0, f32::NAN]);
-        assert_eq!(scaler, Scaler { mean: vec![3.0, 20.0], std: vec![2.0, 10.0] });
+        assert_eq!(scaler, Scaler { mean: vec![3.0, 20.0], std_dev: vec![2.0, 10.0] });
         assert_eq!(scaler.standardise(0, 5.0), 1.0);
         assert_eq!(scaler.unstandardise(1, -1.0), 10.0);
         assert_eq!(scaler.unstandardise_variance(1, 0.5), 50.0);
@@ -137,18 +137,18 @@ mod tests {
     #[test]
     fn several_sequences_count_as_one_sample() {
         let parts = [Rows { channels: 1, values: vec![0.0] }, Rows { channels: 1, values: vec![6.0, 3.0] }];
-        assert_eq!(Scaler::fit(1, parts.iter()), Scaler { mean: vec![3.0], std: vec![6f32.sqrt()] });
+        assert_eq!(Scaler::fit(1, parts.iter()), Scaler { mean: vec![3.0], std_dev: vec![6f32.sqrt()] });
     }
 
     #[test]
     fn constant_binary_and_absent_channels() {
         let nan = f32::NAN;
         let values = [0.1, 0.0, nan, 0.0, 0.1, 1.0, nan, 1e-44, 0.1, nan, nan, 0.0];
-        assert_eq!((fit(4, &values).mean[1], fit(4, &values).std[1]), (0.5, 0.5));
+        assert_eq!((fit(4, &values).mean[1], fit(4, &values).std_dev[1]), (0.5, 0.5));
         let rows = [Rows { channels: 4, values: values.to_vec() }];
         let scaler = Scaler::fit_but_binary(4, rows.iter());
         assert_eq!(scaler.mean, [0.1, 0.0, 0.0, 3e-45]);
-        assert_eq!(scaler.std, [1.0; 4]);
+        assert_eq!(scaler.std_dev, [1.0; 4]);
         assert_eq!(scaler.standardise(0, 0.1), 0.0);
     }
 
@@ -156,6 +156,6 @@ mod tests {
     fn a_large_offset_does_not_swallow_a_small_spread() {
         let scaler = fit(1, &[65536.0, 65536.5, 65535.5, 65536.0]);
         assert_eq!(scaler.mean, [65536.0]);
-        assert!((scaler.std[0] - 0.125f32.sqrt()).abs() < 1e-7);
+        assert!((scaler.std_dev[0] - 0.125f32.sqrt()).abs() < 1e-7);
     }
 }

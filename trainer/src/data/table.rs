@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn columns_come_in_the_order_asked_for() {
-        let picked = table().select("f", &["c2".into(), "c0".into()]).unwrap();
-        assert_eq!(picked.sequences[0].values, [2.0, 0.0, 5.0, 3.0]);
-        assert_eq!(picked.names, ["c2", "c0"]);
+        let row_selection = table().select("f", &["c2".into(), "c0".into()]).unwrap();
+        assert_eq!(row_selection.sequences[0].values, [2.0, 0.0, 5.0, 3.0]);
+        assert_eq!(row_selection.names, ["c2", "c0"]);
     }
 
     #[test]

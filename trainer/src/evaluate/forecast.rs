@@ -100,8 +100,8 @@ pub fn from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Vec<Forecast
             let row = sequence.inputs.row(step);
             // A model of its own inputs has predicted a row before it sees it.
             let prediction = match model.spec().target {
-                Target::Next | Target::Change => model.prediction(&state),
-                Target::Columns | Target::Correction => model.step(&mut state, row),
+                Target::Next | Target::ResidualNext => model.prediction(&state),
+                Target::Columns | Target::ResidualSame => model.step(&mut state, row),
             };
             for (index, output) in prediction.iter().enumerate() {
                 forecast.set(step, index, output.mean, output.epistemic, output.aleatoric);

@@ -34,7 +34,7 @@ impl HeldOut {
     pub fn windows(&self, sequences: &[Sequence]) -> Vec<Rows> {
         let of = |sequence: &Sequence| -> Vec<Rows> {
             let rows = &sequence.targets;
-            let starts = (sequence.lead..rows.len()).step_by(self.window);
+            let starts = (sequence.burn_in..rows.len()).step_by(self.window);
             let whole = starts.filter(|start| start + self.window <= rows.len());
             whole.map(|start| rows.slice(start..start + self.window)).collect()
         };
@@ -112,7 +112,7 @@ mod tests {
         let (data, held_out) = (dataset(), HeldOut { window: 10, gap: 5..7 });
         let windows = held_out.windows(&data.test);
         assert_eq!(windows, [data.test[0].targets.slice(0..10), data.test[0].targets.slice(10..20)]);
-        let led = Sequence { lead: 3, ..data.test[0].clone() };
+        let led = Sequence { burn_in: 3, ..data.test[0].clone() };
         assert_eq!(held_out.windows(&[led])[1], data.test[0].targets.slice(13..23));
         let off_by_two = |rows: &Rows| {
             let whole = windows.iter().find(|window| window.values[0] == rows.values[0]).unwrap();

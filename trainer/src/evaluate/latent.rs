@@ -44,7 +44,7 @@ pub struct LatentScores {
 /// Predictions or estimates made in one way.
 #[derive(Clone, Debug, Serialize)]
 pub struct OneWay {
-    /// How the latent variables go into the generating net.
+    /// How the latent variables go into the generative net.
     pub latents: String,
     /// What that is worth.
     #[serde(flatten)]
@@ -67,10 +67,10 @@ pub fn latent_scores(
 ) -> Option<LatentScores> {
     let bound = model.bound(sequences, 1, seed)?;
     let importance = model.importance(sequences, draws, seed)?;
-    let shift = log_deviations(&model.scaling.targets.std, sequences) / bound.steps as f64;
+    let shift = log_std_devs(&model.scaling.targets.std_dev, sequences) / bound.steps as f64;
     let scored = |(forecasts, latents): (Vec<Forecast>, String)| {
-        let scores = scores(model.nets.generating.spec.likelihood, names, sequences, &forecasts);
-        OneWay { latents, scores: scores.in_units_of(&model.scaling.targets.std) }
+        let scores = scores(model.nets.generative.spec.likelihood, names, sequences, &forecasts);
+        OneWay { latents, scores: scores.in_units_of(&model.scaling.targets.std_dev) }
     };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     let nats = |standardised: f64| Nats { raw: standardised + shift, standardised };
@@ -104,8 +104,8 @@ fn estimates(model: &LatentModel, sequences: &[Sequence]) -> [(Vec<Forecast>, St
 }
 
 /// Σ ln s over all observed values: −ln p(x) = −ln p(x/s) + ln s.
-fn log_deviations(deviations: &[f32], sequences: &[Sequence]) -> f64 {
-    let logs: Vec<f64> = deviations.iter().map(|deviation| f64::from(*deviation).ln()).collect();
+fn log_std_devs(std_devs: &[f32], sequences: &[Sequence]) -> f64 {
+    let logs: Vec<f64> = std_devs.iter().map(|std_dev| f64::from(*std_dev).ln()).collect();
     let of_row = |row: &[f32]| -> f64 {
         row.iter().zip(&logs).filter(|(value, _)| !value.is_nan()).map(|(_, log)| log).sum()
     };
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn densities_shrink_with_the_deviation_of_what_was_observed() {
         let rows = Rows { channels: 2, values: vec![1.0, 2.0, f32::NAN, 4.0] };
-        let found = log_deviations(&[2.0, 0.5], &[Sequence::next(rows)]);
+        let found = log_std_devs(&[2.0, 0.5], &[Sequence::next(rows)]);
         assert!((found - (2.0_f64.ln() + 2.0 * 0.5_f64.ln())).abs() < 1e-12);
     }
 }

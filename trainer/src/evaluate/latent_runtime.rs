@@ -66,7 +66,7 @@ pub fn latent_from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Strea
             if let Some(clean) = sequences.first().filter(|sequence| !sequence.target.is_next()) {
                 let names: Vec<String> =
                     (0..clean.targets.channels).map(|channel| channel.to_string()).collect();
-                let likelihood = model.generating().spec().likelihood;
+                let likelihood = model.generative().spec().likelihood;
                 streamed.nll = scores(likelihood, &names, sequences, streamed.said()).nll;
             }
             Ok(streamed)

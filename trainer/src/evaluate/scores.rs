@@ -79,10 +79,10 @@ pub struct OutputScores {
 
 impl Scores {
     /// Adds NLLs with densities in units of `deviations`, one per output: −ln p(y/s) = −ln p(y) − ln s.
-    pub fn in_units_of(mut self, deviations: &[f32]) -> Self {
+    pub fn in_units_of(mut self, std_devs: &[f32]) -> Self {
         let mut shift = 0.0;
-        for (output, deviation) in self.per_output.iter_mut().zip(deviations) {
-            let log = f64::from(*deviation).ln();
+        for (output, std_dev) in self.per_output.iter_mut().zip(std_devs) {
+            let log = f64::from(*std_dev).ln();
             output.nll_standardised = Some(output.nll - log);
             shift += log * output.n as f64;
         }
@@ -104,7 +104,8 @@ pub fn scores(
     let mut tallies = vec![Tally::default(); names.len()];
     for_each_value(sequences, forecasts, |output, value| tallies[output].add(likelihood, &value));
     let observed = |row: &&[f32]| row.iter().any(|value| !value.is_nan());
-    let counted = |sequence: &Sequence| sequence.targets.iter().skip(sequence.lead).filter(observed).count();
+    let counted =
+        |sequence: &Sequence| sequence.targets.iter().skip(sequence.burn_in).filter(observed).count();
     let steps = sequences.iter().map(counted).sum();
     combine(likelihood, names, &tallies, steps)
 }
@@ -127,7 +128,7 @@ pub(super) fn for_each_value(
 ) {
     assert_eq!(sequences.len(), forecasts.len(), "one forecast per sequence");
     for (sequence, forecast) in sequences.iter().zip(forecasts) {
-        for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.lead) {
+        for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.burn_in) {
             for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
                 let part = |rows: &Rows| f64::from(rows.row(step)[output]);
                 let value = Value {
@@ -211,7 +212,7 @@ mod tests {
     #[test]
     fn rows_that_lead_up_to_others_do_not_count() {
         let (sequences, forecasts) = two_outputs();
-        let sequences = [Sequence { lead: 1, ..sequences[0].clone() }];
+        let sequences = [Sequence { burn_in: 1, ..sequences[0].clone() }];
         let names = ["a".to_string(), "b".to_string()];
         let found = scores(Likelihood::Gaussian, &names, &sequences, &forecasts);
         assert_eq!((found.n, found.sse_per_step, found.per_output[1].n), (1, 0.0, 0));

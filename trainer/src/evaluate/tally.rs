@@ -18,7 +18,7 @@ pub(super) struct Tally {
     pub(super) nll: f64,
     pub(super) squared_error: f64,
     crps: f64,
-    deviation: f64,
+    std_dev: f64,
     epistemic: f64,
     aleatoric: f64,
     sum: f64,
@@ -37,7 +37,7 @@ impl Tally {
         self.nll += value.nll(likelihood);
         self.squared_error += value.error() * value.error();
         self.crps += value.crps(likelihood);
-        self.deviation += value.variance().sqrt();
+        self.std_dev += value.variance().sqrt();
         self.epistemic += value.epistemic;
         self.aleatoric += value.aleatoric;
         self.sum += value.observed;
@@ -50,7 +50,7 @@ impl Tally {
         self.nll += other.nll;
         self.squared_error += other.squared_error;
         self.crps += other.crps;
-        self.deviation += other.deviation;
+        self.std_dev += other.std_dev;
         self.epistemic += other.epistemic;
         self.aleatoric += other.aleatoric;
         self.sum += other.sum;
@@ -98,7 +98,7 @@ impl Tally {
 
     /// Mean width of each interval; binary outputs have none.
     pub(super) fn width(&self, likelihood: Likelihood) -> BTreeMap<String, f64> {
-        by_percent(likelihood, INTERVALS.iter().map(|(_, half)| 2.0 * half * self.mean(self.deviation)))
+        by_percent(likelihood, INTERVALS.iter().map(|(_, half)| 2.0 * half * self.mean(self.std_dev)))
     }
 
     pub(super) fn calibration(&self, likelihood: Likelihood) -> Vec<CalibrationPoint> {

@@ -104,12 +104,11 @@ mod tests {
 
     #[test]
     fn crps_of_a_normal_is_the_integral_of_its_definition() {
-        for (observed, mean, deviation) in
-            [(0.0, 0.0, 1.0), (3.0, 1.0, 0.5), (-7.0, 2.0, 4.0), (0.3, 0.2, 2.5)]
+        for (observed, mean, std_dev) in [(0.0, 0.0, 1.0), (3.0, 1.0, 0.5), (-7.0, 2.0, 4.0), (0.3, 0.2, 2.5)]
         {
-            let distribution = |x: f64| 0.5 * libm::erfc((mean - x) / (deviation * SQRT_2));
-            let expected = integrated(distribution, observed, (observed - mean).abs() + 9.0 * deviation);
-            let found = value(observed, mean, deviation * deviation).crps(Likelihood::Gaussian);
+            let distribution = |x: f64| 0.5 * libm::erfc((mean - x) / (std_dev * SQRT_2));
+            let expected = integrated(distribution, observed, (observed - mean).abs() + 9.0 * std_dev);
+            let found = value(observed, mean, std_dev * std_dev).crps(Likelihood::Gaussian);
             // The midpoint rule is good to about width² here.
             assert!((found - expected).abs() < 1e-7, "{found} against {expected}");
         }

@@ -21,7 +21,8 @@ pub fn contents(
     output_names: &[String],
 ) -> Contents {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex());
-    let scaler = |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std: scaler.std.clone() };
+    let scaler =
+        |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std_dev: scaler.std_dev.clone() };
     let spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
     Contents {
         input_names: input_names.to_vec(),
@@ -39,7 +40,7 @@ pub fn contents(
 fn affine(affine: tensors::Affine) -> Affine {
     let bias = to_vec(affine.bias);
     let weight_var = affine.weight_var.map_or_else(Vec::new, to_vec);
-    let certain = if weight_var.is_empty() { 0 } else { bias.len() };
-    let bias_var = affine.bias_var.map_or_else(|| vec![0.0; certain], to_vec);
+    let deterministic = if weight_var.is_empty() { 0 } else { bias.len() };
+    let bias_var = affine.bias_var.map_or_else(|| vec![0.0; deterministic], to_vec);
     Affine { weight: to_vec(affine.weight), bias, weight_var, bias_var }
 }

@@ -1,6 +1,6 @@
 //! How many instructions a step takes on a microcontroller, predicted from the architecture.
 //!
-//! A step in a packed layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
+//! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
 //! four rows by eight columns, groups of four rows, LSTM cells, inputs, units to fill in, channels to score. The weight of each part is
 //! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
 //! together.
@@ -35,11 +35,11 @@ pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
         .collect()
 }
 
-/// How often the generating network runs in one step of a latent model.
+/// How often the generative network runs in one step of a latent model.
 ///
 /// A denoiser asks it twice, before and after it sees the row; a sampler brings it forward once and looks one step ahead. With
 /// draws, every look is as many.
-pub fn generating_passes(spec: &LatentSpec) -> u64 {
+pub fn generative_passes(spec: &LatentSpec) -> u64 {
     let looks = match spec.forecast {
         Forecast::Moments | Forecast::PosteriorMean => 1,
         Forecast::Draws { count } => count.into(),
@@ -50,13 +50,13 @@ pub fn generating_passes(spec: &LatentSpec) -> u64 {
     }
 }
 
-/// Predictions for one step of a latent model: the recognition network, and the generating network as often as it
-/// runs. None unless both networks are in packed layouts.
+/// Predictions for one step of a latent model: the recognition network, and the generative network as often as it
+/// runs. None unless both networks are in quantized layouts.
 pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<Instructions> {
-    let passes = generating_passes(model.spec());
-    let generating = instructions(model.generating().spec());
+    let passes = generative_passes(model.spec());
+    let generative = instructions(model.generative().spec());
     let both = |on: Instructions| {
-        let other = generating.iter().find(|other| other.core == on.core)?;
+        let other = generative.iter().find(|other| other.core == on.core)?;
         Some(Instructions { instructions: on.instructions + passes * other.instructions, ..on })
     };
     instructions(model.recognition().spec()).into_iter().filter_map(both).collect()
@@ -88,7 +88,7 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
 mod tests {
     use super::*;
     use quaver::checkpoint::{
-        LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Prior, Target, Transfer,
+        Activation, LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Prior, Target,
         UnitNoise, WeightFormat,
     };
     use serde_json::Value;
@@ -99,7 +99,7 @@ mod tests {
     fn spec(case: &Value) -> ModelSpec {
         let number = |name: &str| case[name].as_u64().expect("a number") as u16;
         let layer = LayerSpec {
-            cell: if case["cell"] == "lstm" { CellKind::Lstm } else { CellKind::Elman(Transfer::Tanh) },
+            cell: if case["cell"] == "lstm" { CellKind::Lstm } else { CellKind::Elman(Activation::Tanh) },
             units: number("hidden"),
             input_noise: UnitNoise::None,
             recurrent_noise: UnitNoise::None,
@@ -118,11 +118,11 @@ mod tests {
                 Some("small") => Layout::Small,
                 Some("fast") => Layout::Fast,
                 Some("mean") => Layout::Mean,
-                _ => Layout::Plain,
+                _ => Layout::Float,
             },
             layers: [layer].into_iter().collect(),
             output: OutputSpec {
-                mode: OutputMode::Plain,
+                mode: OutputMode::MeanOnly,
                 noise: UnitNoise::None,
                 weight_variance: false,
                 variance_scale: 1.0,
@@ -155,13 +155,13 @@ mod tests {
         let case =
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| instructions(&spec(&case(layout))).len();
-        assert_eq!(["plain", "small", "fast", "mean"].map(cores), [0, 4, 4, 4]);
+        assert_eq!(["float", "small", "fast", "mean"].map(cores), [0, 4, 4, 4]);
     }
 
     #[test]
     fn draws_multiply_the_looks_of_the_generating_network_and_nothing_else() {
         let passes = |family, forecast| {
-            generating_passes(&LatentSpec { family, prior: Prior::White, latents: 2, forecast })
+            generative_passes(&LatentSpec { family, prior: Prior::White, latents: 2, forecast })
         };
         assert_eq!(passes(Family::Vosp, Forecast::Moments), 2);
         assert_eq!(passes(Family::Storn, Forecast::PosteriorMean), 2);

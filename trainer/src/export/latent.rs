@@ -45,25 +45,25 @@ pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorage) -> Re
     };
     let latents = nets.recognition.spec.outputs;
     let spec = LatentSpec { family, prior, latents, forecast: storage.forecast };
-    let [recognition, generating] = both_contents(state, storage);
-    write_latent(&spec, &recognition, &generating)
+    let [recognition, generative] = both_contents(state, storage);
+    write_latent(&spec, &recognition, &generative)
         .map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
 fn both_contents(state: &RunState<LatentNets>, storage: LatentStorage) -> [Contents; 2] {
-    let LatentNets { recognition, generating, family, .. } = &state.spec;
+    let LatentNets { recognition, generative, family, .. } = &state.spec;
     let latents = numbered("z", state.spec.latents());
     let past = match family {
         Family::Storn | Family::Vrae => state.input_names.clone(),
-        Family::Vosp => numbered("h", usize::from(generating.spec.inputs) - latents.len()),
+        Family::Vosp => numbered("h", usize::from(generative.spec.inputs) - latents.len()),
     };
     let read = [past, latents.clone()].concat();
     // Latent variables and units have no units of measure.
     let mut scaler = Scaler::identity(read.len());
     if *family == Family::Storn {
-        let Scaler { mean, std } = &state.scaling.inputs;
+        let Scaler { mean, std_dev } = &state.scaling.inputs;
         scaler.mean[..mean.len()].copy_from_slice(mean);
-        scaler.std[..std.len()].copy_from_slice(std);
+        scaler.std_dev[..std_dev.len()].copy_from_slice(std_dev);
     }
     let of_recognition =
         Scaling { inputs: state.scaling.inputs.clone(), targets: Scaler::identity(latents.len()) };
@@ -84,9 +84,9 @@ fn both_contents(state: &RunState<LatentNets>, storage: LatentStorage) -> [Conte
             &latents,
         )),
         stored(contents(
-            &generating.spec,
+            &generative.spec,
             storage.format,
-            &parameters("generating.", generating),
+            &parameters("generative.", generative),
             &of_generating,
             &read,
             &state.target_names,
@@ -158,7 +158,7 @@ mod tests {
         noise = { recurrent_keep = 0.9, output_keep = 0.8 }\n";
 
     fn plain(forecast: Forecast) -> LatentStorage {
-        LatentStorage { format: WeightFormat::F32, layout: Layout::Plain, forecast }
+        LatentStorage { format: WeightFormat::F32, layout: Layout::Float, forecast }
     }
 
     /// The runtime reads the same numbers and adds them in another order.
@@ -264,14 +264,14 @@ mod tests {
     #[test]
     fn latent_variables_have_no_scale_and_rows_have_theirs() {
         let state = state(STORN, &sequences());
-        let [recognition, generating] = both_contents(&state, plain(Forecast::Moments));
-        assert_eq!(recognition.output_scaler.std, [1.0; 3]);
-        assert_eq!(generating.input_names, ["a", "b", "z1", "z2", "z3"]);
-        let Scaler { mean, std } = &state.scaling.inputs;
+        let [recognition, generative] = both_contents(&state, plain(Forecast::Moments));
+        assert_eq!(recognition.output_scaler.std_dev, [1.0; 3]);
+        assert_eq!(generative.input_names, ["a", "b", "z1", "z2", "z3"]);
+        let Scaler { mean, std_dev } = &state.scaling.inputs;
         assert_eq!(
-            (&generating.input_scaler.mean[..2], &generating.input_scaler.std[..2]),
-            (&mean[..], &std[..])
+            (&generative.input_scaler.mean[..2], &generative.input_scaler.std_dev[..2]),
+            (&mean[..], &std_dev[..])
         );
-        assert_eq!(generating.input_scaler.std[2..], [1.0; 3]);
+        assert_eq!(generative.input_scaler.std_dev[2..], [1.0; 3]);
     }
 }

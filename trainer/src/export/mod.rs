@@ -3,19 +3,19 @@
 mod constants;
 mod contents;
 mod cost;
+mod gram;
 mod instruction_weights;
 mod instructions;
 mod latent;
-mod matching;
 mod storage;
-mod usage;
+mod variance_correction;
 
 pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{Cost, cost};
-pub use instructions::{Instructions, generating_passes, instructions, latent_instructions};
+pub use gram::usage;
+pub use instructions::{Instructions, generative_passes, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentStorage, encode_latent, latent_cost};
-pub use matching::matching_factors;
 pub(crate) use storage::PRICE_OF_SPEED;
 pub use storage::{Storage, encode};
-pub use usage::usage;
+pub use variance_correction::variance_correction;

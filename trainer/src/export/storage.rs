@@ -1,7 +1,7 @@
 //! How a trained net is stored: as bytes, in the fastest layout that is good enough.
 
 use anyhow::{Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, Usage, WeightFormat};
+use quaver::checkpoint::{GramMatrices, Layout, WeightFormat};
 
 use super::contents;
 use crate::data::Sequence;
@@ -24,12 +24,12 @@ pub struct Storage {
 impl Storage {
     /// The layout to take. Where nobody asked for one, it is settled on each of the `splits`: integers are exact to a part of the
     /// largest number, so that what they cost shows where a net is sure of itself, and not every recording has such stretches.
-    pub fn layout(self, state: &RunState, usage: &[Usage], splits: &[&[Sequence]]) -> Layout {
+    pub fn layout(self, state: &RunState, usage: &[GramMatrices], splits: &[&[Sequence]]) -> Layout {
         if let Some(layout) = self.layout {
             return layout;
         }
         if self.format == WeightFormat::F32 {
-            return Layout::Plain;
+            return Layout::Float;
         }
         let bytes = |layout| encode(state, self.format, layout, usage, None);
         let affordable = |fast: &[u8], plain: &[u8]| -> Result<bool> {
@@ -45,9 +45,9 @@ impl Storage {
             Ok(true)
         };
         // What the integer kernels cannot run, floating point can.
-        match (bytes(Layout::Fast), bytes(Layout::Plain)) {
+        match (bytes(Layout::Fast), bytes(Layout::Float)) {
             (Ok(fast), Ok(plain)) if affordable(&fast, &plain).unwrap_or(false) => Layout::Fast,
-            _ => Layout::Plain,
+            _ => Layout::Float,
         }
     }
 }
@@ -61,7 +61,7 @@ pub fn encode(
     state: &RunState,
     format: WeightFormat,
     layout: Layout,
-    usage: &[Usage],
+    usage: &[GramMatrices],
     factors: Option<&[f32]>,
 ) -> Result<Vec<u8>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
@@ -80,7 +80,7 @@ pub fn encode(
 
 #[cfg(test)]
 mod tests {
-    use quaver::checkpoint::{CellKind, Transfer};
+    use quaver::checkpoint::{Activation, CellKind};
 
     use super::*;
     use crate::config::{Init, Training};
@@ -91,8 +91,8 @@ mod tests {
     const STORAGE: Storage = Storage { format: WeightFormat::Int8, layout: None };
 
     /// A net whose noise has this logarithm of a variance.
-    fn state(log_noise: f32, transfer: Transfer) -> RunState {
-        let spec = test_spec(2, 1, &[(CellKind::Elman(transfer), 8)]);
+    fn state(log_noise: f32, activation: Activation) -> RunState {
+        let spec = test_spec(2, 1, &[(CellKind::Elman(activation), 8)]);
         let mut parameters = Init::default().draw(&spec, 1);
         parameters.get_mut("output.log_noise").unwrap().values[0] = log_noise;
         let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) };
@@ -105,33 +105,33 @@ mod tests {
         let mut rng = stream(1, Purpose::Initialisation);
         let inputs = Rows { channels: 2, values: (0..200).map(|_| normal(&mut rng) as f32).collect() };
         let unknown = Rows { channels: 1, values: vec![0.0; 100] };
-        let bytes = encode(state, WeightFormat::Int8, Layout::Plain, &[], None).unwrap();
+        let bytes = encode(state, WeightFormat::Int8, Layout::Float, &[], None).unwrap();
         let forecasts = from_runtime(&bytes, &[Sequence::columns(inputs.clone(), unknown)]).unwrap();
         vec![Sequence::columns(inputs, forecasts[0].mean.clone())]
     }
 
     #[test]
     fn the_fast_layout_is_taken_where_it_costs_little() {
-        let unsure = state(0.0, Transfer::Tanh);
+        let unsure = state(0.0, Activation::Tanh);
         assert_eq!(STORAGE.layout(&unsure, &[], &[&predicted(&unsure)]), Layout::Fast);
     }
 
     #[test]
     fn a_net_surer_than_integers_are_exact_stays_plain() {
         // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift costs 0.12 nats.
-        let sure = state(-16.0, Transfer::Tanh);
-        assert_eq!(STORAGE.layout(&sure, &[], &[&predicted(&sure)]), Layout::Plain);
+        let sure = state(-16.0, Activation::Tanh);
+        assert_eq!(STORAGE.layout(&sure, &[], &[&predicted(&sure)]), Layout::Float);
         // That one split does not show it is no excuse.
-        assert_eq!(STORAGE.layout(&sure, &[], &[&[], &predicted(&sure)]), Layout::Plain);
+        assert_eq!(STORAGE.layout(&sure, &[], &[&[], &predicted(&sure)]), Layout::Float);
     }
 
     #[test]
     fn what_integers_cannot_run_stays_plain_unless_asked_for() {
-        let rectifier = state(0.0, Transfer::Rectifier);
-        assert_eq!(STORAGE.layout(&rectifier, &[], &[&predicted(&rectifier)]), Layout::Plain);
+        let relu = state(0.0, Activation::Relu);
+        assert_eq!(STORAGE.layout(&relu, &[], &[&predicted(&relu)]), Layout::Float);
         let asked = Storage { layout: Some(Layout::Fast), ..STORAGE };
-        assert_eq!(asked.layout(&rectifier, &[], &[]), Layout::Fast);
-        let error = encode(&rectifier, asked.format, Layout::Fast, &[], None).unwrap_err().to_string();
+        assert_eq!(asked.layout(&relu, &[], &[]), Layout::Fast);
+        let error = encode(&relu, asked.format, Layout::Fast, &[], None).unwrap_err().to_string();
         assert!(error.starts_with("the model cannot be stored"), "{error}");
     }
 }

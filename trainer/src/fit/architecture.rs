@@ -7,8 +7,8 @@ use quaver::checkpoint::{ModelSpec, Target};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::first_noise::set_first_noise;
-use super::step::{Context, Slope, evaluate, slope_in};
+use super::noise_init::init_noise;
+use super::step::{Context, LossAndGradient, evaluate, loss_and_gradient_in};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
@@ -44,7 +44,12 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     fn carried_units(&self) -> Vec<usize>;
 
     /// Loss and gradient of a batch, or nothing if no target of it counts.
-    fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope>;
+    fn slope(
+        &self,
+        parameters: &Parameters,
+        batch: &Batch,
+        step: &StepContext<'_>,
+    ) -> Option<LossAndGradient>;
 
     /// How good the parameters are after an epoch, or nothing if no target counts. What is not learned but found on
     /// validation data is put in its place first.
@@ -53,12 +58,12 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
         config: &Config,
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
-    ) -> Option<Judgement>;
+    ) -> Option<ValidationLoss>;
 }
 
 /// When and how a batch is learned from.
 #[derive(Clone, Copy, Debug)]
-pub struct Lesson<'a> {
+pub struct StepContext<'a> {
     /// The whole config.
     pub config: &'a Config,
     /// What the batch is part of.
@@ -73,7 +78,7 @@ pub struct Lesson<'a> {
 
 /// The loss on validation data, in nats per time step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judgement {
+pub struct ValidationLoss {
     /// The loss: a negative log-likelihood, or a bound on it.
     pub nll: f64,
     /// The part of it that is a divergence of latent variables from their prior.
@@ -90,7 +95,7 @@ impl Architecture for ModelSpec {
 
     fn scaling(&self, data: &Dataset) -> Scaling {
         let mut scaling = Scaling::fit(&data.train);
-        if self.target == Target::Correction {
+        if self.target == Target::ResidualSame {
             // What is added to an input is in its units.
             scaling.targets = scaling.inputs.clone();
         }
@@ -99,7 +104,7 @@ impl Architecture for ModelSpec {
 
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
         let mut parameters = config.init.draw_for(self, config.method(), config.seed);
-        set_first_noise(self, &data.train, scaling, &mut parameters);
+        init_noise(self, &data.train, scaling, &mut parameters);
         parameters
     }
 
@@ -115,8 +120,13 @@ impl Architecture for ModelSpec {
         self.layers.iter().map(|layer| layer.units.into()).collect()
     }
 
-    fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope> {
-        slope_in(self, parameters, batch, lesson.context)
+    fn slope(
+        &self,
+        parameters: &Parameters,
+        batch: &Batch,
+        step: &StepContext<'_>,
+    ) -> Option<LossAndGradient> {
+        loss_and_gradient_in(self, parameters, batch, step.context)
     }
 
     fn judge<'b>(
@@ -124,7 +134,7 @@ impl Architecture for ModelSpec {
         _config: &Config,
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
-    ) -> Option<Judgement> {
-        evaluate(self, parameters, batches()).map(|nll| Judgement { nll, kl: None })
+    ) -> Option<ValidationLoss> {
+        evaluate(self, parameters, batches()).map(|nll| ValidationLoss { nll, kl: None })
     }
 }

@@ -125,8 +125,8 @@ mod tests {
         assert!(folder.check_config(&config("[training]\nepochs = 99\nmax_minutes = 1.5")).is_ok());
         let error = folder.check_config(&config("[training]\nbatch = 3")).unwrap_err().to_string();
         assert!(error.starts_with("`training.batch` is 3 but was 16"), "{error}");
-        let error = folder.check_config(&config("[init]\ninput_std = 0.5")).unwrap_err().to_string();
-        assert!(error.starts_with("`init.input_std` is 0.5 but was not set"), "{error}");
+        let error = folder.check_config(&config("[init]\ninput_std_dev = 0.5")).unwrap_err().to_string();
+        assert!(error.starts_with("`init.input_std_dev` is 0.5 but was not set"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::likelihood;
 use super::loss::{Observed, Partials};
 use crate::nn::host_node::{Array, HostFunction};
-use crate::nn::link::{LOG_NOISE_LIMIT, expected_noise, probabilities, shrinkage};
+use crate::nn::observation_head::{LOG_NOISE_LIMIT, expected_noise, probabilities, shrinkage};
 use crate::nn::recurrence::Traces;
 
 /// −ln N(z | E[y], V[y] + E[eˢ]), where the network predicts y and the logarithm s of its noise variance, row by row.
@@ -46,7 +46,7 @@ impl HostFunction<2> for Heteroscedastic {
     }
 }
 
-/// −Σ_k z_k ln p_k with p = softmax(κ ⊙ m), κ = 1/√(1 + πv/8): see `nn::link`.
+/// −Σ_k z_k ln p_k with p = softmax(κ ⊙ m), κ = 1/√(1 + πv/8): see `nn::observation_head`.
 #[derive(Clone, Debug)]
 pub(super) struct Categorical {
     pub(super) observed: Observed,

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use quaver::checkpoint::MomentForm;
 use quaver::moments::Moments;
 
-use crate::nn::squash::{PaperSigmoid, Sigmoid, Squash};
+use crate::nn::activation_moments::{ActivationMoments, PaperSigmoid, Sigmoid};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// Observations, the outputs that should explain them, and where the derivatives go. All slices are of one length.
@@ -48,7 +48,7 @@ pub fn bernoulli(terms: Terms<'_>, form: MomentForm) -> f64 {
     }
 }
 
-fn cross_entropy<F: Squash>(terms: Terms<'_>) -> f64 {
+fn cross_entropy<F: ActivationMoments>(terms: Terms<'_>) -> f64 {
     let mut probability = vec![0.0; terms.targets.len()];
     let mask = terms.mask;
     vectorised::run(Explain { terms, probability: &mut probability, function: PhantomData::<F> });
@@ -68,7 +68,7 @@ struct Explain<'a, F> {
     function: PhantomData<F>,
 }
 
-impl<F: Squash> Kernel for Explain<'_, F> {
+impl<F: ActivationMoments> Kernel for Explain<'_, F> {
     #[inline(always)]
     fn run<P: Processor>(self) {
         let Terms { targets, mask, mean, var, by_mean, by_var } = self.terms;

@@ -5,15 +5,14 @@
 
 pub mod architecture;
 pub mod average;
-mod carry;
 pub(crate) mod divergence;
-pub(crate) mod first_noise;
 pub mod folder;
 mod heads;
 pub mod likelihood;
 pub mod loss;
 pub mod metrics;
 pub mod nesterov;
+pub(crate) mod noise_init;
 pub mod optimiser;
 pub mod progress;
 pub(crate) mod rows;
@@ -23,11 +22,12 @@ mod start;
 pub mod state;
 mod step;
 mod trained;
+mod truncated_bptt;
 
 #[cfg(test)]
 mod tests;
 
-pub use architecture::{Architecture, Judgement, Lesson};
+pub use architecture::{Architecture, StepContext, ValidationLoss};
 pub use average::Average;
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
@@ -35,5 +35,5 @@ pub use progress::{Plan, Progress, Silent, StepReport};
 pub use run::{Stop, Summary};
 pub use start::train;
 pub use state::{Best, RunState};
-pub use step::{Context, Slope, evaluate, slope, slope_in};
+pub use step::{Context, LossAndGradient, evaluate, loss_and_gradient_in, slope};
 pub use trained::Trained;

@@ -4,8 +4,8 @@ use quaver::checkpoint::{Likelihood, ModelSpec};
 
 use super::likelihood::{self, Terms};
 use crate::data::batch::Batch;
-use crate::nn::link::{expected_noise, probabilities};
 use crate::nn::net::MomentTensors;
+use crate::nn::observation_head::{expected_noise, probabilities};
 use crate::nn::tensors::to_vec;
 
 /// Negative log-likelihood of every row [steps × lanes] of a batch under the moments of the output map, in nats, densities in

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::architecture::{Architecture, Judgement, Lesson};
-use super::carry::Carried;
+use super::architecture::{Architecture, StepContext, ValidationLoss};
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::clip;
@@ -14,6 +13,7 @@ use super::progress::{Plan, Progress, StepReport};
 use super::schedule;
 use super::state::{Best, RunState};
 use super::step::{Context, RunningMean};
+use super::truncated_bptt::Carried;
 use crate::config::{Config, Keep, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Sequence};
@@ -133,7 +133,7 @@ impl<A: Architecture> Run<'_, A> {
         let tally = self.learn(&mut next, progress)?;
         let largest = next.parameters.largest();
         self.check_finite("the largest parameter", largest.into(), next.epoch)?;
-        let Judgement { nll: valid_nll, kl: valid_kl } = self.validate(&mut next)?;
+        let ValidationLoss { nll: valid_nll, kl: valid_kl } = self.validate(&mut next)?;
         let best = match self.config.training.keep {
             Keep::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
             Keep::Last => true,
@@ -180,8 +180,8 @@ impl<A: Architecture> Run<'_, A> {
             let context = Context { divergence_share: Some(divergence_share), start: start.as_deref() };
             // A step counts with what it completes: a warm-up does not begin at zero.
             let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
-            let lesson = Lesson { config: self.config, context, epoch: next.epoch, batch: index, epochs };
-            let Some(mut slope) = next.spec.slope(&next.parameters, &batch, &lesson) else { continue };
+            let step = StepContext { config: self.config, context, epoch: next.epoch, batch: index, epochs };
+            let Some(mut slope) = next.spec.slope(&next.parameters, &batch, &step) else { continue };
             carried = Carried::after(&batch, std::mem::take(&mut slope.states));
             let norm = clip(&mut slope.gradients, limit);
             self.check_finite("the training loss", slope.nll, next.epoch)?;
@@ -200,7 +200,7 @@ impl<A: Architecture> Run<'_, A> {
         Ok(tally)
     }
 
-    fn validate(&self, next: &mut RunState<A>) -> Result<Judgement> {
+    fn validate(&self, next: &mut RunState<A>) -> Result<ValidationLoss> {
         let rows = self.config.training.batch;
         let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
         let judgement = next.spec.clone().judge(self.config, next.judged(), &batches);

@@ -138,7 +138,7 @@ impl<A: Architecture> RunState<A> {
     /// Sizes that must agree before anything is computed.
     fn check(&self) -> Result<()> {
         let [inputs, outputs] = self.spec.channels();
-        let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std.len());
+        let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std_dev.len());
         ensure!(self.spec.fits(&self.parameters), "its parameters are not those of its architecture");
         ensure!(
             self.average.as_ref().is_none_or(|average| self.spec.fits(&average.parameters)),

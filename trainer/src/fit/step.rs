@@ -12,7 +12,7 @@ use crate::nn::{Parameters, net, parallel};
 
 /// Loss and gradient of a batch.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slope {
+pub struct LossAndGradient {
     /// Nats per time step.
     pub nll: f64,
     /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time step; 0 if
@@ -37,17 +37,17 @@ pub struct Context<'a> {
 }
 
 /// Loss and gradient of a batch on its own, or nothing if no target of it counts.
-pub fn slope(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Option<Slope> {
-    slope_in(spec, parameters, batch, Context::default())
+pub fn slope(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Option<LossAndGradient> {
+    loss_and_gradient_in(spec, parameters, batch, Context::default())
 }
 
 /// Loss and gradient of a batch, or nothing if no target of it counts.
-pub fn slope_in(
+pub fn loss_and_gradient_in(
     spec: &ModelSpec,
     parameters: &Parameters,
     batch: &Batch,
     context: Context<'_>,
-) -> Option<Slope> {
+) -> Option<LossAndGradient> {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex().autodiff());
     let pass = net::forward_from(spec, &tensors, batch, parallel::default_threads(), context.start);
     let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Purpose::Learning)?;
@@ -60,7 +60,7 @@ pub fn slope_in(
         Some(penalty) => nll.clone() + penalty.clone(),
         None => nll.clone(),
     };
-    Some(Slope {
+    Some(LossAndGradient {
         gradients: tensors.gradients(&objective.backward()),
         nll: scalar(nll),
         divergence: penalty.map_or(0.0, scalar),

@@ -9,7 +9,7 @@ use super::posterior::{PosteriorTensors, lengths, recognise};
 use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
 use crate::fit::loss::{Loss, Purpose, loss};
-use crate::nn::both_ways::Lengths;
+use crate::nn::bidirectional::Lengths;
 use crate::nn::net::{MomentTensors, moments, on_top};
 use crate::nn::parallel;
 use crate::nn::random::normals;
@@ -48,8 +48,8 @@ pub fn bound(
     let many = repeated(batch, nets.channels(), draws);
     let drawn = draw(&recognised.posterior, batch.rows, draws, rng);
     let said = generate(nets, tensors, &many, &recognised.hidden, drawn);
-    let generating = &tensors.generating.ahead;
-    let Loss { value, steps } = loss(&nets.generating.spec, generating, said, &many, Purpose::Learning)?;
+    let generative = &tensors.generative.ahead;
+    let Loss { value, steps } = loss(&nets.generative.spec, generative, said, &many, Purpose::Learning)?;
     let steps = steps / draws;
     let lengths = lengths(batch);
     let divergence = divergence(nets.prior, &recognised.posterior, &Lengths(&lengths));
@@ -64,14 +64,14 @@ pub(super) fn draw(
     rng: &mut impl Rng,
 ) -> MomentTensors {
     let mean = repeated_lanes(&posterior.mean, lanes, draws);
-    let deviation = repeated_lanes(&posterior.var, lanes, draws).sqrt();
+    let std_dev = repeated_lanes(&posterior.var, lanes, draws).sqrt();
     let [rows, latents] = mean.dims();
     let noise = TensorData::new(normals(rng, rows * latents), [rows, latents]);
     let noise = Tensor::from_data(noise, &mean.device());
-    MomentTensors { mean: mean + deviation * noise, var: None }
+    MomentTensors { mean: mean + std_dev * noise, var: None }
 }
 
-/// What the generating net says of every row of a batch, given latent variables as moments. `hidden` is the last layer of
+/// What the generative net says of every row of a batch, given latent variables as moments. `hidden` is the last layer of
 /// the recognition net, which lanes of `batch` may share in turn.
 pub(super) fn generate(
     nets: &LatentNets,
@@ -94,8 +94,8 @@ pub(super) fn generate(
         Family::Vrae => latent,
     };
     let lengths = lengths(batch);
-    let net = &nets.generating.spec;
-    let pass = tensors.generating.forward(net, input, &Lengths(&lengths), parallel::default_threads());
+    let net = &nets.generative.spec;
+    let pass = tensors.generative.forward(net, input, &Lengths(&lengths), parallel::default_threads());
     on_top(pass.output, net, &last)
 }
 

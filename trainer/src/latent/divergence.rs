@@ -4,7 +4,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use super::nets::Prior;
 use super::posterior::PosteriorTensors;
-use crate::nn::both_ways::Lengths;
+use crate::nn::bidirectional::Lengths;
 
 /// KL(q ‖ p) in nats, summed over components, steps and lanes; steps behind a lane's length do not count. One element.
 ///

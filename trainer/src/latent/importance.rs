@@ -44,7 +44,7 @@ pub fn importance(
     seed: u64,
 ) -> Option<ImportanceEstimate> {
     let tensors = LatentTensors::new(nets, parameters, &Device::flex());
-    let noise = parameters.part("generating.", nets.generating.method).noise_var(&nets.generating.spec);
+    let noise = parameters.part("generative.", nets.generative.method).noise_var(&nets.generative.spec);
     let model = Weighing { nets, tensors: &tensors, noise: &noise };
     let (mut nll, mut variance, mut effective, mut steps) = (0.0, 0.0, 0.0, 0);
     let present = sequences.iter().enumerate().filter(|(_, sequence)| !sequence.is_empty());
@@ -90,7 +90,7 @@ impl Weighing<'_> {
             let values = to_vec(drawn.mean.clone());
             let many = repeated(batch, channels, lanes);
             let said = generate(self.nets, self.tensors, &many, &recognised.hidden, drawn);
-            let nlls = row_nlls(&self.nets.generating.spec, self.noise, said, &many);
+            let nlls = row_nlls(&self.nets.generative.spec, self.noise, said, &many);
             for lane in 0..lanes {
                 let explained: f64 = nlls.iter().skip(lane).step_by(lanes).sum();
                 let path = Path {

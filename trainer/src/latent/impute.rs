@@ -46,7 +46,7 @@ impl LatentModel {
     /// What the model says of rows with gaps, which are filled in `current` by what it said before.
     fn reconstruction(&self, current: &Rows, rows: &Rows, guessing: Guessing) -> Forecast {
         let mut said = self.reconstruct(&[Sequence::next(current.clone())], Feed::Mean).remove(0);
-        if guessing.joined && is_normal(self.nets.generating.spec.likelihood) {
+        if guessing.joined && is_normal(self.nets.generative.spec.likelihood) {
             join(&mut said.mean, rows);
         }
         said
@@ -54,7 +54,7 @@ impl LatentModel {
 
     /// The most likely value of an output with this mean.
     fn mode(&self, mean: f32) -> f32 {
-        match self.nets.generating.spec.likelihood {
+        match self.nets.generative.spec.likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => mean,
             Likelihood::Bernoulli | Likelihood::Categorical => mean.round(),
         }

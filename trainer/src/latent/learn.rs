@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use burn::tensor::{Device, Tensor};
 
 use super::bound::{Bound, bound};
-use super::hidden_rows::hide;
+use super::input_masking::hide;
 use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
@@ -12,14 +12,14 @@ use crate::config::{Config, Latent};
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
 use crate::fit::divergence::divergence as of_weights;
-use crate::fit::first_noise::set_first_noise;
-use crate::fit::{Architecture, Judgement, Lesson, Slope};
+use crate::fit::noise_init::init_noise;
+use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss};
 use crate::nn::Parameters;
 use crate::nn::random::{Purpose, stream};
 use crate::nn::tensors::to_vec;
 
 /// The list that holds the logarithms of the outputs' noise variances.
-pub(super) const LOG_NOISE: &str = "generating.output.log_noise";
+pub(super) const LOG_NOISE: &str = "generative.output.log_noise";
 
 impl Architecture for LatentNets {
     const MAGIC: &'static [u8; 8] = b"QVLATEN2";
@@ -39,9 +39,9 @@ impl Architecture for LatentNets {
 
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
         let mut parameters = LatentNets::draw(self, &config.init, config.seed);
-        let mut generating = parameters.part("generating.", self.generating.method);
-        set_first_noise(&self.generating.spec, &data.train, scaling, &mut generating);
-        parameters.put_part("generating.", generating);
+        let mut generative = parameters.part("generative.", self.generative.method);
+        init_noise(&self.generative.spec, &data.train, scaling, &mut generative);
+        parameters.put_part("generative.", generative);
         parameters
     }
 
@@ -57,8 +57,13 @@ impl Architecture for LatentNets {
         Vec::new()
     }
 
-    fn slope(&self, parameters: &Parameters, batch: &Batch, lesson: &Lesson<'_>) -> Option<Slope> {
-        let Lesson { config, context, epoch, batch: index, epochs } = *lesson;
+    fn slope(
+        &self,
+        parameters: &Parameters,
+        batch: &Batch,
+        step: &StepContext<'_>,
+    ) -> Option<LossAndGradient> {
+        let StepContext { config, context, epoch, batch: index, epochs } = *step;
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
@@ -74,7 +79,7 @@ impl Architecture for LatentNets {
         config: &Config,
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
-    ) -> Option<Judgement> {
+    ) -> Option<ValidationLoss> {
         let Latent { draws, divergence_weight, .. } = *config.latent.as_ref()?;
         if self.searched_noise {
             noise_search::search(self, parameters, batches(), draws, config.seed);
@@ -82,7 +87,7 @@ impl Architecture for LatentNets {
         let BoundEstimate { reconstruction, divergence, .. } =
             mean_bound(self, parameters, batches(), draws, config.seed)?;
         // With a part of the divergence, this bounds the loss of denoised rows: see `bound`.
-        Some(Judgement { nll: reconstruction + divergence_weight * divergence, kl: Some(divergence) })
+        Some(ValidationLoss { nll: reconstruction + divergence_weight * divergence, kl: Some(divergence) })
     }
 }
 
@@ -93,7 +98,7 @@ pub(super) struct Shares {
     pub(super) latents: f64,
     /// How much of that the gradient has by now, at most 1.
     pub(super) warmth: f64,
-    /// That of the generating net's weights, if they have distributions.
+    /// That of the generative net's weights, if they have distributions.
     pub(super) weights: Option<f32>,
 }
 
@@ -105,14 +110,14 @@ pub(super) fn slope(
     shares: Shares,
     draws: usize,
     rng: &mut impl rand_core::Rng,
-) -> Option<Slope> {
+) -> Option<LossAndGradient> {
     let mut parameters = parameters.clone();
     if let Some(noise) = parameters.get_mut(LOG_NOISE).filter(|_| nets.searched_noise) {
         noise.values.fill(0.0);
     }
     let tensors = LatentTensors::new(nets, &parameters, &Device::flex().autodiff());
     let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, shown, batch, draws, rng)?;
-    let posteriors = tensors.generating.ahead.posteriors.as_ref().zip(shares.weights);
+    let posteriors = tensors.generative.ahead.posteriors.as_ref().zip(shares.weights);
     let penalty = posteriors.map(|(posteriors, share)| of_weights(posteriors) * share);
     let bound = reconstruction.clone() + divergence.clone() * (shares.latents * shares.warmth) as f32;
     let objective = match &penalty {
@@ -126,7 +131,7 @@ pub(super) fn slope(
     }
     let nll = number(reconstruction) + shares.latents * number(divergence);
     let divergence = penalty.map_or(0.0, number);
-    Some(Slope { nll, divergence, steps, gradients, states: Vec::new() })
+    Some(LossAndGradient { nll, divergence, steps, gradients, states: Vec::new() })
 }
 
 /// The two parts of a bound in nats per time step, densities in standardised units.

@@ -40,7 +40,7 @@ pub struct Guess {
     pub var: Rows,
 }
 
-/// How what is known of a latent variable is fed to the generating net.
+/// How what is known of a latent variable is fed to the generative net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feed {
     /// As mean and variance, by variance propagation.
@@ -55,10 +55,10 @@ impl LatentModel {
     /// The model of a run.
     pub fn new(state: &RunState<LatentNets>) -> Self {
         let RunState { spec, parameters, scaling, .. } = state;
-        let generating = parameters.part("generating.", spec.generating.method);
+        let generative = parameters.part("generative.", spec.generative.method);
         LatentModel {
             tensors: LatentTensors::new(spec, parameters, &Device::flex()),
-            noise: generating.noise_var(&spec.generating.spec),
+            noise: generative.noise_var(&spec.generative.spec),
             nets: spec.clone(),
             scaling: scaling.clone(),
             parameters: parameters.clone(),
@@ -123,16 +123,16 @@ impl LatentModel {
 
     /// Puts what was said of a batch in its place, in raw units.
     pub(super) fn enter(&self, forecasts: &mut [Forecast], batch: &Batch, prediction: &Prediction) {
-        enter(forecasts, self.nets.generating.spec.likelihood, &self.scaling, batch, prediction);
+        enter(forecasts, self.nets.generative.spec.likelihood, &self.scaling, batch, prediction);
     }
 
-    /// What the output of the generating net means.
+    /// What the output of the generative net means.
     pub(super) fn said(&self, output: MomentTensors) -> Prediction {
-        said(&self.nets.generating.spec, &self.noise, output)
+        said(&self.nets.generative.spec, &self.noise, output)
     }
 }
 
-/// Latent variables as the generating net is fed with them.
+/// Latent variables as the generative net is fed with them.
 pub(super) fn fed(PosteriorTensors { mean, var }: PosteriorTensors, feed: Feed) -> MomentTensors {
     match feed {
         Feed::Moments => MomentTensors { mean, var: Some(var) },

@@ -9,18 +9,18 @@ use crate::config::{Config, Direction, Init, Latent, OutputNoise};
 use crate::nn::random::{Purpose, stream};
 use crate::nn::{Method, Parameters};
 
-/// How the generating net gets at the past.
+/// How the generative net gets at the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
-    /// Stochastic recurrent network: a recurrent generating net reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t})
+    /// Stochastic recurrent network: a recurrent generative net reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t})
     /// (Bayer 2015, thesis, eqs. 29 to 31).
     Storn,
-    /// Variational one-step predictor: a feed-forward generating net reads [h_{t−1}, z_t], where h is the last layer of the
+    /// Variational one-step predictor: a feed-forward generative net reads [h_{t−1}, z_t], where h is the last layer of the
     /// recognition net, and says p(x_t | h_{t−1}, z_t) (Bayer and Osendorfer 2014, 3.2). It must not read h_t, which has
     /// seen x_t.
     Vosp,
-    /// Variational recurrent auto-encoder: both nets are bidirectional, and the generating net reads z alone
+    /// Variational recurrent auto-encoder: both nets are bidirectional, and the generative net reads z alone
     /// (Bayer and Osendorfer 2014, 3.1).
     Vrae,
 }
@@ -50,21 +50,21 @@ pub struct Net {
 /// A latent model without its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatentNets {
-    /// How the generating net gets at the past.
+    /// How the generative net gets at the past.
     pub family: Family,
     /// What is expected of the latent variables.
     pub prior: Prior,
     /// From observations to latent variables.
     pub recognition: Net,
     /// From latent variables to observations.
-    pub generating: Net,
+    pub generative: Net,
     /// Whether the noise of the outputs is 1 while learning and then found on validation data (Bayer 2015, thesis, 4.4.2).
     pub searched_noise: bool,
 }
 
 /// The lists of numbers of a latent model, each behind the prefix of its part.
 pub(super) const PREFIXES: [(&str, &str); 2] =
-    [("recognition.", "recognition.backward."), ("generating.", "generating.backward.")];
+    [("recognition.", "recognition.backward."), ("generative.", "generative.backward.")];
 
 impl LatentNets {
     /// The two networks that a config with a section `[latent]` asks for.
@@ -80,8 +80,8 @@ impl LatentNets {
             Family::Vosp => last + latents,
             Family::Vrae => latents,
         };
-        let generating =
-            config.generating_spec(width("inputs of the generating net", inputs)?, channels as u16);
+        let generative =
+            config.generating_spec(width("inputs of the generative net", inputs)?, channels as u16);
         Ok(LatentNets {
             family: latent.family,
             prior: latent.prior,
@@ -90,8 +90,8 @@ impl LatentNets {
                 method: config.recognition_method(),
                 bidirectional: latent.direction() == Direction::Bidirectional,
             },
-            generating: Net {
-                spec: generating,
+            generative: Net {
+                spec: generative,
                 method: config.method(),
                 bidirectional: latent.family == Family::Vrae,
             },
@@ -106,18 +106,18 @@ impl LatentNets {
 
     /// Channels per row.
     pub fn channels(&self) -> usize {
-        self.generating.spec.outputs.into()
+        self.generative.spec.outputs.into()
     }
 
     /// Whether a row can be predicted from the rows before it.
     pub fn is_causal(&self) -> bool {
-        !self.recognition.bidirectional && !self.generating.bidirectional
+        !self.recognition.bidirectional && !self.generative.bidirectional
     }
 
-    /// Draws the parameters of both; each part has a seed of its own. The bias of the outputs is the generating net's.
+    /// Draws the parameters of both; each part has a seed of its own. The bias of the outputs is the generative net's.
     pub fn draw(&self, init: &Init, seed: u64) -> Parameters {
         let of_recognition = Init { output_bias: 0.0, ..init.clone() };
-        let nets = [(&self.recognition, &of_recognition), (&self.generating, init)];
+        let nets = [(&self.recognition, &of_recognition), (&self.generative, init)];
         let mut parts = Vec::new();
         for (place, ((net, init), (prefix, backward))) in (0..).zip(nets.into_iter().zip(PREFIXES)) {
             let draw = |part: u64| {
@@ -135,7 +135,7 @@ impl LatentNets {
     /// Whether these are the parameters of both.
     pub fn fits(&self, parameters: &Parameters) -> bool {
         let shaped = |net: &Net| Parameters::shaped(&net.spec, net.method);
-        let nets = [&self.recognition, &self.generating].into_iter().zip(PREFIXES);
+        let nets = [&self.recognition, &self.generative].into_iter().zip(PREFIXES);
         let parts = nets.flat_map(|(net, (prefix, backward))| {
             let back = net.bidirectional.then(|| (backward, shaped(net).without_output()));
             [(prefix, shaped(net))].into_iter().chain(back)

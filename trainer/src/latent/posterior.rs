@@ -6,9 +6,9 @@ use quaver::checkpoint::Likelihood;
 use super::nets::{LatentNets, Net};
 use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
-use crate::nn::both_ways::Lengths;
-use crate::nn::link::LOG_NOISE_LIMIT;
+use crate::nn::bidirectional::Lengths;
 use crate::nn::net::{MomentTensors, moments};
+use crate::nn::observation_head::LOG_NOISE_LIMIT;
 use crate::nn::parallel;
 use crate::nn::parameters::IMPLICIT_NOISE;
 
@@ -35,7 +35,7 @@ pub(super) fn lengths(batch: &Batch) -> Vec<usize> {
     batch.chunks.iter().map(|chunk| chunk.len).collect()
 }
 
-/// What the recognition net makes of the rows that come in with a batch, noise and all; what the generating net has to explain are
+/// What the recognition net makes of the rows that come in with a batch, noise and all; what the generative net has to explain are
 /// its targets.
 pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> Recognised {
     let device = tensors.recognition.ahead.output.affine.bias.device();

@@ -14,8 +14,8 @@ use crate::nn::net::{MomentTensors, moments};
 use crate::nn::random::{Purpose, normals, stream};
 
 impl LatentModel {
-    /// What every row to be explained was expected to be before anything was seen of it: the generating net one step ahead, with latent variables as
-    /// the prior has them. `feed` says how they are fed; the state of a recurrent generating net follows what the recognition
+    /// What every row to be explained was expected to be before anything was seen of it: the generative net one step ahead, with latent variables as
+    /// the prior has them. `feed` says how they are fed; the state of a recurrent generative net follows what the recognition
     /// net made of the rows before, by moments or by means. The seed is for draws.
     ///
     /// # Panics

@@ -15,7 +15,7 @@ use crate::nn::random::{Purpose, normal, stream, uniform};
 
 /// What a model that makes up a sequence takes for its last row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feedback {
+pub enum FeedMode {
     /// The mean of its output, as published.
     Mean,
     /// A draw from its output.
@@ -30,7 +30,7 @@ pub struct Wish {
     /// Samples.
     pub samples: usize,
     /// What is fed back, and returned.
-    pub feedback: Feedback,
+    pub feedback: FeedMode,
     /// Where random numbers start from.
     pub seed: u64,
 }
@@ -57,17 +57,17 @@ impl LatentModel {
             let latent = drawn(&stream.expected(), 1, &mut rng);
             let said = self.said(stream.look_ahead(latent.clone()));
             let row = match wish.feedback {
-                Feedback::Mean => said.mean,
-                Feedback::Draw => self.draw_row(&said, &mut rng),
+                FeedMode::Mean => said.mean,
+                FeedMode::Draw => self.draw_row(&said, &mut rng),
             };
             for (sample, row) in samples.iter_mut().zip(row.chunks(channels)) {
                 let raw = row.iter().enumerate();
                 sample.values.extend(raw.map(|(c, value)| self.scaling.targets.unstandardise(c, *value)));
             }
             let row = moments(&row, &vec![0.0; row.len()], channels, &Device::flex());
-            let certain = PosteriorTensors { var: latent.mean.zeros_like(), mean: latent.mean };
+            let deterministic = PosteriorTensors { var: latent.mean.zeros_like(), mean: latent.mean };
             stream.recognise(row.clone());
-            stream.pass(row, certain, Feed::Mean);
+            stream.pass(row, deterministic, Feed::Mean);
         }
         samples
     }
@@ -85,13 +85,10 @@ impl LatentModel {
     /// Draws from what was said, standardised.
     fn draw_row(&self, said: &Prediction, rng: &mut impl Rng) -> Vec<f32> {
         let Prediction { mean, var, noise } = said;
-        match self.nets.generating.spec.likelihood {
+        match self.nets.generative.spec.likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let total = var.iter().zip(noise).map(|(var, noise)| (var + noise).sqrt());
-                mean.iter()
-                    .zip(total)
-                    .map(|(mean, deviation)| mean + deviation * normal(rng) as f32)
-                    .collect()
+                mean.iter().zip(total).map(|(mean, std_dev)| mean + std_dev * normal(rng) as f32).collect()
             }
             Likelihood::Bernoulli => mean.iter().map(|p| f32::from(uniform(rng) < f64::from(*p))).collect(),
             Likelihood::Categorical => {

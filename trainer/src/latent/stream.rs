@@ -7,7 +7,7 @@ use super::bound::side_by_side;
 use super::model::{Feed, LatentModel, fed};
 use super::nets::{Family, Prior};
 use super::posterior::{PosteriorTensors, of_output};
-use crate::nn::net::{Course, MomentTensors, Pass, forward_moments, on_top};
+use crate::nn::net::{ForwardOptions, MomentTensors, Pass, forward_moments, on_top};
 use crate::nn::parallel;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
@@ -18,8 +18,8 @@ pub(super) struct Stream<'a> {
     model: &'a LatentModel,
     lanes: usize,
     recognition: Vec<LayerState>,
-    generating: Vec<LayerState>,
-    /// What the generating net knows of the past beside its state: the last row, or the last layer of the recognition net.
+    generative: Vec<LayerState>,
+    /// What the generative net knows of the past beside its state: the last row, or the last layer of the recognition net.
     past: MomentTensors,
     /// What the latent variables of the last row were guessed to be.
     last: Option<PosteriorTensors>,
@@ -40,7 +40,7 @@ impl<'a> Stream<'a> {
             model,
             lanes,
             recognition: beginning(&model.nets.recognition.spec, lanes),
-            generating: beginning(&model.nets.generating.spec, lanes),
+            generative: beginning(&model.nets.generative.spec, lanes),
             past: MomentTensors { mean: Tensor::zeros([lanes, width], &Device::flex()), var: None },
             last: None,
         }
@@ -58,7 +58,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// What the generating net says of the next row, given its latent variables; lanes of these may be a multiple of the
+    /// What the generative net says of the next row, given its latent variables; lanes of these may be a multiple of the
     /// stream's. Nothing changes.
     pub(super) fn look_ahead(&self, latent: MomentTensors) -> MomentTensors {
         self.generated(latent).output
@@ -77,24 +77,24 @@ impl<'a> Stream<'a> {
     }
 
     /// Goes on behind the next row, whose latent variables are guessed or drawn by now; `feed` says how a recurrent
-    /// generating net is told of them, its mean standing in for draws.
+    /// generative net is told of them, its mean standing in for draws.
     pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: Feed) {
         if self.model.nets.family == Family::Storn {
             let feed = if let Feed::Draws(_) = feed { Feed::Mean } else { feed };
-            self.generating = self.generated(fed(latent.clone(), feed)).states;
+            self.generative = self.generated(fed(latent.clone(), feed)).states;
             self.past = row;
         }
         self.last = Some(latent);
     }
 
-    /// One step of the generating net.
+    /// One step of the generative net.
     fn generated(&self, latent: MomentTensors) -> Pass {
         let lanes = latent.mean.dims()[0];
         let times = lanes / self.lanes;
         let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, times);
         let past = MomentTensors { mean: repeat(&self.past.mean), var: self.past.var.as_ref().map(repeat) };
-        let start: Vec<LayerState> = self.generating.iter().map(|state| repeated(state, times)).collect();
-        let (net, tensors) = (&self.model.nets.generating.spec, &self.model.tensors.generating.ahead);
+        let start: Vec<LayerState> = self.generative.iter().map(|state| repeated(state, times)).collect();
+        let (net, tensors) = (&self.model.nets.generative.spec, &self.model.tensors.generative.ahead);
         let pass = step(net, tensors, side_by_side(past.clone(), latent), &start, lanes);
         Pass { output: on_top(pass.output, net, &past), ..pass }
     }
@@ -114,8 +114,8 @@ fn step(
     start: &[LayerState],
     lanes: usize,
 ) -> Pass {
-    let course = Course { lanes, threads: parallel::default_threads(), start: Some(start) };
-    forward_moments(spec, tensors, input, course)
+    let options = ForwardOptions { lanes, threads: parallel::default_threads(), start: Some(start) };
+    forward_moments(spec, tensors, input, options)
 }
 
 /// The lanes of a state `times` times, one set behind the other, in both planes.

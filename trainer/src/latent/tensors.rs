@@ -4,15 +4,15 @@ use burn::tensor::{Device, Gradients};
 
 use super::nets::{LatentNets, Net, PREFIXES};
 use crate::nn::Parameters;
-use crate::nn::both_ways::BothWays;
+use crate::nn::bidirectional::Bidirectional;
 
 /// Both networks on a device.
 #[derive(Clone, Debug)]
 pub struct LatentTensors {
     /// From observations to latent variables.
-    pub recognition: BothWays,
+    pub recognition: Bidirectional,
     /// From latent variables to observations.
-    pub generating: BothWays,
+    pub generative: Bidirectional,
 }
 
 impl LatentTensors {
@@ -23,19 +23,19 @@ impl LatentTensors {
     pub fn new(nets: &LatentNets, parameters: &Parameters, device: &Device) -> Self {
         let tensors = |net: &Net, (prefix, backward): (&str, &str)| {
             let back = net.bidirectional.then(|| parameters.part(backward, net.method));
-            BothWays::new(&net.spec, &parameters.part(prefix, net.method), back.as_ref(), device)
+            Bidirectional::new(&net.spec, &parameters.part(prefix, net.method), back.as_ref(), device)
         };
-        let [recognition, generating] = PREFIXES;
+        let [recognition, generative] = PREFIXES;
         LatentTensors {
             recognition: tensors(&nets.recognition, recognition),
-            generating: tensors(&nets.generating, generating),
+            generative: tensors(&nets.generative, generative),
         }
     }
 
     /// Takes the gradient of each parameter out of `gradients`, in the order of the parameters.
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         let mut all = self.recognition.gradients(gradients);
-        all.extend(self.generating.gradients(gradients));
+        all.extend(self.generative.gradients(gradients));
         all
     }
 }

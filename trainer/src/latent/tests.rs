@@ -41,11 +41,11 @@ fn sequences(lengths: &[usize], channels: usize) -> Vec<Sequence> {
 const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ db = 5 }"];
 
 /// The same rows seen through noise of this deviation, to be explained as they are.
-fn seen_through_noise(sequences: &[Sequence], deviation: f32) -> Vec<Sequence> {
+fn seen_through_noise(sequences: &[Sequence], std_dev: f32) -> Vec<Sequence> {
     let mut rng = stream(12, Purpose::Initialisation);
     let mut noisy = |clean: &Sequence| {
         let noise = normals(&mut rng, clean.targets.values.len());
-        let values = clean.targets.values.iter().zip(noise).map(|(value, noise)| value + deviation * noise);
+        let values = clean.targets.values.iter().zip(noise).map(|(value, noise)| value + std_dev * noise);
         let noisy = Rows { channels: clean.targets.channels, values: values.collect() };
         let truth = Some(clean.targets.clone());
         Sequence { truth, ..Sequence::columns(noisy, Rows::clone(&clean.targets)) }

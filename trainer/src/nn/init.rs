@@ -34,9 +34,9 @@ impl Init {
         }
         let units = layer_inputs(spec, spec.layers.len());
         // A net for changes begins with none.
-        let output_std = if spec.target.is_on_top() { 0.0 } else { 1.0 / (units as f64).sqrt() };
+        let output_std_dev = if spec.target.is_residual() { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
-        weight.fill_with(|| (output_std * normal(&mut rng)) as f32);
+        weight.fill_with(|| (output_std_dev * normal(&mut rng)) as f32);
         bias.fill(self.output_bias);
         if spec.likelihood == Likelihood::Heteroscedastic {
             // The rows of log-variances: a noise variance of 1 whatever the input.
@@ -85,12 +85,12 @@ impl Init {
     /// Fills the weights of one layer, [rows, inputs + units], or [units, inputs] if it is not recurrent.
     fn fill_weight(&self, weight: &mut [f32], layer: &LayerSpec, inputs: usize, rng: &mut impl Rng) {
         let (units, gates) = (usize::from(layer.units), layer.cell.gates());
-        let input_std = self.input_std.map_or(1.0 / (inputs as f64).sqrt(), f64::from);
+        let input_std_dev = self.input_std_dev.map_or(1.0 / (inputs as f64).sqrt(), f64::from);
         let own = if layer.cell.is_recurrent() { units } else { 0 };
         let recurrent: Vec<DMatrix<f64>> = (0..gates).map(|_| self.recurrent(own, rng)).collect();
         for (row, weight) in weight.chunks_mut(inputs + own).enumerate() {
             let (from_input, from_state) = weight.split_at_mut(inputs);
-            from_input.fill_with(|| (input_std * normal(rng)) as f32);
+            from_input.fill_with(|| (input_std_dev * normal(rng)) as f32);
             for (column, value) in from_state.iter_mut().enumerate() {
                 *value = recurrent[row % gates][(row / gates, column)] as f32;
             }
@@ -100,11 +100,11 @@ impl Init {
     /// A sparse Gaussian matrix scaled to its spectral radius (Bayer 2015, thesis, 1.3.3 and 2.5.2).
     fn recurrent(&self, units: usize, rng: &mut impl Rng) -> DMatrix<f64> {
         let used = if self.sparse == 0 { units } else { units.min(self.sparse.into()) };
-        let std = self.recurrent_std.map_or(1.0 / (used as f64).sqrt(), f64::from);
+        let std_dev = self.recurrent_std_dev.map_or(1.0 / (used as f64).sqrt(), f64::from);
         let mut matrix = DMatrix::zeros(units, units);
         for row in 0..units {
             for column in choose(rng, used, units) {
-                matrix[(row, column)] = std * normal(rng);
+                matrix[(row, column)] = std_dev * normal(rng);
             }
         }
         if let Some(wanted) = self.spectral_radius.filter(|_| units > 0) {
@@ -145,7 +145,7 @@ fn fill(parameters: &mut Parameters, name: &str, value: f32) {
 
 #[cfg(test)]
 mod tests {
-    use quaver::checkpoint::Transfer;
+    use quaver::checkpoint::Activation;
 
     use super::*;
     use crate::nn::test_spec;
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn recurrent_weights_are_sparse_and_have_the_spectral_radius() {
-        let spec = test_spec(3, 2, &[(CellKind::Elman(Transfer::Tanh), 30)]);
+        let spec = test_spec(3, 2, &[(CellKind::Elman(Activation::Tanh), 30)]);
         let init = Init { spectral_radius: Some(1.1), sparse: 7, ..Init::default() };
         let parameters = init.draw(&spec, 3);
         let weight = &parameters.get("layer0.weight").unwrap().values;
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_net_for_changes_begins_with_none() {
         let mut spec = test_spec(3, 3, &[(CellKind::Lstm, 5)]);
-        spec.target = quaver::checkpoint::Target::Change;
+        spec.target = quaver::checkpoint::Target::ResidualNext;
         let parameters = Init::default().draw(&spec, 1);
         assert!(parameters.get("output.weight").unwrap().values.iter().all(|weight| *weight == 0.0));
         assert!(parameters.get("layer0.weight").unwrap().values.iter().all(|weight| *weight != 0.0));
@@ -184,20 +184,25 @@ mod tests {
     #[test]
     fn deviations_and_biases_are_as_asked() {
         let spec = test_spec(50, 2, &[(CellKind::Lstm, 40)]);
-        let init =
-            Init { input_std: Some(0.3), recurrent_std: Some(0.01), output_bias: -0.8, ..Init::default() };
+        let init = Init {
+            input_std_dev: Some(0.3),
+            recurrent_std_dev: Some(0.01),
+            output_bias: -0.8,
+            ..Init::default()
+        };
         let parameters = init.draw(&spec, 1);
         let weight = &parameters.get("layer0.weight").unwrap().values;
-        let std = |values: Vec<f32>| (values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32).sqrt();
+        let std_dev =
+            |values: Vec<f32>| (values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32).sqrt();
         let columns = |range: std::ops::Range<usize>| -> Vec<f32> {
             weight.chunks(90).flat_map(|row| row[range.clone()].to_vec()).collect()
         };
-        assert!((std(columns(0..50)) - 0.3).abs() < 0.01);
-        assert!((std(columns(50..90)) - 0.01).abs() < 0.001);
+        assert!((std_dev(columns(0..50)) - 0.3).abs() < 0.01);
+        assert!((std_dev(columns(50..90)) - 0.01).abs() < 0.001);
         assert_eq!(parameters.get("layer0.bias").unwrap().values[..5], [0.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(parameters.get("output.bias").unwrap().values, [-0.8, -0.8]);
-        let spec = test_spec(1, 1, &[(CellKind::Dense(Transfer::Tanh), 400)]);
+        let spec = test_spec(1, 1, &[(CellKind::Dense(Activation::Tanh), 400)]);
         let parameters = Init { bias_std: 2.0, ..Init::default() }.draw(&spec, 1);
-        assert!((std(parameters.get("layer0.bias").unwrap().values.clone()) - 2.0).abs() < 0.2);
+        assert!((std_dev(parameters.get("layer0.bias").unwrap().values.clone()) - 2.0).abs() < 0.2);
     }
 }

@@ -1,8 +1,8 @@
 //! The recurrence of a layer as a node of the autodiff graph.
 
 use super::host_node::{Array, HostFunction};
-use super::noise::NoiseLaw;
-use super::recurrence::{Drive, Gradients, LayerState, Planes, Recurrence, Tape, Traces, Weights};
+use super::noise::NoiseCoefficients;
+use super::recurrence::{Gradients, LayerInput, LayerState, MomentSlices, Recurrence, Tape, Traces, Weights};
 
 /// A layer as a function of both pre-activation moments, the recurrent weights and the coefficients of noise and scale.
 ///
@@ -24,14 +24,14 @@ pub(super) struct Memoryless(pub(super) Recurrence);
 fn filled(layer: Recurrence, coefficients: &[f32]) -> Recurrence {
     let [mean, square, var, constant, variance_scale] =
         *coefficients.first_chunk().expect("four coefficients of the noise and one scale");
-    Recurrence { noise: NoiseLaw { mean, square, var, constant }, variance_scale, ..layer }
+    Recurrence { noise: NoiseCoefficients { mean, square, var, constant }, variance_scale, ..layer }
 }
 
 impl LayerFunction {
-    fn drive<'a>(&'a self, mean: &'a [f32], var: &'a [f32], weights: &'a [f32]) -> Drive<'a> {
+    fn input<'a>(&'a self, mean: &'a [f32], var: &'a [f32], weights: &'a [f32]) -> LayerInput<'a> {
         let (weight, weight_var) = weights.split_at(self.recurrence.rows() * self.recurrence.units);
         let weights = Weights { mean: weight, var: (!weight_var.is_empty()).then_some(weight_var) };
-        Drive { pre: Planes { mean, var }, weights, lanes: self.lanes, start: self.start.as_ref() }
+        LayerInput { pre: MomentSlices { mean, var }, weights, lanes: self.lanes, start: self.start.as_ref() }
     }
 }
 
@@ -40,7 +40,7 @@ impl HostFunction<4> for LayerFunction {
 
     fn forward(&self, [mean, var, weights, coefficients]: [&[f32]; 4], keep: Traces) -> (Array, Tape) {
         let layer = filled(self.recurrence, coefficients);
-        let (mut values, tape) = layer.forward(self.drive(mean, var, weights), keep);
+        let (mut values, tape) = layer.forward(self.input(mean, var, weights), keep);
         if self.start.is_some() {
             values = interleave(&values, &tape.memory);
         }
@@ -56,12 +56,12 @@ impl HostFunction<4> for LayerFunction {
         grad: &[f32],
     ) -> [Vec<f32>; 4] {
         let layer = filled(self.recurrence, coefficients);
-        let drive = self.drive(mean, var, weights);
+        let input = self.input(mean, var, weights);
         let gradients = if self.start.is_some() {
             let (value, grad) = (without_memory(value, tape), without_memory(grad, tape));
-            layer.backward(drive, (&value, tape), &grad)
+            layer.backward(input, (&value, tape), &grad)
         } else {
-            layer.backward(drive, (value, tape), grad)
+            layer.backward(input, (value, tape), grad)
         };
         let Gradients { pre: mut mean, weight, weight_var, coefficients } = gradients;
         let var = mean.split_off(mean.len() / 2);
@@ -71,22 +71,27 @@ impl HostFunction<4> for LayerFunction {
 
 /// Two planes of states, each with its plane of memory behind it.
 fn interleave(states: &[f32], memory: &[f32]) -> Vec<f32> {
-    let (states, memory) = (Planes::halves(states), Planes::halves(memory));
+    let (states, memory) = (MomentSlices::halves(states), MomentSlices::halves(memory));
     [states.mean, memory.mean, states.var, memory.var].concat()
 }
 
 /// The two planes without the memory behind each.
 fn without_memory(values: &[f32], tape: &Tape) -> Vec<f32> {
-    let Planes { mean, var } = Planes::halves(values);
+    let MomentSlices { mean, var } = MomentSlices::halves(values);
     let count = mean.len() - tape.memory.len() / 2;
     [&mean[..count], &var[..count]].concat()
 }
 
 impl Memoryless {
     /// All steps of all sequences side by side, since none waits for another.
-    fn drive<'a>(&self, mean: &'a [f32], var: &'a [f32]) -> Drive<'a> {
+    fn input<'a>(&self, mean: &'a [f32], var: &'a [f32]) -> LayerInput<'a> {
         let weights = Weights { mean: &[], var: None };
-        Drive { pre: Planes { mean, var }, weights, lanes: mean.len() / self.0.rows(), start: None }
+        LayerInput {
+            pre: MomentSlices { mean, var },
+            weights,
+            lanes: mean.len() / self.0.rows(),
+            start: None,
+        }
     }
 }
 
@@ -95,7 +100,7 @@ impl HostFunction<3> for Memoryless {
 
     fn forward(&self, [mean, var, coefficients]: [&[f32]; 3], keep: Traces) -> (Array, Tape) {
         let layer = filled(self.0, coefficients);
-        let (values, tape) = layer.forward(self.drive(mean, var), keep);
+        let (values, tape) = layer.forward(self.input(mean, var), keep);
         let shape = vec![2, mean.len() / layer.rows(), layer.units];
         (Array { values, shape }, tape)
     }
@@ -108,7 +113,7 @@ impl HostFunction<3> for Memoryless {
         grad: &[f32],
     ) -> [Vec<f32>; 3] {
         let layer = filled(self.0, coefficients);
-        let gradients = layer.backward(self.drive(mean, var), (value, tape), grad);
+        let gradients = layer.backward(self.input(mean, var), (value, tape), grad);
         let Gradients { pre: mut mean, coefficients, .. } = gradients;
         let var = mean.split_off(mean.len() / 2);
         [mean, var, coefficients.to_vec()]

@@ -1,28 +1,28 @@
 //! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole net on
 //! Burn.
 //!
-//! A batch walks through this module bottom up: [`net`] puts noise ([`law`]) on it and maps it to pre-activations with
+//! A batch walks through this module bottom up: [`net`] puts noise ([`unit_noise`]) on it and maps it to pre-activations with
 //! Burn, [`host_node`] hands those to [`recurrence`], whose blocks of sequences run in [`parallel`] on the products of
 //! [`product`]. Parameters are plain lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the
 //! time of one step only, so that saving, resuming and exporting need nothing of Burn.
 
-pub mod both_ways;
+pub(crate) mod activation_moments;
+pub mod bidirectional;
 pub mod host_node;
 mod init;
-pub mod law;
 mod layer_function;
 pub(crate) mod linear;
-pub(crate) mod link;
 pub mod method;
 pub mod net;
 pub mod noise;
+pub(crate) mod observation_head;
 pub mod parallel;
 pub mod parameters;
 pub mod product;
 pub mod random;
 pub mod recurrence;
-pub(crate) mod squash;
 pub mod tensors;
+pub mod unit_noise;
 pub(crate) mod vectorised;
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ pub(crate) fn test_spec(
         likelihood: Likelihood::Gaussian,
         moment_form: MomentForm::Accurate,
         weight_format: WeightFormat::F32,
-        layout: Layout::Plain,
+        layout: Layout::Float,
         layers: layers.iter().map(layer).collect(),
         output: OutputSpec {
             mode: OutputMode::Propagating,

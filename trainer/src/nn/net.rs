@@ -4,15 +4,15 @@ use burn::tensor::{Device, Tensor, TensorData};
 use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 
 use super::host_node::{apply3, apply4};
-use super::law::{Law, Scale};
 use super::layer_function::{LayerFunction, Memoryless};
 use super::linear;
-use super::link::link;
-use super::noise::NoiseLaw;
+use super::noise::NoiseCoefficients;
+use super::observation_head::link;
 use super::parallel;
 use super::parameters::Parameters;
 use super::recurrence::{LayerState, Recurrence};
 use super::tensors::{Affine, LayerTensors, ParameterTensors, to_vec};
+use super::unit_noise::{Scale, UnitNoiseTensors};
 use crate::data::batch::Batch;
 
 /// Means and variances of [steps × lanes, channels], time-major; without variances, all are zero. A lane is one sequence of
@@ -82,14 +82,14 @@ pub fn forward_from(
 ) -> Pass {
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
-    let course = Course { lanes: batch.rows, threads, start };
-    let pass = forward_moments(spec, parameters, input.clone(), course);
+    let options = ForwardOptions { lanes: batch.rows, threads, start };
+    let pass = forward_moments(spec, parameters, input.clone(), options);
     Pass { output: on_top(pass.output, spec, &input), ..pass }
 }
 
 /// How moments go through a network.
 #[derive(Clone, Copy, Debug)]
-pub struct Course<'a> {
+pub struct ForwardOptions<'a> {
     /// Sequences side by side.
     pub lanes: usize,
     /// Threads to use.
@@ -104,9 +104,9 @@ pub fn forward_moments(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
     input: MomentTensors,
-    course: Course<'_>,
+    options: ForwardOptions<'_>,
 ) -> Pass {
-    let Course { lanes, threads, start } = course;
+    let ForwardOptions { lanes, threads, start } = options;
     let mut signal = input;
     let mut states = Vec::new();
     for (index, (layer, tensors)) in spec.layers.iter().zip(&parameters.layers).enumerate() {
@@ -130,9 +130,14 @@ pub(super) fn output_map(
         OutputMode::Propagating => {
             map(hidden, &parameters.output.noise, &parameters.output.affine, &parameters.output.scale)
         }
-        OutputMode::Plain => {
-            let certain = MomentTensors { mean: hidden.mean, var: None };
-            map(certain, &Law::Fixed(NoiseLaw::SILENT), &parameters.output.affine, &Scale::Fixed(1.0))
+        OutputMode::MeanOnly => {
+            let deterministic = MomentTensors { mean: hidden.mean, var: None };
+            map(
+                deterministic,
+                &UnitNoiseTensors::Fixed(NoiseCoefficients::SILENT),
+                &parameters.output.affine,
+                &Scale::Fixed(1.0),
+            )
         }
     }
 }
@@ -183,7 +188,7 @@ impl LayerStep<'_> {
         Recurrence {
             cell: self.layer.cell,
             units: self.layer.units.into(),
-            noise: NoiseLaw::SILENT,
+            noise: NoiseCoefficients::SILENT,
             form: self.form,
             variance_scale: 1.0,
             learned: recurrent_noise.is_learned() || scale.is_learned(),
@@ -224,13 +229,13 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     let tensor = |values: &[f32]| {
         Tensor::from_data(TensorData::new(values.to_vec(), [values.len() / channels, channels]), device)
     };
-    let certain = var.iter().all(|var| *var == 0.0);
-    MomentTensors { mean: tensor(mean), var: (!certain).then(|| tensor(var)) }
+    let deterministic = var.iter().all(|var| *var == 0.0);
+    MomentTensors { mean: tensor(mean), var: (!deterministic).then(|| tensor(var)) }
 }
 
 /// The outputs of a net on top of the rows that change by them, if its outputs are changes.
 pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
-    if !spec.target.is_on_top() {
+    if !spec.target.is_residual() {
         return output;
     }
     // The mean is the first of an output's rows; what else a likelihood wants stays as it is.
@@ -246,7 +251,7 @@ pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTenso
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).
-fn map(input: MomentTensors, noise: &Law, affine: &Affine, scale: &Scale) -> MomentTensors {
+fn map(input: MomentTensors, noise: &UnitNoiseTensors, affine: &Affine, scale: &Scale) -> MomentTensors {
     let MomentTensors { mean, var } = noise.apply(input);
     let Affine { weight, bias, weight_var, bias_var } = affine.clone();
     let carried = var.map(|var| {

@@ -1,7 +1,7 @@
 //! The network on Burn against the equations, one number at a time.
 
 use burn::tensor::Device;
-use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Target, Transfer, UnitNoise};
+use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode, Target, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
 use super::net::{forward, predict};
@@ -20,7 +20,7 @@ const NOISES: [UnitNoise; 4] = [
 
 /// An LSTM below an Elman layer, with `noise` in all places and a variance scale that is not 1.
 fn two_layers(noise: UnitNoise) -> ModelSpec {
-    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 4), (CellKind::Elman(Transfer::Sigmoid), 5)]);
+    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 4), (CellKind::Elman(Activation::Sigmoid), 5)]);
     for layer in &mut spec.layers {
         (layer.input_noise, layer.recurrent_noise, layer.variance_scale) = (noise, noise, 1.3);
     }
@@ -96,7 +96,7 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
         }
         let (noise, scale) = match spec.output.mode {
             OutputMode::Propagating => (spec.output.noise, spec.output.variance_scale),
-            OutputMode::Plain => (UnitNoise::None, 0.0),
+            OutputMode::MeanOnly => (UnitNoise::None, 0.0),
         };
         let columns: Vec<Moments> = signal.iter().map(|unit| noisy(noise, *unit)).collect();
         outputs.push(affine(parameters, "output", &columns, scale));
@@ -106,14 +106,14 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
 
 fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Moments> {
     match cell {
-        CellKind::Elman(Transfer::Tanh) | CellKind::Dense(Transfer::Tanh) => {
+        CellKind::Elman(Activation::Tanh) | CellKind::Dense(Activation::Tanh) => {
             pre.iter().map(|a| moments::tanh(*a)).collect()
         }
-        CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => {
+        CellKind::Elman(Activation::Sigmoid) | CellKind::Dense(Activation::Sigmoid) => {
             pre.iter().map(|a| moments::sigmoid(*a)).collect()
         }
-        CellKind::Elman(Transfer::Rectifier) | CellKind::Dense(Transfer::Rectifier) => {
-            pre.iter().map(|a| moments::rectifier(*a)).collect()
+        CellKind::Elman(Activation::Relu) | CellKind::Dense(Activation::Relu) => {
+            pre.iter().map(|a| moments::relu(*a)).collect()
         }
         CellKind::Lstm => pre
             .chunks(4)
@@ -159,7 +159,7 @@ fn every_noise_follows_the_equations_with_and_without_input_variance() {
 #[test]
 fn a_plain_output_ignores_variance_and_noise() {
     let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
-    spec.output.mode = OutputMode::Plain;
+    spec.output.mode = OutputMode::MeanOnly;
     assert_follows_equations(&spec, &batch(4, 3, 3, true));
 }
 

@@ -8,7 +8,7 @@ use quaver::checkpoint::UnitNoise;
 /// Every kind of noise that a model can hold has this form (Bayer 2015, thesis, 2.3.4 and 2.5), so that kernels
 /// need no case distinction in their loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NoiseLaw {
+pub struct NoiseCoefficients {
     /// Factor on the mean.
     pub mean: f32,
     /// Factor from the squared mean into the variance.
@@ -19,22 +19,25 @@ pub struct NoiseLaw {
     pub constant: f32,
 }
 
-impl From<UnitNoise> for NoiseLaw {
+impl From<UnitNoise> for NoiseCoefficients {
     fn from(noise: UnitNoise) -> Self {
         match noise {
-            UnitNoise::None => NoiseLaw::SILENT,
+            UnitNoise::None => NoiseCoefficients::SILENT,
             UnitNoise::Dropout { keep } => {
-                NoiseLaw { mean: keep, square: keep * (1.0 - keep), var: keep, constant: 0.0 }
+                NoiseCoefficients { mean: keep, square: keep * (1.0 - keep), var: keep, constant: 0.0 }
             }
-            UnitNoise::Multiplicative { var } => NoiseLaw { square: var, var: 1.0 + var, ..NoiseLaw::SILENT },
-            UnitNoise::Additive { var } => NoiseLaw { constant: var, ..NoiseLaw::SILENT },
+            UnitNoise::Multiplicative { var } => {
+                NoiseCoefficients { square: var, var: 1.0 + var, ..NoiseCoefficients::SILENT }
+            }
+            UnitNoise::Additive { var } => NoiseCoefficients { constant: var, ..NoiseCoefficients::SILENT },
         }
     }
 }
 
-impl NoiseLaw {
+impl NoiseCoefficients {
     /// No noise: every unit stays as it is.
-    pub const SILENT: NoiseLaw = NoiseLaw { mean: 1.0, square: 0.0, var: 1.0, constant: 0.0 };
+    pub const SILENT: NoiseCoefficients =
+        NoiseCoefficients { mean: 1.0, square: 0.0, var: 1.0, constant: 0.0 };
 
     /// Moments of a unit after the noise.
     pub fn apply(self, mean: f32, var: f32) -> (f32, f32) {
@@ -57,20 +60,23 @@ mod tests {
         let (keep, values) = (0.8_f64, [2.0_f64, 4.0]);
         let mean: f64 = values.iter().map(|x| keep * x / 2.0).sum();
         let square: f64 = values.iter().map(|x| keep * x * x / 2.0).sum();
-        let (m, v) = NoiseLaw::from(UnitNoise::Dropout { keep: 0.8 }).apply(3.0, 1.0);
+        let (m, v) = NoiseCoefficients::from(UnitNoise::Dropout { keep: 0.8 }).apply(3.0, 1.0);
         assert!((f64::from(m) - mean).abs() < 1e-6);
         assert!((f64::from(v) - (square - mean * mean)).abs() < 1e-6);
     }
 
     #[test]
     fn multiplicative_and_additive_noise_follow_the_product_and_sum_rules() {
-        assert_eq!(NoiseLaw::from(UnitNoise::Multiplicative { var: 0.5 }).apply(2.0, 1.0), (2.0, 3.5));
-        assert_eq!(NoiseLaw::from(UnitNoise::Additive { var: 0.5 }).apply(2.0, 1.0), (2.0, 1.5));
+        assert_eq!(
+            NoiseCoefficients::from(UnitNoise::Multiplicative { var: 0.5 }).apply(2.0, 1.0),
+            (2.0, 3.5)
+        );
+        assert_eq!(NoiseCoefficients::from(UnitNoise::Additive { var: 0.5 }).apply(2.0, 1.0), (2.0, 1.5));
     }
 
     #[test]
     fn backward_is_the_derivative() {
-        let law = NoiseLaw { mean: 0.7, square: 0.21, var: 0.6, constant: 0.1 };
+        let law = NoiseCoefficients { mean: 0.7, square: 0.21, var: 0.6, constant: 0.1 };
         let (mean, var, step) = (1.3_f32, 0.4_f32, 1e-2_f32);
         let objective = |mean: f32, var: f32| {
             let (m, v) = law.apply(mean, var);

@@ -4,9 +4,9 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use quaver::checkpoint::{LayerSpec, ModelSpec, UnitNoise};
 
-use super::law::{Law, Scale};
 use super::method::{Method, WeightNoise};
 use super::parameters::{Named, Parameters};
+use super::unit_noise::{Scale, UnitNoiseTensors};
 
 /// Moments of the weights and biases of one affine map, noise on weights included.
 #[derive(Clone, Debug)]
@@ -41,9 +41,9 @@ pub struct LayerTensors {
     /// Its affine map, columns [x, h].
     pub affine: Affine,
     /// Noise on its input.
-    pub input_noise: Law,
+    pub input_noise: UnitNoiseTensors,
     /// Noise on its own last state.
-    pub recurrent_noise: Law,
+    pub recurrent_noise: UnitNoiseTensors,
     /// Factor on the variance of its state.
     pub scale: Scale,
 }
@@ -54,7 +54,7 @@ pub struct OutputTensors {
     /// Its affine map.
     pub affine: Affine,
     /// Noise on the last state before it.
-    pub noise: Law,
+    pub noise: UnitNoiseTensors,
     /// Factor on the variance of the outputs.
     pub scale: Scale,
 }
@@ -194,8 +194,11 @@ impl<'a> Leaves<'a> {
         Affine { weight, bias, weight_var, bias_var }
     }
 
-    fn law(&self, logit: &str, noise: UnitNoise) -> Law {
-        self.get(logit).map_or_else(|| Law::Fixed(noise.into()), |logit| Law::Dropout(sigmoid(logit).into()))
+    fn law(&self, logit: &str, noise: UnitNoise) -> UnitNoiseTensors {
+        self.get(logit).map_or_else(
+            || UnitNoiseTensors::Fixed(noise.into()),
+            |logit| UnitNoiseTensors::Dropout(sigmoid(logit).into()),
+        )
     }
 
     fn scale(&self, part: &str, fixed: f32) -> Scale {

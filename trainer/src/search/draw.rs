@@ -38,7 +38,7 @@ pub fn draw(distribution: &Distribution, rng: &mut impl Rng) -> Value {
         Distribution::Uniform(ends) => real(between(*ends, uniform(rng))),
         Distribution::LogUniform(ends) => real(libm::exp(between(ends.map(libm::log), uniform(rng)))),
         Distribution::UniformVariance(ends) => real(libm::sqrt(between(*ends, uniform(rng)))),
-        Distribution::Normal([mean, deviation]) => real(mean + deviation * normal(rng)),
+        Distribution::Normal([mean, std_dev]) => real(mean + std_dev * normal(rng)),
         Distribution::Integer([low, high]) => {
             let count = (high - low + 1) as f64;
             Value::Integer((low + (count * uniform(rng)) as i64).min(*high))

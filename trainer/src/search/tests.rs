@@ -24,7 +24,7 @@ chunk = 20
 [search]
 training.learning_rate = { log_uniform = [1e-5, 1e-1] }
 model.layers = { list = [{ integer = [2, 5] }] }
-\"model.cell\" = { choice = ['tanh', 'rectifier'] }
+\"model.cell\" = { choice = ['tanh', 'relu'] }
 halving = { first_epochs = 1, factor = 3 }
 ";
 

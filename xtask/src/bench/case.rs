@@ -76,12 +76,12 @@ impl Case {
 
     /// The feature of the runtime that the model needs.
     pub(super) fn feature(&self) -> &'static str {
-        if self.layout() == "plain" { "plain" } else { "packed" }
+        if self.layout() == "float" { "float" } else { "quantized" }
     }
 
     pub(super) fn layout(&self) -> &'static str {
         match self.storage {
-            "f32" | "int8" => "plain",
+            "f32" | "int8" => "float",
             layout => layout,
         }
     }

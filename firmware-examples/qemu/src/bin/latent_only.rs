@@ -10,7 +10,7 @@ use core::panic::PanicInfo;
 
 #[cfg(target_arch = "arm")]
 use cortex_m_rt::entry;
-use quaver::{Arena, Denoiser, Error, Fan, Feedback, Sampler};
+use quaver::{Arena, Denoiser, Error, Rollouts, FeedMode, Sampler};
 use quaver_qemu::jobs::{LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
 use quaver_qemu::numbers::Numbers;
 use quaver_qemu::replay::FUTURES;
@@ -49,14 +49,14 @@ fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
     let mut sampler = Sampler::load(model, &mut arena)?;
     black_box(sampler.observe(&black_box([0.0; LATENT_ROW])).surprise());
     let mut fork = sampler.fork(&mut other)?;
-    black_box(fork.sample(rng, black_box(Feedback::Draw)));
+    black_box(fork.sample(rng, black_box(FeedMode::Draw)));
     let mut saved = [0.0; 4 * LATENT_ARENA];
     fork.save(black_box(&mut saved))?;
     sampler.restore(black_box(&saved))?;
     sampler.reset();
-    let mut fan = Fan::<FUTURES>::new(&mut sampler, &mut futures)?;
-    fan.advance(rng, black_box(Feedback::Mean));
-    black_box((fan.mean(black_box(0)), fan.std(black_box(0)), fan.quantile(black_box(0), black_box(0.5))));
+    let mut fan = Rollouts::<FUTURES>::new(&mut sampler, &mut futures)?;
+    fan.advance(rng, black_box(FeedMode::Mean));
+    black_box((fan.mean(black_box(0)), fan.std_dev(black_box(0)), fan.quantile(black_box(0), black_box(0.5))));
     fan.restart();
     Ok(())
 }

@@ -28,7 +28,7 @@ fn main() -> ! {
         #[cfg(feature = "panic-control")]
         black_box(prediction.mean()[black_box(0)]);
         black_box(prediction.surprise());
-        row.iter_mut().zip(prediction.iter()).for_each(|(value, output)| *value = output.deviation());
+        row.iter_mut().zip(prediction.iter()).for_each(|(value, output)| *value = output.std_dev());
     }
 }
 

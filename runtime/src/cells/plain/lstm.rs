@@ -3,32 +3,32 @@
 //! i, f, o = σ(affine), g = tanh(affine), c_t = f ⊙ c_{t−1} + i ⊙ g, h_t = o ⊙ tanh(c_t), with sums and products of
 //! quantities taken as independent (Bayer 2015, thesis, eqs. 14 and 15).
 
-use super::transfer::{certain_transfer, sigmoid, tanh};
+use super::activation::{deterministic_activation, sigmoid, tanh};
 use super::{Layer, Units, all_zero, limited, limited_mean};
-use crate::checkpoint::{Group, MomentForm, Transfer};
+use crate::checkpoint::{Activation, Group, MomentForm};
 use crate::kernels::{self, vectors};
-use crate::moments::{Moments, product_of_sane};
+use crate::moments::{Moments, product_of_sanitized};
 
 /// Gates of a unit in the order of a checkpoint's rows: input, forget, candidate, output.
 const GATES: [usize; 4] = [0, 1, 2, 3];
 
 /// Overwrites units `h` and cells `c` with their next state.
 pub(crate) fn lstm_step(layer: &Layer<'_>, h: &mut Units<'_>, c: &mut Units<'_>) {
-    let certain = layer.is_certain() && all_zero(c.var);
-    let done = vectors::lstm(layer, certain, h, c);
-    portable_lstm(layer, certain, done, h, c);
+    let deterministic = layer.is_deterministic() && all_zero(c.var);
+    let done = vectors::lstm(layer, deterministic, h, c);
+    portable_lstm(layer, deterministic, done, h, c);
 }
 
 /// Brings the units from `first` on forward: the definition of what vectors do.
 pub(crate) fn portable_lstm(
     layer: &Layer<'_>,
-    certain: bool,
+    deterministic: bool,
     first: usize,
     h: &mut Units<'_>,
     c: &mut Units<'_>,
 ) {
     for group in layer.affine.groups_from(first) {
-        match (certain, group.lanes) {
+        match (deterministic, group.lanes) {
             (true, 1) => certain_group::<1>(layer, &group, h, c),
             (true, _) => certain_group::<4>(layer, &group, h, c),
             (false, 1) => noisy_group::<1>(layer, &group, h, c),
@@ -61,10 +61,10 @@ fn noisy_group<const ROWS: usize>(
 #[inline(never)] // two loops call it, and it is large
 fn unit_step(form: MomentForm, gates: [Moments; 4], cell: Moments) -> (Moments, Moments) {
     let [input, forget, candidate, output] = gates;
-    let kept = product_of_sane(sigmoid(form, forget), cell);
-    let added = product_of_sane(sigmoid(form, input), tanh(form, candidate));
+    let kept = product_of_sanitized(sigmoid(form, forget), cell);
+    let added = product_of_sanitized(sigmoid(form, input), tanh(form, candidate));
     let cell = limited(Moments { mean: kept.mean + added.mean, var: kept.var + added.var });
-    (product_of_sane(sigmoid(form, output), tanh(form, cell)), cell)
+    (product_of_sanitized(sigmoid(form, output), tanh(form, cell)), cell)
 }
 
 /// [`noisy_group`] for a layer in which nothing is uncertain.
@@ -90,8 +90,8 @@ fn certain_group<const ROWS: usize>(
 #[inline(never)]
 fn certain_unit_step(gates: [f32; 4], cell: f32) -> (f32, f32) {
     let [input, forget, candidate, output] = gates;
-    let sigmoid = |a| certain_transfer(Transfer::Sigmoid, a);
-    let tanh = |a| certain_transfer(Transfer::Tanh, a);
+    let sigmoid = |a| deterministic_activation(Activation::Sigmoid, a);
+    let tanh = |a| deterministic_activation(Activation::Tanh, a);
     let cell = limited_mean(sigmoid(forget) * cell + sigmoid(input) * tanh(candidate));
     (sigmoid(output) * tanh(cell), cell)
 }

@@ -3,21 +3,21 @@
 //! A layer in which nothing is uncertain, neither its input nor its state nor its weights, carries its means alone: the same
 //! bits as with variances of zero, for a quarter of the work.
 
+mod activation;
 mod elman;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod lanes;
 mod lstm;
-mod transfer;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 pub(crate) mod wide;
 
+pub(crate) use activation::sigmoid;
 pub(crate) use elman::elman_step;
 #[cfg(all(test, feature = "std", target_arch = "x86_64"))]
 pub(crate) use elman::portable_elman;
 pub(crate) use lstm::lstm_step;
 #[cfg(all(test, feature = "std", target_arch = "x86_64"))]
 pub(crate) use lstm::portable_lstm;
-pub(crate) use transfer::sigmoid;
 
 use super::UNIT_LIMIT;
 use crate::checkpoint::{AffineView, MomentForm};
@@ -36,7 +36,7 @@ pub(crate) struct Layer<'a> {
 
 impl Layer<'_> {
     /// Whether every pre-activation is certain, and stays so: the printed moments make variance of none.
-    fn is_certain(&self) -> bool {
+    fn is_deterministic(&self) -> bool {
         self.form == MomentForm::Accurate && !self.affine.has_variances() && all_zero(self.input.var)
     }
 }

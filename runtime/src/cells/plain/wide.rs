@@ -10,10 +10,11 @@
 
 use super::lanes::{Lanes, WideMoments, map, zip};
 use super::{Layer, Units, limited, limited_mean};
-use crate::checkpoint::{F32s, LANES, MomentForm, Transfer, Weights};
+use crate::checkpoint::{Activation, F32s, LANES, MomentForm, Weights};
 use crate::kernels::NoisyInput;
 use crate::moments::{
-    Moments, certain_sigmoid, certain_tanh, product_of_sane, rectifier, sigmoid_of_sane, tanh_of_sane,
+    Moments, deterministic_sigmoid, deterministic_tanh, product_of_sanitized, relu, sigmoid_of_sanitized,
+    tanh_of_sanitized,
 };
 
 /// Whether [`elman`] and [`lstm`] can take a layer: they know the accurate moments of weights without variances.
@@ -27,7 +28,7 @@ pub(crate) fn suits(layer: &Layer<'_>) -> bool {
 #[inline(always)]
 pub(crate) fn lstm<const PASS: usize>(
     layer: &Layer<'_>,
-    certain: bool,
+    deterministic: bool,
     h: &mut Units<'_>,
     c: &mut Units<'_>,
 ) -> usize {
@@ -35,11 +36,11 @@ pub(crate) fn lstm<const PASS: usize>(
     match groups.weights {
         Weights::F32 { mean, .. } => {
             let rows = Rows { scale: None, bias: groups.bias };
-            lstm_groups::<_, PASS>(layer, certain, mean.words(), rows, h, c);
+            lstm_groups::<_, PASS>(layer, deterministic, mean.words(), rows, h, c);
         }
         Weights::Int8 { codes, scale, .. } => {
             let rows = Rows { scale: Some(scale), bias: groups.bias };
-            lstm_groups::<_, PASS>(layer, certain, codes, rows, h, c);
+            lstm_groups::<_, PASS>(layer, deterministic, codes, rows, h, c);
         }
     }
     groups.lanes
@@ -48,7 +49,7 @@ pub(crate) fn lstm<const PASS: usize>(
 #[inline(always)]
 fn lstm_groups<W: Stored, const PASS: usize>(
     layer: &Layer<'_>,
-    certain: bool,
+    deterministic: bool,
     weights: &[W],
     rows: Rows<'_>,
     h: &mut Units<'_>,
@@ -58,12 +59,13 @@ fn lstm_groups<W: Stored, const PASS: usize>(
     let c_places = c.mean.as_chunks_mut().0.iter_mut().zip(c.var.as_chunks_mut().0);
     let groups = groups(weights, layer.affine.cols()).enumerate();
     for ((index, columns), ((h_mean, h_var), (c_mean, c_var))) in groups.zip(h_places.zip(c_places)) {
-        if certain {
+        if deterministic {
             let mut gates = mean_sums(columns, layer.input.mean);
             rows.finish_means(index, &mut gates);
-            *c_mean = certain_cells(&gates, *c_mean);
+            *c_mean = deterministic_cells(&gates, *c_mean);
             let [_, _, _, output] = gates;
-            *h_mean = zip(map(output, certain_sigmoid), map(*c_mean, certain_tanh), |gate, y| gate * y);
+            *h_mean =
+                zip(map(output, deterministic_sigmoid), map(*c_mean, deterministic_tanh), |gate, y| gate * y);
             *h_var = [0.0; LANES];
         } else {
             let mut gates = both_sums::<W, 4, PASS>(columns, layer.input);
@@ -71,7 +73,8 @@ fn lstm_groups<W: Stored, const PASS: usize>(
             let cell = cells(&gates, WideMoments { mean: *c_mean, var: *c_var });
             (*c_mean, *c_var) = (cell.mean, cell.var);
             let [_, _, _, output] = gates;
-            let unit = output.map(sigmoid_of_sane).zip(cell.map(tanh_of_sane), product_of_sane);
+            let unit =
+                output.map(sigmoid_of_sanitized).zip(cell.map(tanh_of_sanitized), product_of_sanitized);
             (*h_mean, *h_var) = (unit.mean, map(unit.var, |var| layer.variance_scale * var));
         }
     }
@@ -81,8 +84,8 @@ fn lstm_groups<W: Stored, const PASS: usize>(
 #[inline(always)]
 fn cells(gates: &[WideMoments; 4], cell: WideMoments) -> WideMoments {
     let [input, forget, candidate, _] = *gates;
-    let kept = forget.map(sigmoid_of_sane).zip(cell, product_of_sane);
-    let added = input.map(sigmoid_of_sane).zip(candidate.map(tanh_of_sane), product_of_sane);
+    let kept = forget.map(sigmoid_of_sanitized).zip(cell, product_of_sanitized);
+    let added = input.map(sigmoid_of_sanitized).zip(candidate.map(tanh_of_sanitized), product_of_sanitized);
     kept.zip(added, |kept, added| {
         limited(Moments { mean: kept.mean + added.mean, var: kept.var + added.var })
     })
@@ -90,25 +93,31 @@ fn cells(gates: &[WideMoments; 4], cell: WideMoments) -> WideMoments {
 
 /// [`cells`] without variance.
 #[inline(always)]
-fn certain_cells(gates: &[Lanes; 4], cell: Lanes) -> Lanes {
+fn deterministic_cells(gates: &[Lanes; 4], cell: Lanes) -> Lanes {
     let [input, forget, candidate, _] = *gates;
-    let kept = zip(map(forget, certain_sigmoid), cell, |gate, cell| gate * cell);
-    let added = zip(map(input, certain_sigmoid), map(candidate, certain_tanh), |gate, y| gate * y);
+    let kept = zip(map(forget, deterministic_sigmoid), cell, |gate, cell| gate * cell);
+    let added =
+        zip(map(input, deterministic_sigmoid), map(candidate, deterministic_tanh), |gate, y| gate * y);
     zip(kept, added, |kept, added| limited_mean(kept + added))
 }
 
 /// Brings the groups of sixteen units of an Elman or dense layer forward, and returns how many units that were.
 #[inline(always)]
-pub(crate) fn elman(layer: &Layer<'_>, certain: bool, function: Transfer, h: &mut Units<'_>) -> usize {
+pub(crate) fn elman(
+    layer: &Layer<'_>,
+    deterministic: bool,
+    function: Activation,
+    h: &mut Units<'_>,
+) -> usize {
     let groups = layer.affine.wide();
     match groups.weights {
         Weights::F32 { mean, .. } => {
             let rows = Rows { scale: None, bias: groups.bias };
-            elman_groups(layer, certain, function, mean.words(), rows, h);
+            elman_groups(layer, deterministic, function, mean.words(), rows, h);
         }
         Weights::Int8 { codes, scale, .. } => {
             let rows = Rows { scale: Some(scale), bias: groups.bias };
-            elman_groups(layer, certain, function, codes, rows, h);
+            elman_groups(layer, deterministic, function, codes, rows, h);
         }
     }
     groups.lanes
@@ -117,22 +126,22 @@ pub(crate) fn elman(layer: &Layer<'_>, certain: bool, function: Transfer, h: &mu
 #[inline(always)]
 fn elman_groups<W: Stored>(
     layer: &Layer<'_>,
-    certain: bool,
-    function: Transfer,
+    deterministic: bool,
+    function: Activation,
     weights: &[W],
     rows: Rows<'_>,
     h: &mut Units<'_>,
 ) {
     let places = h.mean.as_chunks_mut().0.iter_mut().zip(h.var.as_chunks_mut().0);
     for ((index, columns), (mean, var)) in groups(weights, layer.affine.cols()).enumerate().zip(places) {
-        if certain {
+        if deterministic {
             let mut gates = mean_sums(columns, layer.input.mean);
             rows.finish_means(index, &mut gates);
             let [a] = gates;
             *mean = match function {
-                Transfer::Tanh => map(a, certain_tanh),
-                Transfer::Sigmoid => map(a, certain_sigmoid),
-                Transfer::Rectifier => map(a, |a| if a > 0.0 { limited_mean(a) } else { 0.0 }),
+                Activation::Tanh => map(a, deterministic_tanh),
+                Activation::Sigmoid => map(a, deterministic_sigmoid),
+                Activation::Relu => map(a, |a| if a > 0.0 { limited_mean(a) } else { 0.0 }),
             };
             *var = [0.0; LANES];
         } else {
@@ -140,9 +149,9 @@ fn elman_groups<W: Stored>(
             rows.finish(index, &mut gates);
             let [a] = gates;
             let y = match function {
-                Transfer::Tanh => a.map(tanh_of_sane),
-                Transfer::Sigmoid => a.map(sigmoid_of_sane),
-                Transfer::Rectifier => a.map(rectifier),
+                Activation::Tanh => a.map(tanh_of_sanitized),
+                Activation::Sigmoid => a.map(sigmoid_of_sanitized),
+                Activation::Relu => a.map(relu),
             };
             let unit = y.map(|y| limited(Moments { var: layer.variance_scale * y.var, ..y }));
             (*mean, *var) = (unit.mean, unit.var);

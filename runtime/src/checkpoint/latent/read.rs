@@ -32,7 +32,7 @@ pub(crate) struct Header {
 pub struct LatentCheckpoint<'m> {
     spec: LatentSpec,
     recognition: Checkpoint<'m>,
-    generating: Checkpoint<'m>,
+    generative: Checkpoint<'m>,
     crc: u32,
 }
 
@@ -53,9 +53,9 @@ impl<'m> LatentCheckpoint<'m> {
         }
         let mut cursor = Cursor::new(payload);
         let recognition = network(&mut cursor, recognition_bytes, Part::Recognition)?;
-        let generating = network(&mut cursor, generating_bytes, Part::Generating)?;
-        validate::networks(&header.spec, &recognition, &generating)?;
-        Ok(LatentCheckpoint { spec: header.spec, recognition, generating, crc })
+        let generative = network(&mut cursor, generating_bytes, Part::Generative)?;
+        validate::networks(&header.spec, &recognition, &generative)?;
+        Ok(LatentCheckpoint { spec: header.spec, recognition, generative, crc })
     }
 
     /// What the networks are to each other.
@@ -69,8 +69,8 @@ impl<'m> LatentCheckpoint<'m> {
     }
 
     /// The network that says p(x_t | …, z_t).
-    pub fn generating(&self) -> &Checkpoint<'m> {
-        &self.generating
+    pub fn generative(&self) -> &Checkpoint<'m> {
+        &self.generative
     }
 
     /// The checksum stored at the end of the file: a name for exactly this model.

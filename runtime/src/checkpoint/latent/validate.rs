@@ -26,23 +26,23 @@ pub(super) fn inside(network: Part, error: Error) -> Error {
 pub(super) fn networks(
     spec: &LatentSpec,
     recognition: &Checkpoint<'_>,
-    generating: &Checkpoint<'_>,
+    generative: &Checkpoint<'_>,
 ) -> Result<(), Error> {
-    combination(spec, generating.spec())?;
+    combination(spec, generative.spec())?;
     recognises(spec, recognition)?;
-    generates(spec, recognition.spec(), generating)
+    generates(spec, recognition.spec(), generative)
 }
 
 /// Family, prior and forecast.
-fn combination(spec: &LatentSpec, generating: &ModelSpec) -> Result<(), Error> {
+fn combination(spec: &LatentSpec, generative: &ModelSpec) -> Result<(), Error> {
     let drifts = spec.family == Family::Storn && spec.prior == Prior::Wiener;
     check(!drifts, Part::Latent, "prior", "white when the family is STORN")?;
     match spec.forecast {
         Forecast::Moments => check(
-            generating.layout != Layout::Mean,
+            generative.layout != Layout::Mean,
             Part::Latent,
             "forecast",
-            "the posterior mean or draws when the generating network carries no variance",
+            "the posterior mean or draws when the generative network carries no variance",
         ),
         Forecast::PosteriorMean => Ok(()),
         Forecast::Draws { count } => {
@@ -59,23 +59,23 @@ fn recognises(spec: &LatentSpec, network: &Checkpoint<'_>) -> Result<(), Error> 
     check(target == Target::Columns, part, "target", "columns")?;
     let normal = matches!(likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     check(normal, part, "likelihood", "Gaussian or heteroscedastic")?;
-    unscaled(network, [Vector::OutputMean, Vector::OutputStd], 0, part)
+    unscaled(network, [Vector::OutputMean, Vector::OutputStdDev], 0, part)
 }
 
-/// The generating network reads what its family says, then z, and says one value per channel.
+/// The generative network reads what its family says, then z, and says one value per channel.
 fn generates(spec: &LatentSpec, recognition: &ModelSpec, network: &Checkpoint<'_>) -> Result<(), Error> {
-    let part = Part::Generating;
+    let part = Part::Generative;
     let ModelSpec { inputs, outputs, target, .. } = *network.spec();
     // A VOSP does not read the row that would change.
     let allowed = match spec.family {
         Family::Storn => "columns, or changes of them",
         Family::Vosp => "columns when the family is VOSP",
     };
-    let changes = target == Target::Change && spec.family == Family::Storn;
+    let changes = target == Target::ResidualNext && spec.family == Family::Storn;
     check(target == Target::Columns || changes, part, "target", allowed)?;
     check(outputs == recognition.inputs, part, "outputs", "one per input of the recognition network")?;
     let reads = |before: usize| usize::from(inputs) == before + usize::from(spec.latents);
-    let inputs = [Vector::InputMean, Vector::InputStd];
+    let inputs = [Vector::InputMean, Vector::InputStdDev];
     match spec.family {
         Family::Storn => {
             let channels = recognition.inputs.into();
@@ -96,7 +96,7 @@ fn generates(spec: &LatentSpec, recognition: &ModelSpec, network: &Checkpoint<'_
 /// From channel `first` on, means are 0 and deviations 1: latents and units have no other units of measure.
 fn unscaled(
     network: &Checkpoint<'_>,
-    [mean, std]: [Vector; 2],
+    [mean, std_dev]: [Vector; 2],
     first: usize,
     part: Part,
 ) -> Result<(), Error> {
@@ -105,7 +105,7 @@ fn unscaled(
         let mut values = cursor.vector(vector, network.spec()).iter().skip(first);
         let (ok, allowed) = match vector {
             _ if vector == mean => (values.all(|value| value == 0.0), "0 for latents and units"),
-            _ if vector == std => (values.all(|value| value == 1.0), "1 for latents and units"),
+            _ if vector == std_dev => (values.all(|value| value == 1.0), "1 for latents and units"),
             _ => continue,
         };
         check(ok, part, vector.name(), allowed)?;

@@ -17,22 +17,22 @@ use super::{LatentCheckpoint, LatentSpec};
 pub fn write_latent(
     spec: &LatentSpec,
     recognition: &Contents,
-    generating: &Contents,
+    generative: &Contents,
 ) -> Result<Vec<u8>, String> {
     let network =
         |contents: &Contents, name: &str| write(contents).map_err(|error| format!("{name} network: {error}"));
     let recognition = network(recognition, "recognition")?;
-    let generating = network(generating, "generating")?;
+    let generative = network(generative, "generative")?;
     let length = |bytes: &[u8]| u32::try_from(bytes.len()).map_err(|_| String::from("more than 4 GB"));
     let header = Header {
         spec: *spec,
         recognition_bytes: length(&recognition)?,
-        generating_bytes: length(&generating)?,
+        generating_bytes: length(&generative)?,
     };
     let header = postcard::to_stdvec(&header).map_err(|error| format!("header: {error}"))?;
     let mut payload = Vec::new();
     extend_padded(&mut payload, &recognition);
-    extend_padded(&mut payload, &generating);
+    extend_padded(&mut payload, &generative);
     let bytes = framed(Kind::Latent, &header, &payload)?;
     LatentCheckpoint::read(&bytes).map_err(|error| format!("{error}"))?;
     Ok(bytes)

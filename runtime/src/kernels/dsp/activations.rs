@@ -20,10 +20,10 @@ pub(crate) fn fill_pairs(
 }
 
 /// [`activations::shorten`].
-pub(crate) fn shorten(words: &mut [f32], cut: u32) {
+pub(crate) fn narrow(words: &mut [f32], cut: u32) {
     let (chunks, rest) = words.as_chunks::<8>();
     if chunks.is_empty() || !rest.is_empty() || !(2..=31).contains(&cut) {
-        return activations::shorten(words, cut);
+        return activations::narrow(words, cut);
     }
     // SAFETY: as many words lie behind the pointer.
     unsafe { shorten_eights(words.as_mut_ptr(), words.len() / 8, 1 << (32 - cut)) }

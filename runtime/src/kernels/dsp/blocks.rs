@@ -2,7 +2,7 @@
 
 use core::arch::naked_asm;
 
-use crate::kernels::packed::Sums;
+use crate::kernels::quantized::Sums;
 
 /// Half a block: four words of weights in r1, r3, r12 and lr times two words of activations.
 ///

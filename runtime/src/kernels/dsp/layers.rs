@@ -2,9 +2,9 @@
 
 use core::arch::naked_asm;
 
-use crate::kernels::layer_walk::LayerWalk;
+use crate::kernels::layer_args::LayerArgs;
 
-/// Puts a [`LayerWalk`] on the stack: its first four words from 0 on, the others from 52.
+/// Puts a [`LayerArgs`] on the stack: its first four words from 0 on, the others from 52.
 macro_rules! begin {
     () => {
         concat!(
@@ -73,9 +73,9 @@ macro_rules! unit {
 }
 
 /// # Safety
-/// Behind the pointers must lie what [`LayerWalk`] says, for as many groups of rows as there are fours of units.
+/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are fours of units.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
+pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerArgs<'_>) {
     naked_asm!(
         begin!(),
         "4:",
@@ -95,9 +95,9 @@ pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
 }
 
 /// # Safety
-/// Behind the pointers must lie what [`LayerWalk`] says, for as many groups of rows as there are units, and as many cells.
+/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are units, and as many cells.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn lstm_layer(walk: LayerWalk<'_>) {
+pub(crate) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
     naked_asm!(
         begin!(),
         "4:",

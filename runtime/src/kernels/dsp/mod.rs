@@ -1,8 +1,8 @@
 //! Kernels with the DSP instructions of Cortex-M4, M7 and M33: two products and two sums in one instruction.
 //!
 //! Whole layers run in assembler, from the first weight to the last unit's word: every register is in use, and a compiler would
-//! spill. The bits are those of the portable functions, which define them: `packed::dot`, `moments::fixed::tanh` and
-//! `cells::packed`.
+//! spill. The bits are those of the portable functions, which define them: `quantized::dot`, `moments::fixed::tanh` and
+//! `cells::quantized`.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
@@ -17,9 +17,9 @@ mod moments;
 #[rustfmt::skip]
 mod layers;
 
-pub(crate) use activations::{fill_pairs, shorten};
+pub(crate) use activations::{fill_pairs, narrow};
 pub(crate) use blocks::dot_blocks;
 pub(crate) use layers::{lstm_layer, tanh_layer};
 
 pub(crate) use super::dot::dot;
-pub(crate) use super::layer_walk::{lstm_units, tanh_units};
+pub(crate) use super::layer_args::{lstm_units, tanh_units};

@@ -70,7 +70,7 @@ macro_rules! sigmoid_mean {
     };
 }
 
-/// σ ⊙ y (`cells::packed::gated`), from mean and variance of a gate as tanh, and of y. Leaves the mean with 30 fractional bits and the
+/// σ ⊙ y (`cells::quantized::gated`), from mean and variance of a gate as tanh, and of y. Leaves the mean with 30 fractional bits and the
 /// variance in the registers named last; uses all that are named, r7 and r8.
 macro_rules! gated {
     ($gate:literal, $gate_var:literal, $y:literal, $y_var:literal, $mean:literal, $var:literal) => {

@@ -2,7 +2,7 @@
 
 use core::arch::naked_asm;
 
-use crate::kernels::packed::Sums;
+use crate::kernels::quantized::Sums;
 
 /// Two columns of two rows, a word of weights, times r10 and r11: gathers 256·S_A + S_B in the first sum and S_B in the second; uses
 /// r12.

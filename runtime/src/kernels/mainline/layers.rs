@@ -2,9 +2,9 @@
 
 use core::arch::naked_asm;
 
-use crate::kernels::layer_walk::LayerWalk;
+use crate::kernels::layer_args::LayerArgs;
 
-/// Puts a [`LayerWalk`] on the stack: its first four words from 0 on, the others from 52. Where it counts blocks, it gets the
+/// Puts a [`LayerArgs`] on the stack: its first four words from 0 on, the others from 52. Where it counts blocks, it gets the
 /// addresses at which to enter the sums.
 macro_rules! begin {
     () => {
@@ -68,9 +68,9 @@ macro_rules! pre_activations {
 }
 
 /// # Safety
-/// Behind the pointers must lie what [`LayerWalk`] says, for as many groups of rows as there are fours of units.
+/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are fours of units.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
+pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerArgs<'_>) {
     naked_asm!(
         begin!(),
         "4:",
@@ -98,9 +98,9 @@ pub(crate) unsafe extern "C" fn tanh_layer(walk: LayerWalk<'_>) {
 }
 
 /// # Safety
-/// Behind the pointers must lie what [`LayerWalk`] says, for as many groups of rows as there are units, and as many cells.
+/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are units, and as many cells.
 #[unsafe(naked)]
-pub(crate) unsafe extern "C" fn lstm_layer(walk: LayerWalk<'_>) {
+pub(crate) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
     naked_asm!(
         begin!(),
         "4:",

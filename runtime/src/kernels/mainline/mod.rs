@@ -1,7 +1,7 @@
 //! Kernels for Armv7-M without DSP instructions, such as Cortex-M3: 2.4 instructions for each multiply-accumulate.
 //!
 //! One instruction multiplies and adds, one takes a byte or a halfword out of a word. As on cores with DSP instructions, whole
-//! layers run in assembler. The bits are those of the portable functions: `packed::dot`, `moments::fixed::tanh` and `cells::packed`.
+//! layers run in assembler. The bits are those of the portable functions: `quantized::dot`, `moments::fixed::tanh` and `cells::quantized`.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
@@ -18,6 +18,6 @@ mod layers;
 pub(crate) use blocks::dot_blocks;
 pub(crate) use layers::{lstm_layer, tanh_layer};
 
-pub(crate) use super::activations::{fill_pairs, shorten};
+pub(crate) use super::activations::{fill_pairs, narrow};
 pub(crate) use super::dot::dot;
-pub(crate) use super::layer_walk::{lstm_units, tanh_units};
+pub(crate) use super::layer_args::{lstm_units, tanh_units};

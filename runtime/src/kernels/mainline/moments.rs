@@ -85,7 +85,7 @@ macro_rules! sigmoid_mean {
     };
 }
 
-/// σ ⊙ y (`cells::packed::gated`), from mean and variance of a gate as tanh in r0 and r1, and of y in r2 and r4. Leaves the mean with 30
+/// σ ⊙ y (`cells::quantized::gated`), from mean and variance of a gate as tanh in r0 and r1, and of y in r2 and r4. Leaves the mean with 30
 /// fractional bits in r5 and the variance in r6; uses r7 to r9.
 macro_rules! gated {
     () => {

@@ -9,7 +9,7 @@ use crate::{Arena, Error};
 
 /// A VOSP model with one stream: noisy rows in, denoised rows with error bars out.
 ///
-/// At each step the recognition network says q(z_t | x_{1:t}) and the generating network p(x_t | h_{t−1}, z_t), where h is what
+/// At each step the recognition network says q(z_t | x_{1:t}) and the generative network p(x_t | h_{t−1}, z_t), where h is what
 /// the recognition network knew *before* x_t: the row reaches its own estimate through the few numbers of z_t only, and noise
 /// does not fit through (Bayer et al., VOSP, 3.2 and 4.2). Nothing of the future is used.
 ///
@@ -23,7 +23,7 @@ use crate::{Arena, Error};
 /// for row in [[12.0, 35.0, 4.0], [16.0, f32::NAN, 6.0], [19.0, 43.0, 90.0]] {
 ///     let clean = denoiser.step(&row);
 ///     for channel in clean.iter() {
-///         println!("{:.2} ± {:.2}", channel.mean, channel.deviation());
+///         println!("{:.2} ± {:.2}", channel.mean, channel.std_dev());
 ///     }
 ///     // How unlikely the row was, given the rows before it.
 ///     println!("{:?}", clean.surprise().map(|surprise| surprise.nll));
@@ -80,7 +80,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         state.outputs.prediction()
     }
 
-    /// What is expected of the next row before it is seen, p(x_{t+1} | x_{1:t}), noise included: the generating network looked at with
+    /// What is expected of the next row before it is seen, p(x_{t+1} | x_{1:t}), noise included: the generative network looked at with
     /// z_{t+1} as the prior has it. The stream stays where it is; only [`prediction`](Self::prediction) shows this from now on.
     pub fn expected(&mut self) -> Prediction<'_> {
         self.model.expect_next(&mut self.state);

@@ -2,7 +2,7 @@
 //!
 //! One type for both networks and for every source, so that their layers exist once in flash.
 
-use super::fed::Fed;
+use super::decoder_input::DecoderInput;
 use crate::cells::{InputPairs, UNIT_LIMIT};
 use crate::models::Model;
 use crate::models::input::{LastRow, RawRow};
@@ -26,9 +26,9 @@ enum Source<'i> {
     /// A row in raw units, with what was predicted for it.
     Row(RawRow<'i>, Option<&'i Outputs<'i>>),
     /// A row for the first inputs and the stream's latents for the others.
-    RowAndLatents(RawRow<'i>, &'i Fed<'i>, Latents),
-    /// All that the stream holds for the generating network.
-    Fed(&'i Fed<'i>, Latents),
+    RowAndLatents(RawRow<'i>, &'i DecoderInput<'i>, Latents),
+    /// All that the stream holds for the generative network.
+    DecoderInput(&'i DecoderInput<'i>, Latents),
 }
 
 /// The inputs of a network.
@@ -47,7 +47,7 @@ impl<'i> Inputs<'i> {
     pub(super) fn row_and_latents(
         network: &'i Model<'i>,
         row: &'i [f32],
-        fed: &'i Fed<'i>,
+        fed: &'i DecoderInput<'i>,
         latents: Latents,
     ) -> Self {
         let row = RawRow { values: row, vars: &[] };
@@ -55,15 +55,15 @@ impl<'i> Inputs<'i> {
     }
 
     /// What the stream holds.
-    pub(super) fn fed(network: &'i Model<'i>, fed: &'i Fed<'i>, latents: Latents) -> Self {
-        Inputs { network, source: Source::Fed(fed, latents) }
+    pub(super) fn fed(network: &'i Model<'i>, fed: &'i DecoderInput<'i>, latents: Latents) -> Self {
+        Inputs { network, source: Source::DecoderInput(fed, latents) }
     }
 
     /// The row among them, which outputs may be changes of.
     pub(super) fn last_row(&self) -> LastRow<'_> {
         match &self.source {
             Source::Row(row, _) | Source::RowAndLatents(row, ..) => LastRow::Raw(Some(row)),
-            Source::Fed(fed, _) => LastRow::Standardised(fed),
+            Source::DecoderInput(fed, _) => LastRow::Standardised(fed),
         }
     }
 
@@ -80,7 +80,7 @@ impl<'i> Inputs<'i> {
                 Some(latent) => latent_moments(fed.at(index), latent, latents),
                 None => self.network.standardised(index, row.reading(index)),
             },
-            Source::Fed(fed, latents) => match fed.latent(index) {
+            Source::DecoderInput(fed, latents) => match fed.latent(index) {
                 Some(latent) => latent_moments(fed.at(index), latent, latents),
                 None => fed.at(index),
             },
@@ -89,7 +89,7 @@ impl<'i> Inputs<'i> {
 }
 
 impl InputPairs for Inputs<'_> {
-    fn certain(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
         // Latents are uncertain, and rows are a small part of what these models do.
         core::iter::empty()
     }

@@ -4,18 +4,18 @@
 //! fan are made of are in `steps`.
 
 mod average;
+mod decoder_input;
 mod denoiser;
-mod fan;
-mod fed;
 mod inputs;
 mod model;
+mod rollouts;
 mod sampler;
 mod saved;
 mod state;
 mod steps;
 
+pub(super) use decoder_input::DecoderInput;
 pub use denoiser::Denoiser;
-pub use fan::Fan;
-pub(super) use fed::Fed;
 pub use model::LatentModel;
-pub use sampler::{Feedback, Sampler};
+pub use rollouts::Rollouts;
+pub use sampler::{FeedMode, Sampler};

@@ -22,7 +22,7 @@ use crate::models::Model;
 pub struct LatentModel<'m> {
     spec: LatentSpec,
     recognition: Model<'m>,
-    generating: Model<'m>,
+    generative: Model<'m>,
     crc: u32,
 }
 
@@ -37,7 +37,7 @@ impl<'m> LatentModel<'m> {
         Ok(LatentModel {
             spec: *checkpoint.spec(),
             recognition: Model::of(checkpoint.recognition().clone()),
-            generating: Model::of(checkpoint.generating().clone()),
+            generative: Model::of(checkpoint.generative().clone()),
             crc: checkpoint.crc(),
         })
     }
@@ -53,8 +53,8 @@ impl<'m> LatentModel<'m> {
     }
 
     /// The network that says p(x_t | …, z_t).
-    pub fn generating(&self) -> &Model<'m> {
-        &self.generating
+    pub fn generative(&self) -> &Model<'m> {
+        &self.generative
     }
 
     /// Channels of a row.
@@ -70,15 +70,15 @@ impl<'m> LatentModel<'m> {
     /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
     #[inline(never)]
     pub fn arena_words(&self) -> usize {
-        let (recognition, generating) = (self.recognition.spec(), self.generating.spec());
+        let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
         let remembered = match self.spec.family {
-            Family::Storn => generating.recurrent_words(),
+            Family::Storn => generative.recurrent_words(),
             Family::Vosp => 0,
         };
         recognition.recurrent_words()
             + remembered
-            + generating.recurrent_words()
-            + 2 * usize::from(generating.inputs)
+            + generative.recurrent_words()
+            + 2 * usize::from(generative.inputs)
             + usize::from(self.spec.latents)
             + (4 + self.averaged_lists()) * self.channels()
             + self.scratch_words()
@@ -87,18 +87,18 @@ impl<'m> LatentModel<'m> {
     /// Words of a saved stream: what it remembers of the past, and for a denoiser its last estimate.
     #[inline(never)]
     pub fn saved_words(&self) -> usize {
-        let (recognition, generating) = (self.recognition.spec(), self.generating.spec());
+        let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
         recognition.saved_state_words()
             + match self.spec.family {
-                Family::Storn => generating.saved_state_words() + 2 * self.channels(),
+                Family::Storn => generative.saved_state_words() + 2 * self.channels(),
                 Family::Vosp => 2 * usize::from(self.spec.latents) + 3 * self.channels(),
             }
     }
 
-    /// Words of RAM for each future of a [`Fan`](crate::Fan).
+    /// Words of RAM for each future of a [`Rollouts`](crate::Rollouts).
     #[inline(never)]
     pub fn future_words(&self) -> usize {
-        self.generating.spec().recurrent_words() + self.channels()
+        self.generative.spec().recurrent_words() + self.channels()
     }
 
     /// Lists of one number per channel in which moments over draws are gathered.
@@ -109,12 +109,12 @@ impl<'m> LatentModel<'m> {
     /// Words of scratch: the networks take turns.
     #[inline(never)]
     pub(super) fn scratch_words(&self) -> usize {
-        self.recognition.spec().scratch_words().max(self.generating.spec().scratch_words())
+        self.recognition.spec().scratch_words().max(self.generative.spec().scratch_words())
     }
 
-    /// Where the latents begin among the inputs of the generating network.
+    /// Where the latents begin among the inputs of the generative network.
     pub(super) fn first_latent(&self) -> usize {
-        usize::from(self.generating.spec().inputs).saturating_sub(self.spec.latents.into())
+        usize::from(self.generative.spec().inputs).saturating_sub(self.spec.latents.into())
     }
 
     /// Refuses a model of another family than the one that is wanted.

@@ -15,7 +15,7 @@ use crate::{Arena, Error};
 /// What a stream that goes on by itself takes for its next row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Feedback {
+pub enum FeedMode {
     /// The mean of p(x_{t+1} | …, z_{t+1}): a smooth sequence, in which chance enters by z alone.
     Mean,
     /// A draw from that distribution: sequences like those in the data, noise included.
@@ -24,12 +24,12 @@ pub enum Feedback {
 
 /// A STORN model with one stream: it follows rows, predicts the next, and can go on by itself.
 ///
-/// The generating network reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis, eqs. 29 to 31). While
+/// The generative network reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis, eqs. 29 to 31). While
 /// rows are [observed](Self::observe), z_t is what the recognition network makes of them; ahead of them it is drawn from
 /// the prior N(0, 1).
 ///
 /// ```
-/// use quaver::{Arena, Feedback, Sampler};
+/// use quaver::{Arena, FeedMode, Sampler};
 /// use rand_xoshiro::{Xoroshiro128PlusPlus, rand_core::SeedableRng};
 ///
 /// static MODEL: &[u8] = quaver::include_checkpoint!("../../../examples/sampler.qvr");
@@ -46,7 +46,7 @@ pub enum Feedback {
 /// let mut arena = Arena::<111>::new();
 /// let mut future = sampler.fork(&mut arena)?;
 /// for _ in 0..10 {
-///     println!("{:?}", future.sample(&mut rng, Feedback::Draw));
+///     println!("{:?}", future.sample(&mut rng, FeedMode::Draw));
 /// }
 /// # assert_eq!(sampler.model().arena_words(), 111);
 /// # Ok::<(), quaver::Error>(())
@@ -93,12 +93,12 @@ impl<'m, 'a> Sampler<'m, 'a> {
         state.outputs.judge(model.likelihood(), &row);
         model.recognise(state, row);
         model.remember(state);
-        state.fed.take_row(model.generating(), row, &state.outputs);
+        state.fed.take_row(model.generative(), row, &state.outputs);
         state.expected = false;
         self.prediction()
     }
 
-    /// What is expected of the next row: the generating network looked at one step ahead, with z_{t+1} as the prior has it and
+    /// What is expected of the next row: the generative network looked at one step ahead, with z_{t+1} as the prior has it and
     /// the checkpoint's [`Forecast`](crate::checkpoint::Forecast) says. The stream stays where it is.
     pub fn prediction(&mut self) -> Prediction<'_> {
         self.model.expect_next(&mut self.state);
@@ -109,19 +109,19 @@ impl<'m, 'a> Sampler<'m, 'a> {
     ///
     /// The stream then stands as if it had observed that row: it can go on sampling, or observing. To ask "what next?" and
     /// stay, [`fork`](Self::fork) the stream first, or [`save`](Self::save) and [`restore`](Self::restore) it.
-    pub fn sample(&mut self, rng: &mut (impl Rng + ?Sized), feedback: Feedback) -> &[f32] {
+    pub fn sample(&mut self, rng: &mut (impl Rng + ?Sized), feedback: FeedMode) -> &[f32] {
         let Sampler { model, state } = self;
         state.draw_latents(rng);
-        let LatentState { recognition, generating, fed, outputs, scratch, .. } = state;
-        let inputs = Inputs::fed(model.generating(), fed, Latents::Moments);
-        pass(model.generating(), generating, scratch, inputs, outputs.places());
-        if feedback == Feedback::Draw {
+        let LatentState { recognition, generative, fed, outputs, scratch, .. } = state;
+        let inputs = Inputs::fed(model.generative(), fed, Latents::Moments);
+        pass(model.generative(), generative, scratch, inputs, outputs.places());
+        if feedback == FeedMode::Draw {
             outputs.draw(model.likelihood(), rng);
         }
         let row = RawRow { values: outputs.mean, vars: &[] };
         let inputs = Inputs::row(model.recognition(), row, None);
         model.recognition().recur(recognition, scratch, &inputs);
-        fed.take_row(model.generating(), row, outputs);
+        fed.take_row(model.generative(), row, outputs);
         state.outputs.forget_surprise();
         state.expected = false;
         state.outputs.mean

@@ -1,6 +1,6 @@
 //! A stream of a latent model as numbers, to save it, and back.
 //!
-//! Both families: the recognition network's layers. STORN: the generating network's layers, and mean and variance of the row
+//! Both families: the recognition network's layers. STORN: the generative network's layers, and mean and variance of the row
 //! it reads next. VOSP: mean and variance of z_t, and the last estimate. Everything else follows from these.
 
 use super::model::LatentModel;
@@ -22,10 +22,10 @@ impl LatentModel<'_> {
         save_recurrent(self.recognition().spec(), state.recognition, recognition);
         match self.spec().family {
             Family::Storn => {
-                let spec = self.generating().spec();
-                let (generating, row) =
+                let spec = self.generative().spec();
+                let (generative, row) =
                     rest.split_at_mut_checked(spec.saved_state_words()).unwrap_or_default();
-                save_recurrent(spec, state.generating, generating);
+                save_recurrent(spec, state.generative, generative);
                 row.iter_mut().zip(state.fed.saved_others()).for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
@@ -44,9 +44,9 @@ impl LatentModel<'_> {
         restore_recurrent(spec, state.recognition, recognition);
         match self.spec().family {
             Family::Storn => {
-                let spec = self.generating().spec();
-                let (generating, row) = rest.split_at_checked(spec.saved_state_words()).unwrap_or_default();
-                restore_recurrent(spec, state.generating, generating);
+                let spec = self.generative().spec();
+                let (generative, row) = rest.split_at_checked(spec.saved_state_words()).unwrap_or_default();
+                restore_recurrent(spec, state.generative, generative);
                 let (mean, var) = state.fed.others();
                 mean.iter_mut().chain(var).zip(row).for_each(|(place, value)| *place = *value);
                 state.outputs.forget_surprise();
@@ -70,16 +70,16 @@ impl LatentModel<'_> {
         let needed = self.saved_words();
         match self.spec().family {
             Family::Storn => {
-                let generating = recurrent_limits(self.generating().spec());
+                let generative = recurrent_limits(self.generative().spec());
                 check_saved(
                     words,
                     needed,
-                    recognition.chain(generating).chain(moment_limits(self.channels())),
+                    recognition.chain(generative).chain(moment_limits(self.channels())),
                 )
             }
             Family::Vosp => {
                 let latents = moment_limits(self.spec().latents.into());
-                let estimate = prediction_limits(self.generating().spec().outputs);
+                let estimate = prediction_limits(self.generative().spec().outputs);
                 check_saved(words, needed, recognition.chain(latents).chain(estimate))
             }
         }

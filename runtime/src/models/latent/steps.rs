@@ -8,7 +8,7 @@ use super::state::LatentState;
 use crate::checkpoint::{Family, Forecast, Likelihood};
 use crate::models::Model;
 use crate::models::input::RawRow;
-use crate::models::outputs::Places;
+use crate::models::outputs::OutputSlices;
 use crate::models::words::copy;
 
 impl LatentModel<'_> {
@@ -16,7 +16,7 @@ impl LatentModel<'_> {
     #[inline(never)]
     pub(super) fn reset(&self, state: &mut LatentState<'_>) {
         state.recognition.fill(0.0);
-        state.generating.fill(0.0);
+        state.generative.fill(0.0);
         state.ahead.fill(0.0);
         state.fed.clear();
         state.outputs.forget_surprise();
@@ -31,7 +31,7 @@ impl LatentModel<'_> {
 
     /// How rows and outputs relate.
     pub(super) fn likelihood(&self) -> Likelihood {
-        self.generating().spec().likelihood
+        self.generative().spec().likelihood
     }
 
     /// Makes the outputs what is expected of the next row, p(x_{t+1} | x_{1:t}), with z_{t+1} as the prior has it.
@@ -53,7 +53,7 @@ impl LatentModel<'_> {
         fed.recognised();
     }
 
-    /// What the generating network says of a row, z having the moments that are fed for it.
+    /// What the generative network says of a row, z having the moments that are fed for it.
     #[inline(never)]
     pub(super) fn estimate(&self, state: &mut LatentState<'_>) {
         match self.spec().forecast {
@@ -70,27 +70,27 @@ impl LatentModel<'_> {
     }
 
     fn estimate_with(&self, state: &mut LatentState<'_>, latents: Latents) {
-        let LatentState { generating, ahead, fed, outputs, scratch, .. } = state;
-        copy(ahead, generating);
+        let LatentState { generative, ahead, fed, outputs, scratch, .. } = state;
+        copy(ahead, generative);
         pass(
-            self.generating(),
+            self.generative(),
             ahead,
             scratch,
-            Inputs::fed(self.generating(), fed, latents),
+            Inputs::fed(self.generative(), fed, latents),
             outputs.places(),
         );
     }
 
-    /// Brings the generating network's memory forward with what is known of z_t.
+    /// Brings the generative network's memory forward with what is known of z_t.
     #[inline(never)]
     pub(super) fn remember(&self, state: &mut LatentState<'_>) {
         let latents = match self.spec().forecast {
             Forecast::Moments => Latents::Moments,
             Forecast::PosteriorMean | Forecast::Draws { .. } => Latents::Mean,
         };
-        let LatentState { generating, fed, scratch, .. } = state;
-        let inputs = Inputs::fed(self.generating(), fed, latents);
-        self.generating().recur(generating, scratch, &inputs);
+        let LatentState { generative, fed, scratch, .. } = state;
+        let inputs = Inputs::fed(self.generative(), fed, latents);
+        self.generative().recur(generative, scratch, &inputs);
     }
 }
 
@@ -101,7 +101,7 @@ pub(super) fn pass(
     recurrent: &mut [f32],
     scratch: &mut [f32],
     inputs: Inputs<'_>,
-    places: Places<'_>,
+    places: OutputSlices<'_>,
 ) {
     let after_layers = network.recur(recurrent, scratch, &inputs);
     network.emit(after_layers, recurrent, scratch, inputs.last_row(), places);

@@ -1,9 +1,9 @@
 //! Every function against quadrature, and the parts that they are made of.
 
 use super::quadrature::{self, Reference};
-use super::{Function, deviations, moments, steps};
+use super::{Function, moments, std_devs, steps};
 use crate::moments::elementary::{exp2, inverse_sqrt};
-use crate::moments::{Moments, product, rectifier, sigmoid, tanh};
+use crate::moments::{Moments, product, relu, sigmoid, tanh};
 use std::println;
 use std::vec::Vec;
 
@@ -22,10 +22,10 @@ pub(super) struct Worst {
 
 pub(super) fn worst_errors(function: Function, exact: Reference, bound: f64) -> Worst {
     let mut worst = Worst::default();
-    for deviation in deviations() {
+    for std_dev in std_devs() {
         for magnitude in steps(bound, 160) {
             for mean in [magnitude, -magnitude] {
-                let input = moments(mean, deviation);
+                let input = moments(mean, std_dev);
                 let expected = exact(f64::from(input.mean), f64::from(input.var));
                 let got = function(input);
                 let error = (f64::from(got.var) - expected.var).abs();
@@ -66,10 +66,10 @@ fn sigmoid_and_tanh_keep_their_promise() {
 fn accuracy_does_not_end_with_the_promised_range() {
     let cases: [(Function, Reference); 2] = [(sigmoid, quadrature::sigmoid), (tanh, quadrature::tanh)];
     for (function, exact) in cases {
-        for deviation in steps(64.0, 32) {
+        for std_dev in steps(64.0, 32) {
             for mean in steps(128.0, 128) {
-                let input = moments(mean, deviation);
-                let (got, expected) = (function(input), exact(mean, deviation * deviation));
+                let input = moments(mean, std_dev);
+                let (got, expected) = (function(input), exact(mean, std_dev * std_dev));
                 assert!((f64::from(got.mean) - expected.mean).abs() <= 6e-4, "mean {got:?} at {input:?}");
                 assert!((f64::from(got.var) - expected.var).abs() <= 6e-4, "variance {got:?} at {input:?}");
             }
@@ -78,10 +78,10 @@ fn accuracy_does_not_end_with_the_promised_range() {
 }
 
 #[test]
-fn rectifier_is_exact() {
-    let worst = worst_errors(rectifier, quadrature::rectifier, 40.0);
+fn relu_is_exact() {
+    let worst = worst_errors(relu, quadrature::relu, 40.0);
     println!(
-        "rectifier: mean {:.2e}, variance {:.2e}, relative {:.2e}",
+        "relu: mean {:.2e}, variance {:.2e}, relative {:.2e}",
         worst.mean, worst.var, worst.var_relative
     );
     // Rounding only: means reach 40 and variances 64, of which f32 resolves 2·10⁻⁶ and 4·10⁻⁶.

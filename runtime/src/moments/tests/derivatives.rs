@@ -2,15 +2,15 @@
 
 use super::quadrature::{self, Reference};
 use super::wide::Wide;
-use super::{GRADIENTS, Gradient, deviations, moments, steps};
+use super::{GRADIENTS, Gradient, moments, std_devs, steps};
 use crate::moments::{Moments, gradient, logistic, paper};
 use std::println;
 
 #[test]
 fn gradients_carry_the_plain_value() {
-    for deviation in deviations() {
+    for std_dev in std_devs() {
         for mean in steps(30.0, 200).flat_map(|m| [m, -m]) {
-            let input = moments(mean, deviation);
+            let input = moments(mean, std_dev);
             for (name, plain, with_gradient) in GRADIENTS {
                 assert_eq!(with_gradient(input).0, plain(input), "{name} at {input:?}");
             }
@@ -32,9 +32,9 @@ fn slope(of: impl Fn(f32) -> f32, at: f32, step: f32) -> (f64, f64) {
 
 #[test]
 fn gradients_are_those_of_the_function_computed() {
-    for deviation in steps(8.0, 40).skip(1) {
+    for std_dev in steps(8.0, 40).skip(1) {
         for mean in steps(9.0, 61).flat_map(|m| [m + 0.01, -m - 0.01]) {
-            let a = moments(mean, deviation);
+            let a = moments(mean, std_dev);
             let (step_mean, step_var) = (0.01, (0.1 * a.var).min(0.05));
             for (name, f, with_gradient) in GRADIENTS {
                 let jacobian = with_gradient(a).1;
@@ -89,9 +89,9 @@ fn gradients_are_those_of_the_formula_in_f64() {
     ];
     for (name, with_gradient, formula) in cases {
         let mut worst = 0f64;
-        for deviation in steps(2.95, 59).map(|s| s + 0.05) {
+        for std_dev in steps(2.95, 59).map(|s| s + 0.05) {
             for mean in steps(4.0, 80).flat_map(|m| [m + 0.01, -m - 0.01]) {
-                let a = moments(mean, deviation);
+                let a = moments(mean, std_dev);
                 let (m, v) = (f64::from(a.mean), f64::from(a.var));
                 let at = |m: f64, v: f64| formula(Wide(m), Wide(v));
                 let (step_mean, step_var) = (1e-3, 1e-3 * v.min(1.0));
@@ -117,15 +117,15 @@ fn gradients_are_those_of_the_formula_in_f64() {
 #[test]
 fn gradients_are_close_to_the_exact_ones() {
     let cases: [(&str, Gradient, Reference, f64); 3] = [
-        ("rectifier", gradient::rectifier, quadrature::rectifier, 1e-4),
+        ("relu", gradient::relu, quadrature::relu, 1e-4),
         ("sigmoid", gradient::sigmoid, quadrature::sigmoid, 0.05),
         ("tanh", gradient::tanh, quadrature::tanh, 0.05),
     ];
     for (name, with_gradient, exact, relative) in cases {
         let mut worst = [0f64; 4];
-        for deviation in steps(2.95, 59).map(|s| s + 0.05) {
+        for std_dev in steps(2.95, 59).map(|s| s + 0.05) {
             for mean in steps(4.0, 80).flat_map(|m| [m, -m]) {
-                let a = moments(mean, deviation);
+                let a = moments(mean, std_dev);
                 let got = with_gradient(a).1;
                 let expected = exact(f64::from(a.mean), f64::from(a.var));
                 let pairs = [

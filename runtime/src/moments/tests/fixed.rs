@@ -3,7 +3,7 @@
 use super::quadrature;
 use super::steps;
 use crate::moments::fixed::{
-    FixedMoments, INPUT_BITS, LARGEST_SHIFT, MEAN_BITS, Spread, VAR_BITS, tanh, tanh_certain,
+    BlockFloat, FixedMoments, INPUT_BITS, LARGEST_SHIFT, MEAN_BITS, VAR_BITS, deterministic_tanh, tanh,
 };
 use std::println;
 
@@ -15,7 +15,7 @@ fn fixed(value: f64, bits: u32) -> i32 {
 }
 
 fn at(mean: f64, var: f64) -> FixedMoments {
-    tanh(fixed(mean, INPUT_BITS), Spread { mantissa: fixed(var, EXPONENT), shift: EXPONENT - VAR_BITS })
+    tanh(fixed(mean, INPUT_BITS), BlockFloat { mantissa: fixed(var, EXPONENT), shift: EXPONENT - VAR_BITS })
 }
 
 fn number(code: i32, bits: u32) -> f64 {
@@ -29,9 +29,9 @@ fn real(moments: FixedMoments) -> (f64, f64) {
 #[test]
 fn tanh_is_near_the_integral() {
     let (mut worst_mean, mut worst_var, mut worst_relative) = (0f64, 0f64, 0f64);
-    for deviation in steps(7.9, 300) {
+    for std_dev in steps(7.9, 300) {
         for mean in steps(8.0, 257) {
-            let var = deviation * deviation;
+            let var = std_dev * std_dev;
             let exact = quadrature::tanh(mean, var);
             let (got_mean, got_var) = real(at(mean, var));
             worst_mean = worst_mean.max((got_mean - exact.mean).abs());
@@ -71,9 +71,9 @@ fn the_mean_is_odd_and_the_variance_even() {
 fn certainty_stays_certainty() {
     for mean in steps(6.0, 77) {
         assert_eq!(at(mean, 0.0).var, 0);
-        let (with_table, certain) = (at(mean, 0.0).mean, tanh_certain(fixed(mean, INPUT_BITS)));
-        assert!((with_table - certain).abs() <= 1 << 16, "{with_table} {certain}");
-        assert!((number(certain, MEAN_BITS) - mean.tanh()).abs() < 5e-4);
+        let (with_table, deterministic) = (at(mean, 0.0).mean, deterministic_tanh(fixed(mean, INPUT_BITS)));
+        assert!((with_table - deterministic).abs() <= 1 << 16, "{with_table} {deterministic}");
+        assert!((number(deterministic, MEAN_BITS) - mean.tanh()).abs() < 5e-4);
     }
 }
 
@@ -83,7 +83,7 @@ fn nothing_overflows_at_the_ends() {
     for mean in [i32::MIN, -1, 0, 1, 1 << INPUT_BITS, i32::MAX] {
         for mantissa in (0..=30).flat_map(|bits| [(1 << bits) - 1, (1 << bits) / 3]) {
             for shift in [0, 5, LARGEST_SHIFT] {
-                let moments = tanh(mean, Spread { mantissa, shift });
+                let moments = tanh(mean, BlockFloat { mantissa, shift });
                 assert!(
                     (-1 << MEAN_BITS..1 << MEAN_BITS).contains(&moments.mean),
                     "{mean} {mantissa} {moments:?}"

@@ -1,7 +1,7 @@
 //! Certain, huge, tiny and senseless inputs; symmetry.
 
-use super::{ALL, GRADIENTS, deviations, moments, quadrature, steps};
-use crate::moments::{Jacobian, LARGEST, Moments, identity, product, rectifier, sigmoid, tanh};
+use super::{ALL, GRADIENTS, moments, quadrature, std_devs, steps};
+use crate::moments::{Jacobian, LARGEST, Moments, identity, product, relu, sigmoid, tanh};
 use std::vec::Vec;
 
 #[test]
@@ -14,7 +14,7 @@ fn certain_inputs_stay_certain() {
         let mean = f64::from(input.mean);
         assert!((f64::from(sigmoid(input).mean) - 1.0 / (1.0 + (-mean).exp())).abs() < 1e-6, "at {mean}");
         assert!((f64::from(tanh(input).mean) - mean.tanh()).abs() < 1e-6, "at {mean}");
-        assert_eq!(rectifier(input).mean, input.mean.max(0.0));
+        assert_eq!(relu(input).mean, input.mean.max(0.0));
     }
 }
 
@@ -26,16 +26,16 @@ fn small_variances_pass_with_the_squared_slope() {
         let relative = f64::from(sigmoid(input).var) / exact.var - 1.0;
         assert!(relative.abs() < 1e-4, "{relative} at {mean}");
         if mean != 0.0 {
-            assert_eq!(rectifier(input).var, if mean > 0.0 { input.var } else { 0.0 });
+            assert_eq!(relu(input).var, if mean > 0.0 { input.var } else { 0.0 });
         }
     }
 }
 
 #[test]
 fn sigmoid_and_tanh_are_symmetric_to_the_bit() {
-    for deviation in deviations() {
+    for std_dev in std_devs() {
         for mean in steps(30.0, 400) {
-            let (above, below) = (moments(mean, deviation), moments(-mean, deviation));
+            let (above, below) = (moments(mean, std_dev), moments(-mean, std_dev));
             assert_eq!(sigmoid(above).mean, 1.0 - sigmoid(below).mean);
             assert_eq!(sigmoid(above).var, sigmoid(below).var);
             assert_eq!(tanh(above).mean, -tanh(below).mean);
@@ -127,15 +127,15 @@ fn what_is_not_a_number_is_not_certain() {
 }
 
 #[test]
-#[cfg(feature = "plain")]
+#[cfg(feature = "float")]
 fn certain_numbers_have_the_bits_of_those_without_variance() {
-    use crate::moments::{certain_sigmoid, certain_tanh};
+    use crate::moments::{deterministic_sigmoid, deterministic_tanh};
 
     let sizes = (0..4000).map(|step| 1e-30_f32 * 1.04_f32.powi(step)).take_while(|size| *size < 1e16);
     for mean in sizes.flat_map(|size| [size, -size]).chain([0.0, -0.0, f32::MIN_POSITIVE]) {
         let a = Moments { mean, var: 0.0 };
-        assert_eq!(certain_sigmoid(mean).to_bits(), sigmoid(a).mean.to_bits(), "sigmoid of {mean}");
-        assert_eq!(certain_tanh(mean).to_bits(), tanh(a).mean.to_bits(), "tanh of {mean}");
+        assert_eq!(deterministic_sigmoid(mean).to_bits(), sigmoid(a).mean.to_bits(), "sigmoid of {mean}");
+        assert_eq!(deterministic_tanh(mean).to_bits(), tanh(a).mean.to_bits(), "tanh of {mean}");
         assert_eq!((sigmoid(a).var, tanh(a).var), (0.0, 0.0));
     }
 }

@@ -1,16 +1,16 @@
 //! The published form: faithful, with its defects.
 
 use super::accuracy::worst_errors;
-use super::{deviations, moments, quadrature, steps};
+use super::{moments, quadrature, std_devs, steps};
 use crate::moments::{Moments, paper};
 
 #[test]
 fn paper_form_is_the_printed_one() {
     let logistic = |x: f64| 1.0 / (1.0 + (-x).exp());
     let (a, b) = (4.0 - 2.0 * 2f64.sqrt(), -(2f64.sqrt() - 1.0).ln());
-    for deviation in deviations() {
+    for std_dev in std_devs() {
         for mean in steps(8.0, 100).flat_map(|m| [m, -m]) {
-            let input = moments(mean, deviation);
+            let input = moments(mean, std_dev);
             let (m, v) = (f64::from(input.mean), f64::from(input.var));
             let c = std::f64::consts::PI / 8.0;
             let first = logistic(m / (1.0 + c * v).sqrt());

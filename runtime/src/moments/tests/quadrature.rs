@@ -59,7 +59,7 @@ pub(super) fn tanh(mean: f64, var: f64) -> Exact {
 }
 
 /// By Simpson's rule on the part of the Gaussian that passes, where the integrand is smooth.
-pub(super) fn rectifier(mean: f64, var: f64) -> Exact {
+pub(super) fn relu(mean: f64, var: f64) -> Exact {
     let s = var.sqrt();
     if s == 0.0 {
         let passes = if mean > 0.0 { 1.0 } else { 0.0 };

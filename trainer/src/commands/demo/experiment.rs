@@ -204,7 +204,7 @@ impl Gap {
     }
 
     /// Mean standard deviation inside the gap, in newtons.
-    pub(super) fn deviation(&self, forecast: &Forecast) -> f32 {
+    pub(super) fn std_dev(&self, forecast: &Forecast) -> f32 {
         let sum: f32 = self.rows.clone().map(|row| forecast.variance(row, 0).sqrt()).sum();
         sum / self.rows.len().max(1) as f32
     }

@@ -120,12 +120,12 @@ fn missing_channel(experiment: &Experiment) -> Section {
     let rows = start.saturating_sub(300)..(end + 300).min(experiment.test.len());
     let seconds = |row: usize| row as f32 / experiment.rate_hz;
     let shade = Shade { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
-    let (with, without) = (gap.deviation(&experiment.int8), gap.deviation(&gap.forecast));
+    let (with, without) = (gap.std_dev(&experiment.int8), gap.std_dev(&gap.forecast));
     Section {
         heading: "When an electrode falls off".into(),
         text: format!(
             "The same recording with {} taken away for {:.0} s: its training mean and variance stand in, and the \
-             error bar knows. Mean standard deviation in the gap: {without:.2} N, against {with:.2} N with the electrode. \
+             error bar knows. Mean standard std_dev in the gap: {without:.2} N, against {with:.2} N with the electrode. \
              (Of the eight, this is the one whose loss costs most.)",
             gap.channel,
             seconds(end) - seconds(start),
@@ -237,7 +237,7 @@ fn means_against_f32(experiment: &Experiment) -> Section {
 }
 
 fn deviations_against_f32(experiment: &Experiment) -> Section {
-    let deviations = |forecast: &Forecast| -> Vec<f32> {
+    let std_devs = |forecast: &Forecast| -> Vec<f32> {
         (0..forecast.mean.len()).map(|row| forecast.variance(row, 0).sqrt()).collect()
     };
     Section {
@@ -246,7 +246,7 @@ fn deviations_against_f32(experiment: &Experiment) -> Section {
             "Predicted standard deviations likewise. On the validation data int8 variances are {:.3} times those of f32.",
             experiment.variance_ratio()
         ),
-        body: against_f32(&deviations(&experiment.f32), &deviations(&experiment.int8), "predicted sd"),
+        body: against_f32(&std_devs(&experiment.f32), &std_devs(&experiment.int8), "predicted sd"),
     }
 }
 
@@ -272,7 +272,7 @@ fn scores_table(experiment: &Experiment) -> Section {
         heading: "Held-out scores".into(),
         text: format!(
             "{} samples never trained on. NLL with densities in newtons; 50 %, 90 %, 95 %: share of measured values inside \
-             that interval; the deviations are roots of mean variances.",
+             that interval; the std_devs are roots of mean variances.",
             experiment.int8_scores.n
         ),
         body: Body::Table(Table {

@@ -9,7 +9,7 @@ use super::super::sample;
 use super::latent::{record, train_and_export, write_picture};
 use crate::data::Rows;
 use crate::files;
-use crate::latent::{Feedback, Wish};
+use crate::latent::{FeedMode, Wish};
 use crate::report::{self, Body, Section};
 
 /// The config that a user can start from.
@@ -32,7 +32,7 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let text: String = test.iter().take(SEEN).map(row).collect();
     files::replace(&prefix, (finished.data.input_names.join(",") + "\n" + &text).as_bytes())?;
     let came: Rows = test.slice(SEEN..SEEN + STEPS);
-    let wish = Wish { steps: STEPS, samples: DRAWS, feedback: Feedback::Draw, seed };
+    let wish = Wish { steps: STEPS, samples: DRAWS, feedback: FeedMode::Draw, seed };
     let title = "What may come next, and what came";
     let mut page = sample::show(&finished.model, title, &prefix, came, &wish)?;
     write_picture(&out.join("futures.svg"), &page)?;

@@ -10,7 +10,7 @@ use quaver::{Denoiser, LatentModel as StoredModel, Model};
 use crate::commands::row_model::{Answer, Channels, RowModel, RunningPredictor};
 use crate::export::encode;
 use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{LatentModel, LatentNets, RowByRow};
+use crate::latent::{LatentModel, LatentNets, StreamingDenoiser};
 
 /// Loads a run folder or a checkpoint and hands it over, ready for its first row.
 pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {
@@ -19,7 +19,7 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
         return match Trained::load(&RunFolder::new(path).best_state())? {
             Trained::Latent(state) => with_host(path, &state, work),
             Trained::Predictor(state) => {
-                let bytes = encode(&state, WeightFormat::F32, Layout::Plain, &[], None)?;
+                let bytes = encode(&state, WeightFormat::F32, Layout::Float, &[], None)?;
                 with_predictor(path, &bytes, work)
             }
         };
@@ -46,7 +46,7 @@ fn with_host<T>(
     );
     let model = LatentModel::new(state);
     let (inputs, outputs) = (state.input_names.clone(), state.target_names.clone());
-    let (count, stream) = (model.nets.channels(), RowByRow::new(&model));
+    let (count, stream) = (model.nets.channels(), StreamingDenoiser::new(&model));
     work(&mut OnHost { stream, channels: Channels::new(inputs, count, outputs, count) })
 }
 
@@ -63,9 +63,9 @@ fn with_denoiser<T>(
             "{shown} is a STORN, which predicts and makes up rows (`quaver sample`); denoising takes a VOSP"
         );
     }
-    let (recognition, generating) = (model.recognition().checkpoint(), model.generating().checkpoint());
+    let (recognition, generative) = (model.recognition().checkpoint(), model.generative().checkpoint());
     let inputs = recognition.input_names().map(String::from).collect();
-    let outputs = generating.output_names().map(String::from).collect();
+    let outputs = generative.output_names().map(String::from).collect();
     let channels = Channels::new(inputs, model.channels(), outputs, model.channels());
     let mut words = vec![0.0; model.arena_words()];
     work(&mut OnDevice { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
@@ -84,8 +84,8 @@ fn with_predictor<T>(
     let Channels { input_names, output_names, .. } = predictor.channels();
     if model.spec().target.is_next() || input_names != output_names {
         let what = match model.spec().target {
-            Target::Next | Target::Change => "its own next row".to_string(),
-            Target::Columns | Target::Correction => output_names.join(", "),
+            Target::Next | Target::ResidualNext => "its own next row".to_string(),
+            Target::Columns | Target::ResidualSame => output_names.join(", "),
         };
         bail!(
             "{shown} is a predictor of {what}, not a denoiser: use `quaver run` on it. Denoising takes a VOSP \
@@ -96,7 +96,7 @@ fn with_predictor<T>(
 }
 
 struct OnHost<'a> {
-    stream: RowByRow<'a>,
+    stream: StreamingDenoiser<'a>,
     channels: Channels,
 }
 

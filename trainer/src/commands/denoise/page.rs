@@ -41,9 +41,9 @@ fn key_figures(verdict: &Verdict) -> Vec<KeyFigure> {
 fn section(channel: usize, name: &str, rows: usize, record: &Record, truth: Option<&Rows>) -> Section {
     let column = |of: &Rows| -> Vec<f32> { (0..rows).map(|row| of.row(row)[channel]).collect() };
     let (noisy, mean) = (column(&record.noisy[0]), column(&record.mean[0]));
-    let deviation = column(&record.deviation[0]);
+    let std_dev = column(&record.std_dev[0]);
     let edge = |sign: f32| -> Vec<f32> {
-        mean.iter().zip(&deviation).map(|(mean, deviation)| mean + sign * Z_90 * deviation).collect()
+        mean.iter().zip(&std_dev).map(|(mean, std_dev)| mean + sign * Z_90 * std_dev).collect()
     };
     let truth = truth.map(column);
     let mut curves = vec![Curve { label: "noisy", values: &noisy, look: Look::Background }];

@@ -14,7 +14,7 @@ pub(super) struct Record {
     channels: usize,
     pub(super) noisy: Vec<Rows>,
     pub(super) mean: Vec<Rows>,
-    pub(super) deviation: Vec<Rows>,
+    pub(super) std_dev: Vec<Rows>,
 }
 
 /// The rows as they were and as they have become.
@@ -26,7 +26,7 @@ pub(super) struct Verdict {
 
 impl Record {
     pub(super) fn new(channels: usize) -> Self {
-        Record { channels, noisy: Vec::new(), mean: Vec::new(), deviation: Vec::new() }
+        Record { channels, noisy: Vec::new(), mean: Vec::new(), std_dev: Vec::new() }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -34,9 +34,9 @@ impl Record {
     }
 
     pub(super) fn add(&mut self, start: RowStart, row: &[f32], answer: &Answer) {
-        let Record { channels, noisy, mean, deviation } = self;
+        let Record { channels, noisy, mean, std_dev } = self;
         if start == RowStart::NewSequence {
-            [&mut *noisy, mean, deviation].into_iter().for_each(|list| list.push(Rows::new(*channels)));
+            [&mut *noisy, mean, std_dev].into_iter().for_each(|list| list.push(Rows::new(*channels)));
         }
         let push = |list: &mut Vec<Rows>, values: &mut dyn Iterator<Item = f32>| {
             if let Some(rows) = list.last_mut() {
@@ -45,7 +45,7 @@ impl Record {
         };
         push(noisy, &mut row.iter().copied());
         push(mean, &mut answer.outputs.iter().map(|output| output.mean));
-        push(deviation, &mut answer.outputs.iter().map(|output| output.deviation()));
+        push(std_dev, &mut answer.outputs.iter().map(|output| output.std_dev()));
     }
 
     /// Compares with the truth, row by row.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use crate::commands::subject::Subject;
+use crate::commands::evaluated::EvaluatedModel;
 use crate::commands::table;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Denoising, NoteDenoising, NoteEstimates, denoising, note_denoising};
@@ -30,25 +30,25 @@ impl Judged {
 
 /// Scores of the model, and with `baselines` of filters fitted on the training data.
 pub(super) fn judge(
-    subject: &Subject,
+    evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
     baselines: bool,
 ) -> Result<Judged> {
-    let Some(estimates) = estimates(subject, sequences)? else { return Ok(Judged::Decibels(Vec::new())) };
-    if subject.spec().likelihood != Likelihood::Bernoulli {
+    let Some(estimates) = estimates(evaluated, sequences)? else { return Ok(Judged::Decibels(Vec::new())) };
+    if evaluated.spec().likelihood != Likelihood::Bernoulli {
         return Ok(Judged::Decibels(denoising(data, sequences, &estimates, baselines)));
     }
-    let valid = subject.denoise(&data.valid)?.unwrap_or_default();
+    let valid = evaluated.denoise(&data.valid)?.unwrap_or_default();
     Ok(Judged::Notes(note_denoising(data, sequences, NoteEstimates { judged: estimates, valid })))
 }
 
 /// What the model makes of rows whose truth is known, if it denoises.
-pub(super) fn estimates(subject: &Subject, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
+pub(super) fn estimates(evaluated: &EvaluatedModel, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
     if sequences.iter().any(|sequence| sequence.truth.is_none()) {
         return Ok(None);
     }
-    subject.denoise(sequences)
+    evaluated.denoise(sequences)
 }
 
 /// One row per estimate below a heading; the first estimate is the noisy rows themselves.

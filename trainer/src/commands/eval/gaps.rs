@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::Arguments;
+use crate::commands::evaluated::EvaluatedModel;
 use crate::commands::impute::{used_to_gaps, usual_rounds};
 use crate::commands::say::{say, say_json};
-use crate::commands::subject::Subject;
 use crate::commands::table;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Filling, HeldOut};
@@ -42,11 +42,11 @@ pub(super) fn parse_gap(text: &str) -> Result<Range<usize>, String> {
 pub(super) fn run(
     arguments: &Arguments,
     gap: &Range<usize>,
-    subject: &Subject,
+    evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
 ) -> Result<()> {
-    let Subject::Latent(state) = subject else {
+    let EvaluatedModel::Latent(state) = evaluated else {
         bail!(
             "--gap needs the run folder of a latent model: filling gaps takes whole sequences again and again, which neither a \
              predictor nor a checkpoint does"
@@ -59,7 +59,7 @@ pub(super) fn run(
     let window = arguments.window as usize;
     ensure!(gap.end <= window, "--gap {gap:?} ends behind a window of {window} rows; see --window");
     let model = LatentModel::new(state);
-    let usual = usual_rounds(used_to_gaps(&arguments.subject)?, gap.len());
+    let usual = usual_rounds(used_to_gaps(&arguments.evaluated)?, gap.len());
     let iterations = arguments.iterations.map_or(usual, |rounds| rounds as usize);
     let guessing = Guessing { rounds: iterations, joined: !arguments.unjoined };
     let held_out = HeldOut { window, gap: gap.clone() };

@@ -23,7 +23,7 @@ pub(super) struct LatentEvaluation {
 }
 
 pub(super) const CONVENTION: &str = "nats per time step, summed over channels and averaged over time steps, the first of \
-    every sequence included; densities in raw units (standardised: in units of the training deviation)";
+    every sequence included; densities in raw units (standardised: in units of the training std_dev)";
 
 /// Bound and likelihood, then one-step predictions beside baselines, and how to read them.
 pub(super) fn render(found: &LatentEvaluation) -> String {

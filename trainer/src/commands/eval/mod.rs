@@ -14,8 +14,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::evaluated::EvaluatedModel;
 use super::say::{say, say_json};
-use super::subject::Subject;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
@@ -48,7 +48,7 @@ use latent::LatentEvaluation;
 pub struct Arguments {
     /// A run folder (the net as trained) or a checkpoint (through the runtime).
     #[arg(value_name = "RUN|MODEL.qvr")]
-    subject: PathBuf,
+    evaluated: PathBuf,
     /// The config whose [data] section names the files; a run folder's own unless given.
     #[arg(long, value_name = "CONFIG.toml")]
     data: Option<PathBuf>,
@@ -95,10 +95,10 @@ impl Arguments {
     fn config(&self) -> Result<PathBuf> {
         match &self.data {
             Some(config) => Ok(config.clone()),
-            None if self.subject.is_dir() => Ok(RunFolder::new(&self.subject).config()),
+            None if self.evaluated.is_dir() => Ok(RunFolder::new(&self.evaluated).config()),
             None => bail!(
                 "{}: a checkpoint does not know its data; name a config with --data",
-                self.subject.display()
+                self.evaluated.display()
             ),
         }
     }
@@ -148,14 +148,14 @@ struct Evaluation {
     denoising: Judged,
 }
 
-const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training deviation), \
+const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training std_dev), \
                           summed over outputs and averaged over time steps";
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let subject = Subject::load(&arguments.subject)?;
+    let evaluated = EvaluatedModel::load(&arguments.evaluated)?;
     let config = arguments.config()?;
     let data = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?.load_data()?;
-    subject.check_data(&data)?;
+    evaluated.check_data(&data)?;
     let sequences = arguments.split.of(&data);
     ensure!(
         !sequences.is_empty(),
@@ -163,20 +163,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         config.display()
     );
     if let Some(gap) = &arguments.gap {
-        return gaps::run(arguments, gap, &subject, &data, sequences);
+        return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }
     if let Some(path) = &arguments.roll {
-        roll::draw(path, &subject, sequences)?;
+        roll::draw(path, &evaluated, sequences)?;
     }
-    if let Subject::Latent(state) = &subject {
-        judge_latent(arguments, &subject, state, &data, sequences)?;
+    if let EvaluatedModel::Latent(state) = &evaluated {
+        judge_latent(arguments, &evaluated, state, &data, sequences)?;
         return if arguments.plot.is_some() {
-            judge(arguments, &subject, &data, sequences).map(|_| ())
+            judge(arguments, &evaluated, &data, sequences).map(|_| ())
         } else {
             Ok(())
         };
     }
-    let found = judge(arguments, &subject, &data, sequences)?;
+    let found = judge(arguments, &evaluated, &data, sequences)?;
     if arguments.json {
         say_json(&found)
     } else {
@@ -187,22 +187,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 /// Scores predictions, and draws them if that is wanted.
 fn judge(
     arguments: &Arguments,
-    subject: &Subject,
+    evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
 ) -> Result<Evaluation> {
-    let forecasts = subject.forecast(sequences)?;
-    let likelihood = subject.spec().likelihood;
-    let deviations = Scaling::fit(&data.train).targets.std;
+    let forecasts = evaluated.forecast(sequences)?;
+    let likelihood = evaluated.spec().likelihood;
+    let std_devs = Scaling::fit(&data.train).targets.std_dev;
     let found = Evaluation {
         convention: CONVENTION,
-        kind: subject.kind(data.target),
-        scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations),
+        kind: evaluated.kind(data.target),
+        scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&std_devs),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
-        denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,
+        denoising: denoising::judge(evaluated, data, sequences, !arguments.no_baselines)?,
     };
     if let Some(path) = &arguments.plot {
-        let title = format!("{} on {}", arguments.subject.display(), arguments.split.name());
+        let title = format!("{} on {}", arguments.evaluated.display(), arguments.split.name());
         let residuals = standardised_residuals(sequences, &forecasts);
         report::write(path, &page::page(&title, &found, &residuals))?;
     }
@@ -212,7 +212,7 @@ fn judge(
 /// Scores a latent model and prints what was found.
 fn judge_latent(
     arguments: &Arguments,
-    subject: &Subject,
+    evaluated: &EvaluatedModel,
     state: &RunState<LatentNets>,
     data: &Dataset,
     sequences: &[Sequence],
@@ -222,12 +222,12 @@ fn judge_latent(
     let found = latent_scores(&model, &data.target_names, sequences, draws, arguments.seed);
     let scores = found.context("every value of these data is missing, so there is nothing to score")?;
     let comparable = !arguments.no_baselines && model.nets.is_causal();
-    let likelihood = model.nets.generating.spec.likelihood;
+    let likelihood = model.nets.generative.spec.likelihood;
     let found = LatentEvaluation {
         convention: latent::CONVENTION,
         scores,
         baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
-        denoising: denoising::judge(subject, data, sequences, !arguments.no_baselines)?,
+        denoising: denoising::judge(evaluated, data, sequences, !arguments.no_baselines)?,
     };
     if arguments.json {
         say_json(&found)

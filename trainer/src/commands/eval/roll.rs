@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use quaver::checkpoint::Likelihood;
 
 use super::denoising::estimates;
-use crate::commands::subject::Subject;
+use crate::commands::evaluated::EvaluatedModel;
 use crate::data::{Rows, Sequence};
 use crate::report::plot::{Roll, Rolls, rolls, standalone};
 
@@ -17,12 +17,12 @@ const MOST_STEPS: usize = 64;
 const FIRST_KEY: usize = 21;
 
 /// Draws the beginning of the first sequence: truth, noisy notes, and what the model makes of them.
-pub(super) fn draw(path: &Path, subject: &Subject, sequences: &[Sequence]) -> Result<()> {
+pub(super) fn draw(path: &Path, evaluated: &EvaluatedModel, sequences: &[Sequence]) -> Result<()> {
     ensure!(
-        subject.spec().likelihood == Likelihood::Bernoulli,
+        evaluated.spec().likelihood == Likelihood::Bernoulli,
         "--roll draws zeros and ones; train a model with model.likelihood = \"bernoulli\", or use --plot"
     );
-    let estimates = estimates(subject, sequences)?;
+    let estimates = estimates(evaluated, sequences)?;
     let denoised = estimates.context(
         "--roll needs noisy rows whose truth is known (data.noise) and a model that denoises: a VOSP, or a predictor \
          trained with data.targets = \"clean\"",

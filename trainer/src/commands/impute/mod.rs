@@ -29,7 +29,7 @@ use crate::report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver impute runs/vrae --input gaps.csv --output filled.csv
-  quaver impute runs/vrae --in gaps.csv --iterations 30 --deviations > filled.csv
+  quaver impute runs/vrae --in gaps.csv --iterations 30 --std_devs > filled.csv
   quaver impute runs/vrae --in gaps.csv --out filled.csv --truth whole.csv --plot filled.html")]
 pub struct Arguments {
     /// The run folder.
@@ -47,7 +47,7 @@ pub struct Arguments {
     unjoined: bool,
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
     #[arg(long)]
-    deviations: bool,
+    std_devs: bool,
     /// The same rows without gaps, to judge by.
     #[arg(long, value_name = "F.csv")]
     truth: Option<PathBuf>,
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let truth = truth.map(|table| table.sequences);
     let verdict = truth.as_ref().map(|truth| judge(&filled, truth, &model)).transpose()?;
     if !(arguments.json && arguments.pipes.output.is_none()) {
-        arguments.pipes.write(|out| write(&filled, arguments.deviations, out))?;
+        arguments.pipes.write(|out| write(&filled, arguments.std_devs, out))?;
     }
     if let Some(path) = &arguments.plot {
         let title = format!("Gaps filled by {}", arguments.model.display());
@@ -167,9 +167,10 @@ fn judge(filled: &Filled, truth: &[Rows], model: &LatentModel) -> Result<Verdict
 }
 
 /// Rows with their gaps filled, a blank line between sequences.
-fn write(filled: &Filled, deviations: bool, out: &mut dyn Write) -> Result<()> {
-    let sd = filled.names.iter().filter(|_| deviations).map(|name| format!("{name}.sd"));
-    let columns: Vec<String> = filled.names.iter().cloned().chain(sd).map(|name| quoted(&name)).collect();
+fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
+    let std_dev = filled.names.iter().filter(|_| std_devs).map(|name| format!("{name}.sd"));
+    let columns: Vec<String> =
+        filled.names.iter().cloned().chain(std_dev).map(|name| quoted(&name)).collect();
     writeln!(out, "{}", columns.join(","))?;
     for (index, (gappy, imputation)) in filled.gappy.iter().zip(&filled.imputations).enumerate() {
         if index > 0 {
@@ -177,11 +178,11 @@ fn write(filled: &Filled, deviations: bool, out: &mut dyn Write) -> Result<()> {
         }
         for (step, observed) in gappy.iter().enumerate() {
             let values = imputation.filled.row(step).iter().copied();
-            let deviation = |(c, observed): (usize, &f32)| {
+            let std_dev = |(c, observed): (usize, &f32)| {
                 if observed.is_nan() { imputation.said.variance(step, c).sqrt() } else { 0.0 }
             };
-            let deviations = observed.iter().enumerate().filter(|_| deviations).map(deviation);
-            let cells: Vec<String> = values.chain(deviations).map(cell).collect();
+            let std_devs = observed.iter().enumerate().filter(|_| std_devs).map(std_dev);
+            let cells: Vec<String> = values.chain(std_devs).map(cell).collect();
             writeln!(out, "{}", cells.join(","))?;
         }
     }

@@ -5,7 +5,7 @@ use quaver::checkpoint::{Family, Forecast, ModelSpec, Target};
 use serde_json::{Value, json};
 
 use super::network::{architecture, by_core, layers, predicted};
-use crate::export::{generating_passes, latent_instructions};
+use crate::export::{generative_passes, latent_instructions};
 
 /// Everything about a latent model.
 pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
@@ -17,9 +17,9 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
         "latents": spec.latents,
         "forecast": forecast(spec.forecast),
         "channels": model.channels(),
-        "generating_passes": generating_passes(spec),
+        "generating_passes": generative_passes(spec),
         "recognition": architecture(model.recognition()),
-        "generating": architecture(model.generating()),
+        "generative": architecture(model.generative()),
         "instructions_per_step": by_core(&latent_instructions(model)),
         "flash_bytes": file_bytes,
         "ram_bytes": 4 * model.arena_words(),
@@ -36,8 +36,8 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
 /// The same as text.
 pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
     let spec = model.spec();
-    let (recognition, generating) = (model.recognition(), model.generating());
-    let names = generating.checkpoint().output_names().collect::<Vec<_>>().join(" ");
+    let (recognition, generative) = (model.recognition(), model.generative());
+    let names = generative.checkpoint().output_names().collect::<Vec<_>>().join(" ");
     let use_of_it = match spec.family {
         Family::Storn => "STORN: a sampler, which predicts as well",
         Family::Vosp => "VOSP: a denoiser",
@@ -50,12 +50,12 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         ("channels", format!("{}  {names}", model.channels())),
         ("latents", format!("{}, {} prior", spec.latents, format!("{:?}", spec.prior).to_lowercase())),
         ("forecast", forecast(spec.forecast)),
-        ("likelihood", likelihood(generating.spec())),
-        ("weights", format!("recognition {}; generating {}", weights(recognition), weights(generating))),
-        ("parameters", (recognition.spec().parameters() + generating.spec().parameters()).to_string()),
+        ("likelihood", likelihood(generative.spec())),
+        ("weights", format!("recognition {}; generative {}", weights(recognition), weights(generative))),
+        ("parameters", (recognition.spec().parameters() + generative.spec().parameters()).to_string()),
         (
             "per step",
-            format!("recognition network once, generating network {} times", generating_passes(spec)),
+            format!("recognition network once, generative network {} times", generative_passes(spec)),
         ),
         ("predicted", predicted(&latent_instructions(model))),
         ("flash", format!("{file_bytes} bytes beside the code")),
@@ -70,17 +70,17 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         "{}\nrecognition network\n{}\ngenerating network\n{}",
         super::facts(facts),
         layers(recognition.spec()),
-        layers(generating.spec()),
+        layers(generative.spec()),
     )
 }
 
-/// What the generating network says of a row.
+/// What the generative network says of a row.
 fn likelihood(spec: &ModelSpec) -> String {
-    let of = if spec.target == Target::Change { ", changes from the last row" } else { "" };
+    let of = if spec.target == Target::ResidualNext { ", changes from the last row" } else { "" };
     format!("{:?}{of}", spec.likelihood).to_lowercase()
 }
 
-/// How z goes into the generating network.
+/// How z goes into the generative network.
 fn forecast(forecast: Forecast) -> String {
     match forecast {
         Forecast::Moments => "mean and variance".into(),

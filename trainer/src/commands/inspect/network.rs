@@ -69,9 +69,9 @@ fn layer_json(layer: &LayerSpec) -> Value {
 
 fn cell_text(cell: CellKind) -> String {
     match cell {
-        CellKind::Elman(transfer) => format!("{transfer:?}").to_lowercase(),
+        CellKind::Elman(activation) => format!("{activation:?}").to_lowercase(),
         CellKind::Lstm => "lstm".into(),
-        CellKind::Dense(transfer) => format!("dense-{transfer:?}").to_lowercase(),
+        CellKind::Dense(activation) => format!("dense-{activation:?}").to_lowercase(),
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) fn predicted(instructions: &[Instructions]) -> String {
     let on_core = |core: &Instructions| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
-        "no instruction counts for the plain layout".into()
+        "no instruction counts for the layout float".into()
     } else {
         format!("{cores} instructions per step")
     }

@@ -12,7 +12,7 @@ use clap::ValueEnum;
 
 use super::csv_rows::{quoted, read_whole, write};
 use crate::data::Rows;
-use crate::latent::{Feedback, Wish};
+use crate::latent::{FeedMode, Wish};
 use crate::report::{self, Report};
 use summary::Summary;
 
@@ -49,8 +49,8 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// What a future takes for its last row.
-    #[arg(long, value_enum, default_value_t = Fed::Draw)]
-    feedback: Fed,
+    #[arg(long, value_enum, default_value_t = DecoderInput::Draw)]
+    feedback: DecoderInput,
     /// Write mean, deviation and quantiles of every step instead of the futures themselves.
     #[arg(long)]
     summary: bool,
@@ -67,7 +67,7 @@ pub struct Arguments {
 
 /// What is fed back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Fed {
+enum DecoderInput {
     /// A draw from the output: sequences like those in the data, noise included.
     Draw,
     /// The mean of the output: smooth sequences, in which chance enters by latent variables alone.
@@ -86,8 +86,8 @@ struct Futures {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let feedback = match arguments.feedback {
-        Fed::Draw => Feedback::Draw,
-        Fed::Mean => Feedback::Mean,
+        DecoderInput::Draw => FeedMode::Draw,
+        DecoderInput::Mean => FeedMode::Mean,
     };
     let (steps, samples) = (arguments.steps as usize, arguments.draws as usize);
     let wish = Wish { steps, samples, feedback, seed: arguments.seed };

@@ -11,7 +11,7 @@ use super::Futures;
 use crate::commands::csv_rows::read_whole;
 use crate::data::Rows;
 use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{Feedback, LatentModel, LatentNets, Wish};
+use crate::latent::{FeedMode, LatentModel, LatentNets, Wish};
 use crate::nn::random::{Purpose, stream};
 
 /// Makes up futures behind a prefix, on the host from a run folder or in the runtime from a checkpoint.
@@ -82,8 +82,8 @@ fn in_runtime(
         sampler.observe(row);
     }
     let feedback = match wish.feedback {
-        Feedback::Draw => quaver::Feedback::Draw,
-        Feedback::Mean => quaver::Feedback::Mean,
+        FeedMode::Draw => quaver::FeedMode::Draw,
+        FeedMode::Mean => quaver::FeedMode::Mean,
     };
     let mut draws = Vec::with_capacity(wish.samples);
     let mut room = vec![0.0; model.arena_words()];

@@ -15,7 +15,7 @@ pub(super) const QUANTILES: [(f32, &str); 5] =
 pub(super) struct Summary {
     pub(super) mean: Rows,
     /// About their own mean, the root of a sum over K − 1; 0 for one draw.
-    deviation: Rows,
+    std_dev: Rows,
     /// In the order of [`QUANTILES`].
     pub(super) quantiles: [Rows; QUANTILES.len()],
 }
@@ -26,7 +26,7 @@ impl Summary {
         let room =
             || Rows { values: Vec::with_capacity(draws[0].values.len()), ..Rows::new(draws[0].channels) };
         let mut summary =
-            Summary { mean: room(), deviation: room(), quantiles: [(); QUANTILES.len()].map(|()| room()) };
+            Summary { mean: room(), std_dev: room(), quantiles: [(); QUANTILES.len()].map(|()| room()) };
         for place in 0..draws[0].values.len() {
             let mut values: Vec<f32> = draws.iter().map(|draw| draw.values[place]).collect();
             values.sort_by(f32::total_cmp);
@@ -34,7 +34,7 @@ impl Summary {
             let mean = values.iter().map(|value| f64::from(*value)).sum::<f64>() / count;
             let squares: f64 = values.iter().map(|value| (f64::from(*value) - mean).powi(2)).sum();
             summary.mean.values.push(mean as f32);
-            summary.deviation.values.push((squares / (count - 1.0).max(1.0)).sqrt() as f32);
+            summary.std_dev.values.push((squares / (count - 1.0).max(1.0)).sqrt() as f32);
             for (rows, (share, _)) in summary.quantiles.iter_mut().zip(QUANTILES) {
                 rows.values.push(quantile(&values, share));
             }
@@ -48,7 +48,7 @@ impl Summary {
             names.iter().flat_map(|name| parts().map(move |part| quoted(&format!("{name}.{part}"))));
         writeln!(out, "step,{}", columns.collect::<Vec<_>>().join(","))?;
         for step in 0..self.mean.len() {
-            let lists = || [&self.mean, &self.deviation].into_iter().chain(&self.quantiles);
+            let lists = || [&self.mean, &self.std_dev].into_iter().chain(&self.quantiles);
             let cells = (0..names.len()).flat_map(|c| lists().map(move |rows| rows.row(step)[c].to_string()));
             writeln!(out, "{},{}", step + 1, cells.collect::<Vec<_>>().join(","))?;
         }
@@ -56,7 +56,7 @@ impl Summary {
     }
 }
 
-/// Linear between the values in order: Hyndman and Fan's seventh definition (1996), as in the runtime's `Fan`.
+/// Linear between the values in order: Hyndman and Rollouts's seventh definition (1996), as in the runtime's `Rollouts`.
 fn quantile(sorted: &[f32], share: f32) -> f32 {
     let place = share * (sorted.len() - 1) as f32;
     let below = place as usize;
@@ -73,11 +73,11 @@ mod tests {
         let draw = |value: f32| Rows { channels: 1, values: vec![value, 10.0] };
         let summary = Summary::of(&[3.0, 1.0, 2.0, 6.0].map(draw));
         assert_eq!(summary.mean.values, [3.0, 10.0]);
-        assert!((summary.deviation.values[0] - (14.0_f32 / 3.0).sqrt()).abs() < 1e-6);
-        assert_eq!(summary.deviation.values[1], 0.0);
+        assert!((summary.std_dev.values[0] - (14.0_f32 / 3.0).sqrt()).abs() < 1e-6);
+        assert_eq!(summary.std_dev.values[1], 0.0);
         assert_eq!(summary.quantiles[2].values, [2.5, 10.0]);
         assert_eq!(summary.quantiles[1].values[0], 1.75);
-        assert_eq!(Summary::of(&[draw(5.0)]).deviation.values, [0.0, 0.0]);
+        assert_eq!(Summary::of(&[draw(5.0)]).std_dev.values, [0.0, 0.0]);
         let mut text = Vec::new();
         summary.write(&["a".into()], &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

@@ -15,8 +15,8 @@ fn nets_are_described_by_their_sections() {
     assert_eq!((recognition.inputs, recognition.outputs, recognition.layers.len()), (2, 3, 2));
     assert_eq!(recognition.layers[0].cell, CellKind::Lstm, "a net without memory is no default for one with");
     assert_eq!(recognition.likelihood, Likelihood::Heteroscedastic);
-    let generating = config.generating_spec(7, 2);
-    assert_eq!((generating.inputs, generating.outputs, generating.layers[0].units), (7, 2, 8));
+    let generative = config.generating_spec(7, 2);
+    assert_eq!((generative.inputs, generative.outputs, generative.layers[0].units), (7, 2, 8));
     let plain = parse("latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"tanh\"\nlayers = [6]")
         .unwrap();
     let recognition = plain.recognition_spec(2, 3);
@@ -31,7 +31,7 @@ fn a_carried_variance_is_learned_with_its_keep_probabilities() {
     let method = config.recognition_method();
     assert!(method.implicit_variance && method.learned_keep && method.scale_min == Some(0.1));
     assert_eq!(config.recognition_spec(1, 1).likelihood, Likelihood::Gaussian);
-    assert!(!config.method().learned_keep, "the generating net's are chosen, not learned");
+    assert!(!config.method().learned_keep, "the generative net's are chosen, not learned");
 }
 
 #[test]

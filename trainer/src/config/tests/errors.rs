@@ -93,7 +93,7 @@ fn errors_name_file_line_and_key() {
     assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
     let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
     let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, \
-        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `dense-tanh`, `dense-sigmoid`, `dense-rectifier`";
+        expected one of `lstm`, `tanh`, `sigmoid`, `relu`, `dense-tanh`, `dense-sigmoid`, `dense-relu`";
     assert_eq!(unknown, expected);
     let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
     assert!(
@@ -138,8 +138,8 @@ fn values_out_of_range_name_file_line_and_key() {
         "run.toml:5:17: `training.learning_rate` must be above 0, found NaN"
     );
     assert_eq!(
-        problem("[init]\nspectral_radius = 1\nrecurrent_std = 1"),
-        "run.toml:6:17: `init.recurrent_std` and `init.spectral_radius` \
+        problem("[init]\nspectral_radius = 1\nrecurrent_std_dev = 1"),
+        "run.toml:6:17: `init.recurrent_std_dev` and `init.spectral_radius` \
          both set the size of the recurrent weights; remove one of them"
     );
     assert_eq!(
@@ -147,8 +147,8 @@ fn values_out_of_range_name_file_line_and_key() {
         "run.toml:5:8: `init.from` leaves nothing to draw: remove the other keys of `[init]`"
     );
     assert_eq!(
-        error("[data]\ntrain = { file = 'a.csv', rows = '9..', lead = 3 }\ntargets = 'next'", &[]),
-        "run.toml:2:9: `data.train` must not have `lead`, which is for test data"
+        error("[data]\ntrain = { file = 'a.csv', rows = '9..', burn_in = 3 }\ntargets = 'next'", &[]),
+        "run.toml:2:9: `data.train` must not have `burn_in`, which is for test data"
     );
     assert_eq!(
         error("[data]\ntrain = []\ntargets = 'next'", &[]),
@@ -179,7 +179,7 @@ fn unknown_keys_are_errors_at_every_level() {
 #[test]
 fn every_choice_names_what_it_may_be() {
     for (section, key, allowed) in [
-        ("model", "cell", &["lstm", "dense-rectifier"][..]),
+        ("model", "cell", &["lstm", "dense-relu"][..]),
         ("model", "output", &["propagating", "plain"]),
         ("model", "likelihood", &["gaussian", "bernoulli", "heteroscedastic", "categorical"]),
         ("model", "moments", &["accurate", "paper"]),
@@ -202,8 +202,8 @@ fn every_number_has_a_range() {
         ("noise", "recurrent_keep", "-1"),
         ("noise", "output_keep", "nan"),
         ("training", "average", "1"),
-        ("init", "input_std", "-1"),
-        ("init", "recurrent_std", "nan"),
+        ("init", "input_std_dev", "-1"),
+        ("init", "recurrent_std_dev", "nan"),
         ("init", "spectral_radius", "inf"),
         ("init", "sparse", "33"),
         ("init", "output_bias", "nan"),

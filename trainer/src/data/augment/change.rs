@@ -32,10 +32,10 @@ impl<'a> Change<'a> {
         let gain =
             |_| if asked.gain > 0.0 { libm::exp(shared + asked.gain * normal(rng)) as f32 } else { 1.0 };
         let gains = (0..scaler.channels()).map(gain).collect();
-        let shift = |deviation: &f32| {
-            if asked.shift > 0.0 { (asked.shift * normal(rng)) as f32 * deviation } else { 0.0 }
+        let shift = |std_dev: &f32| {
+            if asked.shift > 0.0 { (asked.shift * normal(rng)) as f32 * std_dev } else { 0.0 }
         };
-        let shifts = scaler.std.iter().map(shift).collect();
+        let shifts = scaler.std_dev.iter().map(shift).collect();
         Change {
             sensors: &channels.rotate,
             rotation,

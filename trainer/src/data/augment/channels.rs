@@ -1,7 +1,7 @@
 //! Which channels take part in what.
 
 use super::{Augment, Mirror};
-use crate::data::recipe::Patterns;
+use crate::data::data_config::Patterns;
 use crate::data::table::listed;
 
 /// Channels by number.

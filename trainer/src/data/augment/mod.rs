@@ -13,7 +13,7 @@ mod tests;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::recipe::Patterns;
+use super::data_config::Patterns;
 use super::rows::{Rows, Sequence};
 use super::scaler::Scaler;
 use crate::nn::random::{Purpose, stream, uniform};

@@ -160,7 +160,7 @@ fn gains_are_about_zero_and_offsets_in_deviations() {
     for piece in augmentation.on_epoch(&train, 1, 2) {
         let moved = |row: usize| piece.targets.row(row)[1] - train[0].targets.row(start + row)[1];
         assert!((moved(0) - moved(piece.len() - 1)).abs() < 1e-5, "one offset per piece");
-        squares += (moved(0) / augmentation.inputs.std[1]).powi(2);
+        squares += (moved(0) / augmentation.inputs.std_dev[1]).powi(2);
         (count, start) = (count + 1.0, start + piece.len());
     }
     assert!((squares / count / 0.25 - 1.0_f32).abs() < 0.16, "{}", squares / count);
@@ -207,8 +207,8 @@ fn blending_keeps_means_and_variances() {
     let [before, after] = [&rows, &blended].map(|rows| Scaler::fit(2, std::iter::once(rows)));
     for channel in 0..2 {
         // Eighty pieces, few of them alike.
-        assert!((before.mean[channel] - after.mean[channel]).abs() < 0.3 * before.std[channel]);
-        assert!((before.std[channel] / after.std[channel] - 1.0).abs() < 0.15);
+        assert!((before.mean[channel] - after.mean[channel]).abs() < 0.3 * before.std_dev[channel]);
+        assert!((before.std_dev[channel] / after.std_dev[channel] - 1.0).abs() < 0.15);
     }
     assert_ne!(rows.values, blended.values);
 }

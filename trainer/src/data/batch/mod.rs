@@ -87,11 +87,11 @@ impl Batch {
     /// where a value is missing, and 0 in the padding at the end.
     pub fn observed(&self) -> (Cow<'_, [f32]>, Cow<'_, [f32]>) {
         match self.target {
-            Target::Columns | Target::Correction => {
+            Target::Columns | Target::ResidualSame => {
                 (Cow::Borrowed(&self.inputs_mean), Cow::Borrowed(&self.inputs_var))
             }
             // What is fed is the row before; the row itself is among the targets.
-            Target::Next | Target::Change => {
+            Target::Next | Target::ResidualNext => {
                 let channels = self.mask.len() / (self.steps * self.rows).max(1);
                 let within = |place: usize| self.chunks[place % self.rows].len > place / self.rows;
                 let missing = |(index, mask): (usize, &f32)| match within(index / channels) {

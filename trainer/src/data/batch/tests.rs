@@ -11,8 +11,8 @@ fn chunk(sequence: usize, start: usize, len: usize) -> Chunk {
     Chunk { sequence, start, len }
 }
 
-fn scaler(mean: f32, std: f32) -> Scaler {
-    Scaler { mean: vec![mean], std: vec![std] }
+fn scaler(mean: f32, std_dev: f32) -> Scaler {
+    Scaler { mean: vec![mean], std_dev: vec![std_dev] }
 }
 
 #[test]

@@ -27,10 +27,10 @@ impl Section {
     fn normalised(b: [f64; 3], cutoff_hz: f64, rate_hz: f64) -> Self {
         let omega = TAU * cutoff_hz / rate_hz;
         let alpha = libm::sin(omega) / (2.0 * FRAC_1_SQRT_2);
-        let lead = 1.0 + alpha;
+        let lead_gain = 1.0 + alpha;
         Self {
-            b: b.map(|coefficient| coefficient / lead),
-            a: [-2.0 * libm::cos(omega) / lead, (1.0 - alpha) / lead],
+            b: b.map(|coefficient| coefficient / lead_gain),
+            a: [-2.0 * libm::cos(omega) / lead_gain, (1.0 - alpha) / lead_gain],
             state: [0.0; 2],
         }
     }

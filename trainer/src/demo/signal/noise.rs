@@ -46,20 +46,20 @@ impl Noise {
 /// Ornstein–Uhlenbeck process, exact at the sampling instants (Gillespie 1996, updating formula).
 pub(super) struct Wander {
     value: f64,
-    sd: f64,
+    std_dev: f64,
     memory: f64,
 }
 
 impl Wander {
     /// Starts somewhere typical, so that the beginning of a recording looks like its middle.
-    pub(super) fn new(noise: &mut Noise, sd: f64, time_constant_s: f64, rate_hz: f64) -> Self {
+    pub(super) fn new(noise: &mut Noise, std_dev: f64, time_constant_s: f64, rate_hz: f64) -> Self {
         let memory = libm::exp(-1.0 / (time_constant_s * rate_hz));
-        Self { value: sd * noise.normal(), sd, memory }
+        Self { value: std_dev * noise.normal(), std_dev, memory }
     }
 
     /// The next sample.
     pub(super) fn step(&mut self, noise: &mut Noise) -> f64 {
-        let fresh = libm::sqrt(1.0 - self.memory * self.memory) * self.sd;
+        let fresh = libm::sqrt(1.0 - self.memory * self.memory) * self.std_dev;
         self.value = self.memory * self.value + fresh * noise.normal();
         self.value
     }

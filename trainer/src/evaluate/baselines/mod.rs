@@ -35,12 +35,11 @@ pub struct Baseline {
 
 /// All baselines that suit the likelihood, fitted on the training data and scored on `sequences`.
 pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence]) -> Vec<Baseline> {
-    let deviations = Scaling::fit(&data.train).targets.std;
+    let std_devs = Scaling::fit(&data.train).targets.std_dev;
     let baseline =
         |name: &str, detail: String, sees_targets: bool, forecast: &dyn Fn(&Sequence) -> Forecast| {
             let forecasts: Vec<Forecast> = sequences.iter().map(forecast).collect();
-            let scores =
-                scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&deviations);
+            let scores = scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&std_devs);
             Baseline { name: name.into(), detail, sees_targets, scores }
         };
     // Where targets are columns of their own, a net is never shown them.

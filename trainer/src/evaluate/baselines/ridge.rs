@@ -76,8 +76,8 @@ impl Ridge {
     /// What such a forecast is called.
     pub(super) fn name(&self, target: Target) -> &'static str {
         match target {
-            Target::Next | Target::Change => "ridge AR",
-            Target::Columns | Target::Correction => "ridge regression",
+            Target::Next | Target::ResidualNext => "ridge AR",
+            Target::Columns | Target::ResidualSame => "ridge regression",
         }
     }
 

@@ -1,7 +1,7 @@
 //! Gradients of the objective for every combination of cell, noise, likelihood and method.
 
 use quaver::checkpoint::{
-    CellKind, Likelihood, ModelSpec, MomentForm, OutputMode, Target, Transfer, UnitNoise,
+    Activation, CellKind, Likelihood, ModelSpec, MomentForm, OutputMode, Target, UnitNoise,
 };
 use rand_core::Rng;
 
@@ -9,18 +9,18 @@ use super::reference::{Recorded, Reference, fitted, printed};
 use super::{is_binary, numbers, ragged_batch};
 use crate::config::Init;
 use crate::data::batch::Batch;
-use crate::fit::{Context, Slope, slope_in};
+use crate::fit::{Context, LossAndGradient, loss_and_gradient_in};
 use crate::nn::random::{Purpose, stream};
 use crate::nn::{Method, Parameters, Posterior, WeightNoise, test_spec};
 
 const CELLS: [CellKind; 7] = [
     CellKind::Lstm,
-    CellKind::Elman(Transfer::Tanh),
-    CellKind::Elman(Transfer::Sigmoid),
-    CellKind::Elman(Transfer::Rectifier),
-    CellKind::Dense(Transfer::Tanh),
-    CellKind::Dense(Transfer::Sigmoid),
-    CellKind::Dense(Transfer::Rectifier),
+    CellKind::Elman(Activation::Tanh),
+    CellKind::Elman(Activation::Sigmoid),
+    CellKind::Elman(Activation::Relu),
+    CellKind::Dense(Activation::Tanh),
+    CellKind::Dense(Activation::Sigmoid),
+    CellKind::Dense(Activation::Relu),
 ];
 
 /// Noise on units, and whether its keep probability is learned.
@@ -66,11 +66,11 @@ impl Case {
         rng: &mut impl Rng,
     ) -> Case {
         let mut one_of = |count: u32| rng.next_u32() % count;
-        let mut spec = test_spec(2, 2, &[(cell, 2), (CellKind::Elman(Transfer::Tanh), 2)]);
+        let mut spec = test_spec(2, 2, &[(cell, 2), (CellKind::Elman(Activation::Tanh), 2)]);
         let weight_noise = WEIGHT_NOISES[one_of(3) as usize];
-        let certain = posterior == Posterior::Point && weight_noise == WeightNoise::None;
-        if certain && !implicit_variance && one_of(2) == 0 {
-            spec.output.mode = OutputMode::Plain;
+        let deterministic = posterior == Posterior::Point && weight_noise == WeightNoise::None;
+        if deterministic && !implicit_variance && one_of(2) == 0 {
+            spec.output.mode = OutputMode::MeanOnly;
         }
         let scale_min = (one_of(2) == 0).then_some(0.3);
         for layer in &mut spec.layers {
@@ -88,14 +88,14 @@ impl Case {
         }
         // Not before, because a net for changes begins without any.
         if !is_binary(likelihood) && rng.next_u32().is_multiple_of(3) {
-            spec.target = Target::Change;
+            spec.target = Target::ResidualNext;
         }
         Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)) }
     }
 
-    fn slope(&self) -> Slope {
+    fn slope(&self) -> LossAndGradient {
         let context = Context { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
-        slope_in(&self.spec, &self.parameters, &self.batch, context).expect("targets that count")
+        loss_and_gradient_in(&self.spec, &self.parameters, &self.batch, context).expect("targets that count")
     }
 
     fn name(&self) -> String {
@@ -126,7 +126,7 @@ fn table() -> impl Iterator<Item = Case> {
 /// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is shorter.
 ///
 /// Sums of large terms that cancel cannot be more exact than the terms.
-fn size(gradient: &[f32], whole: &Slope) -> f64 {
+fn size(gradient: &[f32], whole: &LossAndGradient) -> f64 {
     let length = |values: &mut dyn Iterator<Item = &f32>| -> f64 {
         values.map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt()
     };
@@ -139,9 +139,9 @@ const TOLERANCE: f64 = 1e-4;
 
 /// Gradients that deviate from what they should be by more than that.
 #[derive(Default)]
-struct Deviations(Vec<String>);
+struct StdDevs(Vec<String>);
 
-impl Deviations {
+impl StdDevs {
     fn check(&mut self, found: f64, expected: f64, size: f64, what: &str, case: &Case) {
         // Not a number is no small deviation.
         if (found - expected).abs() <= TOLERANCE * size {
@@ -169,21 +169,21 @@ fn difference(reference: &Reference<'_, f64>, name: &str, direction: &[f32], bat
 
 #[test]
 fn gradients_agree_with_differences_of_an_objective_in_f64() {
-    let mut deviations = Deviations::default();
+    let mut std_devs = StdDevs::default();
     for mut case in table() {
         case.spec.moment_form = MomentForm::Paper;
         let found = case.slope();
         let reference = Reference::new(&case.spec, &case.parameters, printed, f64::from);
         let objective = reference.objective(&case.batch, OBSERVATIONS);
-        deviations.check(found.nll + found.divergence, objective, 1.0 + objective.abs(), "the loss", &case);
+        std_devs.check(found.nll + found.divergence, objective, 1.0 + objective.abs(), "the loss", &case);
         for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {
             let direction = numbers(7, gradient.len());
             let along = gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
             let expected = difference(&reference, &tensor.name, &direction, &case.batch);
-            deviations.check(along, expected, size(gradient, &found), &tensor.name, &case);
+            std_devs.check(along, expected, size(gradient, &found), &tensor.name, &case);
         }
     }
-    deviations.assert_none();
+    std_devs.assert_none();
 }
 
 /// Every pair of a cell, a noise and a likelihood once, with either form of the moments in turn.
@@ -205,7 +205,7 @@ fn square() -> impl Iterator<Item = Case> {
 
 #[test]
 fn gradients_agree_with_plain_autodiff() {
-    let mut deviations = Deviations::default();
+    let mut std_devs = StdDevs::default();
     for case in square() {
         let squash = match case.spec.moment_form {
             MomentForm::Accurate => fitted,
@@ -218,9 +218,9 @@ fn gradients_agree_with_plain_autodiff() {
             for (leaf, value) in reference.values[&tensor.name].iter().zip(gradient) {
                 let expected = leaf.derivative(&gradients);
                 let size = size(gradient, &found);
-                deviations.check((*value).into(), expected.into(), size, &tensor.name, &case);
+                std_devs.check((*value).into(), expected.into(), size, &tensor.name, &case);
             }
         }
     }
-    deviations.assert_none();
+    std_devs.assert_none();
 }

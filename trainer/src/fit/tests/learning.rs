@@ -56,7 +56,7 @@ fn every_method_learns() {
 fn layers_without_recurrence_learn_what_is_there() {
     // Neither input alone says anything about their product, and no sum of both does.
     let product = |inputs: &Rows, step: usize| vec![inputs.row(step)[0] * inputs.row(step)[1]];
-    for cell in ["dense-tanh", "dense-sigmoid", "dense-rectifier"] {
+    for cell in ["dense-tanh", "dense-sigmoid", "dense-relu"] {
         let nll = best(cell, product, &["training.chunk=1", "training.batch=32"]);
         assert!(nll < IGNORANCE / 2.0, "{cell}: {nll}");
     }

@@ -1,16 +1,16 @@
 //! Losses worked out by hand, and what padding may not change.
 
-use quaver::checkpoint::{CellKind, Likelihood, ModelSpec, OutputMode, Target, Transfer, UnitNoise};
+use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode, Target, UnitNoise};
 
 use super::{LIKELIHOODS, is_binary, ragged_batch};
 use crate::config::Init;
 use crate::data::batch::Batch;
-use crate::fit::{Slope, evaluate, slope};
+use crate::fit::{LossAndGradient, evaluate, slope};
 use crate::nn::{Method, Parameters, Posterior, test_spec};
 
 /// An LSTM below a tanh layer, dropout in all places.
 fn noisy_spec(likelihood: Likelihood, mode: OutputMode) -> ModelSpec {
-    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 3), (CellKind::Elman(Transfer::Tanh), 4)]);
+    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 3), (CellKind::Elman(Activation::Tanh), 4)]);
     let noise = UnitNoise::Dropout { keep: 0.8 };
     for layer in &mut spec.layers {
         (layer.input_noise, layer.recurrent_noise) = (noise, noise);
@@ -53,7 +53,7 @@ fn an_untouched_bernoulli_net_loses_ln_2_per_output() {
 fn variational_bayes_expects_the_loss_of_every_draw() {
     // Both losses by hand, for one output N(0, V) that was observed at 0 with noise 1: the predictive density counts V as
     // doubt, ½ ln 2π(V + 1); the expected loss as error, ½ (ln 2π + V).
-    let spec = test_spec(1, 1, &[(CellKind::Elman(Transfer::Tanh), 1)]);
+    let spec = test_spec(1, 1, &[(CellKind::Elman(Activation::Tanh), 1)]);
     let batch = Batch { targets: vec![0.0], mask: vec![1.0], ..one_step() };
     let nll = |posterior: Posterior| {
         let method = Method { posterior, ..Method::default() };
@@ -131,5 +131,5 @@ fn a_batch_without_targets_has_no_slope() {
     let spec = noisy_spec(Likelihood::Gaussian, OutputMode::Propagating);
     let mut batch = ragged_batch(3, 2, false);
     batch.mask.fill(0.0);
-    assert_eq!(slope(&spec, &Init::default().draw(&spec, 1), &batch), None::<Slope>);
+    assert_eq!(slope(&spec, &Init::default().draw(&spec, 1), &batch), None::<LossAndGradient>);
 }

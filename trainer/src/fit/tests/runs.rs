@@ -185,7 +185,7 @@ fn the_divergence_can_be_given_less_weight() {
 fn a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_state() {
     let place = tempfile::tempdir().unwrap();
     let overrides = ["training.learning_rate=1e30", "training.clip_norm=0"];
-    let error = run(&config("rectifier", &overrides), place.path(), false).unwrap_err().to_string();
+    let error = run(&config("relu", &overrides), place.path(), false).unwrap_err().to_string();
     assert!(error.contains("in epoch 1, so training has stopped"), "{error}");
     let state: RunState = RunState::load(&place.path().join("last.state")).unwrap();
     assert_eq!(state.epoch, 0);

@@ -17,11 +17,11 @@ const S: f32 = 0.5;
 const K: f32 = 0.9 * B / (B * B + S);
 const Q: f32 = 1.3 * S / (B * B + S);
 
-/// Rectifiers in pairs are linear: max(0, a) − max(0, −a) = a. The generating net says N(B z, S).
+/// Rectifiers in pairs are linear: max(0, a) − max(0, −a) = a. The generative net says N(B z, S).
 fn linear(prior: &str) -> (LatentNets, Parameters) {
     let lines = format!(
         "latent = {{ family = \"vosp\", latents = 1, prior = \"{prior}\" }}\n\
-         [model]\ncell = \"dense-rectifier\"\nlayers = [2]\n[recognition]\ncell = \"rectifier\"\nlayers = [2]\n"
+         [model]\ncell = \"dense-relu\"\nlayers = [2]\n[recognition]\ncell = \"relu\"\nlayers = [2]\n"
     );
     let (nets, mut parameters) = nets(&config(&lines, &[]), 1);
     for tensor in &mut parameters.tensors {
@@ -37,9 +37,9 @@ fn linear(prior: &str) -> (LatentNets, Parameters) {
     set("recognition.output.weight", &[K, -K, 0.0, 0.0]);
     set("recognition.output.bias", &[0.0, Q.ln()]);
     // Columns [h, h, z].
-    set("generating.layer0.weight", &[0.0, 0.0, 1.0, 0.0, 0.0, -1.0]);
-    set("generating.output.weight", &[B, -B]);
-    set("generating.output.log_noise", &[S.ln()]);
+    set("generative.layer0.weight", &[0.0, 0.0, 1.0, 0.0, 0.0, -1.0]);
+    set("generative.output.weight", &[B, -B]);
+    set("generative.output.log_noise", &[S.ln()]);
     (nets, parameters)
 }
 

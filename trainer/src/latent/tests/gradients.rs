@@ -2,7 +2,7 @@
 
 use crate::data::batch::Batch;
 use crate::data::{Rows, Sequence};
-use crate::fit::Slope;
+use crate::fit::LossAndGradient;
 use crate::latent::learn::{Shares, slope};
 use crate::latent::nets::LatentNets;
 use crate::nn::Parameters;
@@ -11,7 +11,7 @@ use crate::nn::random::{Purpose, normals, stream};
 use super::{CLEAN, config, nets, seen_through_noise, sequences, whole};
 
 /// Two draws, always the same.
-fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> Slope {
+fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> LossAndGradient {
     let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
     slope(
         nets,
@@ -40,7 +40,7 @@ fn assert_gradients(nets: &LatentNets, parameters: &mut Parameters, batch: &Batc
             let mut at = |step: f32| {
                 let moved = original.iter().zip(&direction).map(|(value, d)| value + step * d / length);
                 parameters.tensors[index].values = moved.collect();
-                let Slope { nll, divergence, .. } = objective(nets, parameters, batch);
+                let LossAndGradient { nll, divergence, .. } = objective(nets, parameters, batch);
                 nll + divergence
             };
             let mut central = |step: f32| (at(step) - at(-step)) / (2.0 * f64::from(step));
@@ -100,7 +100,7 @@ fn of_every_family_agree_with_finite_differences() {
             let (nets, mut parameters) = nets(&config, 2);
             assert_eq!(index == 2 || index == 4, !nets.is_causal());
             let (batch, _) = whole(&gappy(likelihood == "bernoulli"));
-            let skipped = if searched { "generating.output.log_noise" } else { "" };
+            let skipped = if searched { "generative.output.log_noise" } else { "" };
             assert_gradients(&nets, &mut parameters, &batch, skipped);
         }
     }

@@ -115,11 +115,11 @@ fn a_noise_found_on_validation_data_is_the_size_of_the_errors() {
         ["model.likelihood=gaussian", "latent.noise=fixed", "training.epochs=30", "training.patience=0"];
     let bound = run(&config(STORN, &overrides), &data, place.path(), false).best.unwrap().valid_nll;
     let state = best(place.path());
-    let log_noise = state.parameters.get("generating.output.log_noise").unwrap().values[0];
+    let log_noise = state.parameters.get("generative.output.log_noise").unwrap().values[0];
     // Knowing nothing leaves a variance of 1, standardised; learning with a noise of 1 must leave far less to be found.
     assert!(log_noise < -1.0, "{log_noise}");
     let mut with_one = state.clone();
-    with_one.parameters.get_mut("generating.output.log_noise").unwrap().values[0] = 0.0;
+    with_one.parameters.get_mut("generative.output.log_noise").unwrap().values[0] = 0.0;
     let worse = LatentModel::new(&with_one).bound(&data.valid, 1, 3).unwrap();
     assert!(bound < worse.reconstruction + worse.divergence - 0.1, "{bound} against {worse:?}");
 }

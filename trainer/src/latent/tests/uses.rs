@@ -9,7 +9,7 @@ use crate::evaluate::Forecast;
 use crate::fit::RunState;
 use crate::latent::model::fed;
 use crate::latent::stream::Stream;
-use crate::latent::{Feed, Feedback, Guessing, LatentModel, RowByRow, Wish};
+use crate::latent::{Feed, FeedMode, Guessing, LatentModel, StreamingDenoiser, Wish};
 use crate::nn::net::moments;
 
 const STORN: &str = "latent = { family = \"storn\", latents = 2 }\n[model]\ncell = \"lstm\"\nlayers = [4, 3]\n\
@@ -52,7 +52,7 @@ fn row_by_row_is_the_same_as_all_at_once() {
                 let mean: Vec<f32> = row.iter().enumerate().map(known).collect();
                 let var: Vec<f32> = row.iter().map(|value| f32::from(value.is_nan())).collect();
                 let row = moments(&mean, &var, 2, &Device::flex());
-                // The generating net of a VOSP reads what was kept before the row was seen.
+                // The generative net of a VOSP reads what was kept before the row was seen.
                 let before = stream.clone();
                 let latent = stream.recognise(row.clone());
                 assert_close(&crate::nn::tensors::to_vec(latent.mean.clone()), guesses[index].mean.row(step));
@@ -74,7 +74,7 @@ fn a_net_for_changes_begins_with_persistence() {
     let forecast = &model.predict(&sequences, Feed::Moments, 1)[2];
     for step in 1..rows.len() {
         // The bias of the outputs is 0.1, standardised.
-        let biased = |c: usize| rows.row(step - 1)[c] + 0.1 * model.scaling.targets.std[c];
+        let biased = |c: usize| rows.row(step - 1)[c] + 0.1 * model.scaling.targets.std_dev[c];
         assert_close(forecast.mean.row(step), &[biased(0), biased(1)]);
     }
 }
@@ -85,7 +85,7 @@ fn a_stream_is_denoised_as_a_whole_sequence_is() {
         let (model, sequences) = model(lines);
         let expected = model.reconstruct(&sequences, Feed::Moments);
         let predicted = model.predict(&sequences, Feed::Moments, 1);
-        let mut stream = RowByRow::new(&model);
+        let mut stream = StreamingDenoiser::new(&model);
         // The first sequence has a gap, which a stream fills with what it expects and a batch with the training mean.
         for index in [1, 2] {
             stream.reset();
@@ -119,7 +119,7 @@ fn noisy_rows_are_read_and_clean_ones_explained() {
 fn what_is_missing_is_expected_and_not_judged() {
     let (model, sequences) = model(VOSP);
     let expected = model.predict(&sequences, Feed::Moments, 1);
-    let mut stream = RowByRow::new(&model);
+    let mut stream = StreamingDenoiser::new(&model);
     let whole = stream.step(sequences[1].targets.row(0));
     stream.reset();
     let half = stream.step(&[f32::NAN, sequences[1].targets.row(0)[1]]);
@@ -175,7 +175,7 @@ fn many_draws_come_to_the_moments_of_a_linear_net() {
 fn samples_repeat_go_on_and_differ() {
     for lines in [STORN, VOSP] {
         let (model, sequences) = model(lines);
-        let wish = Wish { steps: 5, samples: 3, feedback: Feedback::Draw, seed: 1 };
+        let wish = Wish { steps: 5, samples: 3, feedback: FeedMode::Draw, seed: 1 };
         let prefix = &sequences[0].targets;
         let samples = model.sample(prefix, &wish);
         assert_eq!((samples.len(), samples[0].len()), (3, 5));
@@ -183,7 +183,7 @@ fn samples_repeat_go_on_and_differ() {
         assert_ne!(samples[0], samples[1]);
         assert_ne!(samples, model.sample(prefix, &Wish { seed: 2, ..wish }));
         assert_ne!(samples, model.sample(&Rows::new(2), &wish), "the prefix matters");
-        let means = model.sample(prefix, &Wish { feedback: Feedback::Mean, ..wish });
+        let means = model.sample(prefix, &Wish { feedback: FeedMode::Mean, ..wish });
         assert_ne!(means, samples);
     }
 }

@@ -7,7 +7,7 @@ use crate::nn::test_spec;
 #[test]
 fn shapes_follow_the_specification() {
     let spec =
-        test_spec(3, 2, &[(CellKind::Lstm, 5), (CellKind::Elman(quaver::checkpoint::Transfer::Tanh), 4)]);
+        test_spec(3, 2, &[(CellKind::Lstm, 5), (CellKind::Elman(quaver::checkpoint::Activation::Tanh), 4)]);
     let parameters = Parameters::zeros(&spec);
     let shapes: Vec<(&str, &[usize])> =
         parameters.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())).collect();

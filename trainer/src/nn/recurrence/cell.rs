@@ -2,7 +2,7 @@
 
 use quaver::moments::Moments;
 
-use super::{Planes, PlanesMut};
+use super::{MomentSlices, MomentSlicesMut};
 
 /// One kind of recurrence.
 ///
@@ -16,16 +16,22 @@ pub(super) trait Cell: Sync {
     const GATES: &'static [usize];
 
     /// Computes the state from the pre-activations. `memory` is what units keep besides their state.
-    fn forward(&self, pre: Planes<'_>, memory: PlanesMut<'_>, state: PlanesMut<'_>, trace: &mut [f32]);
+    fn forward(
+        &self,
+        pre: MomentSlices<'_>,
+        memory: MomentSlicesMut<'_>,
+        state: MomentSlicesMut<'_>,
+        trace: &mut [f32],
+    );
 
     /// Computes the gradient for the pre-activations from that for the state. `grad_memory` is the gradient for
     /// the memory after the step when the method is called, and for the memory before the step afterwards.
     fn backward(
         &self,
         trace: &[f32],
-        grad_state: Planes<'_>,
-        grad_memory: PlanesMut<'_>,
-        grad_pre: PlanesMut<'_>,
+        grad_state: MomentSlices<'_>,
+        grad_memory: MomentSlicesMut<'_>,
+        grad_pre: MomentSlicesMut<'_>,
     );
 }
 

@@ -1,8 +1,8 @@
 //! The connection of a layer to its own last state: noise, then the affine map on moments.
 
 use super::gates::GateOrder;
-use super::{Planes, PlanesMut, Weights};
-use crate::nn::noise::NoiseLaw;
+use super::{MomentSlices, MomentSlicesMut, Weights};
+use crate::nn::noise::NoiseCoefficients;
 use crate::nn::product::{Packed, Strided, add_product};
 
 /// Recurrent weights in the forms that the passes need, prepared once per batch, rows gate by gate.
@@ -11,7 +11,7 @@ use crate::nn::product::{Packed, Strided, add_product};
 pub(super) struct Connection {
     units: usize,
     rows: usize,
-    noise: NoiseLaw,
+    noise: NoiseCoefficients,
     /// From states to pre-activations, [units, rows].
     forwards: Factors,
     /// From gradients for pre-activations to those for states, [rows, units].
@@ -28,7 +28,7 @@ struct Factors {
     var: Option<Packed>,
 }
 
-/// Places for what goes into the affine map.
+/// OutputSlices for what goes into the affine map.
 pub(super) struct Scratch {
     /// Noisy means and variances.
     noisy: Vec<f32>,
@@ -56,7 +56,12 @@ impl Factors {
 
 impl Connection {
     /// Prepares weights [rows, units], rows unit by unit.
-    pub(super) fn new(weights: Weights<'_>, units: usize, order: GateOrder, noise: NoiseLaw) -> Self {
+    pub(super) fn new(
+        weights: Weights<'_>,
+        units: usize,
+        order: GateOrder,
+        noise: NoiseCoefficients,
+    ) -> Self {
         let rows = weights.mean.len() / units;
         let by_gate = |values: &[f32]| {
             let mut by_gate = vec![0.0; values.len()];
@@ -77,10 +82,10 @@ impl Connection {
     }
 
     /// Adds what the last state contributes to the pre-activations.
-    pub(super) fn forward(&self, state: Planes<'_>, scratch: &mut Scratch, pre: PlanesMut<'_>) {
+    pub(super) fn forward(&self, state: MomentSlices<'_>, scratch: &mut Scratch, pre: MomentSlicesMut<'_>) {
         let Factors { mean, square, var } = &self.forwards;
-        disturb(self.noise, state, PlanesMut::halves(&mut scratch.noisy));
-        let noisy = Planes::halves(&scratch.noisy);
+        disturb(self.noise, state, MomentSlicesMut::halves(&mut scratch.noisy));
+        let noisy = MomentSlices::halves(&scratch.noisy);
         add_product(pre.mean, Strided::rows(noisy.mean, self.units), mean);
         add_product(pre.var, Strided::rows(noisy.var, self.units), square);
         if let Some(var) = var {
@@ -95,10 +100,10 @@ impl Connection {
     /// `by_noise` if it is wanted.
     pub(super) fn backward(
         &self,
-        grad_pre: Planes<'_>,
-        state: Planes<'_>,
+        grad_pre: MomentSlices<'_>,
+        state: MomentSlices<'_>,
         scratch: &mut Scratch,
-        mut grad_state: PlanesMut<'_>,
+        mut grad_state: MomentSlicesMut<'_>,
         by_noise: Option<&mut NoiseGradient>,
     ) {
         let Factors { mean, square, var } = &self.backwards;
@@ -125,20 +130,20 @@ impl Connection {
 }
 
 /// Puts noise on a state of any number of steps and lanes.
-pub(super) fn disturb(noise: NoiseLaw, state: Planes<'_>, noisy: PlanesMut<'_>) {
+pub(super) fn disturb(noise: NoiseCoefficients, state: MomentSlices<'_>, noisy: MomentSlicesMut<'_>) {
     let outputs = noisy.mean.iter_mut().zip(noisy.var.iter_mut());
     for ((mean, var), (noisy_mean, noisy_var)) in state.mean.iter().zip(state.var).zip(outputs) {
         (*noisy_mean, *noisy_var) = noise.apply(*mean, *var);
     }
 }
 
-/// Derivatives of the loss by the coefficients of a noise, in the order of [`NoiseLaw`]'s fields.
+/// Derivatives of the loss by the coefficients of a noise, in the order of [`NoiseCoefficients`]'s fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NoiseGradient(pub(super) [f64; 4]);
 
 impl NoiseGradient {
     /// Takes in units with the gradients for their noisy moments.
-    fn add(&mut self, state: Planes<'_>, grad_noisy: PlanesMut<'_>) {
+    fn add(&mut self, state: MomentSlices<'_>, grad_noisy: MomentSlicesMut<'_>) {
         let mut sums = [0.0; 4];
         let grads = grad_noisy.mean.iter().zip(grad_noisy.var.iter());
         for ((mean, var), (by_mean, by_var)) in state.mean.iter().zip(state.var).zip(grads) {

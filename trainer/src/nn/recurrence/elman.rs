@@ -1,40 +1,46 @@
 //! The Elman cell: h_t = f(W [x_t, h_{t−1}] + b).
 
+use super::activation::{ActivationFn, Derivatives, DerivativesMut};
 use super::cell::Cell;
-use super::transfer::{Slopes, SlopesMut, Sweep};
-use super::{Planes, PlanesMut};
+use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// An Elman cell with its transfer function.
+/// An Elman cell with its activation function.
 pub(super) struct Elman {
-    pub(super) transfer: Sweep,
+    pub(super) activation: ActivationFn,
 }
 
 impl Cell for Elman {
-    /// The four derivatives of the transfer function.
+    /// The four derivatives of the activation function.
     const TRACE: usize = 4;
     const GATES: &'static [usize] = &[0];
 
-    fn forward(&self, pre: Planes<'_>, _memory: PlanesMut<'_>, state: PlanesMut<'_>, trace: &mut [f32]) {
-        (self.transfer)(pre, state, SlopesMut::quarters(trace));
+    fn forward(
+        &self,
+        pre: MomentSlices<'_>,
+        _memory: MomentSlicesMut<'_>,
+        state: MomentSlicesMut<'_>,
+        trace: &mut [f32],
+    ) {
+        (self.activation)(pre, state, DerivativesMut::quarters(trace));
     }
 
     fn backward(
         &self,
         trace: &[f32],
-        grad_state: Planes<'_>,
-        _grad_memory: PlanesMut<'_>,
-        grad_pre: PlanesMut<'_>,
+        grad_state: MomentSlices<'_>,
+        _grad_memory: MomentSlicesMut<'_>,
+        grad_pre: MomentSlicesMut<'_>,
     ) {
-        vectorised::run(Pull { slopes: Slopes::quarters(trace), grad_state, grad_pre });
+        vectorised::run(Pull { slopes: Derivatives::quarters(trace), grad_state, grad_pre });
     }
 }
 
 /// From the gradient for the states to that for the pre-activations.
 struct Pull<'a> {
-    slopes: Slopes<'a>,
-    grad_state: Planes<'a>,
-    grad_pre: PlanesMut<'a>,
+    slopes: Derivatives<'a>,
+    grad_state: MomentSlices<'a>,
+    grad_pre: MomentSlicesMut<'a>,
 }
 
 impl Kernel for Pull<'_> {

@@ -1,7 +1,7 @@
 //! Gradients for the recurrent weights, summed over all steps in a few large products.
 
 use super::connection::disturb;
-use super::{Drive, LayerState, Planes, PlanesMut, Recurrence, Weights};
+use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, Weights};
 use crate::nn::parallel;
 use crate::nn::product::{Packed, Strided, add_product};
 
@@ -25,17 +25,17 @@ impl Recurrence {
     /// Completes the gradients, given those for the pre-activations.
     pub(super) fn gradients(
         &self,
-        drive: Drive<'_>,
-        state: Planes<'_>,
+        input: LayerInput<'_>,
+        state: MomentSlices<'_>,
         pre: Vec<f32>,
         coefficients: [f32; 5],
     ) -> Gradients {
-        let weights = drive.weights;
+        let weights = input.weights;
         let mut weight = vec![0.0; weights.mean.len()];
         let mut weight_var = vec![0.0; weights.var.map_or(0, <[f32]>::len)];
         if !weight.is_empty() {
-            let noisy = self.noisy_states_before(state, drive);
-            let (noisy, grad_pre) = (Planes::halves(&noisy), Planes::halves(&pre));
+            let noisy = self.noisy_states_before(state, input);
+            let (noisy, grad_pre) = (MomentSlices::halves(&noisy), MomentSlices::halves(&pre));
             self.by_means(weights, noisy, grad_pre, &mut weight);
             if !weight_var.is_empty() {
                 self.by_variances(noisy, grad_pre, &mut weight_var);
@@ -45,7 +45,13 @@ impl Recurrence {
     }
 
     /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2μ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.
-    fn by_means(&self, weights: Weights<'_>, noisy: Planes<'_>, grad_pre: Planes<'_>, gradient: &mut [f32]) {
+    fn by_means(
+        &self,
+        weights: Weights<'_>,
+        noisy: MomentSlices<'_>,
+        grad_pre: MomentSlices<'_>,
+        gradient: &mut [f32],
+    ) {
         let (units, rows) = (self.units, self.rows());
         let (noisy_mean, noisy_var) = (self.pack(noisy.mean), self.pack(noisy.var));
         let grad_mean = Strided::transposed(grad_pre.mean, rows);
@@ -63,7 +69,7 @@ impl Recurrence {
     }
 
     /// ∂L/∂τ = Σ ∂L/∂V[a]·(m̃² + ṽ).
-    fn by_variances(&self, noisy: Planes<'_>, grad_pre: Planes<'_>, gradient: &mut [f32]) {
+    fn by_variances(&self, noisy: MomentSlices<'_>, grad_pre: MomentSlices<'_>, gradient: &mut [f32]) {
         let second: Vec<f32> =
             noisy.mean.iter().zip(noisy.var).map(|(mean, var)| mean * mean + var).collect();
         let second = self.pack(&second);
@@ -79,21 +85,21 @@ impl Recurrence {
     }
 
     /// What the affine map saw at each step: the state before it, noise included.
-    fn noisy_states_before(&self, state: Planes<'_>, drive: Drive<'_>) -> Vec<f32> {
-        let step = drive.lanes * self.units;
+    fn noisy_states_before(&self, state: MomentSlices<'_>, input: LayerInput<'_>) -> Vec<f32> {
+        let step = input.lanes * self.units;
         let mut before = vec![0.0; 2 * state.mean.len()];
-        let planes = PlanesMut::halves(&mut before);
-        let start = drive.start.map(|LayerState { state, .. }| Planes::halves(state));
+        let moment_slices = MomentSlicesMut::halves(&mut before);
+        let start = input.start.map(|LayerState { state, .. }| MomentSlices::halves(state));
         let start = [start.map(|start| start.mean), start.map(|start| start.var)];
         for ((state, before), start) in
-            [(state.mean, planes.mean), (state.var, planes.var)].into_iter().zip(start)
+            [(state.mean, moment_slices.mean), (state.var, moment_slices.var)].into_iter().zip(start)
         {
             let first = start.unwrap_or_default();
             before.iter_mut().zip(first).for_each(|(before, start)| *before = *start);
             before.iter_mut().skip(step).zip(state).for_each(|(later, earlier)| *later = *earlier);
         }
         let mut noisy = vec![0.0; before.len()];
-        disturb(self.noise, Planes::halves(&before), PlanesMut::halves(&mut noisy));
+        disturb(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
         noisy
     }
 }

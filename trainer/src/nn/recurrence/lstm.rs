@@ -3,18 +3,18 @@
 
 use quaver::moments::{Moments, product};
 
+use super::activation::{ActivationFn, Derivatives, DerivativesMut};
 use super::cell::Cell;
-use super::transfer::{Slopes, SlopesMut, Sweep};
-use super::{Planes, PlanesMut};
+use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// An LSTM with its two transfer functions.
+/// An LSTM with its two activation functions.
 pub(super) struct Lstm {
-    pub(super) sigmoid: Sweep,
-    pub(super) tanh: Sweep,
+    pub(super) sigmoid: ActivationFn,
+    pub(super) tanh: ActivationFn,
 }
 
-/// Planes of all gates: two of moments, four of derivatives.
+/// MomentSlices of all gates: two of moments, four of derivatives.
 const GATE_PLANES: usize = 6 * 4;
 
 /// Positions of the gates among the pre-activations: those that are squashed alike stand together.
@@ -26,13 +26,13 @@ const CELL_INPUT: usize = 3;
 /// What a step leaves behind, cut into its parts.
 struct Trace<'a> {
     /// Moments of the gates, four planes of means and four of variances.
-    gates: Planes<'a>,
-    gate_slopes: Slopes<'a>,
+    gates: MomentSlices<'a>,
+    gate_slopes: Derivatives<'a>,
     /// Moments of tanh(c_t).
-    squashed: Planes<'a>,
-    squash_slopes: Slopes<'a>,
+    squashed: MomentSlices<'a>,
+    squash_slopes: Derivatives<'a>,
     /// Moments of c_{t−1}.
-    before: Planes<'a>,
+    before: MomentSlices<'a>,
 }
 
 impl Cell for Lstm {
@@ -40,27 +40,33 @@ impl Cell for Lstm {
     const TRACE: usize = GATE_PLANES + 6 + 2;
     const GATES: &'static [usize] = &[0, 1, 3, 2];
 
-    fn forward(&self, pre: Planes<'_>, mut memory: PlanesMut<'_>, state: PlanesMut<'_>, trace: &mut [f32]) {
+    fn forward(
+        &self,
+        pre: MomentSlices<'_>,
+        mut memory: MomentSlicesMut<'_>,
+        state: MomentSlicesMut<'_>,
+        trace: &mut [f32],
+    ) {
         let units = memory.mean.len();
         let (gates, rest) = trace.split_at_mut(GATE_PLANES * units);
         let (squashed, before) = rest.split_at_mut(6 * units);
-        let before = PlanesMut::halves(before);
+        let before = MomentSlicesMut::halves(before);
         before.mean.copy_from_slice(memory.mean);
         before.var.copy_from_slice(memory.var);
         let gates = self.squash_gates(pre, gates);
-        vectorised::run(Remember { gates, before: before.as_planes(), memory: memory.reborrow() });
+        vectorised::run(Remember { gates, before: before.as_slices(), memory: memory.reborrow() });
         let (value, slopes) = squashed.split_at_mut(2 * units);
-        let mut value = PlanesMut::halves(value);
-        (self.tanh)(memory.as_planes(), value.reborrow(), SlopesMut::quarters(slopes));
-        vectorised::run(Emit { gate: gates.lane(OUTPUT, units), squashed: value.as_planes(), state });
+        let mut value = MomentSlicesMut::halves(value);
+        (self.tanh)(memory.as_slices(), value.reborrow(), DerivativesMut::quarters(slopes));
+        vectorised::run(Emit { gate: gates.lane(OUTPUT, units), squashed: value.as_slices(), state });
     }
 
     fn backward(
         &self,
         trace: &[f32],
-        grad_state: Planes<'_>,
-        grad_memory: PlanesMut<'_>,
-        grad_pre: PlanesMut<'_>,
+        grad_state: MomentSlices<'_>,
+        grad_memory: MomentSlicesMut<'_>,
+        grad_pre: MomentSlicesMut<'_>,
     ) {
         let trace = Trace::new(trace, grad_state.mean.len());
         vectorised::run(Backpropagate { trace, grad_state, grad_memory, grad_pre });
@@ -69,9 +75,9 @@ impl Cell for Lstm {
 
 /// c_t = f⊙c_{t−1} + i⊙g.
 struct Remember<'a> {
-    gates: Planes<'a>,
-    before: Planes<'a>,
-    memory: PlanesMut<'a>,
+    gates: MomentSlices<'a>,
+    before: MomentSlices<'a>,
+    memory: MomentSlicesMut<'a>,
 }
 
 impl Kernel for Remember<'_> {
@@ -91,9 +97,9 @@ impl Kernel for Remember<'_> {
 
 /// h_t = o⊙tanh(c_t).
 struct Emit<'a> {
-    gate: Planes<'a>,
-    squashed: Planes<'a>,
-    state: PlanesMut<'a>,
+    gate: MomentSlices<'a>,
+    squashed: MomentSlices<'a>,
+    state: MomentSlicesMut<'a>,
 }
 
 impl Kernel for Emit<'_> {
@@ -111,9 +117,9 @@ impl Kernel for Emit<'_> {
 /// All gradients of one step.
 struct Backpropagate<'a> {
     trace: Trace<'a>,
-    grad_state: Planes<'a>,
-    grad_memory: PlanesMut<'a>,
-    grad_pre: PlanesMut<'a>,
+    grad_state: MomentSlices<'a>,
+    grad_memory: MomentSlicesMut<'a>,
+    grad_pre: MomentSlicesMut<'a>,
 }
 
 impl Kernel for Backpropagate<'_> {
@@ -133,7 +139,7 @@ impl Kernel for Backpropagate<'_> {
             let (before, squashed) = (before.at(unit), squashed.at(unit));
             let grad_hidden = grad_state.gradient(unit);
             let grad_squashed = grad_hidden.through_product(squashed, o);
-            let grad_cell = grad_memory.as_planes().gradient(unit) + squash_slopes.pull(unit, grad_squashed);
+            let grad_cell = grad_memory.as_slices().gradient(unit) + squash_slopes.pull(unit, grad_squashed);
             grad_memory.set(unit, grad_cell.through_product(before, f));
             grad_input.set(unit, input.1.pull(unit, grad_cell.through_product(i, g)));
             grad_forget.set(unit, forget.1.pull(unit, grad_cell.through_product(f, before)));
@@ -145,16 +151,16 @@ impl Kernel for Backpropagate<'_> {
 
 impl Lstm {
     /// Squashes all gates into their part of the trace and returns their moments.
-    fn squash_gates<'a>(&self, pre: Planes<'_>, trace: &'a mut [f32]) -> Planes<'a> {
+    fn squash_gates<'a>(&self, pre: MomentSlices<'_>, trace: &'a mut [f32]) -> MomentSlices<'a> {
         let all = pre.mean.len();
         let sigmoids = CELL_INPUT * all / 4;
         let (value, slopes) = trace.split_at_mut(2 * all);
-        let (gates, cell_input) = PlanesMut::halves(value).split_at(sigmoids);
-        let (gate_slopes, cell_input_slopes) = SlopesMut::quarters(slopes).split_at(sigmoids);
+        let (gates, cell_input) = MomentSlicesMut::halves(value).split_at(sigmoids);
+        let (gate_slopes, cell_input_slopes) = DerivativesMut::quarters(slopes).split_at(sigmoids);
         let (pre_gates, pre_cell_input) = pre.split_at(sigmoids);
         (self.sigmoid)(pre_gates, gates, gate_slopes);
         (self.tanh)(pre_cell_input, cell_input, cell_input_slopes);
-        Planes::halves(value)
+        MomentSlices::halves(value)
     }
 }
 
@@ -165,17 +171,17 @@ impl<'a> Trace<'a> {
         let (squashed, before) = rest.split_at(6 * units);
         let (squashed, squash_slopes) = squashed.split_at(2 * units);
         Trace {
-            gates: Planes::halves(gates),
-            gate_slopes: Slopes::quarters(gate_slopes),
-            squashed: Planes::halves(squashed),
-            squash_slopes: Slopes::quarters(squash_slopes),
-            before: Planes::halves(before),
+            gates: MomentSlices::halves(gates),
+            gate_slopes: Derivatives::quarters(gate_slopes),
+            squashed: MomentSlices::halves(squashed),
+            squash_slopes: Derivatives::quarters(squash_slopes),
+            before: MomentSlices::halves(before),
         }
     }
 
     /// Moments and derivatives of one gate.
     #[inline(always)]
-    fn gate(&self, gate: usize, units: usize) -> (Planes<'a>, Slopes<'a>) {
+    fn gate(&self, gate: usize, units: usize) -> (MomentSlices<'a>, Derivatives<'a>) {
         (self.gates.lane(gate, units).first(units), self.gate_slopes.part(gate, units).first(units))
     }
 }

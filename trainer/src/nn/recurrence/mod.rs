@@ -5,29 +5,29 @@
 //! of the batch. The initial state is zero unless one is carried over from the batch before. Nothing here knows of tensors: see [`super::host_node`] for how a
 //! recurrence becomes a node of the autodiff graph.
 
+mod activation;
 mod cell;
 mod connection;
 mod elman;
 mod gates;
 mod gradient;
 mod lstm;
-mod planes;
+mod moment_slices;
 mod series;
 #[cfg(test)]
 mod tests;
-mod transfer;
 mod unroll;
 
-use quaver::checkpoint::{CellKind, MomentForm, Transfer};
+use quaver::checkpoint::{Activation, CellKind, MomentForm};
 
+use self::activation::sweep;
 use self::elman::Elman;
 pub use self::gradient::Gradients;
 use self::lstm::Lstm;
-pub use self::planes::Planes;
-use self::planes::PlanesMut;
-use self::transfer::sweep;
+pub use self::moment_slices::MomentSlices;
+use self::moment_slices::MomentSlicesMut;
 pub use self::unroll::Traces;
-use super::noise::NoiseLaw;
+use super::noise::NoiseCoefficients;
 
 /// A layer without its weights.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub struct Recurrence {
     /// Hidden units.
     pub units: usize,
     /// Noise on the last state before the affine map.
-    pub noise: NoiseLaw,
+    pub noise: NoiseCoefficients,
     /// Which moments of sigmoid and tanh are used.
     pub form: MomentForm,
     /// Factor β on the variance of the states (Bayer 2015, thesis, 2.6.1).
@@ -59,9 +59,9 @@ pub struct Weights<'a> {
 
 /// What a recurrence is computed from.
 #[derive(Clone, Copy, Debug)]
-pub struct Drive<'a> {
+pub struct LayerInput<'a> {
     /// The input's share of the pre-activations, [steps, lanes, rows] each, bias included.
-    pub pre: Planes<'a>,
+    pub pre: MomentSlices<'a>,
     /// The recurrent weights.
     pub weights: Weights<'a>,
     /// Sequences side by side.
@@ -95,38 +95,38 @@ impl Recurrence {
     }
 
     /// Computes the states [2, steps, lanes, units], means then variances.
-    pub fn forward(&self, drive: Drive<'_>, keep: Traces) -> (Vec<f32>, Tape) {
+    pub fn forward(&self, input: LayerInput<'_>, keep: Traces) -> (Vec<f32>, Tape) {
         match self.cell {
-            CellKind::Elman(transfer) | CellKind::Dense(transfer) => {
-                unroll::forward(self, &self.elman(transfer), drive, keep)
+            CellKind::Elman(activation) | CellKind::Dense(activation) => {
+                unroll::forward(self, &self.elman(activation), input, keep)
             }
-            CellKind::Lstm => unroll::forward(self, &self.lstm(), drive, keep),
+            CellKind::Lstm => unroll::forward(self, &self.lstm(), input, keep),
         }
     }
 
     /// Computes all gradients from that for the states, which `forward` returned with the tape.
     pub fn backward(
         &self,
-        drive: Drive<'_>,
+        input: LayerInput<'_>,
         (state, tape): (&[f32], &Tape),
         grad_state: &[f32],
     ) -> Gradients {
-        let (state, grad_state) = (Planes::halves(state), Planes::halves(grad_state));
+        let (state, grad_state) = (MomentSlices::halves(state), MomentSlices::halves(grad_state));
         let kept = (tape.traces.as_slice(), state);
         let (pre, coefficients) = match self.cell {
-            CellKind::Elman(transfer) | CellKind::Dense(transfer) => {
-                unroll::backward(self, &self.elman(transfer), drive, kept, grad_state)
+            CellKind::Elman(activation) | CellKind::Dense(activation) => {
+                unroll::backward(self, &self.elman(activation), input, kept, grad_state)
             }
-            CellKind::Lstm => unroll::backward(self, &self.lstm(), drive, kept, grad_state),
+            CellKind::Lstm => unroll::backward(self, &self.lstm(), input, kept, grad_state),
         };
-        self.gradients(drive, state, pre, coefficients)
+        self.gradients(input, state, pre, coefficients)
     }
 
-    fn elman(&self, transfer: Transfer) -> Elman {
-        Elman { transfer: sweep(transfer, self.form) }
+    fn elman(&self, activation: Activation) -> Elman {
+        Elman { activation: sweep(activation, self.form) }
     }
 
     fn lstm(&self) -> Lstm {
-        Lstm { sigmoid: sweep(Transfer::Sigmoid, self.form), tanh: sweep(Transfer::Tanh, self.form) }
+        Lstm { sigmoid: sweep(Activation::Sigmoid, self.form), tanh: sweep(Activation::Tanh, self.form) }
     }
 }

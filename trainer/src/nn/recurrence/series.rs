@@ -1,6 +1,6 @@
 //! Moments of one block of lanes over time, cut out of arrays of all lanes.
 
-use super::{Planes, PlanesMut};
+use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::parallel::{lane_blocks, lane_blocks_mut};
 
 /// Moments of one block of lanes: a slice per step.
@@ -16,45 +16,56 @@ pub(super) struct SeriesMut<'a> {
 }
 
 /// Cuts moments [steps, lanes, width] into blocks of lanes.
-pub(super) fn series(planes: Planes<'_>, lanes: usize, width: usize) -> impl Iterator<Item = Series<'_>> {
-    let means = lane_blocks(planes.mean, lanes, width);
-    means.into_iter().zip(lane_blocks(planes.var, lanes, width)).map(|(mean, var)| Series { mean, var })
+pub(super) fn series(
+    moment_slices: MomentSlices<'_>,
+    lanes: usize,
+    width: usize,
+) -> impl Iterator<Item = Series<'_>> {
+    let means = lane_blocks(moment_slices.mean, lanes, width);
+    means
+        .into_iter()
+        .zip(lane_blocks(moment_slices.var, lanes, width))
+        .map(|(mean, var)| Series { mean, var })
 }
 
 /// Like [`series`], for writing.
 pub(super) fn series_mut(
-    planes: PlanesMut<'_>,
+    moment_slices: MomentSlicesMut<'_>,
     lanes: usize,
     width: usize,
 ) -> impl Iterator<Item = SeriesMut<'_>> {
-    let means = lane_blocks_mut(planes.mean, lanes, width);
+    let means = lane_blocks_mut(moment_slices.mean, lanes, width);
     means
         .into_iter()
-        .zip(lane_blocks_mut(planes.var, lanes, width))
+        .zip(lane_blocks_mut(moment_slices.var, lanes, width))
         .map(|(mean, var)| SeriesMut { mean, var })
 }
 
 impl<'a> Series<'a> {
     /// The moments at one step.
-    pub(super) fn at(&self, step: usize) -> Planes<'a> {
-        Planes { mean: self.mean[step], var: self.var[step] }
+    pub(super) fn at(&self, step: usize) -> MomentSlices<'a> {
+        MomentSlices { mean: self.mean[step], var: self.var[step] }
     }
 }
 
 impl<'a> SeriesMut<'a> {
     /// The moments at one step, to be written.
-    pub(super) fn at(&mut self, step: usize) -> PlanesMut<'_> {
-        PlanesMut { mean: &mut *self.mean[step], var: &mut *self.var[step] }
+    pub(super) fn at(&mut self, step: usize) -> MomentSlicesMut<'_> {
+        MomentSlicesMut { mean: &mut *self.mean[step], var: &mut *self.var[step] }
     }
 
     /// The moments at one step to be written, and those of the step before it, or `start` at the first.
-    pub(super) fn around<'s>(&'s mut self, step: usize, start: Planes<'s>) -> (Planes<'s>, PlanesMut<'s>) {
+    pub(super) fn around<'s>(
+        &'s mut self,
+        step: usize,
+        start: MomentSlices<'s>,
+    ) -> (MomentSlices<'s>, MomentSlicesMut<'s>) {
         let (mean_before, mean) = self.mean.split_at_mut(step);
         let (var_before, var) = self.var.split_at_mut(step);
-        let before = Planes {
+        let before = MomentSlices {
             mean: mean_before.last().map_or(start.mean, |mean| &**mean),
             var: var_before.last().map_or(start.var, |var| &**var),
         };
-        (before, PlanesMut { mean: &mut *mean[0], var: &mut *var[0] })
+        (before, MomentSlicesMut { mean: &mut *mean[0], var: &mut *var[0] })
     }
 }

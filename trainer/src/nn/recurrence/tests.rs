@@ -1,15 +1,15 @@
 //! The recurrence against a slow loop written from the equations, and its gradients against finite differences.
 
-use quaver::checkpoint::{CellKind, MomentForm, Transfer, UnitNoise};
+use quaver::checkpoint::{Activation, CellKind, MomentForm, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
-use super::{Drive, LayerState, Planes, Recurrence, Traces, Weights};
-use crate::nn::noise::NoiseLaw;
+use super::{LayerInput, LayerState, MomentSlices, Recurrence, Traces, Weights};
+use crate::nn::noise::NoiseCoefficients;
 
 const CELLS: [CellKind; 4] = [
-    CellKind::Elman(Transfer::Tanh),
-    CellKind::Elman(Transfer::Sigmoid),
-    CellKind::Elman(Transfer::Rectifier),
+    CellKind::Elman(Activation::Tanh),
+    CellKind::Elman(Activation::Sigmoid),
+    CellKind::Elman(Activation::Relu),
     CellKind::Lstm,
 ];
 const NOISES: [UnitNoise; 4] = [
@@ -38,7 +38,7 @@ struct Case {
 impl Case {
     fn new(cell: CellKind, noise: UnitNoise, form: MomentForm, steps: usize) -> Case {
         let (units, lanes) = (3, 5);
-        let law = NoiseLaw::from(noise);
+        let law = NoiseCoefficients::from(noise);
         let layer =
             Recurrence { cell, units, noise: law, form, variance_scale: 0.9, learned: true, threads: 2 };
         let (rows, mut numbers) = (layer.rows(), Numbers(1));
@@ -81,10 +81,10 @@ impl Case {
         })
     }
 
-    fn drive(&self) -> Drive<'_> {
+    fn input(&self) -> LayerInput<'_> {
         let var = (!self.weight_var.is_empty()).then_some(self.weight_var.as_slice());
-        Drive {
-            pre: Planes { mean: &self.pre_mean, var: &self.pre_var },
+        LayerInput {
+            pre: MomentSlices { mean: &self.pre_mean, var: &self.pre_var },
             weights: Weights { mean: &self.weight, var },
             lanes: self.lanes,
             start: self.start.as_ref(),
@@ -97,12 +97,12 @@ impl Case {
     }
 
     fn states(&self) -> Vec<f32> {
-        self.layer.forward(self.drive(), Traces::Discard).0
+        self.layer.forward(self.input(), Traces::Discard).0
     }
 
     fn gradients(&self) -> super::Gradients {
-        let (state, tape) = self.layer.forward(self.drive(), Traces::Keep);
-        self.layer.backward(self.drive(), (&state, &tape), &self.grad_state)
+        let (state, tape) = self.layer.forward(self.input(), Traces::Keep);
+        self.layer.backward(self.input(), (&state, &tape), &self.grad_state)
     }
 
     fn loss(&self) -> f64 {
@@ -143,7 +143,8 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
         MomentForm::Paper => (moments::paper::sigmoid, moments::paper::tanh),
     };
     let begin = |part: fn(&LayerState) -> &Vec<f32>| -> Vec<Moments> {
-        let at = |unit| case.start.as_ref().map(|start| Planes::halves(part(start)).at(lane * units + unit));
+        let at =
+            |unit| case.start.as_ref().map(|start| MomentSlices::halves(part(start)).at(lane * units + unit));
         (0..units).map(|unit| at(unit).unwrap_or_default()).collect()
     };
     let (mut h, mut c) = (begin(|start| &start.state), begin(|start| &start.memory));
@@ -164,10 +165,12 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
         };
         for unit in 0..units {
             h[unit] = match cell {
-                CellKind::Elman(Transfer::Tanh) | CellKind::Dense(Transfer::Tanh) => tanh(pre(unit)),
-                CellKind::Elman(Transfer::Sigmoid) | CellKind::Dense(Transfer::Sigmoid) => sigmoid(pre(unit)),
-                CellKind::Elman(Transfer::Rectifier) | CellKind::Dense(Transfer::Rectifier) => {
-                    moments::rectifier(pre(unit))
+                CellKind::Elman(Activation::Tanh) | CellKind::Dense(Activation::Tanh) => tanh(pre(unit)),
+                CellKind::Elman(Activation::Sigmoid) | CellKind::Dense(Activation::Sigmoid) => {
+                    sigmoid(pre(unit))
+                }
+                CellKind::Elman(Activation::Relu) | CellKind::Dense(Activation::Relu) => {
+                    moments::relu(pre(unit))
                 }
                 CellKind::Lstm => {
                     let kept = product(sigmoid(pre(4 * unit + 1)), c[unit]);
@@ -187,11 +190,11 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
 fn states_agree_with_the_equations() {
     for case in Case::all(6) {
         let (units, lanes, states) = (case.layer.units, case.lanes, case.states());
-        let planes = Planes::halves(&states);
+        let moment_slices = MomentSlices::halves(&states);
         for lane in 0..lanes {
             for (step, expected) in slow_lane(&case, lane).iter().enumerate() {
                 for (unit, expected) in expected.iter().enumerate() {
-                    let found = planes.at((step * lanes + lane) * units + unit);
+                    let found = moment_slices.at((step * lanes + lane) * units + unit);
                     // Sums are ordered differently, nothing else differs.
                     assert!((found.mean - expected.mean).abs() < 2e-6, "{}", case.name());
                     assert!((found.var - expected.var).abs() < 2e-6, "{}", case.name());
@@ -232,15 +235,15 @@ fn worst_deviation(
 fn gradients_agree_with_finite_differences() {
     for mut case in Case::all(4) {
         let found = case.gradients();
-        let deviations = [
-            worst_deviation(&mut case, Planes::halves(&found.pre).mean, |case| &mut case.pre_mean, 3),
-            worst_deviation(&mut case, Planes::halves(&found.pre).var, |case| &mut case.pre_var, 3),
+        let std_devs = [
+            worst_deviation(&mut case, MomentSlices::halves(&found.pre).mean, |case| &mut case.pre_mean, 3),
+            worst_deviation(&mut case, MomentSlices::halves(&found.pre).var, |case| &mut case.pre_var, 3),
             worst_deviation(&mut case, &found.weight, |case| &mut case.weight, 1),
             worst_deviation(&mut case, &found.weight_var, |case| &mut case.weight_var, 1),
         ];
-        for deviation in deviations {
+        for std_dev in std_devs {
             // At most 0.002 was seen, for the LSTM, whose curvature is the largest.
-            assert!(deviation < 0.004, "{}: {deviations:?}", case.name());
+            assert!(std_dev < 0.004, "{}: {std_devs:?}", case.name());
         }
     }
 }
@@ -254,7 +257,7 @@ fn gradients_for_noise_and_scale_agree_with_finite_differences() {
             let mut at = |step: f32| {
                 let layer = &mut case.layer;
                 *layer = original;
-                let NoiseLaw { mean, square, var, constant } = &mut layer.noise;
+                let NoiseCoefficients { mean, square, var, constant } = &mut layer.noise;
                 *[mean, square, var, constant, &mut layer.variance_scale][index] += step;
                 case.loss()
             };
@@ -271,16 +274,16 @@ fn what_a_pass_leaves_behind_lets_the_next_go_on() {
     for case in Case::all(6) {
         let (plane, cut) = (case.lanes * case.layer.units, 2 * case.lanes * case.layer.rows());
         let whole = case.states();
-        let drive = case.drive();
-        let first = Planes { mean: &case.pre_mean[..cut], var: &case.pre_var[..cut] };
-        let second = Planes { mean: &case.pre_mean[cut..], var: &case.pre_var[cut..] };
-        let (states, tape) = case.layer.forward(Drive { pre: first, ..drive }, Traces::Discard);
+        let input = case.input();
+        let first = MomentSlices { mean: &case.pre_mean[..cut], var: &case.pre_var[..cut] };
+        let second = MomentSlices { mean: &case.pre_mean[cut..], var: &case.pre_var[cut..] };
+        let (states, tape) = case.layer.forward(LayerInput { pre: first, ..input }, Traces::Discard);
         let last = |states: &[f32]| states[states.len() - plane..].to_vec();
-        let Planes { mean, var } = Planes::halves(&states);
+        let MomentSlices { mean, var } = MomentSlices::halves(&states);
         let middle = LayerState { state: [last(mean), last(var)].concat(), memory: tape.memory };
         let (states, _) =
-            case.layer.forward(Drive { pre: second, start: Some(&middle), ..drive }, Traces::Discard);
-        let (whole, states) = (Planes::halves(&whole), Planes::halves(&states));
+            case.layer.forward(LayerInput { pre: second, start: Some(&middle), ..input }, Traces::Discard);
+        let (whole, states) = (MomentSlices::halves(&whole), MomentSlices::halves(&states));
         assert_eq!(whole.mean[2 * plane..], *states.mean, "{}", case.name());
         assert_eq!(whole.var[2 * plane..], *states.var, "{}", case.name());
     }
@@ -301,7 +304,7 @@ fn one_two_and_five_threads_give_the_same_bits() {
 #[test]
 fn keeping_traces_changes_no_state() {
     for case in Case::all(3) {
-        let kept = case.layer.forward(case.drive(), Traces::Keep).0;
+        let kept = case.layer.forward(case.input(), Traces::Keep).0;
         assert_eq!(kept, case.states(), "{}", case.name());
     }
 }

@@ -4,7 +4,7 @@ use super::cell::Cell;
 use super::connection::{Connection, NoiseGradient, Scratch};
 use super::gates::GateOrder;
 use super::series::{Series, SeriesMut, series, series_mut};
-use super::{Drive, Planes, PlanesMut, Recurrence, Tape};
+use super::{LayerInput, MomentSlices, MomentSlicesMut, Recurrence, Tape};
 use crate::nn::parallel::{self, lane_blocks, lane_blocks_mut};
 
 /// Whether a forward pass keeps what a backward pass needs.
@@ -32,18 +32,18 @@ struct Unrolled<'a, C> {
 impl<'a, C: Cell> Unrolled<'a, C> {
     const ORDER: GateOrder = GateOrder(C::GATES);
 
-    fn new(layer: &Recurrence, cell: &'a C, drive: Drive<'_>) -> Self {
+    fn new(layer: &Recurrence, cell: &'a C, input: LayerInput<'_>) -> Self {
         let Recurrence { units, noise, variance_scale, learned, .. } = *layer;
-        let recurrent = !drive.weights.mean.is_empty();
-        let connection = recurrent.then(|| Connection::new(drive.weights, units, Self::ORDER, noise));
+        let recurrent = !input.weights.mean.is_empty();
+        let connection = recurrent.then(|| Connection::new(input.weights, units, Self::ORDER, noise));
         Unrolled { cell, connection, units, rows: layer.rows(), variance_scale, learned }
     }
 }
 
 /// What stands before the first step, [2, lanes, units]: what is carried over, or zero.
-fn starts(drive: Drive<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
-    let zeros = || vec![0.0; 2 * drive.lanes * units];
-    drive.start.map_or_else(|| (zeros(), zeros()), |start| (start.state.clone(), start.memory.clone()))
+fn starts(input: LayerInput<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
+    let zeros = || vec![0.0; 2 * input.lanes * units];
+    input.start.map_or_else(|| (zeros(), zeros()), |start| (start.state.clone(), start.memory.clone()))
 }
 
 /// One block of lanes on its way forwards.
@@ -60,21 +60,21 @@ struct Forward<'a> {
 pub(super) fn forward<C: Cell>(
     layer: &Recurrence,
     cell: &C,
-    drive: Drive<'_>,
+    input: LayerInput<'_>,
     keep: Traces,
 ) -> (Vec<f32>, Tape) {
-    let Drive { pre, lanes, .. } = drive;
-    let unrolled = Unrolled::new(layer, cell, drive);
+    let LayerInput { pre, lanes, .. } = input;
+    let unrolled = Unrolled::new(layer, cell, input);
     let (rows, units, trace) = (unrolled.rows, unrolled.units, C::TRACE * unrolled.units);
     let steps = pre.mean.len() / (lanes * rows);
     let depth = if keep == Traces::Keep { steps } else { steps.min(1) };
     let mut state = vec![0.0; 2 * steps * lanes * units];
     let mut traces = vec![0.0; depth * lanes * trace];
-    let (start, mut memory) = starts(drive, units);
-    let written = series_mut(PlanesMut::halves(&mut state), lanes, units)
+    let (start, mut memory) = starts(input, units);
+    let written = series_mut(MomentSlicesMut::halves(&mut state), lanes, units)
         .zip(lane_blocks_mut(&mut traces, lanes, trace))
-        .zip(series_mut(PlanesMut::halves(&mut memory), lanes, units));
-    let read = series(pre, lanes, rows).zip(series(Planes::halves(&start), lanes, units));
+        .zip(series_mut(MomentSlicesMut::halves(&mut memory), lanes, units));
+    let read = series(pre, lanes, rows).zip(series(MomentSlices::halves(&start), lanes, units));
     let blocks = read.zip(written).map(|((pre, start), ((state, traces), memory))| Forward {
         pre,
         state,
@@ -92,7 +92,7 @@ impl<C: Cell> Unrolled<'_, C> {
         let lanes = start.mean.len() / self.units;
         let mut scratch = Scratch::new(lanes * self.units);
         let mut pre = vec![0.0; 2 * lanes * self.rows];
-        let mut pre = PlanesMut::halves(&mut pre);
+        let mut pre = MomentSlicesMut::halves(&mut pre);
         let mut memory = block.memory.at(0);
         let depth = block.traces.len();
         for step in 0..block.pre.mean.len() {
@@ -105,7 +105,7 @@ impl<C: Cell> Unrolled<'_, C> {
             let traces = block.traces[step % depth].chunks_exact_mut(C::TRACE * self.units);
             for (lane, trace) in traces.enumerate() {
                 let (memory, state) = (memory.lane(lane, self.units), state.lane(lane, self.units));
-                self.cell.forward(pre.as_planes().lane(lane, self.rows), memory, state, trace);
+                self.cell.forward(pre.as_slices().lane(lane, self.rows), memory, state, trace);
             }
             self.scale(state.var);
         }
@@ -149,22 +149,22 @@ struct Backward<'a> {
 pub(super) fn backward<C: Cell>(
     layer: &Recurrence,
     cell: &C,
-    drive: Drive<'_>,
-    (traces, state): (&[f32], Planes<'_>),
-    grad_state: Planes<'_>,
+    input: LayerInput<'_>,
+    (traces, state): (&[f32], MomentSlices<'_>),
+    grad_state: MomentSlices<'_>,
 ) -> (Vec<f32>, [f32; 5]) {
-    let lanes = drive.lanes;
-    let unrolled = Unrolled::new(layer, cell, drive);
+    let lanes = input.lanes;
+    let unrolled = Unrolled::new(layer, cell, input);
     let (rows, units, trace) = (unrolled.rows, unrolled.units, C::TRACE * unrolled.units);
     let mut grad_pre = vec![0.0; 2 * state.mean.len() / units * rows];
-    let start = starts(drive, units).0;
+    let start = starts(input, units).0;
     let mut sums = vec![(NoiseGradient::default(), 0.0); lanes.div_ceil(parallel::LANES_PER_BLOCK)];
     let kept = lane_blocks(traces, lanes, trace).into_iter().zip(series(state, lanes, units)).zip(series(
-        Planes::halves(&start),
+        MomentSlices::halves(&start),
         lanes,
         units,
     ));
-    let wanted = series_mut(PlanesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
+    let wanted = series_mut(MomentSlicesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
     let blocks = kept.zip(series(grad_state, lanes, units)).zip(wanted).map(
         |((((traces, state), start), grad_state), (grad_pre, (by_noise, by_scale)))| Backward {
             traces,
@@ -194,8 +194,8 @@ impl<C: Cell> Unrolled<'_, C> {
         let (mut grad_state, mut grad_memory, mut grad_pre) =
             (zeros(self.units), zeros(self.units), zeros(self.rows));
         let (mut grad_state, mut grad_pre) =
-            (PlanesMut::halves(&mut grad_state), PlanesMut::halves(&mut grad_pre));
-        let mut grad_memory = PlanesMut::halves(&mut grad_memory);
+            (MomentSlicesMut::halves(&mut grad_state), MomentSlicesMut::halves(&mut grad_pre));
+        let mut grad_memory = MomentSlicesMut::halves(&mut grad_memory);
         let mut scratch = Scratch::new(lanes * self.units);
         for step in (0..block.traces.len()).rev() {
             add(grad_state.mean, block.grad_state.mean[step]);
@@ -211,7 +211,7 @@ impl<C: Cell> Unrolled<'_, C> {
                     (grad_memory.lane(lane, self.units), grad_pre.lane(lane, self.rows));
                 self.cell.backward(
                     trace,
-                    grad_state.as_planes().lane(lane, self.units),
+                    grad_state.as_slices().lane(lane, self.units),
                     grad_memory,
                     grad_pre,
                 );
@@ -224,7 +224,7 @@ impl<C: Cell> Unrolled<'_, C> {
                 let before = step.checked_sub(1).map_or(block.start.at(0), |before| block.state.at(before));
                 let by_noise = self.learned.then_some(&mut *block.by_noise);
                 let grad_before = grad_state.reborrow();
-                connection.backward(grad_pre.as_planes(), before, &mut scratch, grad_before, by_noise);
+                connection.backward(grad_pre.as_slices(), before, &mut scratch, grad_before, by_noise);
             } else {
                 grad_state.mean.fill(0.0);
                 grad_state.var.fill(0.0);

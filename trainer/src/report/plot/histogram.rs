@@ -63,9 +63,9 @@ fn draw_bins(svg: &mut Svg, chart: &Chart, density: &[f64]) {
 fn legend(values: &[f64]) -> Vec<Entry> {
     let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
-    let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let std_dev = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
     let beyond = values.iter().filter(|value| value.abs() >= REACH).count();
     let outside = if beyond == 0 { String::new() } else { format!(", {beyond} beyond ±{REACH}") };
-    let summary = format!("residuals: mean {}, sd {}{outside}", short_number(mean), short_number(deviation));
+    let summary = format!("residuals: mean {}, sd {}{outside}", short_number(mean), short_number(std_dev));
     vec![Entry::new(Mark::Line("ink"), "N(0, 1)"), Entry::new(Mark::Bar("blue"), summary)]
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use quaver::checkpoint::{Likelihood, Transfer};
+use quaver::checkpoint::{Activation, Likelihood};
 
 use super::{Number, Pair, Reference};
 use crate::nn::Posterior;
@@ -33,7 +33,7 @@ impl<N: Number> Reference<'_, N> {
             }
             Likelihood::Bernoulli | Likelihood::Categorical => {
                 let (mean, var) = output[index].clone();
-                let (p, _) = (self.squash)(Transfer::Sigmoid, (mean, var));
+                let (p, _) = (self.squash)(Activation::Sigmoid, (mean, var));
                 let of_target = if target == 1.0 { p } else { N::constant(1.0) - p };
                 N::constant(0.0) - of_target.ln()
             }

@@ -4,19 +4,19 @@
 //! ten digits, so that a gradient is not held to the rounding of a loss; in numbers that Burn records, its derivatives
 //! come from plain autodiff.
 
+mod activation;
 mod head;
 mod network;
 mod number;
-mod transfer;
 
 use std::collections::BTreeMap;
 
 use quaver::checkpoint::ModelSpec;
 
+use self::activation::ActivationMoments;
+pub(crate) use self::activation::{fitted, printed};
 use self::number::Number;
 pub(crate) use self::number::Recorded;
-use self::transfer::Squash;
-pub(crate) use self::transfer::{fitted, printed};
 use crate::data::batch::Batch;
 use crate::nn::{Method, Parameters};
 
@@ -28,7 +28,7 @@ pub(crate) type Pair<N> = (N, N);
 pub(crate) struct Reference<'a, N> {
     spec: &'a ModelSpec,
     method: Method,
-    squash: Squash<N>,
+    squash: ActivationMoments<N>,
     /// The parameters by name.
     pub(crate) values: BTreeMap<String, Vec<N>>,
 }
@@ -38,7 +38,7 @@ impl<'a, N: Number> Reference<'a, N> {
     pub(crate) fn new(
         spec: &'a ModelSpec,
         parameters: &Parameters,
-        squash: Squash<N>,
+        squash: ActivationMoments<N>,
         number: impl Fn(f32) -> N,
     ) -> Self {
         let values = parameters

@@ -1,6 +1,6 @@
 //! The net itself: noise, affine maps and cells, unit by unit.
 
-use quaver::checkpoint::{CellKind, OutputMode, Target, Transfer, UnitNoise};
+use quaver::checkpoint::{Activation, CellKind, OutputMode, Target, UnitNoise};
 
 use super::{Number, Pair, Reference};
 use crate::data::batch::Batch;
@@ -46,8 +46,8 @@ impl<N: Number> Reference<'_, N> {
         }
         let pre = self.affine(&part, &columns);
         let next: Vec<Pair<N>> = match layer.cell {
-            CellKind::Elman(transfer) | CellKind::Dense(transfer) => {
-                pre.into_iter().map(|a| (self.squash)(transfer, a)).collect()
+            CellKind::Elman(activation) | CellKind::Dense(activation) => {
+                pre.into_iter().map(|a| (self.squash)(activation, a)).collect()
             }
             CellKind::Lstm => pre.chunks(4).zip(memory).map(|(gates, cell)| self.lstm(gates, cell)).collect(),
         };
@@ -56,12 +56,16 @@ impl<N: Number> Reference<'_, N> {
 
     /// c_t = f⊙c_{t−1} + i⊙g, h_t = o⊙tanh(c_t) (Fortunato, Blundell and Vinyals 2017, A.2).
     fn lstm(&self, gates: &[Pair<N>], cell: &mut Pair<N>) -> Pair<N> {
-        let [input, forget, candidate, output] =
-            [(0, Transfer::Sigmoid), (1, Transfer::Sigmoid), (2, Transfer::Tanh), (3, Transfer::Sigmoid)]
-                .map(|(gate, transfer)| (self.squash)(transfer, gates[gate].clone()));
+        let [input, forget, candidate, output] = [
+            (0, Activation::Sigmoid),
+            (1, Activation::Sigmoid),
+            (2, Activation::Tanh),
+            (3, Activation::Sigmoid),
+        ]
+        .map(|(gate, activation)| (self.squash)(activation, gates[gate].clone()));
         let (kept, added) = (product(forget, cell.clone()), product(input, candidate));
         *cell = (kept.0 + added.0, kept.1 + added.1);
-        product(output, (self.squash)(Transfer::Tanh, cell.clone()))
+        product(output, (self.squash)(Activation::Tanh, cell.clone()))
     }
 
     fn output(&self, signal: &[Pair<N>]) -> Vec<Pair<N>> {
@@ -71,17 +75,17 @@ impl<N: Number> Reference<'_, N> {
                 let columns = self.noisy("output.logit", output.noise, signal);
                 self.scaled("output", output.variance_scale, self.affine("output", &columns))
             }
-            OutputMode::Plain => {
+            OutputMode::MeanOnly => {
                 let zero = || N::constant(0.0);
-                let certain: Vec<Pair<N>> = signal.iter().map(|(m, _)| (m.clone(), zero())).collect();
-                self.affine("output", &certain).into_iter().map(|(m, _)| (m, zero())).collect()
+                let deterministic: Vec<Pair<N>> = signal.iter().map(|(m, _)| (m.clone(), zero())).collect();
+                self.affine("output", &deterministic).into_iter().map(|(m, _)| (m, zero())).collect()
             }
         }
     }
 
     /// What a net for changes says of the next row: its input and the change of it.
     fn added(&self, mut output: Vec<Pair<N>>, input: &[Pair<N>]) -> Vec<Pair<N>> {
-        if self.spec.target == Target::Change {
+        if self.spec.target == Target::ResidualNext {
             // The mean is the first of an output's rows.
             let means = output.iter_mut().step_by(self.spec.likelihood.rows());
             means.zip(input).for_each(|(output, input)| {

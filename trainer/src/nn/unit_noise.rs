@@ -3,13 +3,13 @@
 use burn::tensor::{Device, Tensor};
 
 use super::net::MomentTensors;
-use super::noise::NoiseLaw;
+use super::noise::NoiseCoefficients;
 
 /// Noise on units before an affine map.
 #[derive(Clone, Debug)]
-pub enum Law {
+pub enum UnitNoiseTensors {
     /// Given.
-    Fixed(NoiseLaw),
+    Fixed(NoiseCoefficients),
     /// Dropout with a keep probability that is learned, one number.
     Dropout(Box<Tensor<1>>),
 }
@@ -23,16 +23,16 @@ pub enum Scale {
     Learned(Box<Tensor<1>>),
 }
 
-impl Law {
+impl UnitNoiseTensors {
     /// Moments after the noise, leaving out what changes nothing and variances that are all zero.
     pub fn apply(&self, input: MomentTensors) -> MomentTensors {
         match self {
-            Law::Fixed(law) => {
+            UnitNoiseTensors::Fixed(law) => {
                 let var = fixed_var(&input, *law);
                 let mean = if law.mean == 1.0 { input.mean } else { input.mean * law.mean };
                 MomentTensors { mean, var }
             }
-            Law::Dropout(keep) => {
+            UnitNoiseTensors::Dropout(keep) => {
                 let keep: Tensor<2> = Tensor::clone(keep).unsqueeze();
                 let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
                 let made = input.mean.clone() * input.mean.clone() * spread;
@@ -45,13 +45,13 @@ impl Law {
         }
     }
 
-    /// The coefficients in the order of [`NoiseLaw`]'s fields, [4].
+    /// The coefficients in the order of [`NoiseCoefficients`]'s fields, [4].
     pub fn coefficients(&self, device: &Device) -> Tensor<1> {
         match self {
-            Law::Fixed(NoiseLaw { mean, square, var, constant }) => {
+            UnitNoiseTensors::Fixed(NoiseCoefficients { mean, square, var, constant }) => {
                 Tensor::from_data([*mean, *square, *var, *constant], device)
             }
-            Law::Dropout(keep) => {
+            UnitNoiseTensors::Dropout(keep) => {
                 let keep = Tensor::clone(keep);
                 let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
                 let constant = Tensor::zeros([1], device);
@@ -62,7 +62,7 @@ impl Law {
 
     /// Whether it is learned.
     pub fn is_learned(&self) -> bool {
-        matches!(self, Law::Dropout(_))
+        matches!(self, UnitNoiseTensors::Dropout(_))
     }
 }
 
@@ -91,7 +91,7 @@ impl Scale {
 }
 
 /// ṽ = square·m² + var·v + constant, leaving out what is zero.
-fn fixed_var(input: &MomentTensors, noise: NoiseLaw) -> Option<Tensor<2>> {
+fn fixed_var(input: &MomentTensors, noise: NoiseCoefficients) -> Option<Tensor<2>> {
     let carried = input.var.clone().map(|var| if noise.var == 1.0 { var } else { var * noise.var });
     let made = (noise.square != 0.0).then(|| input.mean.clone() * input.mean.clone() * noise.square);
     let total = match (carried, made) {

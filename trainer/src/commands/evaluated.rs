@@ -13,7 +13,7 @@ use crate::fit::{RunFolder, RunState, Trained};
 use crate::latent::{Family, Feed, LatentModel, LatentNets};
 
 /// A trained model in either of its forms.
-pub(super) enum Subject {
+pub(super) enum EvaluatedModel {
     /// The best state of a run: the net as it was trained.
     Run(Box<RunState>),
     /// The same of a latent model.
@@ -35,13 +35,13 @@ pub(super) struct StoredModel {
     denoises: bool,
 }
 
-impl Subject {
+impl EvaluatedModel {
     /// A folder is a run, a file is a checkpoint.
     pub(super) fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
             return Ok(match Trained::load(&RunFolder::new(path).best_state())? {
-                Trained::Predictor(state) => Subject::Run(state),
-                Trained::Latent(state) => Subject::Latent(state),
+                Trained::Predictor(state) => EvaluatedModel::Run(state),
+                Trained::Latent(state) => EvaluatedModel::Latent(state),
             });
         }
         let shown = path.display();
@@ -50,48 +50,52 @@ impl Subject {
         let unusable = || format!("{shown} is not a usable checkpoint");
         if Kind::of(&bytes) == Some(Kind::Latent) {
             let model = quaver::LatentModel::load(&bytes).with_context(unusable)?;
-            let (recognition, generating) = (model.recognition(), model.generating());
+            let (recognition, generative) = (model.recognition(), model.generative());
             let stored = StoredModel {
-                spec: generating.spec().clone(),
+                spec: generative.spec().clone(),
                 input_names: recognition.checkpoint().input_names().map(String::from).collect(),
-                output_names: generating.checkpoint().output_names().map(String::from).collect(),
+                output_names: generative.checkpoint().output_names().map(String::from).collect(),
                 denoises: model.spec().family == checkpoint::Family::Vosp,
                 bytes: bytes.clone(),
             };
-            return Ok(Subject::LatentCheckpoint(Box::new(stored)));
+            return Ok(EvaluatedModel::LatentCheckpoint(Box::new(stored)));
         }
         let model = Model::load(&bytes).with_context(unusable)?;
         let spec = model.spec().clone();
         let input_names = model.checkpoint().input_names().map(String::from).collect();
         let output_names = model.checkpoint().output_names().map(String::from).collect();
         let stored = StoredModel { bytes, spec, input_names, output_names, denoises: false };
-        Ok(Subject::Checkpoint(Box::new(stored)))
+        Ok(EvaluatedModel::Checkpoint(Box::new(stored)))
     }
 
     /// The net that says what targets may be.
     pub(super) fn spec(&self) -> &ModelSpec {
         match self {
-            Subject::Run(state) => &state.spec,
-            Subject::Latent(state) => &state.spec.generating.spec,
-            Subject::Checkpoint(model) | Subject::LatentCheckpoint(model) => &model.spec,
+            EvaluatedModel::Run(state) => &state.spec,
+            EvaluatedModel::Latent(state) => &state.spec.generative.spec,
+            EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => &model.spec,
         }
     }
 
     /// Whether this is the net or the runtime, in words, and what it says of targets of this kind.
     pub(super) fn kind(&self, target: Target) -> &'static str {
         match self {
-            Subject::Run(_) | Subject::Latent(_) => "trained net, f32",
-            Subject::Checkpoint(_) => "runtime",
-            Subject::LatentCheckpoint(_) if target.is_next() => "runtime, every row before it was seen",
-            Subject::LatentCheckpoint(_) => "runtime, every clean row from the noisy ones up to its own",
+            EvaluatedModel::Run(_) | EvaluatedModel::Latent(_) => "trained net, f32",
+            EvaluatedModel::Checkpoint(_) => "runtime",
+            EvaluatedModel::LatentCheckpoint(_) if target.is_next() => {
+                "runtime, every row before it was seen"
+            }
+            EvaluatedModel::LatentCheckpoint(_) => {
+                "runtime, every clean row from the noisy ones up to its own"
+            }
         }
     }
 
     fn names(&self) -> (&[String], &[String]) {
         match self {
-            Subject::Run(state) => (&state.input_names, &state.target_names),
-            Subject::Latent(state) => (&state.input_names, &state.target_names),
-            Subject::Checkpoint(model) | Subject::LatentCheckpoint(model) => {
+            EvaluatedModel::Run(state) => (&state.input_names, &state.target_names),
+            EvaluatedModel::Latent(state) => (&state.input_names, &state.target_names),
+            EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => {
                 (&model.input_names, &model.output_names)
             }
         }
@@ -121,9 +125,9 @@ impl Subject {
     /// Whether it can be asked for other rows than those it reads, as no latent model but a VOSP can.
     fn may_explain_clean_rows(&self) -> bool {
         match self {
-            Subject::Run(_) | Subject::Checkpoint(_) => true,
-            Subject::Latent(state) => state.spec.family == Family::Vosp,
-            Subject::LatentCheckpoint(model) => model.denoises,
+            EvaluatedModel::Run(_) | EvaluatedModel::Checkpoint(_) => true,
+            EvaluatedModel::Latent(state) => state.spec.family == Family::Vosp,
+            EvaluatedModel::LatentCheckpoint(model) => model.denoises,
         }
     }
 
@@ -133,11 +137,11 @@ impl Subject {
         let means = |forecasts: Vec<Forecast>| forecasts.into_iter().map(|forecast| forecast.mean).collect();
         let (inputs, outputs) = self.names();
         match self {
-            Subject::Latent(state) if state.spec.is_causal() => {
+            EvaluatedModel::Latent(state) if state.spec.is_causal() => {
                 Ok(Some(means(LatentModel::new(state).reconstruct(sequences, Feed::Moments))))
             }
-            Subject::Latent(_) => Ok(None),
-            Subject::LatentCheckpoint(model) => {
+            EvaluatedModel::Latent(_) => Ok(None),
+            EvaluatedModel::LatentCheckpoint(model) => {
                 Ok(latent_from_runtime(&model.bytes, sequences)?.estimates.map(means))
             }
             _ if !self.spec().target.is_next() && inputs == outputs => {
@@ -152,10 +156,10 @@ impl Subject {
     pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
         let target = sequences.first().map_or(Target::Next, |sequence| sequence.target);
         match self {
-            Subject::Run(state) => {
+            EvaluatedModel::Run(state) => {
                 Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
             }
-            Subject::Latent(state) => {
+            EvaluatedModel::Latent(state) => {
                 ensure!(
                     state.spec.is_causal(),
                     "a net of this model reads the whole sequence, so it predicts no next row"
@@ -166,8 +170,8 @@ impl Subject {
                     false => model.reconstruct(sequences, Feed::Moments),
                 })
             }
-            Subject::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
-            Subject::LatentCheckpoint(model) => {
+            EvaluatedModel::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
+            EvaluatedModel::LatentCheckpoint(model) => {
                 Ok(latent_from_runtime(&model.bytes, sequences)?.of(target).to_vec())
             }
         }

@@ -15,10 +15,10 @@ impl Files {
 
     /// Loads a `[data]` section. The folder's own path is taken out of errors.
     fn load(&self, section: &str) -> Result<Dataset, String> {
-        let mut recipe: Recipe = toml::from_str(section).unwrap();
-        recipe.anchor(self.0.path());
+        let mut data_config: DataConfig = toml::from_str(section).unwrap();
+        data_config.anchor(self.0.path());
         let folder = format!("{}/", self.0.path().display());
-        recipe.load().map_err(|error| format!("{error:#}").replace(&folder, ""))
+        data_config.load().map_err(|error| format!("{error:#}").replace(&folder, ""))
     }
 }
 
@@ -179,14 +179,17 @@ fn errors_name_split_file_and_column() {
 fn test_rows_may_be_led_up_to() {
     let files = Files::new(&[("a.csv", "a,b\n1,1\n2,2\n3,3\n4,4\n")]);
     let load = |test: &str| files.load(&format!("train = 'a.csv'\ntargets = 'b'\ntest = {test}"));
-    let data = load("{ file = 'a.csv', rows = '2..', lead = 1 }").unwrap();
-    assert_eq!((data.test[0].inputs.values.as_slice(), data.test[0].lead), ([2.0, 3.0, 4.0].as_slice(), 1));
+    let data = load("{ file = 'a.csv', rows = '2..', burn_in = 1 }").unwrap();
     assert_eq!(
-        load("{ file = 'a.csv', rows = '2..', lead = 3 }").unwrap_err(),
+        (data.test[0].inputs.values.as_slice(), data.test[0].burn_in),
+        ([2.0, 3.0, 4.0].as_slice(), 1)
+    );
+    assert_eq!(
+        load("{ file = 'a.csv', rows = '2..', burn_in = 3 }").unwrap_err(),
         "data.test: a.csv: lead is 3, but sequence 0 has 2 rows before those asked for"
     );
     assert_eq!(
-        load("{ file = 'a.csv', lead = 3 }").unwrap_err(),
+        load("{ file = 'a.csv', burn_in = 3 }").unwrap_err(),
         "data.test: a.csv: lead needs a stretch of rows that it leads up to, such as rows = \"2502..\""
     );
 }

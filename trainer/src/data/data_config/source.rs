@@ -10,8 +10,8 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::columns::Choice;
-use super::cut::Cut;
-use super::picked::Picked;
+use super::row_range::RowRange;
+use super::row_selection::RowSelection;
 use crate::data::csv::{self, RowReader};
 use crate::data::format::Format;
 use crate::data::rows::Rows;
@@ -26,13 +26,13 @@ pub struct Source {
     pub file: PathBuf,
     /// Which sequences of the file to use; all of them unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sequences: Option<Cut>,
+    pub sequences: Option<RowRange>,
     /// Which rows to use of these sequences; all of them unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rows: Option<Picked>,
+    pub rows: Option<RowSelection>,
     /// For test data: how many rows before these a model reads first. What it says of them is not scored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lead: Option<usize>,
+    pub burn_in: Option<usize>,
     /// For npy: the file with the lengths of the sequences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub(super) struct Reading<'a> {
 impl Source {
     /// A whole file.
     pub fn whole(file: impl Into<PathBuf>) -> Self {
-        Source { file: file.into(), sequences: None, rows: None, lead: None, lengths: None }
+        Source { file: file.into(), sequences: None, rows: None, burn_in: None, lengths: None }
     }
 
     /// Reads the columns that `choose` picks from the names there are, and the rows asked for.
@@ -105,19 +105,19 @@ impl Source {
             sequences = sequences.drain(range).collect();
         }
         let cut = match &self.rows {
-            None | Some(Picked::Listed(_)) if self.lead.is_some() => {
+            None | Some(RowSelection::Listed(_)) if self.burn_in.is_some() => {
                 bail!("lead needs a stretch of rows that it leads up to, such as rows = \"2502..\"");
             }
             None => return Ok(sequences),
-            Some(Picked::Listed(list)) => return list.pick(&sequences),
-            Some(Picked::Stretch(cut)) => cut,
+            Some(RowSelection::Listed(list)) => return list.pick(&sequences),
+            Some(RowSelection::Stretch(cut)) => cut,
         };
         let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
-            Ok(range) => match range.start.checked_sub(self.lead.unwrap_or(0)) {
+            Ok(range) => match range.start.checked_sub(self.burn_in.unwrap_or(0)) {
                 Some(start) => Ok(rows.slice(start..range.end)),
                 None => Err(anyhow!(
                     "lead is {}, but sequence {} has {} rows before those asked for",
-                    self.lead.unwrap_or(0),
+                    self.burn_in.unwrap_or(0),
                     first + index,
                     range.start
                 )),
@@ -142,9 +142,10 @@ impl Source {
 #[serde(deny_unknown_fields)]
 struct SourceTable {
     file: PathBuf,
-    sequences: Option<Cut>,
-    rows: Option<Picked>,
-    lead: Option<usize>,
+    sequences: Option<RowRange>,
+    rows: Option<RowSelection>,
+    #[serde(alias = "lead")]
+    burn_in: Option<usize>,
     lengths: Option<PathBuf>,
 }
 
@@ -155,7 +156,7 @@ impl<'de> Visitor<'de> for SourceVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "the path of a file, or a table { file = …, sequences = …, rows = …, lead = …, lengths = … }",
+            "the path of a file, or a table { file = …, sequences = …, rows = …, burn_in = …, lengths = … }",
         )
     }
 
@@ -164,9 +165,9 @@ impl<'de> Visitor<'de> for SourceVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
-        let SourceTable { file, sequences, rows, lead, lengths } =
+        let SourceTable { file, sequences, rows, burn_in, lengths } =
             SourceTable::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Source { file, sequences, rows, lead, lengths })
+        Ok(Source { file, sequences, rows, burn_in, lengths })
     }
 }
 

@@ -8,16 +8,16 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::cut::Cut;
+use super::row_range::RowRange;
 use crate::data::lines::{self, Lines};
 use crate::data::rows::Rows;
 
 /// Which rows to use: `"0..2502"`, or `{ file = "splits.csv", line = 3 }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Picked {
+pub enum RowSelection {
     /// A stretch of every sequence.
-    Stretch(Cut),
+    Stretch(RowRange),
     /// Single rows, each a sequence of its own: what is listed in any order has no course in time.
     Listed(RowList),
 }
@@ -72,35 +72,35 @@ impl RowList {
     }
 }
 
-impl Picked {
+impl RowSelection {
     /// Makes relative paths start at `folder`.
     pub(super) fn anchor(&mut self, folder: &Path) {
-        if let Picked::Listed(list) = self {
+        if let RowSelection::Listed(list) = self {
             list.file = folder.join(&list.file);
         }
     }
 }
 
-struct PickedVisitor;
+struct RowSelectionVisitor;
 
-impl<'de> Visitor<'de> for PickedVisitor {
-    type Value = Picked;
+impl<'de> Visitor<'de> for RowSelectionVisitor {
+    type Value = RowSelection;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a stretch such as \"0..2502\", or a table { file = …, line = … } that lists rows")
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Picked, E> {
-        Cut::deserialize(StrDeserializer::new(text)).map(Picked::Stretch)
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RowSelection, E> {
+        RowRange::deserialize(StrDeserializer::new(text)).map(RowSelection::Stretch)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Picked, A::Error> {
-        RowList::deserialize(MapAccessDeserializer::new(map)).map(Picked::Listed)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RowSelection, A::Error> {
+        RowList::deserialize(MapAccessDeserializer::new(map)).map(RowSelection::Listed)
     }
 }
 
-impl<'de> Deserialize<'de> for Picked {
+impl<'de> Deserialize<'de> for RowSelection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(PickedVisitor)
+        deserializer.deserialize_any(RowSelectionVisitor)
     }
 }

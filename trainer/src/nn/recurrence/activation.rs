@@ -1,44 +1,44 @@
-//! Transfer functions over slices, with their derivatives.
+//! Activation functions over slices, with their derivatives.
 //!
 //! The functions of the runtime are straight-line code. Called in a loop over planes, with nothing but slices around
 //! them, they compile to vector instructions; called unit by unit they would take several times as long.
 
 use std::marker::PhantomData;
 
-use quaver::checkpoint::{MomentForm, Transfer};
+use quaver::checkpoint::{Activation, MomentForm};
 use quaver::moments::Moments;
 
 use super::cell::Gradient;
-use super::{Planes, PlanesMut};
-use crate::nn::squash::{PaperSigmoid, PaperTanh, Rectifier, Sigmoid, Squash, Tanh};
+use super::{MomentSlices, MomentSlicesMut};
+use crate::nn::activation_moments::{ActivationMoments, PaperSigmoid, PaperTanh, Relu, Sigmoid, Tanh};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// Applies a transfer function to every unit: moments, and the derivatives of the moments.
-pub(super) type Sweep = fn(Planes<'_>, PlanesMut<'_>, SlopesMut<'_>);
+/// Applies a activation function to every unit: moments, and the derivatives of the moments.
+pub(super) type ActivationFn = fn(MomentSlices<'_>, MomentSlicesMut<'_>, DerivativesMut<'_>);
 
-/// The sweep of a transfer function.
-pub(super) fn sweep(transfer: Transfer, form: MomentForm) -> Sweep {
-    match (transfer, form) {
-        (Transfer::Tanh, MomentForm::Accurate) => each::<Tanh>,
-        (Transfer::Tanh, MomentForm::Paper) => each::<PaperTanh>,
-        (Transfer::Sigmoid, MomentForm::Accurate) => each::<Sigmoid>,
-        (Transfer::Sigmoid, MomentForm::Paper) => each::<PaperSigmoid>,
-        (Transfer::Rectifier, _) => each::<Rectifier>,
+/// The sweep of a activation function.
+pub(super) fn sweep(activation: Activation, form: MomentForm) -> ActivationFn {
+    match (activation, form) {
+        (Activation::Tanh, MomentForm::Accurate) => each::<Tanh>,
+        (Activation::Tanh, MomentForm::Paper) => each::<PaperTanh>,
+        (Activation::Sigmoid, MomentForm::Accurate) => each::<Sigmoid>,
+        (Activation::Sigmoid, MomentForm::Paper) => each::<PaperSigmoid>,
+        (Activation::Relu, _) => each::<Relu>,
     }
 }
 
-fn each<F: Squash>(pre: Planes<'_>, value: PlanesMut<'_>, slopes: SlopesMut<'_>) {
+fn each<F: ActivationMoments>(pre: MomentSlices<'_>, value: MomentSlicesMut<'_>, slopes: DerivativesMut<'_>) {
     vectorised::run(Each { pre, value, slopes, function: PhantomData::<F> });
 }
 
 struct Each<'a, F> {
-    pre: Planes<'a>,
-    value: PlanesMut<'a>,
-    slopes: SlopesMut<'a>,
+    pre: MomentSlices<'a>,
+    value: MomentSlicesMut<'a>,
+    slopes: DerivativesMut<'a>,
     function: PhantomData<F>,
 }
 
-impl<F: Squash> Kernel for Each<'_, F> {
+impl<F: ActivationMoments> Kernel for Each<'_, F> {
     #[inline(always)]
     fn run<P: Processor>(self) {
         let count = self.pre.mean.len();
@@ -61,29 +61,29 @@ impl<F: Squash> Kernel for Each<'_, F> {
 
 /// Derivatives of a sweep, in the order of [`Jacobian`]'s fields, one plane each.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slopes<'a>([&'a [f32]; 4]);
+pub(super) struct Derivatives<'a>([&'a [f32]; 4]);
 
 /// Derivatives of a sweep, to be written.
 #[derive(Debug)]
-pub(super) struct SlopesMut<'a>([&'a mut [f32]; 4]);
+pub(super) struct DerivativesMut<'a>([&'a mut [f32]; 4]);
 
-impl<'a> Slopes<'a> {
+impl<'a> Derivatives<'a> {
     /// Four planes, one after the other.
-    pub(super) fn quarters(planes: &'a [f32]) -> Self {
-        let (upper, lower) = planes.split_at(planes.len() / 2);
+    pub(super) fn quarters(moment_slices: &'a [f32]) -> Self {
+        let (upper, lower) = moment_slices.split_at(moment_slices.len() / 2);
         let (first, third) = (upper.split_at(upper.len() / 2), lower.split_at(lower.len() / 2));
-        Slopes([first.0, first.1, third.0, third.1])
+        Derivatives([first.0, first.1, third.0, third.1])
     }
 
     /// Units `part * units` to `(part + 1) * units` of each plane.
-    pub(super) fn part(&self, part: usize, units: usize) -> Slopes<'a> {
-        Slopes(self.0.map(|plane| &plane[part * units..(part + 1) * units]))
+    pub(super) fn part(&self, part: usize, units: usize) -> Derivatives<'a> {
+        Derivatives(self.0.map(|plane| &plane[part * units..(part + 1) * units]))
     }
 
-    /// The first `count` units of each plane, as in [`Planes::first`].
+    /// The first `count` units of each plane, as in [`MomentSlices::first`].
     #[inline(always)]
-    pub(super) fn first(self, count: usize) -> Slopes<'a> {
-        Slopes(self.0.map(|plane| &plane[..count]))
+    pub(super) fn first(self, count: usize) -> Derivatives<'a> {
+        Derivatives(self.0.map(|plane| &plane[..count]))
     }
 
     /// The gradient for the argument of unit `unit`, given that for its value.
@@ -97,18 +97,18 @@ impl<'a> Slopes<'a> {
     }
 }
 
-impl<'a> SlopesMut<'a> {
+impl<'a> DerivativesMut<'a> {
     /// Four planes, one after the other.
-    pub(super) fn quarters(planes: &'a mut [f32]) -> Self {
-        let (upper, lower) = planes.split_at_mut(planes.len() / 2);
+    pub(super) fn quarters(moment_slices: &'a mut [f32]) -> Self {
+        let (upper, lower) = moment_slices.split_at_mut(moment_slices.len() / 2);
         let (first, second) = upper.split_at_mut(upper.len() / 2);
         let (third, fourth) = lower.split_at_mut(lower.len() / 2);
-        SlopesMut([first, second, third, fourth])
+        DerivativesMut([first, second, third, fourth])
     }
 
     /// The first `count` units of each plane, and the rest.
     pub(super) fn split_at(self, count: usize) -> (Self, Self) {
         let [a, b, c, d] = self.0.map(|plane| plane.split_at_mut(count));
-        (SlopesMut([a.0, b.0, c.0, d.0]), SlopesMut([a.1, b.1, c.1, d.1]))
+        (DerivativesMut([a.0, b.0, c.0, d.0]), DerivativesMut([a.1, b.1, c.1, d.1]))
     }
 }

@@ -3,11 +3,11 @@
 //! The recurrences are those of `elman` and `lstm`; numbers have the fractional bits of `moments::fixed`, cells the same as
 //! variances.
 
-use super::activations::{PackedInput, PackedUnit};
-use crate::checkpoint::{PackedGroup, PackedView, Transfer};
+use super::activations::{QuantizedInput, QuantizedUnit};
+use crate::checkpoint::{Activation, QuantizedGroup, QuantizedView};
 use crate::kernels::{self, dot, dot_squared, mul_high, mul_word};
 use crate::moments::fixed::{
-    FixedMoments, INPUT_BITS, SHORT_MEAN_BITS, Spread, VAR_BITS, sigmoid_mean, tanh, tanh_certain,
+    BlockFloat, FixedMoments, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS, deterministic_tanh, sigmoid_mean, tanh,
 };
 
 /// Largest magnitude of a cell and of its variance: 16, where tanh has long been 1. An f32 holds all 24 bits.
@@ -19,7 +19,7 @@ const UNIT_VAR_LIMIT: i32 = 0xFFFF;
 /// From variances with 20 fractional bits to a unit's 16.
 const UNIT_VAR_SHIFT: u32 = 4;
 
-/// Means of four rows' pre-activations, and the mantissas of their variances (see [`Spread`]), whose shift is the input's.
+/// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose shift is the input's.
 pub(crate) struct GroupMoments {
     pub(crate) means: [i32; 4],
     pub(crate) mantissas: [i32; 4],
@@ -29,14 +29,19 @@ impl GroupMoments {
     /// Moments of tanh of each row.
     #[inline(always)]
     fn tanh(&self, shift: u32) -> [FixedMoments; 4] {
-        let row = |index: usize| tanh(self.means[index], Spread { mantissa: self.mantissas[index], shift });
+        let row =
+            |index: usize| tanh(self.means[index], BlockFloat { mantissa: self.mantissas[index], shift });
         [row(0), row(1), row(2), row(3)]
     }
 }
 
 /// Pre-activations of group `index` of four rows.
 #[inline(never)] // a call costs less than the registers that its callers would lack
-pub(crate) fn group_moments(map: &PackedView<'_>, index: usize, input: &PackedInput<'_>) -> GroupMoments {
+pub(crate) fn group_moments(
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> GroupMoments {
     let group = map.group(index);
     let means = scaled_means(&group, dot(group.weights, input.means));
     let [t, u, v, w] = if group.squares.is_empty() {
@@ -51,13 +56,13 @@ pub(crate) fn group_moments(map: &PackedView<'_>, index: usize, input: &PackedIn
 
 /// Means of the pre-activations of group `index` of four rows.
 #[inline(never)]
-pub(crate) fn group_means(map: &PackedView<'_>, index: usize, input: &PackedInput<'_>) -> [i32; 4] {
+pub(crate) fn group_means(map: &QuantizedView<'_>, index: usize, input: &QuantizedInput<'_>) -> [i32; 4] {
     let group = map.group(index);
     scaled_means(&group, dot(group.weights, input.means))
 }
 
 #[inline(always)]
-fn scaled_means(group: &PackedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
+fn scaled_means(group: &QuantizedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
     let ([p, q, r, s], [a, b, c, d], [k, l, m, n]) = (sums, *group.biases, *group.mean_scales);
     let row = |sum: i32, bias: [u8; 4], scale: [u8; 4]| {
         i32::from_le_bytes(bias).wrapping_add(mul_high(sum, i32::from_le_bytes(scale)))
@@ -67,37 +72,42 @@ fn scaled_means(group: &PackedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
 
 /// Overwrites the units `h` of an Elman layer with their next state.
 pub(crate) fn packed_elman_step(
-    function: Transfer,
-    map: &PackedView<'_>,
-    input: &PackedInput<'_>,
+    function: Activation,
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
     h: &mut [f32],
 ) {
     let done = if map.propagates { kernels::tanh_units(map, input, h) } else { 0 };
     if done < h.len() {
         other_tanh_units(map, input, h, done);
     }
-    if function == Transfer::Sigmoid {
+    if function == Activation::Sigmoid {
         sigmoids(h);
     }
 }
 
 /// The units from `done` on, a multiple of four.
 #[inline(never)] // whatever a kernel has not done waits outside of its caller's frame
-fn other_tanh_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], done: usize) {
+fn other_tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32], done: usize) {
     for (index, units) in h.chunks_mut(4).enumerate().skip(done / 4) {
         let tanh = if map.propagates {
             group_moments(map, index, input).tanh(input.shift)
         } else {
-            group_means(map, index, input).map(|mean| FixedMoments { mean: tanh_certain(mean), var: 0 })
+            group_means(map, index, input).map(|mean| FixedMoments { mean: deterministic_tanh(mean), var: 0 })
         };
         for (unit, y) in units.iter_mut().zip(tanh) {
-            *unit = PackedUnit { mean: y.short_mean(), var: unit_var(y.var) }.to_word();
+            *unit = QuantizedUnit { mean: y.short_mean(), var: unit_var(y.var) }.to_word();
         }
     }
 }
 
 /// Overwrites the units `h` and cells `c` of an LSTM layer with their next state.
-pub(crate) fn packed_lstm_step(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], c: &mut [f32]) {
+pub(crate) fn packed_lstm_step(
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    c: &mut [f32],
+) {
     let cells = c.as_chunks_mut::<2>().0;
     if !map.propagates {
         certain_lstm_units(map, input, h, cells);
@@ -108,7 +118,12 @@ pub(crate) fn packed_lstm_step(map: &PackedView<'_>, input: &PackedInput<'_>, h:
 
 /// Units that carry variances, where no kernel takes all of them.
 #[inline(never)]
-fn other_lstm_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], cells: &mut [[f32; 2]]) {
+fn other_lstm_units(
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    cells: &mut [[f32; 2]],
+) {
     for (index, (unit, [mean, var])) in h.iter_mut().zip(cells).enumerate() {
         let gates = group_moments(map, index, input).tanh(input.shift);
         *unit = cell_step(gates, mean, var).to_word();
@@ -117,7 +132,12 @@ fn other_lstm_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32]
 
 /// Units that carry none.
 #[inline(never)]
-fn certain_lstm_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], cells: &mut [[f32; 2]]) {
+fn certain_lstm_units(
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    cells: &mut [[f32; 2]],
+) {
     for (index, (unit, [mean, _])) in h.iter_mut().zip(cells).enumerate() {
         let (next, cell) = certain_unit_step(group_means(map, index, input), mean.to_bits() as i32);
         *mean = f32::from_bits(cell as u32);
@@ -127,28 +147,28 @@ fn certain_lstm_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f3
 
 /// Brings one cell forward and returns its unit, from tanh of the gates' pre-activations in the order of a checkpoint's
 /// rows.
-fn cell_step(gates: [FixedMoments; 4], mean: &mut f32, var: &mut f32) -> PackedUnit {
+fn cell_step(gates: [FixedMoments; 4], mean: &mut f32, var: &mut f32) -> QuantizedUnit {
     let [input, forget, candidate, output] = gates;
     let kept = kept(forget, mean.to_bits() as i32, var.to_bits() as i32);
     let added = gated(input, candidate);
     let cell_mean = limited(kept.mean + (added.mean >> 10));
     let cell_var = (kept.var + added.var).min(CELL_LIMIT);
     (*mean, *var) = (f32::from_bits(cell_mean as u32), f32::from_bits(cell_var as u32));
-    let squashed = tanh(cell_mean >> CELL_SHIFT, Spread { mantissa: cell_var, shift: 0 });
+    let squashed = tanh(cell_mean >> CELL_SHIFT, BlockFloat { mantissa: cell_var, shift: 0 });
     let unit = gated(output, squashed);
-    PackedUnit { mean: unit.mean >> SHORT_MEAN_BITS, var: unit_var(unit.var) }
+    QuantizedUnit { mean: unit.mean >> SHORT_MEAN_BITS, var: unit_var(unit.var) }
 }
 
 /// The next (h, c) of one unit that carries no variance.
 #[inline(always)]
-fn certain_unit_step(gates: [i32; 4], cell: i32) -> (PackedUnit, i32) {
-    let [input, forget, candidate, output] = gates.map(tanh_certain);
+fn certain_unit_step(gates: [i32; 4], cell: i32) -> (QuantizedUnit, i32) {
+    let [input, forget, candidate, output] = gates.map(deterministic_tanh);
     let short = |mean: i32| FixedMoments { mean, var: 0 }.short_mean();
     let kept = mul_word(cell, sigmoid_mean(forget)) << 1;
     let added = (sigmoid_mean(input) * short(candidate)) >> 10;
     let cell = limited(kept + added);
-    let mean = (sigmoid_mean(output) * short(tanh_certain(cell >> CELL_SHIFT))) >> SHORT_MEAN_BITS;
-    (PackedUnit { mean, var: 0 }, cell)
+    let mean = (sigmoid_mean(output) * short(deterministic_tanh(cell >> CELL_SHIFT))) >> SHORT_MEAN_BITS;
+    (QuantizedUnit { mean, var: 0 }, cell)
 }
 
 /// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of any size, with the
@@ -183,8 +203,8 @@ fn gated(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
 #[inline(never)]
 fn sigmoids(units: &mut [f32]) {
     for unit in units {
-        let PackedUnit { mean, var } = PackedUnit::from_word(*unit);
-        *unit = PackedUnit { mean: (mean + (1 << SHORT_MEAN_BITS)) >> 1, var: var >> 2 }.to_word();
+        let QuantizedUnit { mean, var } = QuantizedUnit::from_word(*unit);
+        *unit = QuantizedUnit { mean: (mean + (1 << SHORT_MEAN_BITS)) >> 1, var: var >> 2 }.to_word();
     }
 }
 

@@ -1,12 +1,12 @@
-//! The walk of one sample through packed layers, in integers from the first layer to the last row of the output map.
+//! The walk of one sample through quantized layers, in integers from the first layer to the last row of the output map.
 
 use crate::cells::{
-    Activations, GroupMoments, InputPairs, PackedInput, group_means, group_moments, packed_elman_step,
+    Activations, GroupMoments, InputPairs, QuantizedInput, group_means, group_moments, packed_elman_step,
     packed_lstm_step,
 };
-use crate::checkpoint::{CellKind, Cursor, Likelihood, ModelSpec, PackedView, UnitNoise};
+use crate::checkpoint::{CellKind, Cursor, Likelihood, ModelSpec, QuantizedView, UnitNoise};
 use crate::moments::Moments;
-use crate::moments::fixed::{INPUT_BITS, SHORT_MEAN_BITS, Spread, VAR_BITS, sigmoid_mean, tanh};
+use crate::moments::fixed::{BlockFloat, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS, sigmoid_mean, tanh};
 
 /// Brings every layer forward, from the standardised `inputs`.
 #[inline(never)] // a step is short of stack, not of calls
@@ -20,7 +20,7 @@ pub(super) fn recur(
     let mut rest = recurrent;
     let mut below: &[f32] = &[];
     for (index, layer) in spec.layers.iter().enumerate() {
-        let map = weights.packed(spec.layer_shape(index, layer));
+        let map = weights.quantized(spec.layer_shape(index, layer));
         let mut activations = Activations::new(scratch, &map);
         if index == 0 {
             activations.fill_input(layer.input_noise, usize::from(spec.inputs).div_ceil(2), inputs);
@@ -40,7 +40,13 @@ pub(super) fn recur(
 }
 
 #[inline(never)] // what the kernels are told needs a frame of its own
-fn layer_step(cell: CellKind, map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32], c: &mut [f32]) {
+fn layer_step(
+    cell: CellKind,
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    c: &mut [f32],
+) {
     match cell {
         CellKind::Elman(function) | CellKind::Dense(function) => packed_elman_step(function, map, input, h),
         CellKind::Lstm => packed_lstm_step(map, input, h, c),
@@ -57,7 +63,7 @@ pub(super) fn output_step(
     below: &[f32],
     mut each: impl FnMut(Moments),
 ) {
-    let map = weights.packed(spec.output_shape());
+    let map = weights.quantized(spec.output_shape());
     let mut activations = Activations::new(scratch, &map);
     // A plain output ignores variance and noise alike.
     let noise = if map.propagates { spec.output.noise } else { UnitNoise::None };
@@ -67,7 +73,7 @@ pub(super) fn output_step(
     for index in 0..map.groups {
         let rows = output_rows(&map, index, &input);
         for (mean, mantissa) in rows.means.into_iter().zip(rows.mantissas).take(left) {
-            let spread = Spread { mantissa, shift: input.shift };
+            let spread = BlockFloat { mantissa, shift: input.shift };
             each(match spec.likelihood {
                 Likelihood::Bernoulli => probability(mean, spread),
                 Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
@@ -80,7 +86,7 @@ pub(super) fn output_step(
 }
 
 #[inline(never)]
-fn output_rows(map: &PackedView<'_>, index: usize, input: &PackedInput<'_>) -> GroupMoments {
+fn output_rows(map: &QuantizedView<'_>, index: usize, input: &QuantizedInput<'_>) -> GroupMoments {
     if map.propagates {
         group_moments(map, index, input)
     } else {
@@ -89,7 +95,7 @@ fn output_rows(map: &PackedView<'_>, index: usize, input: &PackedInput<'_>) -> G
 }
 
 /// The pre-activation as it is, in floating point.
-fn pre_activation(mean: i32, spread: Spread, variance_scale: f32) -> Moments {
+fn pre_activation(mean: i32, spread: BlockFloat, variance_scale: f32) -> Moments {
     Moments {
         mean: mean as f32 * power(INPUT_BITS),
         var: spread.mantissa as f32 * power(VAR_BITS + spread.shift) * variance_scale,
@@ -98,7 +104,7 @@ fn pre_activation(mean: i32, spread: Spread, variance_scale: f32) -> Moments {
 
 /// The probability, which the pre-activation was halved for.
 #[inline(never)]
-fn probability(mean: i32, spread: Spread) -> Moments {
+fn probability(mean: i32, spread: BlockFloat) -> Moments {
     let y = tanh(mean, spread);
     Moments {
         mean: sigmoid_mean(y.mean) as f32 * power(SHORT_MEAN_BITS),

@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow};
 use quaver::Model;
 use quaver::checkpoint::{
-    Affine, Contents, LayerSpec, Likelihood, OutputMode, UnitNoise, Usage, WeightFormat, write,
+    Affine, Contents, GramMatrices, LayerSpec, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
 };
 
 use super::contents;
@@ -22,7 +22,7 @@ type Column = (f64, f64);
 ///
 /// # Errors
 /// When the net cannot be stored at all.
-pub fn usage(state: &RunState, sequences: &[Sequence]) -> Result<Vec<Usage>> {
+pub fn usage(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrices>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
     let contents = contents(spec, WeightFormat::F32, parameters, scaling, input_names, target_names);
     let bytes = write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))?;
@@ -67,7 +67,7 @@ fn tally(tallies: &mut [Tally], contents: &Contents, input: Vec<Column>, states:
         below = after[index].clone();
     }
     let output = &contents.spec.output;
-    let noise = if output.mode == OutputMode::Plain { UnitNoise::None } else { output.noise };
+    let noise = if output.mode == OutputMode::MeanOnly { UnitNoise::None } else { output.noise };
     let fed: Vec<Column> = below.iter().map(|column| noisy(noise, *column)).collect();
     tallies[contents.spec.layers.len()].add(&fed);
 }
@@ -100,7 +100,7 @@ fn noisy(noise: UnitNoise, (mean, var): Column) -> Column {
 
 /// The usage of one map as it grows.
 struct Tally {
-    usage: Usage,
+    usage: GramMatrices,
     /// Mean over the rows of each column's squared weight.
     squares: Vec<f64>,
     /// Variance that comes on top of the rows', or that nobody would miss.
@@ -124,7 +124,7 @@ impl Tally {
             squares.iter_mut().zip(row).for_each(|(sum, w)| *sum += f64::from(w * w) / rows as f64);
         }
         let matrix = || vec![0.0; cols * cols];
-        Tally { usage: Usage { means: matrix(), vars: matrix() }, squares, floor }
+        Tally { usage: GramMatrices { means: matrix(), vars: matrix() }, squares, floor }
     }
 
     /// Enters what the columns held at one step. Variances count in proportion to their sum: they range over orders of magnitude, and
@@ -160,7 +160,7 @@ mod tests {
         let spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
         let parameters = Init::default().draw(&spec, 1);
         let scaling = Scaling {
-            inputs: Scaler { mean: vec![1.0, 0.0], std: vec![2.0, 1.0] },
+            inputs: Scaler { mean: vec![1.0, 0.0], std_dev: vec![2.0, 1.0] },
             targets: Scaler::identity(1),
         };
         let names = [vec!["a".into(), "b".into()], vec!["y".into()]];

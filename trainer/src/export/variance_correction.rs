@@ -10,7 +10,7 @@ use crate::evaluate::Forecast;
 ///
 /// # Panics
 /// If the forecasts are not of the same sequences.
-pub fn matching_factors(outputs: usize, full: &[Forecast], exported: &[Forecast]) -> Vec<f32> {
+pub fn variance_correction(outputs: usize, full: &[Forecast], exported: &[Forecast]) -> Vec<f32> {
     let steps: usize = full.iter().map(|forecast| forecast.mean.len()).sum();
     let factor = |output: usize| {
         let logarithms = full.iter().zip(exported).flat_map(|(full, exported)| {
@@ -39,7 +39,7 @@ mod tests {
         let full = [forecast(&[1.0, 1.0, 100.0, 2.0]), forecast(&[0.01, 4.0])];
         // The first output falls short by a half, once, at its largest variance; the second is right.
         let exported = [forecast(&[1.0, 1.0, 50.0, 2.0]), forecast(&[0.01, 4.0])];
-        let factors = matching_factors(2, &full, &exported);
+        let factors = variance_correction(2, &full, &exported);
         assert!((factors[0] - 2.0_f32.cbrt()).abs() < 1e-6, "{factors:?}");
         assert_eq!(factors[1], 1.0);
     }

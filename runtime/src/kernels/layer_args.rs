@@ -6,15 +6,15 @@ use core::marker::PhantomData;
 
 use super::core_kernels::{lstm_layer, tanh_layer};
 use super::words::words;
-use crate::cells::PackedInput;
-use crate::checkpoint::PackedView;
+use crate::cells::QuantizedInput;
+use crate::checkpoint::QuantizedView;
 use crate::moments::fixed::{CELLS, LARGEST_SHIFT, ROOT_OFFSET, ROOT_PARTS, ROOTS};
 
 /// What a layer's turns read and where they write.
 ///
 /// Passed by value: the first four words arrive in registers and the others on the stack, where the assembler keeps them.
 #[repr(C)]
-pub(super) struct LayerWalk<'w> {
+pub(super) struct LayerArgs<'w> {
     weights: *const u32,
     means: *const f32,
     squares: *const u32,
@@ -36,13 +36,13 @@ pub(super) struct LayerWalk<'w> {
     borrowed: PhantomData<&'w mut [f32]>,
 }
 
-impl<'w> LayerWalk<'w> {
+impl<'w> LayerArgs<'w> {
     /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes that do not lie at a
     /// multiple of four.
     #[inline(always)]
     fn new(
-        map: &PackedView<'w>,
-        input: &PackedInput<'w>,
+        map: &QuantizedView<'w>,
+        input: &QuantizedInput<'w>,
         groups: usize,
         units: &'w mut [f32],
         cells: &'w mut [[f32; 2]],
@@ -55,7 +55,7 @@ impl<'w> LayerWalk<'w> {
         let walk = || {
             let (means, vars, units) =
                 (input.means.as_ptr_range(), input.vars.as_ptr_range(), units.as_mut_ptr_range());
-            LayerWalk {
+            LayerArgs {
                 weights: weights.as_ptr(),
                 means: means.start,
                 squares: squares.as_ptr(),
@@ -84,10 +84,10 @@ impl<'w> LayerWalk<'w> {
 /// Overwrites units of an Elman layer with tanh of their rows, as many as a kernel can, and returns how many: a multiple of
 /// four.
 #[inline(always)]
-pub(crate) fn tanh_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut [f32]) -> usize {
+pub(crate) fn tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
-    match LayerWalk::new(map, input, units / 4, h, &mut []) {
+    match LayerArgs::new(map, input, units / 4, h, &mut []) {
         // SAFETY: behind the walk's pointers lie as many groups of rows as it has units, four for each.
         Some(walk) => unsafe { tanh_layer(walk) },
         None => return 0,
@@ -98,13 +98,13 @@ pub(crate) fn tanh_units(map: &PackedView<'_>, input: &PackedInput<'_>, h: &mut 
 /// Overwrites units and cells of an LSTM layer with their next state; `None` if no kernel can.
 #[inline(always)]
 pub(crate) fn lstm_units(
-    map: &PackedView<'_>,
-    input: &PackedInput<'_>,
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
     h: &mut [f32],
     cells: &mut [[f32; 2]],
 ) -> Option<()> {
     let units = h.len();
-    let walk = LayerWalk::new(map, input, units, h, cells.get_mut(..units)?)?;
+    let walk = LayerArgs::new(map, input, units, h, cells.get_mut(..units)?)?;
     // SAFETY: behind the walk's pointers lie as many groups of rows as it has units, and a cell for each.
     unsafe { lstm_layer(walk) };
     Some(())

@@ -12,13 +12,13 @@ const MOST: f64 = 1.0;
 
 /// Lets a net for changes or corrections begin with their variance in training, which is what its first predictions are off
 /// by. It would otherwise begin at 1, the variance of the targets themselves, and spend its first epochs on nothing else.
-pub(crate) fn set_first_noise(
+pub(crate) fn init_noise(
     spec: &ModelSpec,
     train: &[Sequence],
     scaling: &Scaling,
     parameters: &mut Parameters,
 ) {
-    if !spec.target.is_on_top() {
+    if !spec.target.is_residual() {
         return;
     }
     let logs = log_variances(spec.target, train, scaling);
@@ -36,9 +36,9 @@ pub(crate) fn set_first_noise(
 /// Logarithms of the mean squared difference of each channel from the row before it, or from what it should have been, in
 /// standardised units.
 fn log_variances(target: Target, train: &[Sequence], scaling: &Scaling) -> Vec<f32> {
-    let variance = |(channel, std): (usize, &f32)| {
+    let variance = |(channel, std_dev): (usize, &f32)| {
         let changes = train.iter().flat_map(|sequence| {
-            let (inputs, late) = (sequence.inputs.iter(), usize::from(target == Target::Change));
+            let (inputs, late) = (sequence.inputs.iter(), usize::from(target == Target::ResidualNext));
             let pairs = sequence.targets.iter().skip(late).zip(inputs);
             pairs.map(move |(row, from)| f64::from(row[channel]) - f64::from(from[channel]))
         });
@@ -46,15 +46,15 @@ fn log_variances(target: Target, train: &[Sequence], scaling: &Scaling) -> Vec<f
         for change in changes.filter(|change| !change.is_nan()) {
             (count, sum) = (count + 1.0, sum + change * change);
         }
-        let variance = if count > 0.0 { sum / count / f64::from(*std).powi(2) } else { MOST };
+        let variance = if count > 0.0 { sum / count / f64::from(*std_dev).powi(2) } else { MOST };
         libm::log(variance.clamp(LEAST, MOST)) as f32
     };
-    scaling.targets.std.iter().enumerate().map(variance).collect()
+    scaling.targets.std_dev.iter().enumerate().map(variance).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use quaver::checkpoint::{CellKind, Transfer};
+    use quaver::checkpoint::{Activation, CellKind};
 
     use super::*;
     use crate::data::Rows;
@@ -67,13 +67,13 @@ mod tests {
     }
 
     fn begun(likelihood: Likelihood, target: Target) -> Parameters {
-        let mut spec = test_spec(2, 2, &[(CellKind::Elman(Transfer::Tanh), 3)]);
+        let mut spec = test_spec(2, 2, &[(CellKind::Elman(Activation::Tanh), 3)]);
         (spec.likelihood, spec.target) = (likelihood, target);
         let mut parameters = Parameters::shaped(&spec, Method::default());
         let train = train();
         let mut scaling = Scaling::fit(&train);
-        scaling.targets.std = vec![10.0, 1.0];
-        set_first_noise(&spec, &train, &scaling, &mut parameters);
+        scaling.targets.std_dev = vec![10.0, 1.0];
+        init_noise(&spec, &train, &scaling, &mut parameters);
         parameters
     }
 
@@ -82,13 +82,13 @@ mod tests {
         // (3² + 1²)/2 in units of 10², and the least for what does not change.
         let expected = [0.05_f32.ln(), (LEAST as f32).ln()];
         let close = |found: &[f32]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5);
-        let gaussian = begun(Likelihood::Gaussian, Target::Change);
+        let gaussian = begun(Likelihood::Gaussian, Target::ResidualNext);
         assert!(close(&gaussian.get("output.log_noise").unwrap().values), "{gaussian:?}");
-        let predicted = begun(Likelihood::Heteroscedastic, Target::Change);
+        let predicted = begun(Likelihood::Heteroscedastic, Target::ResidualNext);
         let [mean0, log0, mean1, log1] = predicted.get("output.bias").unwrap().values[..] else { panic!() };
         assert!(close(&[log0, log1]) && (mean0, mean1) == (0.0, 0.0), "{predicted:?}");
         // The inputs of these sequences are their targets: nothing to correct.
-        let clean = begun(Likelihood::Gaussian, Target::Correction);
+        let clean = begun(Likelihood::Gaussian, Target::ResidualSame);
         assert_eq!(clean.get("output.log_noise").unwrap().values, [(LEAST as f32).ln(); 2]);
         let next = begun(Likelihood::Gaussian, Target::Next);
         assert_eq!(next.get("output.log_noise").unwrap().values, [0.0, 0.0]);

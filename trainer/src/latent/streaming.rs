@@ -14,7 +14,7 @@ use crate::nn::random::{Purpose, stream};
 ///
 /// What is missing of a row (NaN) is fed as what was expected of it, mean and variance, and filled in by the estimate.
 #[derive(Debug)]
-pub struct RowByRow<'a> {
+pub struct StreamingDenoiser<'a> {
     model: &'a LatentModel,
     stream: Stream<'a>,
 }
@@ -30,13 +30,13 @@ pub struct CleanRow {
     pub z: Vec<f32>,
 }
 
-impl<'a> RowByRow<'a> {
+impl<'a> StreamingDenoiser<'a> {
     /// A stream before its first row.
     ///
     /// # Panics
     /// If a net of the model reads whole sequences.
     pub fn new(model: &'a LatentModel) -> Self {
-        RowByRow { model, stream: Stream::new(model, 1) }
+        StreamingDenoiser { model, stream: Stream::new(model, 1) }
     }
 
     /// Forgets everything seen.
@@ -60,7 +60,7 @@ impl<'a> RowByRow<'a> {
         };
         let (mean, var): (Vec<f32>, Vec<f32>) = row.iter().enumerate().map(known).unzip();
         let fed_row = moments(&mean, &var, row.len(), &Device::flex());
-        // The generating net reads what was kept before the row was seen.
+        // The generative net reads what was kept before the row was seen.
         let before = self.stream.clone();
         let latent = self.stream.recognise(fed_row.clone());
         let said = self.model.said(before.look_ahead(fed(latent.clone(), Feed::Moments)));
@@ -83,7 +83,7 @@ impl<'a> RowByRow<'a> {
 
     /// A row against what was expected of it.
     fn judged(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
-        let likelihood = self.model.nets.generating.spec.likelihood;
+        let likelihood = self.model.nets.generative.spec.likelihood;
         let values = row.iter().zip(expected).map(|(observed, expected)| Value {
             observed: f64::from(*observed),
             mean: f64::from(expected.mean),

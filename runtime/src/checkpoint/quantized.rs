@@ -1,14 +1,14 @@
-//! Affine maps in packed layouts: blocks of bytes and the integers around them.
+//! Affine maps in quantized layouts: blocks of bytes and the integers around them.
 
 use super::layout::{AffineShape, BLOCK_ROWS, PACKING};
 use super::read::Cursor;
 use super::spec::Layout;
-use crate::kernels::{LEAST_CUT, RAW_VARIANCE_BITS};
+use crate::kernels::{MIN_VARIANCE_SHIFT, RAW_VARIANCE_BITS};
 use crate::moments::fixed::{LARGEST_SHIFT, VAR_BITS};
 
-/// Fixed-point scales that all rows of a packed map share.
+/// Fixed-point scales that all rows of a quantized map share.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Packing {
+pub(crate) struct QuantParams {
     /// Codes of activations per unit of their value.
     pub(crate) unit: f32,
     /// Largest magnitude of an input's code.
@@ -28,12 +28,12 @@ const LARGEST_RAW_BITS: u32 = RAW_VARIANCE_BITS + 6;
 /// A variance's exponent never falls below this (see `moments::fixed`).
 const LEAST_EXPONENT: u32 = VAR_BITS;
 /// Nor does it rise above this.
-pub(super) const LARGEST_EXPONENT: u32 = VAR_BITS + LARGEST_SHIFT + LEAST_CUT;
+pub(super) const LARGEST_EXPONENT: u32 = VAR_BITS + LARGEST_SHIFT + MIN_VARIANCE_SHIFT;
 
-impl Packing {
+impl QuantParams {
     pub(crate) fn read(bytes: [u8; 16]) -> Self {
         let [unit, input_limit, variance_bits, variance_exponent] = words(bytes);
-        Packing {
+        QuantParams {
             unit: f32::from_bits(unit),
             input_limit: input_limit as i32,
             variance_bits,
@@ -76,17 +76,17 @@ fn words(bytes: [u8; 16]) -> [u32; 4] {
 }
 
 impl<'m> Cursor<'m> {
-    /// The next affine map, in a packed layout.
-    pub(crate) fn packed(&mut self, shape: AffineShape) -> PackedView<'m> {
-        PackedView::read(self, shape)
+    /// The next affine map, in a quantized layout.
+    pub(crate) fn quantized(&mut self, shape: AffineShape) -> QuantizedView<'m> {
+        QuantizedView::read(self, shape)
     }
 }
 
-/// One packed affine map, its bytes still in the checkpoint.
+/// One quantized affine map, its bytes still in the checkpoint.
 ///
 /// A step holds one for each map it walks through, on a stack that is short: it knows no more of the shape than kernels ask for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PackedView<'m> {
+pub(crate) struct QuantizedView<'m> {
     /// Columns, with padding to whole blocks.
     pub(crate) cols: usize,
     /// Fours of rows, all of them there.
@@ -95,14 +95,14 @@ pub(crate) struct PackedView<'m> {
     pub(crate) propagates: bool,
     /// Whether squares of weights are stored.
     pub(crate) has_squares: bool,
-    packing: &'m [u8; PACKING],
+    quant_params: &'m [u8; PACKING],
     weights: &'m [u8],
     squares: &'m [u8],
 }
 
-/// Four rows of a packed map. Words are little-endian; biases and scales have the fractional bits of `moments::fixed`.
+/// Four rows of a quantized map. Words are little-endian; biases and scales have the fractional bits of `moments::fixed`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PackedGroup<'m> {
+pub(crate) struct QuantizedGroup<'m> {
     /// Blocks of weights, by columns.
     pub(crate) weights: &'m [u8],
     pub(crate) biases: &'m Words,
@@ -118,22 +118,22 @@ pub(crate) type Words = [[u8; 4]; BLOCK_ROWS];
 /// What a map that carries no variances has instead of a list.
 const NO_WORDS: Words = [[0; 4]; BLOCK_ROWS];
 
-impl<'m> PackedView<'m> {
+impl<'m> QuantizedView<'m> {
     #[inline(never)] // asked for in many places
     pub(crate) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
         // Packed sections are whole multiples of the alignment.
-        let groups = shape.packed_rows() / BLOCK_ROWS;
+        let groups = shape.quantized_rows() / BLOCK_ROWS;
         let (mean_bytes, square_bytes) =
             (groups * shape.mean_group(), if shape.propagates { groups * shape.square_group() } else { 0 });
-        let packing = cursor.take(PACKING).first_chunk().unwrap_or(&[0; PACKING]);
+        let quant_params = cursor.take(PACKING).first_chunk().unwrap_or(&[0; PACKING]);
         let (weights, squares) = (cursor.take(mean_bytes), cursor.take(square_bytes));
         let whole = weights.len() == mean_bytes && squares.len() == square_bytes;
-        PackedView {
-            cols: shape.packed_cols(),
+        QuantizedView {
+            cols: shape.quantized_cols(),
             groups: if whole { groups } else { 0 },
             propagates: shape.propagates,
             has_squares: shape.propagates && shape.layout == Layout::Fast,
-            packing,
+            quant_params,
             weights,
             squares,
         }
@@ -141,8 +141,8 @@ impl<'m> PackedView<'m> {
 
     /// The scales that all rows share.
     #[inline(always)]
-    pub(crate) fn packing(&self) -> Packing {
-        Packing::read(*self.packing)
+    pub(crate) fn quant_params(&self) -> QuantParams {
+        QuantParams::read(*self.quant_params)
     }
 
     /// Both sections as they are, for kernels that walk through whole layers: for each four rows their blocks, and then what belongs to each row.
@@ -152,18 +152,18 @@ impl<'m> PackedView<'m> {
     }
 
     /// The rows in groups of four.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = PackedGroup<'m>> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
         (0..self.groups).map(|index| self.group(index))
     }
 
     /// Rows 4 · `index` to 4 · `index` + 3.
     #[inline(always)]
-    pub(crate) fn group(&self, index: usize) -> PackedGroup<'m> {
+    pub(crate) fn group(&self, index: usize) -> QuantizedGroup<'m> {
         let bytes = BLOCK_ROWS * self.cols;
         let [weights, squares] = self.streams();
         let (weights, [biases, mean_scales]) = rows(weights, index, bytes);
         let (squares, [var_scales]) = rows(squares, index, if self.has_squares { bytes } else { 0 });
-        PackedGroup { weights, biases, mean_scales, squares, var_scales }
+        QuantizedGroup { weights, biases, mean_scales, squares, var_scales }
     }
 }
 

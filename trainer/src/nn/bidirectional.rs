@@ -4,25 +4,25 @@ use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use quaver::checkpoint::ModelSpec;
 
 use super::Parameters;
-use super::net::{Course, LayerStep, MomentTensors, Pass, forward_moments, output_map, sum};
+use super::net::{ForwardOptions, LayerStep, MomentTensors, Pass, forward_moments, output_map, sum};
 use super::tensors::{LayerStack, LayerTensors, ParameterTensors};
 
 /// The tensors of a network, and of the layers that read backwards if it has any.
 #[derive(Clone, Debug)]
-pub struct BothWays {
+pub struct Bidirectional {
     /// From the beginning to the end; the output map is here.
     pub ahead: ParameterTensors,
     /// From the end to the beginning.
     pub back: Option<LayerStack>,
 }
 
-impl BothWays {
+impl Bidirectional {
     /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
     ///
     /// # Panics
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, ahead: &Parameters, back: Option<&Parameters>, device: &Device) -> Self {
-        BothWays {
+        Bidirectional {
             ahead: ParameterTensors::new(spec, ahead, device),
             back: back.map(|back| LayerStack::new(spec, back, device)),
         }
@@ -46,7 +46,7 @@ impl BothWays {
     ) -> Pass {
         let lanes = lengths.0.len();
         let Some(back) = &self.back else {
-            return forward_moments(spec, &self.ahead, input, Course { lanes, threads, start: None });
+            return forward_moments(spec, &self.ahead, input, ForwardOptions { lanes, threads, start: None });
         };
         let order = lengths.reversal(input.mean.dims()[0] / lanes, &input.mean.device());
         let mut signal = input;
@@ -94,7 +94,7 @@ fn rearranged(moments: MomentTensors, order: &Tensor<1, Int>) -> MomentTensors {
 
 #[cfg(test)]
 mod tests {
-    use quaver::checkpoint::{CellKind, Transfer, UnitNoise};
+    use quaver::checkpoint::{Activation, CellKind, UnitNoise};
 
     use super::*;
     use crate::config::Init;
@@ -111,13 +111,13 @@ mod tests {
         normals(&mut stream(seed, Purpose::Initialisation), STEPS * LANES * 2)
     }
 
-    fn run(nets: &BothWays, spec: &ModelSpec, input: &[f32]) -> Vec<f32> {
+    fn run(nets: &Bidirectional, spec: &ModelSpec, input: &[f32]) -> Vec<f32> {
         let input = moments(input, &vec![0.0; input.len()], 2, &Device::flex());
         to_vec(nets.forward(spec, input, &Lengths(&LENGTHS), 1).output.mean)
     }
 
     fn net() -> (ModelSpec, Parameters, Parameters) {
-        let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3), (CellKind::Elman(Transfer::Tanh), 4)]);
+        let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3), (CellKind::Elman(Activation::Tanh), 4)]);
         spec.layers[1].recurrent_noise = UnitNoise::Dropout { keep: 0.7 };
         (spec.clone(), Init::default().draw(&spec, 1), Init::default().draw(&spec, 2).without_output())
     }
@@ -137,8 +137,9 @@ mod tests {
     #[test]
     fn swapping_directions_is_turning_the_sequence_round() {
         let (spec, mut one, mut other) = net();
-        let nets =
-            |one: &Parameters, other: &Parameters| BothWays::new(&spec, one, Some(other), &Device::flex());
+        let nets = |one: &Parameters, other: &Parameters| {
+            Bidirectional::new(&spec, one, Some(other), &Device::flex())
+        };
         let plain = run(&nets(&one, &other), &spec, &input(1));
         for (ahead, back) in one.tensors.iter_mut().zip(&mut other.tensors) {
             assert_eq!(ahead.name, back.name);
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn the_last_step_reaches_the_first_and_padding_reaches_nothing() {
         let (spec, one, other) = net();
-        let nets = BothWays::new(&spec, &one, Some(&other), &Device::flex());
+        let nets = Bidirectional::new(&spec, &one, Some(&other), &Device::flex());
         let plain = run(&nets, &spec, &input(1));
         let with = |step: usize, lane: usize| {
             let mut changed = input(1);

@@ -1,12 +1,12 @@
-//! Transfer functions with their derivatives, as types.
+//! Activation functions with their derivatives, as types.
 
 use quaver::moments::{Jacobian, Moments, gradient};
 
-/// A transfer function on moments.
+/// A activation function on moments.
 ///
 /// A type rather than a function pointer or a closure, so that loops over it are compiled for it alone (see
 /// [`super::vectorised`]).
-pub(crate) trait Squash {
+pub(crate) trait ActivationMoments {
     /// Moments of the value, and their derivatives by those of the argument.
     fn differentiate(argument: Moments) -> (Moments, Jacobian);
 }
@@ -16,7 +16,7 @@ macro_rules! squash {
         $(#[$doc])*
         pub(crate) struct $name;
 
-        impl Squash for $name {
+        impl ActivationMoments for $name {
             #[inline(always)]
             fn differentiate(argument: Moments) -> (Moments, Jacobian) {
                 $function(argument)
@@ -27,7 +27,7 @@ macro_rules! squash {
 
 squash! {
     /// max(0, a).
-    Rectifier = gradient::rectifier;
+    Relu = gradient::relu;
     /// The logistic function.
     Sigmoid = gradient::sigmoid;
     /// The logistic function as published.

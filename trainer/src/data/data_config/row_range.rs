@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// down to whole places, so that `..80%` and `80%..` share a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Cut {
+pub struct RowRange {
     from: Bound,
     to: Bound,
 }
@@ -25,7 +25,7 @@ enum Bound {
     Percent(f64),
 }
 
-impl Cut {
+impl RowRange {
     /// The places meant, out of `len`. The error says why there are none.
     pub fn within(&self, len: usize) -> Result<Range<usize>, String> {
         let from = self.from.place(len).unwrap_or(0);
@@ -50,7 +50,7 @@ impl Bound {
     }
 }
 
-impl FromStr for Cut {
+impl FromStr for RowRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -60,14 +60,14 @@ impl FromStr for Cut {
             )
         };
         match text.split_once("..") {
-            Some((from, to)) => Ok(Cut {
+            Some((from, to)) => Ok(RowRange {
                 from: parse_bound(from).ok_or_else(malformed)?,
                 to: parse_bound(to).ok_or_else(malformed)?,
             }),
             None => {
                 let index: usize = text.trim().parse().map_err(|_| malformed())?;
                 let next = index.checked_add(1).ok_or_else(malformed)?;
-                Ok(Cut { from: Bound::Index(index), to: Bound::Index(next) })
+                Ok(RowRange { from: Bound::Index(index), to: Bound::Index(next) })
             }
         }
     }
@@ -97,13 +97,13 @@ impl fmt::Display for Bound {
     }
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for RowRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}..{}", self.from, self.to)
     }
 }
 
-impl TryFrom<String> for Cut {
+impl TryFrom<String> for RowRange {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -111,8 +111,8 @@ impl TryFrom<String> for Cut {
     }
 }
 
-impl From<Cut> for String {
-    fn from(cut: Cut) -> String {
+impl From<RowRange> for String {
+    fn from(cut: RowRange) -> String {
         cut.to_string()
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn within(cut: &str, len: usize) -> Result<Range<usize>, String> {
-        cut.parse::<Cut>()?.within(len)
+        cut.parse::<RowRange>()?.within(len)
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn text_and_back() {
         for text in ["2..5", "..", "12.5%..", "..80%"] {
-            assert_eq!(String::from(text.parse::<Cut>().unwrap()), text);
+            assert_eq!(String::from(text.parse::<RowRange>().unwrap()), text);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 mod added_noise;
 mod columns;
-mod cut;
 mod envelope;
-mod picked;
+mod row_range;
+mod row_selection;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use super::table::{Table, listed};
 pub use added_noise::{AddedNoise, FreshNoise};
 use columns::Choice;
 pub use columns::{Columns, Patterns, Targets};
-pub use cut::Cut;
-pub use picked::{Picked, RowList};
+pub use row_range::RowRange;
+pub use row_selection::{RowList, RowSelection};
 use source::Reading;
 pub use source::Source;
 
@@ -43,11 +43,11 @@ const DEFAULT_VALID_FRACTION: f64 = 0.2;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recipe {
+pub struct DataConfig {
     /// What to learn from: a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths
     /// are relative to the config file, or to the folder given by `--data-dir`; `sequences` and `rows` are
     /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`Cut`]; `rows` may be a list in a file instead,
-    /// see [`Picked`].
+    /// see [`RowSelection`].
     #[serde(deserialize_with = "source::one_or_many")]
     pub train: Vec<Source>,
     /// What to stop early on, in the same form. Instead of it, `valid_fraction` may be given.
@@ -100,7 +100,7 @@ fn yes() -> bool {
     true
 }
 
-impl Recipe {
+impl DataConfig {
     /// Part of the training data to set aside for validation; `None` where validation has files of its own.
     pub fn fraction_set_aside(&self) -> Option<f64> {
         self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
@@ -167,8 +167,8 @@ impl Recipe {
         for source in sources {
             let (choice, table) =
                 self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
-            let lead = source.lead.unwrap_or(0);
-            let led = |sequence| Sequence { lead, ..sequence };
+            let burn_in = source.burn_in.unwrap_or(0);
+            let led = |sequence| Sequence { burn_in, ..sequence };
             sequences.extend(self.sequences(table, &choice).into_iter().map(led));
             settled.get_or_insert(choice);
         }

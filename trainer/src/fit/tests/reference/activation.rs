@@ -1,26 +1,26 @@
-//! Moments through transfer functions, in any number.
+//! Moments through activation functions, in any number.
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
-use quaver::checkpoint::Transfer;
+use quaver::checkpoint::Activation;
 use quaver::moments::{Moments, gradient};
 
 use super::Pair;
 use super::number::{Number, Recorded};
 
 /// The moments of f(a), given those of a.
-pub(crate) type Squash<N> = fn(Transfer, Pair<N>) -> Pair<N>;
+pub(crate) type ActivationMoments<N> = fn(Activation, Pair<N>) -> Pair<N>;
 
-/// The closed forms that are printed: sigmoid and tanh approximately, the rectifier exactly (Bayer 2015, thesis, 2.3.4; the
+/// The closed forms that are printed: sigmoid and tanh approximately, the relu exactly (Bayer 2015, thesis, 2.3.4; the
 /// squares that are subtracted are of the outgoing mean).
-pub(crate) fn printed<N: Number>(transfer: Transfer, (m, v): Pair<N>) -> Pair<N> {
-    match transfer {
-        Transfer::Sigmoid => printed_sigmoid(m, v),
-        Transfer::Tanh => {
+pub(crate) fn printed<N: Number>(activation: Activation, (m, v): Pair<N>) -> Pair<N> {
+    match activation {
+        Activation::Sigmoid => printed_sigmoid(m, v),
+        Activation::Tanh => {
             let (mean, var) = printed_sigmoid(m * N::constant(2.0), v * N::constant(4.0));
             (mean * N::constant(2.0) - N::constant(1.0), var * N::constant(4.0))
         }
-        Transfer::Rectifier => rectifier(m, v),
+        Activation::Relu => relu(m, v),
     }
 }
 
@@ -40,11 +40,11 @@ fn smoothed<N: Number>(m: N, v: N) -> N {
 }
 
 /// E = mΦ(r) + √v φ(r), V = (m² + v)Φ(r) + m√v φ(r) − E², r = m/√v.
-fn rectifier<N: Number>(m: N, v: N) -> Pair<N> {
-    let deviation = v.clone().sqrt();
-    let r = m.clone() / deviation.clone();
+fn relu<N: Number>(m: N, v: N) -> Pair<N> {
+    let std_dev = v.clone().sqrt();
+    let r = m.clone() / std_dev.clone();
     let density = (r.clone().squared() * N::constant(-0.5)).exp() / N::constant(TAU.sqrt());
-    let (passing, edge) = (r.below(), deviation * density);
+    let (passing, edge) = (r.below(), std_dev * density);
     let mean = m.clone() * passing.clone() + edge.clone();
     let second = (m.clone().squared() + v) * passing + m * edge;
     (mean.clone(), second - mean.squared())
@@ -52,12 +52,12 @@ fn rectifier<N: Number>(m: N, v: N) -> Pair<N> {
 
 /// The fitted forms, by the runtime's own values and slopes at this point: what is tested is everything around them. That the
 /// slopes are those of the values is for the runtime's tests to say.
-pub(crate) fn fitted(transfer: Transfer, (m, v): Pair<Recorded>) -> Pair<Recorded> {
+pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Recorded> {
     let at = Moments { mean: m.value(), var: v.value() };
-    let (value, slope) = match transfer {
-        Transfer::Sigmoid => gradient::sigmoid(at),
-        Transfer::Tanh => gradient::tanh(at),
-        Transfer::Rectifier => gradient::rectifier(at),
+    let (value, slope) = match activation {
+        Activation::Sigmoid => gradient::sigmoid(at),
+        Activation::Tanh => gradient::tanh(at),
+        Activation::Relu => gradient::relu(at),
     };
     let constant = |value: f32| Recorded::constant(value.into());
     let (by_mean, by_var) = (m - constant(at.mean), v - constant(at.var));

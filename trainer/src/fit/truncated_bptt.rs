@@ -49,20 +49,20 @@ fn copy_row(from: &[f32], from_row: usize, to: &mut [f32], to_row: usize, units:
 
 #[cfg(test)]
 mod tests {
-    use quaver::checkpoint::{CellKind, Transfer, UnitNoise};
+    use quaver::checkpoint::{Activation, CellKind, UnitNoise};
 
     use super::*;
     use crate::config::Init;
     use crate::data::{Rows, Scaling, Sequence, batch};
-    use crate::fit::{Architecture, Context, evaluate, slope_in};
+    use crate::fit::{Architecture, Context, evaluate, loss_and_gradient_in};
     use crate::nn::random::{Purpose, normal, stream};
     use crate::nn::test_spec;
 
     #[test]
     fn the_loss_of_carried_chunks_is_that_of_whole_sequences() {
-        let dense = CellKind::Dense(Transfer::Tanh);
+        let dense = CellKind::Dense(Activation::Tanh);
         let mut spec =
-            test_spec(1, 1, &[(CellKind::Lstm, 4), (dense, 3), (CellKind::Elman(Transfer::Tanh), 5)]);
+            test_spec(1, 1, &[(CellKind::Lstm, 4), (dense, 3), (CellKind::Elman(Activation::Tanh), 5)]);
         spec.layers[0].recurrent_noise = UnitNoise::Dropout { keep: 0.8 };
         let parameters = Init::default().draw(&spec, 1);
         let mut rng = stream(1, Purpose::Initialisation);
@@ -80,7 +80,7 @@ mod tests {
         for batch in batch::carried(&sequences, &scaling, 3, 2, &mut rng) {
             let start = carried.start(&spec.carried_units(), &batch);
             let context = Context { start: Some(&start), ..Context::default() };
-            let slope = slope_in(&spec, &parameters, &batch, context).unwrap();
+            let slope = loss_and_gradient_in(&spec, &parameters, &batch, context).unwrap();
             sum += slope.nll * slope.steps as f64;
             carried = Carried::after(&batch, slope.states);
         }

@@ -3,7 +3,7 @@
 use rand_core::Rng;
 
 use super::inputs::{Inputs, Latents};
-use super::sampler::{Feedback, Sampler};
+use super::sampler::{FeedMode, Sampler};
 use super::state::LatentState;
 use super::steps::pass;
 use crate::models::words::copy;
@@ -15,7 +15,7 @@ use crate::{Arena, Error};
 /// the rows that were drawn. The sampler lends its room for computing and is where it was when the fan is gone.
 ///
 /// ```
-/// use quaver::{Arena, Fan, Feedback, Sampler};
+/// use quaver::{Arena, Rollouts, FeedMode, Sampler};
 /// use rand_xoshiro::{Xoroshiro128PlusPlus, rand_core::SeedableRng};
 ///
 /// static MODEL: &[u8] = quaver::include_checkpoint!("../../../examples/sampler.qvr");
@@ -26,25 +26,25 @@ use crate::{Arena, Error};
 ///
 /// let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
 /// let mut futures = Arena::<{ 16 * 21 }>::new(); // `LatentModel::future_words` for each
-/// let mut fan = Fan::<16>::new(&mut sampler, &mut futures)?;
+/// let mut fan = Rollouts::<16>::new(&mut sampler, &mut futures)?;
 /// for _ in 0..5 {
-///     fan.advance(&mut rng, Feedback::Draw);
+///     fan.advance(&mut rng, FeedMode::Draw);
 ///     let [low, high] = [0.1, 0.9].map(|q| fan.quantile(0, q));
-///     println!("{:?} ± {:?}, between {low:?} and {high:?}", fan.mean(0), fan.std(0));
+///     println!("{:?} ± {:?}, between {low:?} and {high:?}", fan.mean(0), fan.std_dev(0));
 /// }
-/// # assert!(fan.std(0).is_some_and(|std| std > 0.0));
+/// # assert!(fan.std_dev(0).is_some_and(|std_dev| std_dev > 0.0));
 /// # assert_eq!(sampler.model().future_words(), 21);
 /// # Ok::<(), quaver::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Fan<'s, 'm, 'a, const K: usize> {
+pub struct Rollouts<'s, 'm, 'a, const K: usize> {
     sampler: &'s mut Sampler<'m, 'a>,
-    /// Per future: the layers of the generating network, then the last row.
+    /// Per future: the layers of the generative network, then the last row.
     futures: &'s mut [f32],
     horizon: usize,
 }
 
-impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
+impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
     /// Begins `K` futures where `sampler` stands, in an arena of `K` × [`future_words`](crate::LatentModel::future_words).
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
     pub fn new_in(sampler: &'s mut Sampler<'m, 'a>, words: &'s mut [f32]) -> Result<Self, Error> {
         let (needed, found) = (K.saturating_mul(sampler.model.future_words()), words.len());
         let futures = words.get_mut(..needed).ok_or(Error::Arena { needed, found })?;
-        let mut fan = Fan { sampler, futures, horizon: 0 };
+        let mut fan = Rollouts { sampler, futures, horizon: 0 };
         fan.restart();
         Ok(fan)
     }
@@ -72,7 +72,7 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
     pub fn restart(&mut self) {
         let words = self.future_words();
         for future in self.futures.chunks_exact_mut(words) {
-            copy(future, self.sampler.state.generating);
+            copy(future, self.sampler.state.generative);
         }
         self.horizon = 0;
     }
@@ -83,10 +83,10 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
     }
 
     /// Takes every future one step ahead, each with a z of its own.
-    pub fn advance(&mut self, rng: &mut (impl Rng + ?Sized), feedback: Feedback) {
+    pub fn advance(&mut self, rng: &mut (impl Rng + ?Sized), feedback: FeedMode) {
         let (words, first) = (self.future_words(), self.horizon == 0);
         let Sampler { model, state } = &mut *self.sampler;
-        let network = model.generating();
+        let network = model.generative();
         // The last prediction makes room for what the futures say.
         state.expected = false;
         for future in self.futures.chunks_exact_mut(words) {
@@ -100,7 +100,7 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
                 Inputs::row_and_latents(network, row, fed, Latents::Moments)
             };
             pass(network, recurrent, scratch, inputs, outputs.places());
-            if feedback == Feedback::Draw {
+            if feedback == FeedMode::Draw {
                 outputs.draw(model.likelihood(), rng);
             }
             copy(row, outputs.mean);
@@ -111,7 +111,7 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
     /// The values of one channel, future by future; none before the first step.
     pub fn values(&self, channel: usize) -> impl Iterator<Item = f32> + '_ {
         let place = if self.horizon > 0 && channel < self.sampler.model.channels() {
-            self.sampler.model.generating().spec().recurrent_words() + channel
+            self.sampler.model.generative().spec().recurrent_words() + channel
         } else {
             usize::MAX
         };
@@ -125,12 +125,12 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
 
     /// Standard deviation of a channel over the futures, about their own mean (the root of a sum over K − 1); 0 for one
     /// future.
-    pub fn std(&self, channel: usize) -> Option<f32> {
-        self.moments(channel).map(|(_, std)| std)
+    pub fn std_dev(&self, channel: usize) -> Option<f32> {
+        self.moments(channel).map(|(_, std_dev)| std_dev)
     }
 
     /// The value below which a share `q` of the futures lies, between 0 and 1: linear between the values in order, as in
-    /// Hyndman and Fan's seventh definition (1996), the usual one.
+    /// Hyndman and Rollouts's seventh definition (1996), the usual one.
     pub fn quantile(&self, channel: usize, q: f32) -> Option<f32> {
         let last = self.values(channel).count().checked_sub(1)?;
         let place = q.clamp(0.0, 1.0) * last as f32;
@@ -148,8 +148,8 @@ impl<'s, 'm, 'a, const K: usize> Fan<'s, 'm, 'a, K> {
             mean += before / count;
             squares += before * (value - mean);
         }
-        let std = libm::sqrtf(squares / (count - 1.0).max(1.0));
-        (count > 0.0).then_some((mean, std))
+        let std_dev = libm::sqrtf(squares / (count - 1.0).max(1.0));
+        (count > 0.0).then_some((mean, std_dev))
     }
 
     /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and it takes no memory to sort them in.

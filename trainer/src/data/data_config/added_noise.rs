@@ -52,23 +52,23 @@ impl AddedNoise {
     pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) -> FreshNoise {
         let channels = splits[0].first().map_or(0, |first| first.inputs.channels);
         let train = splits[0].iter().map(|sequence| sequence.inputs.as_ref());
-        let deviations = Scaler::fit(channels, train).std;
+        let std_devs = Scaler::fit(channels, train).std_dev;
         for (split, sequences) in splits.into_iter().enumerate() {
             for (index, sequence) in sequences.iter_mut().enumerate() {
                 let purpose = Purpose::AddedNoise { split: split as u64, sequence: index as u64 };
-                let noisy = self.on(&sequence.inputs, &deviations, &mut stream(self.seed, purpose));
+                let noisy = self.on(&sequence.inputs, &std_devs, &mut stream(self.seed, purpose));
                 *sequence = sequence.with_noisy_inputs(noisy);
             }
         }
-        FreshNoise { noise: *self, deviations }
+        FreshNoise { noise: *self, std_devs }
     }
 
     /// Rows with noise on them. What is missing stays missing.
-    fn on(&self, rows: &Rows, deviations: &[f32], rng: &mut impl Rng) -> Rows {
+    fn on(&self, rows: &Rows, std_devs: &[f32], rng: &mut impl Rng) -> Rows {
         // A ratio of powers is a ratio of squares: half as many decibels for deviations.
         let scale = self.db.map(|db| 10_f64.powf(-db / 20.0));
         let mut noisy = |(place, value): (usize, &f32)| match (scale, self.on) {
-            (Some(scale), _) => value + (scale * normal(rng)) as f32 * deviations[place % deviations.len()],
+            (Some(scale), _) => value + (scale * normal(rng)) as f32 * std_devs[place % std_devs.len()],
             (None, Some(p)) if uniform(rng) < p && !value.is_nan() => 1.0,
             _ => *value,
         };
@@ -82,7 +82,7 @@ impl AddedNoise {
 pub struct FreshNoise {
     noise: AddedNoise,
     /// Of every channel over the clean training split.
-    deviations: Vec<f32>,
+    std_devs: Vec<f32>,
 }
 
 impl FreshNoise {
@@ -92,7 +92,7 @@ impl FreshNoise {
         let renewed = |(index, sequence): (u64, &Sequence)| {
             let clean = sequence.truth.as_ref().unwrap_or(&sequence.inputs);
             let mut rng = stream(self.noise.seed, Purpose::FreshNoise { epoch, sequence: index });
-            sequence.with_noisy_inputs(self.noise.on(clean, &self.deviations, &mut rng))
+            sequence.with_noisy_inputs(self.noise.on(clean, &self.std_devs, &mut rng))
         };
         (0..).zip(train).map(renewed).collect()
     }

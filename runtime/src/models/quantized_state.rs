@@ -1,6 +1,6 @@
-//! The state of packed layers as numbers, to save it, and back. Both ways are exact.
+//! The state of quantized layers as numbers, to save it, and back. Both ways are exact.
 
-use crate::cells::{CELL_LIMIT, PackedUnit};
+use crate::cells::{CELL_LIMIT, QuantizedUnit};
 use crate::checkpoint::{CellKind, ModelSpec};
 use crate::moments::Moments;
 use crate::moments::fixed::{SHORT_MEAN_BITS, VAR_BITS};
@@ -11,7 +11,7 @@ const CELL: f32 = (1_u32 << VAR_BITS) as f32;
 
 /// The moments that a word of h stands for.
 pub(super) fn unit(word: f32) -> Moments {
-    let PackedUnit { mean, var } = PackedUnit::from_word(word);
+    let QuantizedUnit { mean, var } = QuantizedUnit::from_word(word);
     Moments { mean: mean as f32 / UNIT_MEAN, var: var as f32 / UNIT_VAR }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn save(spec: &ModelSpec, state: &[f32], numbers: &mut [f32]) {
     }
 }
 
-/// Reads what [`save`] wrote; numbers that a packed layer cannot hold become the nearest that it can.
+/// Reads what [`save`] wrote; numbers that a quantized layer cannot hold become the nearest that it can.
 pub(super) fn restore(spec: &ModelSpec, state: &mut [f32], numbers: &[f32]) {
     let (mut state, mut numbers) = (state, numbers);
     for layer in &spec.layers {
@@ -45,7 +45,7 @@ pub(super) fn restore(spec: &ModelSpec, state: &mut [f32], numbers: &[f32]) {
         let (vars, left) = left.split_at_checked(units).unwrap_or_default();
         for (word, (mean, var)) in h.iter_mut().zip(means.iter().zip(vars)) {
             let mean = ((mean * UNIT_MEAN) as i32).clamp(-0x8000, 0x7FFF);
-            *word = PackedUnit { mean, var: ((var * UNIT_VAR) as i32).min(0xFFFF) }.to_word();
+            *word = QuantizedUnit { mean, var: ((var * UNIT_VAR) as i32).min(0xFFFF) }.to_word();
         }
         let cells = cells(layer.cell, layer.units);
         let (c, rest) = rest.split_at_mut_checked(cells).unwrap_or_default();

@@ -1,18 +1,18 @@
-//! What the generating network is fed with: moments of what its family reads, then of the latents.
+//! What the generative network is fed with: moments of what its family reads, then of the latents.
 
 use crate::cells::UNIT_LIMIT;
 use crate::checkpoint::Prior;
 use crate::models::Model;
 use crate::models::input::RawRow;
-use crate::models::outputs::{Outputs, Places};
-#[cfg(feature = "packed")]
-use crate::models::packed_state;
+use crate::models::outputs::{OutputSlices, Outputs};
+#[cfg(feature = "quantized")]
+use crate::models::quantized_state;
 use crate::models::words::{Words, copy};
 use crate::moments::{Moments, at_most};
 
-/// Standardised moments of the generating network's inputs.
+/// Standardised moments of the generative network's inputs.
 #[derive(Debug)]
-pub(in crate::models) struct Fed<'a> {
+pub(in crate::models) struct DecoderInput<'a> {
     pub(super) mean: &'a mut [f32],
     pub(super) var: &'a mut [f32],
     /// Noise part of the latents' variances, until it is added to the other; what the variances were, while the next latents
@@ -22,7 +22,7 @@ pub(in crate::models) struct Fed<'a> {
     first_latent: usize,
 }
 
-impl<'a> Fed<'a> {
+impl<'a> DecoderInput<'a> {
     pub(super) fn divide(
         words: &mut Words<'a>,
         inputs: u16,
@@ -30,7 +30,7 @@ impl<'a> Fed<'a> {
         first_latent: usize,
     ) -> Option<Self> {
         let mut list = |count: u16| words.take(count.into());
-        Some(Fed { mean: list(inputs)?, var: list(inputs)?, noise: list(latents)?, first_latent })
+        Some(DecoderInput { mean: list(inputs)?, var: list(inputs)?, noise: list(latents)?, first_latent })
     }
 
     /// Everything certain and at its mean.
@@ -77,7 +77,7 @@ impl<'a> Fed<'a> {
     }
 
     /// Takes over what another stream of the same model is fed with.
-    pub(super) fn copy_from(&mut self, other: &Fed<'_>) {
+    pub(super) fn copy_from(&mut self, other: &DecoderInput<'_>) {
         copy(self.mean, other.mean);
         copy(self.var, other.var);
     }
@@ -96,7 +96,7 @@ impl<'a> Fed<'a> {
     }
 
     /// Where the recognition network writes its outputs. [`recognised`](Self::recognised) must follow.
-    pub(super) fn posterior(&mut self) -> Places<'_> {
+    pub(super) fn posterior(&mut self) -> OutputSlices<'_> {
         let first = self.first_latent;
         [
             self.mean.get_mut(first..).unwrap_or_default(),
@@ -115,13 +115,13 @@ impl<'a> Fed<'a> {
         }
     }
 
-    /// Takes in the row that the generating network reads next, in units of its training data.
+    /// Takes in the row that the generative network reads next, in units of its training data.
     #[inline(never)]
-    pub(super) fn take_row(&mut self, generating: &Model<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
+    pub(super) fn take_row(&mut self, generative: &Model<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
         let (means, vars) = self.others();
         for (channel, (mean, var)) in means.iter_mut().zip(vars).enumerate() {
             let reading = row.reading(channel).or_else(|| predicted.stand_in(channel));
-            let moments = generating.standardised(channel, reading);
+            let moments = generative.standardised(channel, reading);
             (*mean, *var) = (moments.mean, moments.var);
         }
     }
@@ -132,11 +132,11 @@ impl<'a> Fed<'a> {
         let spec = recognition.spec();
         let units = recurrent.get(spec.last_units()).unwrap_or_default();
         let (means, vars) = self.others();
-        match spec.layout.runs_packed() {
-            #[cfg(feature = "packed")]
+        match spec.layout.runs_quantized() {
+            #[cfg(feature = "quantized")]
             true => {
                 for ((mean, var), word) in means.iter_mut().zip(vars).zip(units) {
-                    let unit = packed_state::unit(*word);
+                    let unit = quantized_state::unit(*word);
                     (*mean, *var) = (unit.mean, unit.var);
                 }
             }

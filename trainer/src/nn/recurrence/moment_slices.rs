@@ -6,7 +6,7 @@ use super::cell::Gradient;
 
 /// Means and variances of the same units, or gradients for them.
 #[derive(Clone, Copy, Debug)]
-pub struct Planes<'a> {
+pub struct MomentSlices<'a> {
     /// Means.
     pub mean: &'a [f32],
     /// Variances.
@@ -15,34 +15,34 @@ pub struct Planes<'a> {
 
 /// Means and variances to be written.
 #[derive(Debug)]
-pub(super) struct PlanesMut<'a> {
+pub(super) struct MomentSlicesMut<'a> {
     pub(super) mean: &'a mut [f32],
     pub(super) var: &'a mut [f32],
 }
 
-impl<'a> Planes<'a> {
+impl<'a> MomentSlices<'a> {
     /// Means in the first half, variances in the second.
-    pub fn halves(packed: &'a [f32]) -> Self {
-        let (mean, var) = packed.split_at(packed.len() / 2);
-        Planes { mean, var }
+    pub fn halves(quantized: &'a [f32]) -> Self {
+        let (mean, var) = quantized.split_at(quantized.len() / 2);
+        MomentSlices { mean, var }
     }
 
     /// The first `count` units, and the rest.
     pub(super) fn split_at(self, count: usize) -> (Self, Self) {
         let (mean, var) = (self.mean.split_at(count), self.var.split_at(count));
-        (Planes { mean: mean.0, var: var.0 }, Planes { mean: mean.1, var: var.1 })
+        (MomentSlices { mean: mean.0, var: var.0 }, MomentSlices { mean: mean.1, var: var.1 })
     }
 
     /// The units of one lane.
     pub(super) fn lane(self, lane: usize, units: usize) -> Self {
         let range = lane * units..(lane + 1) * units;
-        Planes { mean: &self.mean[range.clone()], var: &self.var[range] }
+        MomentSlices { mean: &self.mean[range.clone()], var: &self.var[range] }
     }
 
     /// The first `count` units: in a loop over these, no access needs a check.
     #[inline(always)]
     pub(super) fn first(self, count: usize) -> Self {
-        Planes { mean: &self.mean[..count], var: &self.var[..count] }
+        MomentSlices { mean: &self.mean[..count], var: &self.var[..count] }
     }
 
     #[inline(always)]
@@ -56,11 +56,11 @@ impl<'a> Planes<'a> {
     }
 }
 
-impl<'a> PlanesMut<'a> {
+impl<'a> MomentSlicesMut<'a> {
     /// Means in the first half, variances in the second.
-    pub(super) fn halves(packed: &'a mut [f32]) -> Self {
-        let (mean, var) = packed.split_at_mut(packed.len() / 2);
-        PlanesMut { mean, var }
+    pub(super) fn halves(quantized: &'a mut [f32]) -> Self {
+        let (mean, var) = quantized.split_at_mut(quantized.len() / 2);
+        MomentSlicesMut { mean, var }
     }
 
     /// Four parts of one length.
@@ -74,27 +74,27 @@ impl<'a> PlanesMut<'a> {
     /// The first `count` units, and the rest.
     pub(super) fn split_at(self, count: usize) -> (Self, Self) {
         let (mean, var) = (self.mean.split_at_mut(count), self.var.split_at_mut(count));
-        (PlanesMut { mean: mean.0, var: var.0 }, PlanesMut { mean: mean.1, var: var.1 })
+        (MomentSlicesMut { mean: mean.0, var: var.0 }, MomentSlicesMut { mean: mean.1, var: var.1 })
     }
 
     /// The units of one lane.
-    pub(super) fn lane(&mut self, lane: usize, units: usize) -> PlanesMut<'_> {
+    pub(super) fn lane(&mut self, lane: usize, units: usize) -> MomentSlicesMut<'_> {
         let range = lane * units..(lane + 1) * units;
-        PlanesMut { mean: &mut self.mean[range.clone()], var: &mut self.var[range] }
+        MomentSlicesMut { mean: &mut self.mean[range.clone()], var: &mut self.var[range] }
     }
 
-    /// The first `count` units, as in [`Planes::first`].
+    /// The first `count` units, as in [`MomentSlices::first`].
     #[inline(always)]
     pub(super) fn first(self, count: usize) -> Self {
-        PlanesMut { mean: &mut self.mean[..count], var: &mut self.var[..count] }
+        MomentSlicesMut { mean: &mut self.mean[..count], var: &mut self.var[..count] }
     }
 
-    pub(super) fn reborrow(&mut self) -> PlanesMut<'_> {
-        PlanesMut { mean: self.mean, var: self.var }
+    pub(super) fn reborrow(&mut self) -> MomentSlicesMut<'_> {
+        MomentSlicesMut { mean: self.mean, var: self.var }
     }
 
-    pub(super) fn as_planes(&self) -> Planes<'_> {
-        Planes { mean: self.mean, var: self.var }
+    pub(super) fn as_slices(&self) -> MomentSlices<'_> {
+        MomentSlices { mean: self.mean, var: self.var }
     }
 
     #[inline(always)]

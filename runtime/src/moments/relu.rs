@@ -13,18 +13,18 @@ const FAR: f32 = 14.0;
 /// last term is misprinted as the square of the input's mean). As v → 0 this is (m, v) for m > 0
 /// and (0, 0) below.
 #[inline]
-pub fn rectifier(a: Moments) -> Moments {
-    let a = a.sane();
+pub fn relu(a: Moments) -> Moments {
+    let a = a.sanitized();
     match Clipped::of(a) {
         Some(clipped) => clipped.moments(a),
         None => undisturbed(a),
     }
 }
 
-/// [`rectifier`] and its derivatives: E[f′] = Φ(r), ½E[f″] = φ(r)/(2√v) for the mean (Bonnet, Price), and
+/// [`relu`] and its derivatives: E[f′] = Φ(r), ½E[f″] = φ(r)/(2√v) for the mean (Bonnet, Price), and
 /// those of E[f²] less E² for the variance.
-pub(super) fn rectifier_gradient(a: Moments) -> (Moments, Jacobian) {
-    let a = a.sane();
+pub(super) fn relu_gradient(a: Moments) -> (Moments, Jacobian) {
+    let a = a.sanitized();
     match Clipped::of(a) {
         Some(clipped) => {
             let y = clipped.moments(a);
@@ -43,7 +43,7 @@ fn undisturbed(a: Moments) -> Moments {
 ///
 /// The formulas are arranged around that side, because there is no cancellation in adding it to the greater one.
 struct Clipped {
-    deviation: f32,
+    std_dev: f32,
     /// φ(t).
     density: f32,
     /// Φ(−t), the probability of the lesser side.
@@ -58,8 +58,8 @@ impl Clipped {
     /// None when the lesser side is empty.
     #[inline]
     fn of(a: Moments) -> Option<Clipped> {
-        let deviation = libm::sqrtf(a.var);
-        let t = a.mean.abs() / deviation;
+        let std_dev = libm::sqrtf(a.var);
+        let t = a.mean.abs() / std_dev;
         // A certain zero makes 0/0.
         if t.is_nan() || t > FAR {
             return None;
@@ -68,16 +68,16 @@ impl Clipped {
         let tail = 0.5 * libm::erfcf(t * FRAC_1_SQRT_2);
         let mean = (density - t * tail).at_least(0.0);
         let second = (tail - t * mean).at_least(0.0);
-        Some(Clipped { deviation, density, tail, mean, var: (second - mean * mean).at_least(0.0) })
+        Some(Clipped { std_dev, density, tail, mean, var: (second - mean * mean).at_least(0.0) })
     }
 
     #[inline]
     fn moments(&self, a: Moments) -> Moments {
-        let below = Moments { mean: self.deviation * self.mean, var: a.var * self.var };
+        let below = Moments { mean: self.std_dev * self.mean, var: a.var * self.var };
         if a.mean > 0.0 {
             // max(a, 0) = a + max(−a, 0), and Cov[a, max(−a, 0)] = −vΦ(−t) by Stein's lemma.
             let var = a.var * ((1.0 - 2.0 * self.tail) + self.var);
-            Moments { mean: a.mean + below.mean, var }.sane()
+            Moments { mean: a.mean + below.mean, var }.sanitized()
         } else {
             below
         }
@@ -86,13 +86,13 @@ impl Clipped {
     fn jacobian(&self, a: Moments, y: Moments) -> Jacobian {
         let passing = if a.mean > 0.0 { 1.0 - self.tail } else { self.tail };
         let stopping = if a.mean > 0.0 { self.tail } else { 1.0 - self.tail };
-        let density = self.density / self.deviation;
+        let density = self.density / self.std_dev;
         Jacobian {
             mean_by_mean: passing,
             mean_by_var: 0.5 * density,
             var_by_mean: 2.0 * y.mean * stopping,
             var_by_var: passing - y.mean * density,
         }
-        .sane()
+        .sanitized()
     }
 }
