@@ -180,7 +180,7 @@ fn a_fan_spreads_as_the_oscillator_says() {
                     );
                     assert!(
                         (std_dev - spread).abs() < 5.0 * error / 2.0_f64.sqrt() + LINEAR,
-                        "{step} {std} {spread}"
+                        "{step} {std_dev} {spread}"
                     );
                 }
             }
