@@ -181,7 +181,12 @@ fn dropped_inputs() {
                 row.iter().map(|x| if normal.uniform() < f64::from(keep) { f64::from(*x) } else { 0.0 });
             squash(activation, dot(&weights, kept))
         });
-        agree(&format!("{activation:?} of dropped inputs"), predicted(&contents, &row, &[]), drawn, FIT + 0.01);
+        agree(
+            &format!("{activation:?} of dropped inputs"),
+            predicted(&contents, &row, &[]),
+            drawn,
+            FIT + 0.01,
+        );
     }
 }
 

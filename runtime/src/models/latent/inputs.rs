@@ -1,33 +1,34 @@
-//! What goes into a network: its standardised inputs.
+//! Standardised inputs of a latent model's networks.
 //!
 //! One type for both networks and for every source, so that their layers exist once in flash.
 
 use super::decoder_input::DecoderInput;
-use crate::cells::{InputPairs, UNIT_LIMIT};
+use crate::inputs::{InputPairs, StepIo};
 use crate::models::Model;
-use crate::models::input::{LastRow, RawRow};
+use crate::models::emitter::Emitter;
+use crate::models::input::{RawRow, ResidualBase};
 use crate::models::outputs::Outputs;
-use crate::moments::Moments;
+use crate::moments::{Moments, limited_mean};
 use crate::random::fixed_normal;
 
-/// How latents are fed.
+/// How latents enter the generative network.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Latents {
     /// Mean and variance.
     Moments,
-    /// The mean, as if it were certain.
+    /// The mean, without variance.
     Mean,
-    /// One draw of the fixed ones.
+    /// One of the fixed draws.
     Draw(u16),
 }
 
-/// Where the inputs come from.
+/// Source of the inputs.
 enum Source<'i> {
-    /// A row in raw units, with what was predicted for it.
+    /// A row in raw units, with its prediction.
     Row(RawRow<'i>, Option<&'i Outputs<'i>>),
     /// A row for the first inputs and the stream's latents for the others.
     RowAndLatents(RawRow<'i>, &'i DecoderInput<'i>, Latents),
-    /// All that the stream holds for the generative network.
+    /// All inputs that the stream holds for the generative network.
     DecoderInput(&'i DecoderInput<'i>, Latents),
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Inputs<'i> {
 }
 
 impl<'i> Inputs<'i> {
-    /// A row; where it has gaps, what was predicted for it.
+    /// A row; gaps are imputed by its prediction.
     pub(super) fn row(network: &'i Model<'i>, row: RawRow<'i>, predicted: Option<&'i Outputs<'i>>) -> Self {
         Inputs { network, source: Source::Row(row, predicted) }
     }
@@ -47,23 +48,23 @@ impl<'i> Inputs<'i> {
     pub(super) fn row_and_latents(
         network: &'i Model<'i>,
         row: &'i [f32],
-        fed: &'i DecoderInput<'i>,
+        input: &'i DecoderInput<'i>,
         latents: Latents,
     ) -> Self {
         let row = RawRow { values: row, vars: &[] };
-        Inputs { network, source: Source::RowAndLatents(row, fed, latents) }
+        Inputs { network, source: Source::RowAndLatents(row, input, latents) }
     }
 
-    /// What the stream holds.
-    pub(super) fn fed(network: &'i Model<'i>, fed: &'i DecoderInput<'i>, latents: Latents) -> Self {
-        Inputs { network, source: Source::DecoderInput(fed, latents) }
+    /// The inputs that the stream holds.
+    pub(super) fn decoder(network: &'i Model<'i>, input: &'i DecoderInput<'i>, latents: Latents) -> Self {
+        Inputs { network, source: Source::DecoderInput(input, latents) }
     }
 
-    /// The row among them, which outputs may be changes of.
-    pub(super) fn last_row(&self) -> LastRow<'_> {
+    /// The row among them, which residuals are added to.
+    fn residual_base(&self) -> ResidualBase<'_> {
         match &self.source {
-            Source::Row(row, _) | Source::RowAndLatents(row, ..) => LastRow::Raw(Some(row)),
-            Source::DecoderInput(fed, _) => LastRow::Standardised(fed),
+            Source::Row(row, _) | Source::RowAndLatents(row, ..) => ResidualBase::Raw(Some(row)),
+            Source::DecoderInput(input, _) => input.residual_base(),
         }
     }
 
@@ -73,16 +74,16 @@ impl<'i> Inputs<'i> {
         }
         match self.source {
             Source::Row(row, predicted) => {
-                let stand_in = || predicted.and_then(|predicted| predicted.stand_in(index));
-                self.network.standardised(index, row.reading(index).or_else(stand_in))
+                let imputed = || predicted.and_then(|predicted| predicted.impute(index));
+                self.network.standardised(index, row.reading(index).or_else(imputed))
             }
-            Source::RowAndLatents(row, fed, latents) => match fed.latent(index) {
-                Some(latent) => latent_moments(fed.at(index), latent, latents),
+            Source::RowAndLatents(row, input, latents) => match input.latent(index) {
+                Some(latent) => latent_moments(input.at(index), latent, latents),
                 None => self.network.standardised(index, row.reading(index)),
             },
-            Source::DecoderInput(fed, latents) => match fed.latent(index) {
-                Some(latent) => latent_moments(fed.at(index), latent, latents),
-                None => fed.at(index),
+            Source::DecoderInput(input, latents) => match input.latent(index) {
+                Some(latent) => latent_moments(input.at(index), latent, latents),
+                None => input.at(index),
             },
         }
     }
@@ -90,7 +91,7 @@ impl<'i> Inputs<'i> {
 
 impl InputPairs for Inputs<'_> {
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
-        // Latents are uncertain, and rows are a small part of what these models do.
+        // Latents have variances, and rows are a small part of these models' inputs.
         core::iter::empty()
     }
 
@@ -99,14 +100,36 @@ impl InputPairs for Inputs<'_> {
     }
 }
 
-/// A latent of the moments `z`, as it is fed.
+/// One step of a network: its inputs and its outputs.
+pub(super) struct NetworkStep<'i, 'p> {
+    pub(super) inputs: Inputs<'i>,
+    pub(super) emitter: Emitter<'i, 'p>,
+}
+
+impl InputPairs for NetworkStep<'_, '_> {
+    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+        self.inputs.deterministic()
+    }
+
+    fn any(&self, pair: usize) -> [Moments; 2] {
+        self.inputs.any(pair)
+    }
+}
+
+impl StepIo for NetworkStep<'_, '_> {
+    fn output(&mut self, row: Moments) {
+        self.emitter.add(row, self.inputs.residual_base());
+    }
+}
+
+/// A latent of the moments `z`, as it enters the generative network.
 fn latent_moments(z: Moments, latent: u16, latents: Latents) -> Moments {
     match latents {
         Latents::Moments => z,
         Latents::Mean => Moments { var: 0.0, ..z },
         Latents::Draw(draw) => {
             let value = z.mean + libm::sqrtf(z.var) * fixed_normal(draw, latent);
-            Moments { mean: value.clamp(-UNIT_LIMIT, UNIT_LIMIT), var: 0.0 }
+            Moments { mean: limited_mean(value), var: 0.0 }
         }
     }
 }

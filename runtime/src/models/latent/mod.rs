@@ -1,7 +1,7 @@
 //! Models with latent variables: two networks, run as one stream.
 //!
-//! A stream's memory is [`LatentState`]; what goes from it into a network is [`Inputs`]. The steps that denoiser, sampler and
-//! fan are made of are in `steps`.
+//! A stream's memory is `LatentState`, the inputs of its networks are `Inputs`. The steps that denoiser, sampler and rollouts
+//! are made of are in `steps`.
 
 mod average;
 mod decoder_input;
@@ -14,7 +14,6 @@ mod saved;
 mod state;
 mod steps;
 
-pub(super) use decoder_input::DecoderInput;
 pub use denoiser::Denoiser;
 pub use model::LatentModel;
 pub use rollouts::Rollouts;
