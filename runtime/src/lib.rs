@@ -118,5 +118,6 @@ mod spec;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State, Surprise,
+    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State,
+    Surprise, arena_words,
 };

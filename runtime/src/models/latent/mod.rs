@@ -16,5 +16,6 @@ mod steps;
 
 pub use denoiser::Denoiser;
 pub use model::LatentModel;
+pub(super) use model::latent_words;
 pub use rollouts::Rollouts;
 pub use sampler::{FeedMode, Sampler};
