@@ -104,7 +104,6 @@ mod encode;
 #[cfg(feature = "float")]
 mod float;
 mod format;
-mod inputs;
 pub mod likelihood;
 mod limits;
 mod models;
@@ -114,6 +113,7 @@ pub mod noise;
 mod quantized;
 mod random;
 mod spec;
+mod step_io;
 
 pub use arena::Arena;
 pub use checkpoint::Error;

@@ -6,8 +6,8 @@
 mod average;
 mod decoder_input;
 mod denoiser;
-mod inputs;
 mod model;
+mod network_inputs;
 mod rollouts;
 mod sampler;
 mod saved;
