@@ -50,8 +50,9 @@ fn noisy_group<const ROWS: usize>(
         let rows = |gate| kernels::moments::<ROWS>(group, gate * group.lanes + first, layer.input);
         let [input, forget, candidate, output] = GATES.map(rows);
         let units = h.units_from(group.unit + first).zip(c.units_from(group.unit + first));
-        for (lane, ((h_mean, h_var), (c_mean, c_var))) in units.take(ROWS).enumerate() {
-            let gates = [input[lane], forget[lane], candidate[lane], output[lane]];
+        let gates = input.iter().zip(&forget).zip(candidate.iter().zip(&output));
+        for (((h_mean, h_var), (c_mean, c_var)), ((i, f), (g, o))) in units.zip(gates) {
+            let gates = [*i, *f, *g, *o];
             let (unit, cell) = unit_step(layer.form, gates, Moments { mean: *c_mean, var: *c_var });
             (*h_mean, *h_var) = (unit.mean, layer.variance_scale * unit.var);
             (*c_mean, *c_var) = (cell.mean, cell.var);
@@ -80,8 +81,9 @@ fn deterministic_group<const ROWS: usize>(
         let rows = |gate| kernels::means::<ROWS>(group, gate * group.lanes + first, layer.input.mean);
         let [input, forget, candidate, output] = GATES.map(rows);
         let units = h.units_from(group.unit + first).zip(c.units_from(group.unit + first));
-        for (lane, ((h_mean, h_var), (c_mean, _))) in units.take(ROWS).enumerate() {
-            let gates = [input[lane], forget[lane], candidate[lane], output[lane]];
+        let gates = input.iter().zip(&forget).zip(candidate.iter().zip(&output));
+        for (((h_mean, h_var), (c_mean, _)), ((i, f), (g, o))) in units.zip(gates) {
+            let gates = [*i, *f, *g, *o];
             (*h_mean, *c_mean) = deterministic_unit_step(gates, *c_mean);
             *h_var = 0.0;
         }
