@@ -11,7 +11,7 @@ use super::unit_var;
 /// Largest magnitude of a cell and of its variance: 16, where tanh has long been 1. An f32 holds all 24 bits.
 pub(in crate::quantized) const CELL_LIMIT: i32 = (1 << 24) - 1;
 /// From a cell's fractional bits to a pre-activation's.
-const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
+pub(super) const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
 
 /// Replaces the units `h` and cells `c` of an LSTM layer by their next state.
 pub(in crate::quantized) fn lstm_step(
@@ -85,7 +85,7 @@ fn deterministic_unit_step(gates: [i32; 4], cell: i32) -> (QuantizedUnit, i32) {
 /// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of any size, with the
 /// fractional bits of a cell.
 #[inline(always)]
-fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
+pub(super) fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);
     let root = cell_mean >> 10;
     let second_moment = root * root + cell_var;
@@ -112,6 +112,6 @@ fn gated(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
 
 /// Keeps a cell inside its 25 bits.
 #[inline(always)]
-fn limited(cell: i32) -> i32 {
+pub(super) fn limited(cell: i32) -> i32 {
     cell.clamp(-CELL_LIMIT - 1, CELL_LIMIT)
 }

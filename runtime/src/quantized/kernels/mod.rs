@@ -21,12 +21,14 @@ cfg_select! {
         #[path = "dsp/mod.rs"]
         mod core_kernels;
         mod dot;
+        mod gru_args;
         mod layer_args;
     }
     all(target_arch = "arm", target_os = "none", target_has_atomic = "32") => {
         #[path = "mainline/mod.rs"]
         mod core_kernels;
         mod dot;
+        mod gru_args;
         mod layer_args;
     }
     all(target_arch = "arm", target_os = "none") => {
@@ -43,7 +45,7 @@ cfg_select! {
     }
 }
 
-pub(super) use core_kernels::{dot, fill_pairs, lstm_units, narrow, tanh_units};
+pub(super) use core_kernels::{dot, fill_pairs, gru_units, lstm_units, narrow, tanh_units};
 pub(super) use fill::{NoiseScales, pair};
 pub(super) use input::QuantizedInput;
 pub(super) use portable::dot_squared;
