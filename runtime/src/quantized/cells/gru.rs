@@ -2,7 +2,7 @@
 //!
 //! The recurrence is that of `float::cells::gru`. The rows of four units stand in four groups ([`GruPart`]); means of
 //! pre-activations have 14 fractional bits and their variances a shared exponent, as in every quantized layer. The
-//! candidate's pre-activation is computed with the 20 fractional bits of an LSTM's cell, whose limits it shares.
+//! candidate's variance has the 20 fractional bits of an LSTM's cell, whose limits it shares.
 
 use super::super::arithmetic::mul_word;
 use super::super::fixed::{
@@ -10,12 +10,12 @@ use super::super::fixed::{
 };
 use super::super::format::{Columns, GruPart, QuantizedView};
 use super::super::kernels::{self, QuantizedInput};
-use super::super::moments::{deterministic_tanh, sigmoid_mean, tanh};
+use super::super::moments::{deterministic_tanh, sigmoid_mean};
 use super::group::{GroupMoments, PreActivation, group_means, group_moments};
-use super::lstm::{CELL_LIMIT, CELL_SHIFT, kept, limited};
+use super::lstm::{CELL_LIMIT, CELL_SHIFT, gated_var};
 use super::unit_var;
 
-/// Largest magnitude of a pre-activation that enters the candidate: 16, as that of a cell.
+/// Largest magnitude of the candidate's part from the state: 16, as that of a cell.
 const PRE_LIMIT: i32 = CELL_LIMIT >> CELL_SHIFT;
 /// Largest factor of 15 fractional bits.
 const LARGEST_FACTOR: i32 = 0x7FFF;
@@ -71,23 +71,26 @@ fn part_groups<T>(
 fn unit_step(rows: [PreActivation; 4], before: QuantizedUnit) -> QuantizedUnit {
     let [reset, update, from_input, from_state] = rows;
     let candidate = candidate(reset.tanh(), from_input, from_state);
-    let n = tanh(candidate.mean >> CELL_SHIFT, BlockFloat { mantissa: candidate.var, shift: 0 });
+    let n = candidate.tanh();
     interpolate(update.tanh(), n, before)
 }
 
-/// a_x + σ(r) ⊙ a_h with 20 fractional bits, for a reset gate given as tanh of half its argument.
+/// a_x + σ(r) ⊙ a_h, for a reset gate given as tanh of half its argument.
 #[inline(always)]
-fn candidate(reset: FixedMoments, from_input: PreActivation, from_state: PreActivation) -> FixedMoments {
-    let wide = |PreActivation { mean, var }| FixedMoments {
-        mean: mean.clamp(-PRE_LIMIT - 1, PRE_LIMIT) << CELL_SHIFT,
-        var: (var.mantissa >> var.shift).min(CELL_LIMIT),
-    };
-    let (from_input, from_state) = (wide(from_input), wide(from_state));
-    let gated = kept(reset, from_state.mean, from_state.var);
-    FixedMoments {
-        mean: limited(from_input.mean + gated.mean),
-        var: (from_input.var + gated.var).min(CELL_LIMIT),
+fn candidate(reset: FixedMoments, from_input: PreActivation, from_state: PreActivation) -> PreActivation {
+    let var = |var: BlockFloat| (var.mantissa >> var.shift).min(CELL_LIMIT);
+    let (gate, state_mean) = (sigmoid_mean(reset.mean), limited(from_state.mean));
+    let gated = gated_var(reset.var, gate, state_mean >> 4, var(from_state.var));
+    PreActivation {
+        mean: from_input.mean + mul_word(state_mean << 1, gate),
+        var: BlockFloat { mantissa: var(from_input.var) + gated, shift: 0 },
     }
+}
+
+/// Limits the candidate's part from the state, which is squared for its variance, to ±16.
+#[inline(always)]
+fn limited(mean: i32) -> i32 {
+    mean.clamp(-PRE_LIMIT - 1, PRE_LIMIT)
 }
 
 /// (1 − z) ⊙ n + z ⊙ h for an update gate given as tanh of half its argument:
@@ -102,9 +105,9 @@ fn interpolate(update: FixedMoments, n: FixedMoments, h: QuantizedUnit) -> Quant
     let second_moment = |mean: i32| (((mean * mean) >> SHORT_MEAN_BITS) + z_var).min(LARGEST_FACTOR);
     let from_n = mul_word(n.var, second_moment((1 << SHORT_MEAN_BITS) - z));
     let from_h = mul_word(h.var << (VAR_BITS - UNIT_VAR_BITS), second_moment(z));
-    // 13 fractional bits: the square of a difference is at most 4.
-    let half = difference >> 1;
-    let from_z = mul_word(update.var, ((half * half) >> 15).min(LARGEST_FACTOR));
+    // 13 fractional bits: the square of a difference is at most 4, which fills a word without sign.
+    let square = difference.wrapping_mul(difference) as u32;
+    let from_z = mul_word(update.var, (square >> 17) as i32);
     QuantizedUnit {
         mean: n_mean + ((difference * z) >> SHORT_MEAN_BITS),
         var: unit_var((from_n + from_h + from_z) << 1),
@@ -128,9 +131,7 @@ fn deterministic_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &
 #[inline(always)]
 fn deterministic_unit_step(rows: [i32; 4], before: QuantizedUnit) -> QuantizedUnit {
     let [reset, update, from_input, from_state] = rows;
-    let wide = |mean: i32| mean.clamp(-PRE_LIMIT - 1, PRE_LIMIT) << CELL_SHIFT;
-    let gated = mul_word(wide(from_state), sigmoid_mean(deterministic_tanh(reset))) << 1;
-    let candidate = limited(wide(from_input) + gated);
-    let n = FixedMoments { mean: deterministic_tanh(candidate >> CELL_SHIFT), var: 0 };
+    let gated = mul_word(limited(from_state) << 1, sigmoid_mean(deterministic_tanh(reset)));
+    let n = FixedMoments { mean: deterministic_tanh(from_input + gated), var: 0 };
     interpolate(FixedMoments { mean: deterministic_tanh(update), var: 0 }, n, before)
 }

@@ -85,16 +85,22 @@ fn deterministic_unit_step(gates: [i32; 4], cell: i32) -> (QuantizedUnit, i32) {
 /// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of any size, with the
 /// fractional bits of a cell.
 #[inline(always)]
-pub(super) fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
+fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);
-    let root = cell_mean >> 10;
-    let second_moment = root * root + cell_var;
-    // V[σ] is a quarter of V[tanh]: 17 fractional bits fill 16.
-    let gate_var = (gate.var >> 5).min(0x7FFF);
     FixedMoments {
         mean: mul_word(cell_mean, mean) << 1,
-        var: (mul_word(second_moment, gate_var) >> 1) + (mul_word(mul_word(cell_var, mean), mean) << 2),
+        var: gated_var(gate.var, mean, cell_mean >> 10, cell_var),
     }
+}
+
+/// V[σ] E[x²] + V[x] E[σ]² with the fractional bits of a variance: the gate's variance as that of tanh of half its argument,
+/// its mean with 15 fractional bits, the mean of x with 10, limited to ±16.
+#[inline(always)]
+pub(super) fn gated_var(gate_var: i32, gate_mean: i32, mean: i32, var: i32) -> i32 {
+    let second_moment = mean * mean + var;
+    // V[σ] is a quarter of V[tanh]: 17 fractional bits fill 16.
+    let gate_var = (gate_var >> 5).min(0x7FFF);
+    (mul_word(second_moment, gate_var) >> 1) + (mul_word(mul_word(var, gate_mean), gate_mean) << 2)
 }
 
 /// σ ⊙ y for a y in ±1: V = V[σ] E[y²] + V[y] E[σ]² (eq. 15 with V + E² = E[y²] taken together). The mean has 30
@@ -112,6 +118,6 @@ fn gated(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
 
 /// Keeps a cell inside its 25 bits.
 #[inline(always)]
-pub(super) fn limited(cell: i32) -> i32 {
+fn limited(cell: i32) -> i32 {
     cell.clamp(-CELL_LIMIT - 1, CELL_LIMIT)
 }

@@ -12,8 +12,8 @@ use core::mem::offset_of;
 
 use super::super::gru_args::{FRAME, GruArgs, PartArgs, NOW, OUT, PART, PUSHED, RESULTS};
 
-/// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: mantissas of the
-/// variances, then means, to the table.
+/// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: means, then
+/// mantissas of the variances, to the table.
 ///
 /// | registers | |
 /// |---|---|
@@ -33,8 +33,8 @@ macro_rules! part {
             "smmla   r7, r7, r12, r8\n",
             "str     r0, [sp, #{weights}]\n",
             "ldr     r1, [sp, #{out}]\n",
-            "add     r2, r1, #16\n",
-            "stm     r2, {{r4-r7}}\n",
+            "stmia   r1!, {{r4-r7}}\n",
+            "str     r1, [sp, #{out}]\n",
             "ldr     r0, [sp, #{squares}]\n",
             "ldr     r2, [sp, #{vars}]\n",
             rows!("3", "3b", "{var_entry}", "{vars_end}"),
@@ -45,48 +45,43 @@ macro_rules! part {
             "smmul   r7, r7, r8\n",
             "str     r0, [sp, #{squares}]\n",
             "ldr     r1, [sp, #{out}]\n",
-            "stm     r1, {{r4-r7}}\n",
-            "add     r1, r1, #32\n",
+            "stmia   r1!, {{r4-r7}}\n",
             "str     r1, [sp, #{out}]\n",
         )
     };
 }
 
-/// σ(r) ⊙ a_h + a_x (`cells::gru::candidate`), limited: mean with 20 fractional bits in r4, variance in r5.
+/// a_x + σ(r) ⊙ a_h (`cells::gru::candidate`): mean in r0, variance without a shift in r6.
 ///
 /// | registers | |
 /// |---|---|
 /// | in | r0, r1: moments of the reset gate as tanh; r2: shift; r6: the unit's column of the table |
-/// | out | r4, r5 |
-/// | clobbered | r0, r1, r7 to r9 |
+/// | out | r0, r6 |
+/// | clobbered | r1, r4, r5, r7 to r9 |
 macro_rules! candidate {
     () => {
         concat!(
             sigmoid_mean!("r0"),
-            "ldr     r4, [r6, #112]\n",
-            "ldr     r5, [r6, #96]\n",
+            "ldr     r4, [r6, #96]\n",
+            "ldr     r5, [r6, #112]\n",
             "ssat    r4, #19, r4\n",
-            "lsl     r4, r4, #6\n",
             "lsr     r5, r5, r2\n",
             "usat    r5, #24, r5\n",
-            "asr     r9, r4, #10\n",
+            "asr     r9, r4, #4\n",
             "mla     r9, r9, r9, r5\n",
             "usat    r1, #15, r1, asr #5\n",
             "smulwb  r9, r9, r1\n",
+            "lsl     r4, r4, #1\n",
             "smulwb  r4, r4, r0\n",
             "smulwb  r5, r5, r0\n",
             "smulwb  r5, r5, r0\n",
-            "ldr     r7, [r6, #80]\n",
-            "ldr     r8, [r6, #64]\n",
-            "ssat    r7, #19, r7\n",
-            "lsl     r7, r7, #6\n",
+            "ldr     r7, [r6, #64]\n",
+            "ldr     r8, [r6, #80]\n",
+            "add     r0, r7, r4\n",
             "lsr     r8, r8, r2\n",
             "usat    r8, #24, r8\n",
-            "add     r4, r7, r4, lsl #1\n",
-            "ssat    r4, #25, r4\n",
-            "add     r5, r8, r5, lsl #2\n",
-            "add     r5, r5, r9, asr #1\n",
-            "usat    r5, #24, r5\n",
+            "add     r6, r8, r5, lsl #2\n",
+            "add     r6, r6, r9, asr #1\n",
         )
     };
 }
@@ -109,7 +104,6 @@ macro_rules! interpolate {
             "mul     r9, r8, r0\n",
             "add     r5, r5, r9, asr #15\n",
             "lsr     r7, r7, #16\n",
-            "lsl     r7, r7, #4\n",
             "lsr     r9, r1, #7              @ variance of the gate, 15 bits\n",
             "mul     r10, r0, r0\n",
             "add     r10, r9, r10, asr #15\n",
@@ -118,13 +112,11 @@ macro_rules! interpolate {
             "mul     r11, r11, r11\n",
             "add     r11, r9, r11, asr #15\n",
             "usat    r11, #15, r11\n",
-            "smulwb  r7, r7, r10\n",
+            "mul     r7, r7, r10\n",
             "smulwb  r6, r6, r11\n",
-            "add     r6, r6, r7\n",
-            "asr     r8, r8, #1\n",
+            "add     r6, r6, r7, lsr #12\n",
             "mul     r8, r8, r8\n",
-            "asr     r8, r8, #15\n",
-            "usat    r8, #15, r8\n",
+            "lsr     r8, r8, #17\n",
             "smulwb  r1, r1, r8\n",
             "add     r6, r6, r1\n",
             "usat    r6, #16, r6, asr #3\n",
@@ -176,17 +168,15 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "mov     r6, sp",
         "6:",
         "str     r6, [sp, #{out}]",
-        "ldr     r0, [r6, #16]",
-        "ldr     r1, [r6]",
+        "ldr     r0, [r6]",
+        "ldr     r1, [r6, #16]",
         tanh!("r0", "r1"),
         candidate!(),
-        "asr     r0, r4, #6",
-        "mov     r6, r5",
         tanh_of_cell!(),
         "asr     r5, r5, #13",
         "ldr     r4, [sp, #{out}]",
-        "ldr     r0, [r4, #48]",
-        "ldr     r1, [r4, #32]",
+        "ldr     r0, [r4, #32]",
+        "ldr     r1, [r4, #48]",
         tanh!("r0", "r1"),
         interpolate!(),
         "ldr     r6, [sp, #{out}]",

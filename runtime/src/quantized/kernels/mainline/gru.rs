@@ -53,13 +53,13 @@ macro_rules! part {
     };
 }
 
-/// σ(r) ⊙ a_h + a_x (`cells::gru::candidate`), limited: mean with 20 fractional bits in r5, variance in r10.
+/// a_x + σ(r) ⊙ a_h (`cells::gru::candidate`): mean in r0, variance without a shift in r10.
 ///
 /// | registers | |
 /// |---|---|
 /// | in | r0, r1: moments of the reset gate as tanh; r6: the unit's column of the table; the stack: shift |
-/// | out | r5, r10 |
-/// | clobbered | r0 to r2, r4, r7 to r9 |
+/// | out | r0, r10 |
+/// | clobbered | r1, r2, r4, r5, r7 to r9 |
 macro_rules! candidate {
     () => {
         concat!(
@@ -68,28 +68,24 @@ macro_rules! candidate {
             "ldr     r7, [r6, #112]\n",
             "ldr     r8, [r6, #96]\n",
             "ssat    r7, #19, r7\n",
-            "lsl     r7, r7, #6\n",
             "lsr     r8, r8, r2\n",
             "usat    r8, #24, r8\n",
-            "asr     r4, r7, #10\n",
+            "asr     r4, r7, #4\n",
             "mla     r4, r4, r4, r8\n",
             "usat    r1, #15, r1, asr #5\n",
             "lsl     r1, r1, #16\n",
             "smull   r10, r4, r4, r1\n",
+            "lsl     r7, r7, #1\n",
             "smull   r10, r7, r7, r9\n",
             "smull   r10, r8, r8, r9\n",
             "smull   r10, r8, r8, r9\n",
             "ldr     r5, [r6, #80]\n",
             "ldr     r10, [r6, #64]\n",
-            "ssat    r5, #19, r5\n",
-            "lsl     r5, r5, #6\n",
+            "add     r0, r5, r7\n",
             "lsr     r10, r10, r2\n",
             "usat    r10, #24, r10\n",
-            "add     r5, r5, r7, lsl #1\n",
-            "ssat    r5, #25, r5\n",
             "add     r10, r10, r8, lsl #2\n",
             "add     r10, r10, r4, asr #1\n",
-            "usat    r10, #24, r10\n",
         )
     };
 }
@@ -112,24 +108,21 @@ macro_rules! interpolate {
             "mul     r2, r8, r0\n",
             "add     r5, r5, r2, asr #15\n",
             "lsr     r7, r7, #16\n",
-            "lsl     r7, r7, #4\n",
             "lsr     r9, r1, #7              @ variance of the gate, 15 bits\n",
             "mul     r10, r0, r0\n",
             "add     r10, r9, r10, asr #15\n",
             "usat    r10, #15, r10\n",
-            "lsl     r10, r10, #16\n",
-            "smull   r2, r7, r7, r10\n",
+            "mul     r7, r7, r10\n",
             "rsb     r0, r0, #32768\n",
             "mul     r0, r0, r0\n",
             "add     r0, r9, r0, asr #15\n",
             "usat    r0, #15, r0\n",
             "lsl     r0, r0, #16\n",
             "smull   r2, r4, r4, r0\n",
-            "add     r4, r4, r7\n",
-            "asr     r8, r8, #1\n",
+            "add     r4, r4, r7, lsr #12\n",
             "mul     r8, r8, r8\n",
-            "asr     r8, r8, #15\n",
-            "usat    r8, #15, r8\n",
+            // The upper 15 bits, in the upper half of a word.
+            "lsr     r8, r8, #17\n",
             "lsl     r8, r8, #16\n",
             "smull   r2, r1, r1, r8\n",
             "add     r4, r4, r1\n",
@@ -195,7 +188,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         candidate!(),
         "str     r6, [sp, #{out}]",
         "mov     r6, r10",
-        tanh_of_cell!("{shift}"),
+        tanh_unshifted!("{shift}"),
         "ldr     r6, [sp, #{out}]",
         // The reset gate's place in the table is free.
         "str     r2, [r6, #16]",
