@@ -53,8 +53,9 @@ fn noisy_group<const ROWS: usize>(layer: &Layer<'_>, group: &Group<'_>, h: &mut 
         let update = kernels::moments::<ROWS>(group, row(UPDATE), layer.input);
         let from_input = kernels::moments::<ROWS>(&input_half, row(CANDIDATE), layer.input);
         let from_state = kernels::moments::<ROWS>(&state_half, row(CANDIDATE), state);
-        for (lane, (mean, var)) in h.from_unit(group.unit + first).take(ROWS).enumerate() {
-            let rows = [reset[lane], update[lane], from_input[lane], from_state[lane]];
+        let rows = reset.iter().zip(&update).zip(from_input.iter().zip(&from_state));
+        for ((mean, var), ((r, z), (x, h))) in h.units_from(group.unit + first).zip(rows) {
+            let rows = [*r, *z, *x, *h];
             let unit = unit_step(layer.form, rows, Moments { mean: *mean, var: *var });
             let unit = Moments { var: layer.variance_scale * unit.var, ..unit }.limited();
             (*mean, *var) = (unit.mean, unit.var);
@@ -81,8 +82,9 @@ fn deterministic_group<const ROWS: usize>(layer: &Layer<'_>, group: &Group<'_>, 
         let update = kernels::means::<ROWS>(group, row(UPDATE), input);
         let from_input = kernels::means::<ROWS>(&input_half, row(CANDIDATE), input);
         let from_state = kernels::means::<ROWS>(&state_half, row(CANDIDATE), state);
-        for (lane, (mean, var)) in h.from_unit(group.unit + first).take(ROWS).enumerate() {
-            let rows = [reset[lane], update[lane], from_input[lane], from_state[lane]];
+        let rows = reset.iter().zip(&update).zip(from_input.iter().zip(&from_state));
+        for ((mean, var), ((r, z), (x, h))) in h.units_from(group.unit + first).zip(rows) {
+            let rows = [*r, *z, *x, *h];
             (*mean, *var) = (deterministic_unit_step(rows, *mean), 0.0);
         }
     }
