@@ -1,8 +1,8 @@
-//! The caller's memory for one stream.
+//! The caller's memory for one stream, and how it is carved up.
 
 /// Memory for the state of one stream: `WORDS` four-byte words, wherever the caller puts them.
 ///
-/// The exporter prints the number a model needs and [`load`](crate::Predictor::load) checks it.
+/// The exporter prints the number that a model needs; [`load`](crate::Predictor::load) checks it.
 ///
 /// ```
 /// let mut arena = quaver::Arena::<124>::new();
@@ -21,7 +21,7 @@ impl<const WORDS: usize> Arena<WORDS> {
         Arena { words: [0.0; WORDS] }
     }
 
-    /// The words, for the code that exists once in flash whatever `WORDS` is.
+    /// The words as a slice, for code that exists once in flash whatever `WORDS` is.
     pub(crate) fn words_mut(&mut self) -> &mut [f32] {
         &mut self.words
     }
@@ -31,4 +31,26 @@ impl<const WORDS: usize> Default for Arena<WORDS> {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Carves slices off the front of an arena's words.
+pub(crate) struct ArenaSplitter<'a>(&'a mut [f32]);
+
+impl<'a> ArenaSplitter<'a> {
+    pub(crate) fn new(words: &'a mut [f32]) -> Self {
+        ArenaSplitter(words)
+    }
+
+    /// The next `count` words; `None` if fewer are left.
+    pub(crate) fn carve(&mut self, count: usize) -> Option<&'a mut [f32]> {
+        let (carved, rest) = core::mem::take(&mut self.0).split_at_mut_checked(count)?;
+        self.0 = rest;
+        Some(carved)
+    }
+}
+
+/// Copies as many words as both slices have. Unlike `copy_from_slice` it cannot panic.
+#[inline(never)] // once in flash, not once per caller
+pub(crate) fn copy(target: &mut [f32], source: &[f32]) {
+    target.iter_mut().zip(source).for_each(|(target, source)| *target = *source);
 }

@@ -97,15 +97,27 @@ extern crate std;
 compile_error!("quaver without the features `float` and `quantized` can run no model: turn on one of them");
 
 mod arena;
-mod cells;
+mod backend;
 pub mod checkpoint;
-mod kernels;
+#[cfg(feature = "write")]
+mod encode;
+#[cfg(feature = "float")]
+mod float;
+mod format;
+pub mod likelihood;
+mod limits;
 mod models;
 pub mod moments;
+pub mod noise;
+#[cfg(feature = "quantized")]
+mod quantized;
 mod random;
+mod spec;
+mod step_io;
 
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State, Surprise,
+    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State,
+    Surprise, arena_words,
 };

@@ -2,7 +2,7 @@
 
 use quaver::checkpoint::{
     Activation, CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior,
-    Scaler, Target, UnitNoise, WeightFormat, write_latent,
+    Scaler, Target, UnitNoise, WeightFormat, WriteError, write_latent,
 };
 
 use crate::golden::{Architecture, randomise};
@@ -124,7 +124,7 @@ impl Networks {
     ///
     /// # Errors
     /// If this is not a valid latent model.
-    pub fn write(&self) -> Result<Vec<u8>, String> {
+    pub fn write(&self) -> Result<Vec<u8>, WriteError> {
         write_latent(&self.spec, &self.recognition, &self.generative)
     }
 }

@@ -1,61 +1,35 @@
-//! Checkpoint files: what a model is, read without copying, written with the feature `std`.
+//! Checkpoint files: read without copying, written with the feature `write`.
 //!
-//! The byte layout is written down in `SPEC.md` beside this module. Reader and writer share one definition
-//! of it: [`spec`] for the header and `layout` for the payload. A latent model is two such checkpoints in one
-//! ([`LatentCheckpoint`]). This module moves bytes and checks them; it does none of the network's arithmetic.
+//! The format is specified in `SPEC.md` next to this module. A [`Checkpoint`] is one network: its architecture, a
+//! [`ModelSpec`], and its numbers. A [`LatentCheckpoint`] is two of them. Reading checks everything once, so that a step has
+//! nothing left to check.
 
-#[cfg(feature = "std")]
-mod arrange;
-mod crc;
-mod decode;
-mod error;
-mod floats;
-mod frame;
 mod latent;
-mod layout;
-mod memory;
-#[cfg(feature = "std")]
-mod pack;
-#[cfg(feature = "float")]
-mod plain;
-#[cfg(feature = "quantized")]
-mod quantized;
+mod latent_validate;
 mod read;
-#[cfg(feature = "std")]
-mod rounding;
-pub mod spec;
-mod validate;
-#[cfg(feature = "std")]
+#[cfg(feature = "write")]
 mod write;
+#[cfg(feature = "write")]
+mod write_latent;
 
-pub use error::{Error, Part};
-pub(crate) use floats::F32s;
-pub use frame::Kind;
-#[cfg(feature = "std")]
-pub use latent::write_latent;
-pub use latent::{Family, Forecast, LatentCheckpoint, LatentSpec, MAX_DRAWS, Prior};
-#[cfg(all(feature = "std", feature = "float", target_arch = "x86_64"))]
-pub(crate) use layout::LANES;
-pub(crate) use layout::Vector;
-#[cfg(feature = "float")]
-pub(crate) use plain::{AffineView, Group, Weights};
-#[cfg(feature = "quantized")]
-pub(crate) use quantized::{QuantParams, QuantizedGroup, QuantizedView};
-pub use read::Checkpoint;
-pub(crate) use read::Cursor;
-#[cfg(feature = "std")]
-pub use rounding::GramMatrices;
-pub use spec::{
-    Activation, CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm,
-    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat,
+pub use crate::format::{Error, Kind, Part, VERSION};
+pub use crate::spec::{
+    Activation, CellKind, Family, Forecast, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS,
+    MAX_WIDTH, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise, WeightFormat,
 };
-#[cfg(feature = "std")]
-pub use write::{Affine, Contents, Scaler, write};
+pub use latent::LatentCheckpoint;
+pub use read::Checkpoint;
 
-/// The format version this crate reads and writes.
-pub const VERSION: u16 = 2;
+#[cfg(feature = "write")]
+pub use crate::encode::{Affine, GramMatrices};
+#[cfg(feature = "write")]
+pub use crate::format::WriteError;
+#[cfg(feature = "write")]
+pub use write::{Contents, Scaler, write};
+#[cfg(feature = "write")]
+pub use write_latent::write_latent;
 
-/// Embeds a checkpoint in the program, aligned as accelerated kernels want it.
+/// Embeds a checkpoint in the program, at an address that is a multiple of 16, as accelerated kernels need it.
 ///
 /// ```
 /// static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");

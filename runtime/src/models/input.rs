@@ -1,10 +1,8 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
-use super::latent::DecoderInput;
-use crate::cells::UNIT_LIMIT;
 use crate::moments::{Moments, at_most};
 
-/// What is known of one channel of the sample: raw value and raw variance, or nothing.
+/// One channel of a sample in raw units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     value: f32,
@@ -12,7 +10,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// A value that is not a finite number counts as missing; a variance that makes no sense as none.
+    /// `None` for a value that is not finite: a missing channel. An invalid variance counts as zero.
     pub(super) fn new(value: f32, var: f32) -> Option<Self> {
         let var = if var > 0.0 { at_most(var, f32::MAX) } else { 0.0 };
         value.is_finite().then_some(Reading { value, var })
@@ -23,30 +21,24 @@ impl Reading {
         self.value
     }
 
-    /// Moments in units of the training data's mean and deviation, kept inside the finite range.
+    /// Moments in units of the training data's mean and standard deviation, kept inside the finite range.
     pub(super) fn standardised(self, mean: f32, std_dev: f32) -> Moments {
-        // Nearly every reading is certain, and a division is dear where it is emulated.
+        // Nearly every reading is deterministic, and a division is expensive where it is emulated.
         let var = if self.var == 0.0 { 0.0 } else { self.var / std_dev / std_dev };
-        limited(Moments { mean: (self.value - mean) / std_dev, var })
+        Moments { mean: (self.value - mean) / std_dev, var }.limited()
     }
 }
 
-/// A standardised input, kept inside the finite range.
-pub(super) fn limited(input: Moments) -> Moments {
-    let mean = input.mean.clamp(-UNIT_LIMIT, UNIT_LIMIT);
-    Moments { mean, var: at_most(input.var, UNIT_LIMIT * UNIT_LIMIT) }
-}
-
-/// The row that outputs are added to, if they are changes.
+/// The row that residual outputs are added to.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum LastRow<'r> {
-    /// In raw units; before the first one, the training mean.
+pub(super) enum ResidualBase<'r> {
+    /// In raw units; before the first row, the training mean.
     Raw(Option<&'r RawRow<'r>>),
-    /// In units of the training data, gaps filled in: the first of what is fed.
-    Standardised(&'r DecoderInput<'r>),
+    /// In standardised units, gaps imputed.
+    Standardised { mean: &'r [f32], var: &'r [f32] },
 }
 
-/// A source of readings: row values, with or without variances. Channels beyond its end are missing.
+/// Values of a row, with or without variances. Channels beyond its end are missing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawRow<'r> {
     pub(super) values: &'r [f32],

@@ -1,25 +1,18 @@
-//! What a user holds: models with their streams.
+//! Models with their streams: what a user holds.
 
-mod forward;
+mod emitter;
 mod input;
 mod latent;
-mod likelihood;
+mod memory;
 mod model;
-#[cfg(feature = "float")]
-mod network;
 mod outputs;
 mod prediction;
 mod predictor;
-#[cfg(feature = "quantized")]
-mod quantized;
-#[cfg(feature = "quantized")]
-mod quantized_state;
-mod row_inputs;
+mod row_step;
 mod state;
-mod surprise;
-mod words;
 
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
+pub use memory::arena_words;
 pub use model::Model;
 pub use prediction::{Output, Prediction, Surprise};
 pub use predictor::Predictor;

@@ -1,13 +1,18 @@
-//! A loaded network and what it does to a stream.
+//! A loaded network, and the steps of its streams.
 
-use super::input::{LastRow, RawRow, Reading};
-use super::outputs::stand_in;
+use super::emitter::Emitter;
+use super::input::{RawRow, Reading};
+use super::outputs::impute;
 use super::prediction::Prediction;
-use super::row_inputs::RowInputs;
+use super::row_step::RowStep;
 use super::state::State;
-use crate::checkpoint::{Checkpoint, Cursor, F32s, Likelihood, ModelSpec, Target, Vector};
+use crate::arena::Arena;
+use crate::backend;
+use crate::checkpoint::Checkpoint;
+use crate::format::{Cursor, Error, F32s, Vector};
 use crate::moments::Moments;
-use crate::{Arena, Error};
+use crate::spec::{Likelihood, ModelSpec, Target};
+use crate::step_io::InputPairs;
 
 /// A loaded model: weights in flash, shared by any number of streams.
 #[derive(Clone, Debug)]
@@ -17,6 +22,8 @@ pub struct Model<'m> {
     pub(super) input_std_dev: F32s<'m>,
     pub(super) output_mean: F32s<'m>,
     pub(super) output_std_dev: F32s<'m>,
+    pub(super) noise_var: F32s<'m>,
+    pub(super) calibration: F32s<'m>,
     /// The payload from the first layer on.
     pub(super) weights: Cursor<'m>,
 }
@@ -27,15 +34,25 @@ impl<'m> Model<'m> {
     /// # Errors
     /// Names the field at fault; see [`Error`].
     pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
-        Ok(Self::of(Checkpoint::read(bytes)?))
+        Ok(Self::new(Checkpoint::read(bytes)?))
     }
 
-    /// The model in a checkpoint that has been checked.
-    pub(super) fn of(checkpoint: Checkpoint<'m>) -> Self {
+    /// The model of a checked checkpoint.
+    pub(super) fn new(checkpoint: Checkpoint<'m>) -> Self {
         let mut cursor = checkpoint.cursor();
         let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        Model { input_mean, input_std_dev, output_mean, output_std_dev, weights: cursor, checkpoint }
+        let [noise_var, calibration] = cursor.last_vectors(checkpoint.spec());
+        Model {
+            input_mean,
+            input_std_dev,
+            output_mean,
+            output_std_dev,
+            noise_var,
+            calibration,
+            weights: cursor,
+            checkpoint,
+        }
     }
 
     /// The architecture.
@@ -61,7 +78,7 @@ impl<'m> Model<'m> {
     /// # Errors
     /// If the slice is too short.
     pub fn start_in<'a>(&self, words: &'a mut [f32]) -> Result<State<'a>, Error> {
-        let mut state = State::divide(self.spec(), words)?;
+        let mut state = State::carve(self.spec(), words)?;
         self.reset(&mut state);
         Ok(state)
     }
@@ -78,9 +95,9 @@ impl<'m> Model<'m> {
 
     /// Takes in one row of raw units and predicts.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: its
-    /// prediction stands in, mean and variance, when the model predicts its own inputs, else the training mean
-    /// and variance. Values beyond the last channel are ignored.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row. It is imputed by
+    /// its prediction, mean and variance, if the model predicts its own inputs, else by the training mean and variance. Values
+    /// beyond the last channel are ignored.
     pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
         self.step_uncertain(state, row, &[])
     }
@@ -90,13 +107,13 @@ impl<'m> Model<'m> {
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
         if self.spec().target.is_next() {
-            state.outputs.judge(self.spec().likelihood, &row);
+            state.outputs.score(self.spec().likelihood, &row);
         }
         self.advance(state, Some(&row));
         state.outputs.prediction()
     }
 
-    /// The last prediction again.
+    /// The last prediction.
     pub fn prediction<'s>(&self, state: &'s State<'_>) -> Prediction<'s> {
         state.outputs.prediction()
     }
@@ -109,41 +126,52 @@ impl<'m> Model<'m> {
         state.save(self.spec(), words)
     }
 
-    /// Goes on from a state saved by [`save`](Self::save): the same stream's, or another one's.
+    /// Continues from a state saved by [`save`](Self::save): of this stream, or of another one.
     ///
     /// # Errors
-    /// If the length does not fit or a word is not a possible value; the state is then unchanged.
+    /// If the length is wrong or a word is not a possible value; the state is then unchanged.
     pub fn restore(&self, state: &mut State<'_>, words: &[f32]) -> Result<(), Error> {
         state.restore(self.spec(), words)
     }
 
-    /// Moments of an input channel; its training mean and variance when nothing is known.
+    /// Moments of an input channel; without a reading, its training mean and variance.
     pub(super) fn standardised(&self, channel: usize, reading: Option<Reading>) -> Moments {
-        let unknown = Moments { mean: 0.0, var: 1.0 };
+        let marginal = Moments { mean: 0.0, var: 1.0 };
         let (mean, std_dev) = (self.input_mean.at(channel), self.input_std_dev.at(channel));
-        reading.map_or(unknown, |reading| reading.standardised(mean, std_dev))
+        reading.map_or(marginal, |reading| reading.standardised(mean, std_dev))
     }
 
-    /// Moments of an input channel of a sample, given what was predicted for it.
+    /// Moments of an input channel of a sample; if it is missing, imputed by what was `predicted` for it.
     ///
-    /// Without a sample it is the training mean with no doubt about it: what the first one is predicted from, as in training.
+    /// Without a sample it is the training mean without variance: what the first sample is predicted from, as in training.
     pub(super) fn input(&self, row: Option<&RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         let Some(row) = row else { return Moments::default() };
         // Outputs are predictions of the inputs only if the model predicts those.
         let next = self.spec().target.is_next();
-        let stand_in = || if next { stand_in(predicted, channel) } else { None };
-        self.standardised(channel, row.reading(channel).or_else(stand_in))
+        let imputed = || if next { impute(predicted, channel) } else { None };
+        self.standardised(channel, row.reading(channel).or_else(imputed))
     }
 
-    /// Brings the stream one sample forward. One function for every caller, because it is large.
+    /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
         let State { recurrent, outputs, scratch } = state;
-        let after_layers = self.recur(recurrent, scratch, &RowInputs { model: self, row, outputs });
-        self.emit(after_layers, recurrent, scratch, LastRow::Raw(row), outputs.places());
+        let mut step = RowStep { row, emitter: Emitter::new(self, outputs.slices()) };
+        backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
+        step.emitter.finish();
     }
 
-    /// What is known of the outputs before the first sample: their distribution in the training data.
+    /// Advances the layers by one sample, without computing outputs.
+    pub(super) fn advance_layers(
+        &self,
+        recurrent: &mut [f32],
+        scratch: &mut [f32],
+        inputs: &impl InputPairs,
+    ) {
+        backend::layers(self.spec(), self.weights, recurrent, scratch, inputs);
+    }
+
+    /// Distribution of the outputs before the first sample: that of the training data.
     fn prior(&self, state: &mut State<'_>) {
         let probability = match self.spec().likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => None,
@@ -151,13 +179,12 @@ impl<'m> Model<'m> {
             Likelihood::Categorical => Some(1.0 / f32::from(self.spec().outputs)),
         };
         let outputs = &mut state.outputs;
-        let places = outputs.mean.iter_mut().zip(outputs.aleatoric.iter_mut());
-        for ((mean, aleatoric), (raw_mean, raw_std)) in
-            places.zip(self.output_mean.iter().zip(self.output_std_dev.iter()))
-        {
+        let slices = outputs.mean.iter_mut().zip(outputs.aleatoric.iter_mut());
+        let scales = self.output_mean.iter().zip(self.output_std_dev.iter());
+        for ((mean, aleatoric), (raw_mean, raw_std_dev)) in slices.zip(scales) {
             (*mean, *aleatoric) = match probability {
                 Some(p) => (p, p * (1.0 - p)),
-                None => (raw_mean, raw_std * raw_std),
+                None => (raw_mean, raw_std_dev * raw_std_dev),
             };
         }
         outputs.epistemic.fill(0.0);

@@ -1,81 +1,82 @@
-//! The last prediction of a stream and how the sample after it compares, in the caller's memory.
+//! The last prediction of a stream and the score of the sample after it, in the caller's memory.
 
 use rand_core::Rng;
 
 use super::input::{RawRow, Reading};
 use super::prediction::{Output, Prediction, Surprise, outputs};
-use super::surprise::score;
-use super::words::{Words, copy};
-use crate::checkpoint::Likelihood;
+use crate::arena::{ArenaSplitter, copy};
+use crate::likelihood::{Variances, score};
 use crate::random::{normal, uniform};
+use crate::spec::Likelihood;
 
 /// Means and the two parts of variances, one list each.
 pub(super) type OutputSlices<'p> = [&'p mut [f32]; 3];
 
-/// What a stream said last, and how surprising the sample just seen was.
+/// The last prediction of a stream, and the score of the sample just read.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
     /// The prediction in raw units.
     pub(super) mean: &'a mut [f32],
     pub(super) epistemic: &'a mut [f32],
     pub(super) aleatoric: &'a mut [f32],
-    /// Standardised residuals of the sample just seen; NaN where it was missing.
+    /// Standardised residuals of the sample just read; NaN where it was missing.
     z: &'a mut [f32],
-    /// Negative log-likelihood of the sample just seen.
+    /// Negative log-likelihood of the sample just read.
     nll: Option<f32>,
 }
 
-/// Channel `channel` of a prediction as if it had been observed, mean and variance.
-pub(super) fn stand_in(parts: [&[f32]; 3], channel: usize) -> Option<Reading> {
+/// Channel `channel` of a prediction, mean and variance, in place of a missing reading.
+pub(super) fn impute(parts: [&[f32]; 3], channel: usize) -> Option<Reading> {
     let [Some(mean), Some(epistemic), Some(aleatoric)] = parts.map(|list| list.get(channel).copied()) else {
         return None;
     };
-    Reading::new(mean, Output::of(mean, epistemic, aleatoric).variance)
+    Reading::new(mean, Output::new(mean, Variances { epistemic, aleatoric }).variance)
 }
 
 impl<'a> Outputs<'a> {
-    pub(super) fn divide(words: &mut Words<'a>, count: u16) -> Option<Self> {
-        let mut list = || words.take(count.into());
+    pub(super) fn carve(words: &mut ArenaSplitter<'a>, count: u16) -> Option<Self> {
+        let mut list = || words.carve(count.into());
         Some(Outputs { mean: list()?, epistemic: list()?, aleatoric: list()?, z: list()?, nll: None })
     }
 
-    /// What stands in for channel `channel` of a sample when it is missing: its prediction, mean and variance.
-    pub(super) fn stand_in(&self, channel: usize) -> Option<Reading> {
-        stand_in([self.mean, self.epistemic, self.aleatoric], channel)
+    /// The prediction of channel `channel`, in place of a missing reading.
+    pub(super) fn impute(&self, channel: usize) -> Option<Reading> {
+        impute([self.mean, self.epistemic, self.aleatoric], channel)
     }
 
-    /// Where a network writes its outputs.
-    pub(super) fn places(&mut self) -> OutputSlices<'_> {
+    /// Slices that a network writes its outputs to.
+    pub(super) fn slices(&mut self) -> OutputSlices<'_> {
         [self.mean, self.epistemic, self.aleatoric]
     }
 
-    /// The prediction, as far as it is saved.
+    /// The numbers of the prediction that are saved.
     pub(super) fn saved(&self) -> impl Iterator<Item = f32> + '_ {
         [&*self.mean, &*self.epistemic, &*self.aleatoric].into_iter().flatten().copied()
     }
 
     /// Takes over a saved prediction.
     pub(super) fn restore(&mut self, saved: &[f32]) {
-        let places = self.places().into_iter().flatten();
-        places.zip(saved).for_each(|(place, value)| *place = *value);
+        let words = self.slices().into_iter().flatten();
+        words.zip(saved).for_each(|(word, value)| *word = *value);
         self.forget_surprise();
     }
 
-    /// Takes over what another stream of the same model said.
+    /// Copies the prediction and score of another stream of the same model.
     pub(super) fn copy_from(&mut self, other: &Outputs<'_>) {
         let lists = [&*other.mean, other.epistemic, other.aleatoric];
-        self.places().into_iter().zip(lists).for_each(|(places, values)| copy(places, values));
+        self.slices().into_iter().zip(lists).for_each(|(target, source)| copy(target, source));
         copy(self.z, other.z);
         self.nll = other.nll;
     }
 
-    /// Replaces the means by a draw from the distribution that the outputs stand for.
+    /// Replaces the means by a draw from the predictive distribution.
     pub(super) fn draw(&mut self, likelihood: Likelihood, rng: &mut (impl Rng + ?Sized)) {
         match likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let parts = self.epistemic.iter().zip(&*self.aleatoric);
                 for (value, (epistemic, aleatoric)) in self.mean.iter_mut().zip(parts) {
-                    *value += Output::of(*value, *epistemic, *aleatoric).std_dev() * normal(rng);
+                    let variances = Variances { epistemic: *epistemic, aleatoric: *aleatoric };
+                    *value += Output::new(*value, variances).std_dev() * normal(rng);
                 }
             }
             Likelihood::Bernoulli => {
@@ -87,11 +88,13 @@ impl<'a> Outputs<'a> {
 
     /// Scores a row against the prediction made before it.
     #[inline(never)] // its stack is free again for what comes after
-    pub(super) fn judge(&mut self, likelihood: Likelihood, row: &RawRow<'_>) {
+    pub(super) fn score(&mut self, likelihood: Likelihood, row: &RawRow<'_>) {
         let predicted = outputs(self.mean, self.epistemic, self.aleatoric);
         let mut total = None;
         for (channel, (z, output)) in self.z.iter_mut().zip(predicted).enumerate() {
-            let scored = row.reading(channel).map(|reading| score(likelihood, output, reading.value()));
+            let scored = row
+                .reading(channel)
+                .map(|reading| score(likelihood, output.mean, output.variance, reading.value()));
             *z = scored.as_ref().map_or(f32::NAN, |score| score.z);
             if let Some(score) = scored {
                 total = Some(total.unwrap_or(0.0) + score.nll);
@@ -105,18 +108,18 @@ impl<'a> Outputs<'a> {
         self.nll = None;
     }
 
-    /// What the stream tells its user.
+    /// The prediction with its score.
     pub(super) fn prediction(&self) -> Prediction<'_> {
         let surprise = self.nll.map(|nll| Surprise { nll, z: self.z });
         Prediction::new(self.mean, self.epistemic, self.aleatoric, surprise)
     }
 }
 
-/// Puts a 1 in place of the class whose share of [0, 1) holds `point`, and 0 in place of the others.
+/// Replaces the probability of the class whose share of [0, 1) holds `point` by 1, and the others by 0.
 fn draw_class(probabilities: &mut [f32], point: f32) {
     let (mut left, mut found, last) = (point, false, probabilities.len().saturating_sub(1));
     for (class, p) in probabilities.iter_mut().enumerate() {
-        // Rounding may leave a rest beyond the last share.
+        // Rounding may leave a remainder beyond the last share.
         let here = !found && (left < *p || class == last);
         left -= *p;
         found |= here;
@@ -139,6 +142,6 @@ mod tests {
         assert_eq!(class(0.25), [0.0, 0.0, 1.0, 0.0], "a class of probability 0 is never drawn");
         assert_eq!(class(0.7499), [0.0, 0.0, 1.0, 0.0]);
         assert_eq!(class(0.75), [0.0, 0.0, 0.0, 1.0]);
-        assert_eq!(class(1.0), [0.0, 0.0, 0.0, 1.0], "a rest of rounding goes to the last");
+        assert_eq!(class(1.0), [0.0, 0.0, 0.0, 1.0], "the remainder of rounding goes to the last");
     }
 }

@@ -1,5 +1,6 @@
-//! What a step tells.
+//! Predictions and scores in raw units.
 
+use crate::likelihood::Variances;
 use crate::moments::at_most;
 
 /// Mean and variance of one output in raw units.
@@ -10,14 +11,15 @@ pub struct Output {
     pub mean: f32,
     /// Total predictive variance: `epistemic + aleatoric`.
     pub variance: f32,
-    /// The part that was propagated through the net: uncertain inputs, states and weights.
+    /// The part propagated through the network: uncertain inputs, states and weights.
     pub epistemic: f32,
-    /// The part that remains however well the net knows: the noise of the likelihood.
+    /// The part that more knowledge does not remove: the noise of the likelihood.
     pub aleatoric: f32,
 }
 
 impl Output {
-    pub(super) fn of(mean: f32, epistemic: f32, aleatoric: f32) -> Self {
+    pub(super) fn new(mean: f32, variances: Variances) -> Self {
+        let Variances { epistemic, aleatoric } = variances;
         Output { mean, variance: at_most(epistemic + aleatoric, f32::MAX), epistemic, aleatoric }
     }
 
@@ -27,7 +29,7 @@ impl Output {
     }
 }
 
-/// Outputs whose parts lie in three lists.
+/// Outputs from slices of their parts.
 pub(super) fn outputs<'s>(
     mean: &'s [f32],
     epistemic: &'s [f32],
@@ -35,10 +37,10 @@ pub(super) fn outputs<'s>(
 ) -> impl ExactSizeIterator<Item = Output> + 's {
     mean.iter()
         .zip(epistemic.iter().zip(aleatoric))
-        .map(|(mean, (epistemic, aleatoric))| Output::of(*mean, *epistemic, *aleatoric))
+        .map(|(mean, (&epistemic, &aleatoric))| Output::new(*mean, Variances { epistemic, aleatoric }))
 }
 
-/// How surprising the sample just seen was to the prediction made before it.
+/// Score of the sample just read against the prediction made before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surprise<'s> {
     /// Negative log-likelihood of the observed channels in nats, densities in raw units.
@@ -47,7 +49,7 @@ pub struct Surprise<'s> {
     pub z: &'s [f32],
 }
 
-/// The prediction that a stream holds after a step, in raw units.
+/// Prediction of a stream after a step, in raw units.
 #[derive(Clone, Copy, Debug)]
 pub struct Prediction<'s> {
     mean: &'s [f32],
@@ -91,8 +93,8 @@ impl<'s> Prediction<'s> {
         self.iter().nth(index)
     }
 
-    /// Score of the sample just seen, for models that predict their own next input; `None` for others, before the
-    /// first sample, and for a sample of which nothing was observed.
+    /// Score of the sample just read, for models that predict their own next input; `None` for others, before the
+    /// first sample, and for a sample without observed channels.
     pub fn surprise(&self) -> Option<Surprise<'s>> {
         self.surprise
     }

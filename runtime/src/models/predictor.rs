@@ -3,7 +3,8 @@
 use super::model::Model;
 use super::prediction::Prediction;
 use super::state::State;
-use crate::{Arena, Error};
+use crate::arena::Arena;
+use crate::format::Error;
 
 /// A model with one stream: the common case in one value.
 ///
@@ -16,10 +17,10 @@ pub struct Predictor<'m, 'a> {
 }
 
 impl<'m, 'a> Predictor<'m, 'a> {
-    /// Checks a checkpoint once and for all and begins a stream in `arena`.
+    /// Checks a checkpoint and starts a stream in `arena`.
     ///
     /// # Errors
-    /// Names the field at fault, or says how many words the arena needs; see [`Error`].
+    /// Names the field at fault, or the number of words that the arena needs; see [`Error`].
     pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
         Self::load_in(bytes, arena.words_mut())
     }
@@ -34,18 +35,18 @@ impl<'m, 'a> Predictor<'m, 'a> {
         Ok(Predictor { model, state })
     }
 
-    /// Takes in one row of raw units and predicts; see [`Model::step`].
+    /// Reads one row in raw units and predicts; see [`Model::step`].
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.model.step(&mut self.state, row)
     }
 
-    /// Takes in one row with a variance per channel and predicts; see [`Model::step_uncertain`].
+    /// Reads one row with a variance per channel and predicts; see [`Model::step_uncertain`].
     pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         self.model.step_uncertain(&mut self.state, mean, var)
     }
 
-    /// Takes in several rows, one after the other in one slice, and shows each prediction to `each`. A rest shorter
-    /// than a row is ignored.
+    /// Steps through several rows in one slice and passes each prediction to `each`. A remainder shorter than a row is
+    /// ignored.
     pub fn run(&mut self, rows: &[f32], mut each: impl FnMut(Prediction<'_>)) {
         let width = usize::from(self.model.spec().inputs).max(1);
         for row in rows.chunks_exact(width) {
@@ -53,7 +54,7 @@ impl<'m, 'a> Predictor<'m, 'a> {
         }
     }
 
-    /// The last prediction again; before the first sample, what is expected of it.
+    /// The last prediction; before the first sample, the prediction of it.
     pub fn prediction(&self) -> Prediction<'_> {
         self.model.prediction(&self.state)
     }
@@ -71,7 +72,7 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.save(&self.state, words)
     }
 
-    /// Goes on from a saved state; see [`Model::restore`].
+    /// Continues from a saved state; see [`Model::restore`].
     ///
     /// # Errors
     /// If the words cannot be a state of this model.

@@ -1,43 +1,41 @@
-//! What one stream remembers: data that can be saved, restored, copied and reset.
+//! State of one stream: data that can be saved, restored, copied and reset.
 
 use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
 use super::outputs::Outputs;
-#[cfg(feature = "quantized")]
-use super::quantized_state;
-use super::words::{Words, copy};
-use crate::Error;
-use crate::cells::UNIT_LIMIT;
-use crate::checkpoint::ModelSpec;
+use crate::arena::ArenaSplitter;
+use crate::backend::{restore_state, save_state};
+use crate::format::Error;
+use crate::limits::UNIT_LIMIT;
+use crate::spec::ModelSpec;
 
 /// State of one stream, in the caller's arena.
 ///
 /// Made by [`Model::start`](crate::Model::start).
 #[derive(Debug)]
 pub struct State<'a> {
-    /// Per layer: h means, h variances, and for an LSTM c means, c variances; in quantized layouts h, and for an LSTM
-    /// mean and variance of each c, as integers.
+    /// State of the layers, in the format of the model's backend.
     pub(super) recurrent: &'a mut [f32],
-    /// The last prediction, and the score of the sample just seen.
+    /// The last prediction, and the score of the sample just read.
     pub(super) outputs: Outputs<'a>,
-    /// Noisy input of the affine map at work: nothing of it survives a step.
+    /// Noisy input of the affine map at work. Not part of what a stream remembers.
     pub(super) scratch: &'a mut [f32],
 }
 
 impl<'a> State<'a> {
-    /// Divides an arena's words; the contents are whatever they were.
-    pub(super) fn divide(spec: &ModelSpec, words: &'a mut [f32]) -> Result<Self, Error> {
+    /// Carves up an arena's words; their contents stay as they are.
+    pub(super) fn carve(spec: &ModelSpec, words: &'a mut [f32]) -> Result<Self, Error> {
         let too_small = Error::Arena { needed: spec.arena_words(), found: words.len() };
-        let mut words = Words::new(words);
-        let mut divided = || {
+        let mut words = ArenaSplitter::new(words);
+        let mut state = || {
             Some(State {
-                recurrent: words.take(spec.recurrent_words())?,
-                outputs: Outputs::divide(&mut words, spec.outputs)?,
-                scratch: words.take(spec.scratch_words())?,
+                recurrent: words.carve(spec.recurrent_words())?,
+                outputs: Outputs::carve(&mut words, spec.outputs)?,
+                scratch: words.carve(spec.scratch_words())?,
             })
         };
-        divided().ok_or(too_small)
+        state().ok_or(too_small)
     }
 
     /// Copies the state into `words`.
@@ -48,41 +46,23 @@ impl<'a> State<'a> {
         }
         let (recurrent, prediction) =
             words.split_at_mut_checked(spec.saved_state_words()).ok_or(wrong_length)?;
-        save_recurrent(spec, self.recurrent, recurrent);
+        save_state(spec, self.recurrent, recurrent);
         prediction.iter_mut().zip(self.outputs.saved()).for_each(|(word, value)| *word = value);
         Ok(())
     }
 
-    /// Takes over a saved state if every word of it is possible; is unchanged otherwise.
+    /// Restores a saved state if every word of it is possible; otherwise the state is unchanged.
     pub(super) fn restore(&mut self, spec: &ModelSpec, words: &[f32]) -> Result<(), Error> {
         let limits = recurrent_limits(spec).chain(prediction_limits(spec.outputs));
         check_saved(words, spec.saved_words(), limits)?;
         let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).unwrap_or_default();
-        restore_recurrent(spec, self.recurrent, recurrent);
+        restore_state(spec, self.recurrent, recurrent);
         self.outputs.restore(prediction);
         Ok(())
     }
 }
 
-/// Writes the state of a network's layers as numbers.
-pub(super) fn save_recurrent(spec: &ModelSpec, recurrent: &[f32], numbers: &mut [f32]) {
-    match spec.layout.runs_quantized() {
-        #[cfg(feature = "quantized")]
-        true => quantized_state::save(spec, recurrent, numbers),
-        _ => copy(numbers, recurrent),
-    }
-}
-
-/// Reads what [`save_recurrent`] wrote.
-pub(super) fn restore_recurrent(spec: &ModelSpec, recurrent: &mut [f32], numbers: &[f32]) {
-    match spec.layout.runs_quantized() {
-        #[cfg(feature = "quantized")]
-        true => quantized_state::restore(spec, recurrent, numbers),
-        _ => copy(recurrent, numbers),
-    }
-}
-
-/// Whether a saved state has the right length and only possible values.
+/// Checks the length and the values of a saved state.
 pub(super) fn check_saved(
     words: &[f32],
     needed: usize,
@@ -97,20 +77,20 @@ pub(super) fn check_saved(
     }
 }
 
-/// What the numbers of a network's layers may be, in order.
+/// Limits of the numbers of a network's layers, in order.
 pub(super) fn recurrent_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> + '_ {
     spec.layers
         .iter()
         .flat_map(|layer| (0..layer.cell.states()).flat_map(move |_| moment_limits(layer.units.into())))
 }
 
-/// What the means and then the variances of `count` standardised quantities may be.
+/// Limits of the means and then the variances of `count` standardised quantities.
 pub(super) fn moment_limits(count: usize) -> impl Iterator<Item = RangeInclusive<f32>> {
     let limits = [-UNIT_LIMIT..=UNIT_LIMIT, 0.0..=UNIT_LIMIT * UNIT_LIMIT];
     limits.into_iter().flat_map(move |limits| repeat_n(limits, count))
 }
 
-/// What the numbers of a prediction may be, in order.
+/// Limits of the numbers of a prediction, in order.
 pub(super) fn prediction_limits(outputs: u16) -> impl Iterator<Item = RangeInclusive<f32>> {
     let limits = [f32::MIN..=f32::MAX, 0.0..=f32::MAX, 0.0..=f32::MAX];
     limits.into_iter().flat_map(move |limits| repeat_n(limits, outputs.into()))

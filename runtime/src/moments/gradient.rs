@@ -1,8 +1,8 @@
 //! Moments together with their derivatives, for training.
 //!
 //! The moments are those of the plain functions, bit for bit, and the derivatives are those of the functions as
-//! computed. Where an input had to be made sane first (negative, infinite, not a number), they are the
-//! derivatives at the number that took its place.
+//! computed. Where an input had to be sanitized first (negative variance, infinite, NaN), they are the
+//! derivatives at the sanitized value.
 
 use super::scalar::Dual;
 use super::{Moments, logistic, paper};
@@ -21,12 +21,12 @@ pub struct Jacobian {
 }
 
 impl Jacobian {
-    /// That of a function with the given slope, at an input without variance.
-    pub(super) fn of_certain(slope: f32) -> Jacobian {
+    /// Derivatives at a deterministic input, for a function of this slope.
+    pub(super) fn deterministic(slope: f32) -> Jacobian {
         Jacobian { mean_by_mean: slope, mean_by_var: 0.0, var_by_mean: 0.0, var_by_var: slope * slope }
     }
 
-    /// With infinities, which only subnormal variances can make, brought back to finite numbers.
+    /// The derivatives with infinities, which only subnormal variances produce, limited to finite numbers.
     pub(super) fn sanitized(self) -> Jacobian {
         let finite = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(f32::MIN, f32::MAX) };
         Jacobian {
@@ -72,14 +72,14 @@ pub fn paper_tanh(a: Moments) -> (Moments, Jacobian) {
     outputs(paper::tanh_of(mean, var))
 }
 
-// A formula is called by name rather than handed over: the compiler cannot be made to inline the call of an argument,
-// and where it does not, a loop over the function is not compiled to vector instructions.
+// Each formula is called by name instead of being passed as an argument: the compiler cannot be forced to inline a call
+// through an argument, and without inlining a loop over the function does not vectorise.
 
-/// The incoming moments, made sane, as numbers that carry their derivatives.
+/// The sanitized input as dual numbers.
 #[inline(always)]
 fn inputs(a: Moments) -> (Dual, Dual) {
     let Moments { mean, var } = a.sanitized();
-    (Dual { value: mean, by_mean: 1.0, by_var: 0.0 }, Dual { value: var, by_mean: 0.0, by_var: 1.0 })
+    (Dual::by_mean(mean), Dual::by_var(var))
 }
 
 /// The outgoing moments and their derivatives.

@@ -1,6 +1,6 @@
 //! Moments of sigmoid and tanh, by a fitted form that is accurate everywhere and has no table.
 //!
-//! For a ~ N(m, v), with ρ = 1/√(1 + πv/8) and z = |m|ρ/8 cut off at 1:
+//! For a ~ N(m, v), with ρ = 1/√(1 + πv/8) and z = |m|ρ/8, at most 1:
 //!
 //! - 1 − E = 1/(1 + 2^η), η = |m|ρ/8 · (8 log₂e + (1 − ρ)·M(z, ρ)), on the side of m
 //! - V = w·x/(1 + x), w = E(1 − E), x = w·v·ρ·2^((1 − ρ)·S(z, ρ))
@@ -20,6 +20,8 @@
 use super::Moments;
 #[cfg(feature = "float")]
 use super::elementary::exp2;
+use super::scalar::FittedScalar;
+#[cfg(feature = "float")]
 use super::scalar::Scalar;
 use core::f32::consts::{LOG2_E, PI};
 
@@ -32,7 +34,7 @@ pub fn sigmoid(a: Moments) -> Moments {
     sigmoid_of_sanitized(a.sanitized())
 }
 
-/// [`sigmoid`] of moments that are known to make sense.
+/// [`sigmoid`] of sanitized moments.
 #[inline(always)]
 pub(crate) fn sigmoid_of_sanitized(a: Moments) -> Moments {
     let (mean, var) = sigmoid_of(a.mean, a.var);
@@ -45,14 +47,14 @@ pub fn tanh(a: Moments) -> Moments {
     tanh_of_sanitized(a.sanitized())
 }
 
-/// [`tanh`] of moments that are known to make sense.
+/// [`tanh`] of sanitized moments.
 #[inline(always)]
 pub(crate) fn tanh_of_sanitized(a: Moments) -> Moments {
     let (mean, var) = tanh_of(a.mean, a.var);
     Moments { mean, var }
 }
 
-/// σ of a number that is certain: the bits of [`sigmoid`] without variance.
+/// σ of a deterministic input: the bits of [`sigmoid`] without variance.
 #[cfg(feature = "float")]
 #[inline(always)]
 pub(crate) fn deterministic_sigmoid(mean: f32) -> f32 {
@@ -60,7 +62,7 @@ pub(crate) fn deterministic_sigmoid(mean: f32) -> f32 {
     if mean < 0.0 { miss } else { 1.0 - miss }
 }
 
-/// tanh of a number that is certain: the bits of [`tanh`] without variance.
+/// tanh of a deterministic input: the bits of [`tanh`] without variance.
 #[cfg(feature = "float")]
 #[inline(always)]
 pub(crate) fn deterministic_tanh(mean: f32) -> f32 {
@@ -68,7 +70,7 @@ pub(crate) fn deterministic_tanh(mean: f32) -> f32 {
     if mean < 0.0 { -size } else { size }
 }
 
-/// 1 − σ(a) for an a that is not negative: `of_magnitude` with ρ = 1, where both corrections vanish.
+/// 1 − σ(a) for a ≥ 0: `of_magnitude` with ρ = 1, where both corrections vanish.
 #[cfg(feature = "float")]
 #[inline(always)]
 fn deterministic_miss(magnitude: f32) -> f32 {
@@ -76,33 +78,33 @@ fn deterministic_miss(magnitude: f32) -> f32 {
     odds * (1.0 / (odds + 1.0))
 }
 
-/// [`sigmoid`] in any scalar; the inputs are sane.
+/// [`sigmoid`] in any scalar; the inputs are sanitized.
 #[inline(always)]
-pub(super) fn sigmoid_of<S: Scalar>(mean: S, var: S) -> (S, S) {
+pub(super) fn sigmoid_of<S: FittedScalar>(mean: S, var: S) -> (S, S) {
     let (miss, spread) = of_magnitude(mean.magnitude(), var);
-    let mean = if mean.value() < 0.0 { miss } else { miss * -1.0 + 1.0 };
+    let mean = if mean.is_negative() { miss } else { miss * -1.0 + 1.0 };
     (mean, spread)
 }
 
-/// [`tanh`] in any scalar, by tanh(a) = 2σ(2a) − 1; the inputs are sane.
+/// [`tanh`] in any scalar, by tanh(a) = 2σ(2a) − 1; the inputs are sanitized.
 #[inline(always)]
-pub(super) fn tanh_of<S: Scalar>(mean: S, var: S) -> (S, S) {
+pub(super) fn tanh_of<S: FittedScalar>(mean: S, var: S) -> (S, S) {
     let (miss, spread) = of_magnitude(mean.magnitude() * 2.0, var * 4.0);
     let size = miss * -2.0 + 1.0;
-    let mean = if mean.value() < 0.0 { size * -1.0 } else { size };
+    let mean = if mean.is_negative() { size * -1.0 } else { size };
     (mean, spread * 4.0)
 }
 
-/// 1 − E[σ(a)] and V[σ(a)] for a mean that is not negative.
+/// 1 − E[σ(a)] and V[σ(a)] for a mean ≥ 0.
 #[inline(always)]
-fn of_magnitude<S: Scalar>(magnitude: S, var: S) -> (S, S) {
+fn of_magnitude<S: FittedScalar>(magnitude: S, var: S) -> (S, S) {
     let rho = (var * (PI / 8.0) + 1.0).inverse_sqrt();
     let doubt = rho * -1.0 + 1.0;
     let reach = magnitude * (1.0 / Z_SCALE) * rho;
     let z = reach.at_most(1.0);
 
     let eta = reach * (doubt * mean_correction(z, rho) + Z_SCALE * LOG2_E);
-    // The odds against, e^−a if a were certain; 1 − E = odds/(1 + odds). Cut off before they leave the normal floats.
+    // The odds against, e^−a if a were deterministic; 1 − E = odds/(1 + odds). Limited to the normal floats.
     let odds = (eta.at_most(126.0) * -1.0).exp2();
     let spread = var * rho * (doubt * spread_correction(z, rho)).exp2();
 
@@ -116,7 +118,7 @@ fn of_magnitude<S: Scalar>(magnitude: S, var: S) -> (S, S) {
 
 /// M(z, ρ) of the module's formula.
 #[inline(always)]
-fn mean_correction<S: Scalar>(z: S, rho: S) -> S {
+fn mean_correction<S: FittedScalar>(z: S, rho: S) -> S {
     let (z2, rho2) = (z * z, rho * rho);
     let rho4 = rho2 * rho2;
     let constant = rho2 * -1.914_106 + rho4 * -1.137_574;
@@ -127,7 +129,7 @@ fn mean_correction<S: Scalar>(z: S, rho: S) -> S {
 
 /// S(z, ρ) of the module's formula.
 #[inline(always)]
-fn spread_correction<S: Scalar>(z: S, rho: S) -> S {
+fn spread_correction<S: FittedScalar>(z: S, rho: S) -> S {
     let (z2, rho2) = (z * z, rho * rho);
     let constant = rho2 * rho2 * -0.198_050_4 + rho * -0.732_863_3 + 0.646_939_7;
     let quadratic = rho * (rho * (rho * 50.415_21 + -23.620_39) + 18.233_45) + 17.727_56;

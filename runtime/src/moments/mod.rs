@@ -1,13 +1,12 @@
 //! Expectation and variance through activation functions and products.
 //!
-//! A quantity is known by its [`Moments`]: mean and variance. Each function here takes the moments of a
-//! Gaussian input a ~ N(m, v) and gives those of f(a); [`product`] takes two independent inputs of any
-//! distribution. [`gradient`] gives the derivatives as well.
+//! A random quantity is represented by its [`Moments`]: mean and variance. Each function takes the moments of a Gaussian input
+//! a ~ N(m, v) and returns those of f(a); [`product`] takes two independent inputs of any distribution. [`gradient`] returns
+//! the derivatives as well.
 //!
-//! Every function is total: whatever bits go in, the mean that comes out is finite and the variance is
-//! finite and not negative. On the way in an infinite or huge number counts as [`LARGEST`], a negative variance
-//! as zero, a mean that is not a number as zero, and a variance that is not a number as [`LARGEST`], because
-//! nothing known must never read as certainty.
+//! Every function is total: for any bits the resulting mean is finite, and the variance is finite and not negative. Inputs are
+//! sanitized: magnitudes are limited to [`LARGEST`], a negative variance becomes zero, a NaN mean zero, and a NaN variance
+//! [`LARGEST`], because an unknown quantity must not read as a deterministic one.
 //!
 //! # How exact
 //!
@@ -23,14 +22,10 @@
 //! Both are smooth, so their derivatives are close, too: within 0.003 of the exact ones for tanh, 0.0004 for
 //! sigmoid, on m ∈ [−4, 4], √v ∈ [0.05, 3].
 //!
-//! [`paper`] holds the formulas as published, for the sake of published results: there the mean is off by up
-//! to 0.013 and the variance by up to 0.027, also where the input is certain and it should vanish.
+//! [`paper`] holds the formulas as published, to reproduce published results: their mean is off by up to 0.013 and their
+//! variance by up to 0.027, also for a deterministic input, where it should vanish.
 
 mod elementary;
-#[cfg(feature = "quantized")]
-pub(crate) mod fixed;
-#[cfg(feature = "quantized")]
-mod fixed_table;
 pub mod gradient;
 mod logistic;
 pub mod paper;
@@ -44,9 +39,12 @@ pub(crate) use logistic::{
 };
 pub use logistic::{sigmoid, tanh};
 pub use relu::relu;
+pub use scalar::{Dual, Scalar};
 
-/// The largest mean and variance that come out of here, and that go in without being cut: near the end of what f32
-/// holds, with room for the small factors of the formulas.
+use crate::limits::UNIT_LIMIT;
+
+/// Largest mean and variance of inputs and results: near the end of the range of f32, with room for the small factors of the
+/// formulas.
 pub const LARGEST: f32 = 1e37;
 
 /// Mean and variance of a random quantity.
@@ -60,19 +58,33 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The nearest moments that make sense: finite, variance not negative. What is not a number becomes
-    /// mean zero or the largest variance.
+    /// The nearest valid moments: finite, variance not negative. A NaN mean becomes zero, a NaN variance the largest.
     #[inline(always)]
     fn sanitized(self) -> Moments {
         let mean = if self.mean.is_nan() { 0.0 } else { self.mean };
-        // A comparison is false for what is not a number: such a variance ends at the maximum.
+        // Comparisons with NaN are false: such a variance becomes the largest.
         let var = at_most(self.var, LARGEST);
         Moments { mean: mean.clamp(-LARGEST, LARGEST), var: if var > 0.0 { var } else { 0.0 } }
     }
 }
 
-/// The smaller of the two; the limit for what is not a number. As a comparison, because `f32::min` is a call into a library
-/// on cores whose FPU lacks it.
+impl Moments {
+    /// The moments within the limits of units and standardised inputs.
+    #[inline(always)]
+    pub(crate) fn limited(self) -> Moments {
+        Moments { mean: limited_mean(self.mean), var: at_most(self.var, UNIT_LIMIT * UNIT_LIMIT) }
+    }
+}
+
+/// A mean within the limits of units.
+#[inline(always)]
+pub(crate) fn limited_mean(mean: f32) -> f32 {
+    let below = at_most(mean, UNIT_LIMIT);
+    if below > -UNIT_LIMIT { below } else { -UNIT_LIMIT }
+}
+
+/// The smaller of the two; the limit if the value is NaN. A comparison, because `f32::min` is a library call on cores
+/// whose FPU lacks it.
 #[inline(always)]
 pub(crate) fn at_most(value: f32, limit: f32) -> f32 {
     if value < limit { value } else { limit }
@@ -91,7 +103,7 @@ pub fn product(a: Moments, b: Moments) -> Moments {
     product_of_sanitized(a.sanitized(), b.sanitized()).sanitized()
 }
 
-/// [`product`] of moments that are known to make sense, and to have one that does.
+/// [`product`] of sanitized moments whose product is within the limits.
 #[inline(always)]
 pub(crate) fn product_of_sanitized(a: Moments, b: Moments) -> Moments {
     Moments {
@@ -100,5 +112,27 @@ pub(crate) fn product_of_sanitized(a: Moments, b: Moments) -> Moments {
     }
 }
 
+/// (1 − z)·n + z·h for independent z, n and h, the update of a GRU:
+/// E = (1 − E[z]) E[n] + E[z] E[h], V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])².
+///
+/// The law of total variance over z; exact for any distributions. Two products added up would count z as two independent
+/// quantities.
+#[inline]
+pub fn interpolate(z: Moments, n: Moments, h: Moments) -> Moments {
+    interpolate_of_sanitized(z.sanitized(), n.sanitized(), h.sanitized()).sanitized()
+}
+
+/// [`interpolate`] of sanitized moments whose result is within the limits.
+#[inline(always)]
+pub(crate) fn interpolate_of_sanitized(z: Moments, n: Moments, h: Moments) -> Moments {
+    let (rest, difference) = (1.0 - z.mean, h.mean - n.mean);
+    Moments {
+        mean: rest * n.mean + z.mean * h.mean,
+        var: (rest * rest + z.var) * n.var
+            + (z.mean * z.mean + z.var) * h.var
+            + z.var * (difference * difference),
+    }
+}
+
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

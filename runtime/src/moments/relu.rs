@@ -4,7 +4,7 @@ use super::scalar::Scalar;
 use super::{Jacobian, Moments};
 use core::f32::consts::FRAC_1_SQRT_2;
 
-/// Standard deviations beyond which a Gaussian's tail is no f32 any more: φ(14) < 10⁻⁴³.
+/// Standard deviations beyond which a Gaussian's tail underflows in f32: φ(14) < 10⁻⁴³.
 const FAR: f32 = 14.0;
 
 /// Moments of max(a, 0) for a ~ N(m, v).
@@ -17,7 +17,7 @@ pub fn relu(a: Moments) -> Moments {
     let a = a.sanitized();
     match Clipped::of(a) {
         Some(clipped) => clipped.moments(a),
-        None => undisturbed(a),
+        None => unclipped(a),
     }
 }
 
@@ -30,23 +30,23 @@ pub(super) fn relu_gradient(a: Moments) -> (Moments, Jacobian) {
             let y = clipped.moments(a);
             (y, clipped.jacobian(a, y))
         }
-        None => (undisturbed(a), Jacobian::of_certain(if a.mean > 0.0 { 1.0 } else { 0.0 })),
+        None => (unclipped(a), Jacobian::deterministic(if a.mean > 0.0 { 1.0 } else { 0.0 })),
     }
 }
 
-/// The input hardly ever crosses zero: it passes whole or not at all.
-fn undisturbed(a: Moments) -> Moments {
+/// The input practically never crosses zero: it passes unchanged or not at all.
+fn unclipped(a: Moments) -> Moments {
     if a.mean > 0.0 { a } else { Moments::default() }
 }
 
-/// What the lesser side of zero holds, of a Gaussian with unit variance and mean ±t, t = |r|.
+/// Moments of the smaller side of zero, for a Gaussian with unit variance and mean ±t, t = |r|.
 ///
-/// The formulas are arranged around that side, because there is no cancellation in adding it to the greater one.
+/// The formulas are arranged around that side, because adding it to the larger one cancels nothing.
 struct Clipped {
     std_dev: f32,
     /// φ(t).
     density: f32,
-    /// Φ(−t), the probability of the lesser side.
+    /// Φ(−t), the probability of the smaller side.
     tail: f32,
     /// E[max(x, 0)] for x ~ N(−t, 1).
     mean: f32,
@@ -55,12 +55,12 @@ struct Clipped {
 }
 
 impl Clipped {
-    /// None when the lesser side is empty.
+    /// `None` when the smaller side is empty.
     #[inline]
     fn of(a: Moments) -> Option<Clipped> {
         let std_dev = libm::sqrtf(a.var);
         let t = a.mean.abs() / std_dev;
-        // A certain zero makes 0/0.
+        // A deterministic zero makes 0/0.
         if t.is_nan() || t > FAR {
             return None;
         }

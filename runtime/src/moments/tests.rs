@@ -5,11 +5,9 @@ use std::vec::Vec;
 
 mod accuracy;
 mod derivatives;
-#[cfg(feature = "quantized")]
-mod fixed;
 mod limits;
 mod published;
-mod quadrature;
+pub(crate) mod quadrature;
 mod wide;
 
 type Function = fn(Moments) -> Moments;
@@ -37,7 +35,7 @@ fn moments(mean: f64, std_dev: f64) -> Moments {
 }
 
 /// Evenly spaced values from 0 to `end`, both included.
-fn steps(end: f64, count: usize) -> impl Iterator<Item = f64> + Clone {
+pub(crate) fn steps(end: f64, count: usize) -> impl Iterator<Item = f64> + Clone {
     (0..=count).map(move |i| end * i as f64 / count as f64)
 }
 

@@ -1,17 +1,18 @@
-//! Online denoising: what a row was before the noise, from past and present alone.
+//! Online denoising: estimates of rows without their noise, from past and present alone.
 
 use super::model::LatentModel;
 use super::state::LatentState;
-use crate::checkpoint::Family;
+use crate::arena::Arena;
+use crate::format::Error;
 use crate::models::input::RawRow;
 use crate::models::prediction::Prediction;
-use crate::{Arena, Error};
+use crate::spec::Family;
 
 /// A VOSP model with one stream: noisy rows in, denoised rows with error bars out.
 ///
-/// At each step the recognition network says q(z_t | x_{1:t}) and the generative network p(x_t | h_{t−1}, z_t), where h is what
-/// the recognition network knew *before* x_t: the row reaches its own estimate through the few numbers of z_t only, and noise
-/// does not fit through (Bayer et al., VOSP, 3.2 and 4.2). Nothing of the future is used.
+/// At each step the recognition network computes q(z_t | x_{1:t}) and the generative network p(x_t | h_{t−1}, z_t), where h is
+/// the state of the recognition network *before* x_t: the row reaches its own estimate only through the few numbers of z_t, a
+/// bottleneck that noise does not pass (Bayer et al., VOSP, 3.2 and 4.2). Nothing of the future is used.
 ///
 /// ```
 /// use quaver::{Arena, Denoiser};
@@ -38,10 +39,10 @@ pub struct Denoiser<'m, 'a> {
 }
 
 impl<'m, 'a> Denoiser<'m, 'a> {
-    /// Checks a checkpoint once and for all and begins a stream in `arena`.
+    /// Checks a checkpoint and starts a stream in `arena`.
     ///
     /// # Errors
-    /// Names the network and field at fault, or says how many words the arena needs; see [`Error`].
+    /// Names the network and field at fault, or the number of words that the arena needs; see [`Error`].
     pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
         Self::load_in(bytes, arena.words_mut())
     }
@@ -56,12 +57,12 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         Ok(Denoiser { model, state })
     }
 
-    /// Takes in one noisy row of raw units and estimates it without the noise.
+    /// Reads one noisy row in raw units and estimates it without the noise.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: what was
-    /// expected of it stands in, mean and variance, and the estimate fills it in. The surprise scores the row
-    /// against p(x_t | h_{t−1}), made before the row was seen. A model that was trained to say the clean row is surprised as if the row
-    /// were clean, by noise alone too: compare such surprises with those of rows that are in order.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: it is imputed by its
+    /// prediction, mean and variance, and the estimate fills it in. The surprise scores the row against p(x_t | h_{t−1}), computed
+    /// before the row was read. A model trained on clean targets predicts clean rows, and noise alone raises its surprise:
+    /// compare it with that of ordinary rows.
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.step_uncertain(row, &[])
     }
@@ -71,24 +72,24 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Denoiser { model, state } = self;
         let row = RawRow { values: mean, vars: var };
-        model.expect_next(state);
-        state.outputs.judge(model.likelihood(), &row);
+        model.predict_next(state);
+        state.outputs.score(model.likelihood(), &row);
         model.recognise(state, row);
-        model.estimate(state);
-        state.fed.take_units(model.recognition(), state.recognition);
-        state.expected = false;
+        model.decode(state);
+        state.decoder_input.write_units(model.recognition(), state.recognition);
+        state.predicted = false;
         state.outputs.prediction()
     }
 
-    /// What is expected of the next row before it is seen, p(x_{t+1} | x_{1:t}), noise included: the generative network looked at with
-    /// z_{t+1} as the prior has it. The stream stays where it is; only [`prediction`](Self::prediction) shows this from now on.
+    /// Prediction of the next row, p(x_{t+1} | x_{1:t}), noise included: the generative network evaluated with z_{t+1} from the prior.
+    /// The stream is not advanced; [`prediction`](Self::prediction) returns this prediction from now on.
     pub fn expected(&mut self) -> Prediction<'_> {
-        self.model.expect_next(&mut self.state);
+        self.model.predict_next(&mut self.state);
         self.state.outputs.forget_surprise();
         self.state.outputs.prediction()
     }
 
-    /// The last estimate again, or what was [expected](Self::expected) after it; before the first row, what is expected of it.
+    /// The last estimate, or the last [expected](Self::expected) row; before the first row, the prediction of it.
     pub fn prediction(&self) -> Prediction<'_> {
         self.state.outputs.prediction()
     }
@@ -106,7 +107,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         self.model.save(&self.state, words)
     }
 
-    /// Goes on from a saved state: this stream's, or another one's.
+    /// Continues from a saved state: of this stream, or of another one.
     ///
     /// # Errors
     /// If the words cannot be a state of this model; the stream is then unchanged.

@@ -1,13 +1,15 @@
 //! A loaded latent model and the memory it takes.
 
 use super::state::LatentState;
-use crate::Error;
-use crate::checkpoint::{Family, Forecast, LatentCheckpoint, LatentSpec, Part};
+use crate::backend::NetworkMemory;
+use crate::checkpoint::LatentCheckpoint;
+use crate::format::{Error, Part};
 use crate::models::Model;
+use crate::spec::{Family, Forecast, LatentSpec};
 
 /// A loaded latent model: the weights of two networks in flash.
 ///
-/// A [`Denoiser`](crate::Denoiser) or a [`Sampler`](crate::Sampler) is such a model with one stream; this type tells what they need.
+/// A [`Denoiser`](crate::Denoiser) or a [`Sampler`](crate::Sampler) is such a model with one stream; this type has the sizes that they need.
 ///
 /// ```
 /// use quaver::LatentModel;
@@ -27,7 +29,7 @@ pub struct LatentModel<'m> {
 }
 
 impl<'m> LatentModel<'m> {
-    /// Checks the bytes of a checkpoint once and for all.
+    /// Checks the bytes of a checkpoint.
     ///
     /// # Errors
     /// Names the network and the field at fault; see [`Error`].
@@ -36,23 +38,23 @@ impl<'m> LatentModel<'m> {
         let checkpoint = LatentCheckpoint::read(bytes)?;
         Ok(LatentModel {
             spec: *checkpoint.spec(),
-            recognition: Model::of(checkpoint.recognition().clone()),
-            generative: Model::of(checkpoint.generative().clone()),
+            recognition: Model::new(checkpoint.recognition().clone()),
+            generative: Model::new(checkpoint.generative().clone()),
             crc: checkpoint.crc(),
         })
     }
 
-    /// What the networks are to each other.
+    /// The architecture, apart from the two networks.
     pub fn spec(&self) -> &LatentSpec {
         &self.spec
     }
 
-    /// The network that reads x_t and says q(z_t | x_{1:t}).
+    /// The network that reads x_t and computes q(z_t | x_{1:t}).
     pub fn recognition(&self) -> &Model<'m> {
         &self.recognition
     }
 
-    /// The network that says p(x_t | …, z_t).
+    /// The network that computes p(x_t | …, z_t).
     pub fn generative(&self) -> &Model<'m> {
         &self.generative
     }
@@ -62,29 +64,18 @@ impl<'m> LatentModel<'m> {
         self.recognition.spec().inputs.into()
     }
 
-    /// The checksum of the checkpoint: a name for exactly this model.
+    /// The checksum of the checkpoint: identifies exactly this model.
     pub fn crc(&self) -> u32 {
         self.crc
     }
 
-    /// Four-byte words of RAM that one stream of this model needs: the `N` of its [`Arena`](crate::Arena).
+    /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its [`Arena`](crate::Arena).
     #[inline(never)]
     pub fn arena_words(&self) -> usize {
-        let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
-        let remembered = match self.spec.family {
-            Family::Storn => generative.recurrent_words(),
-            Family::Vosp => 0,
-        };
-        recognition.recurrent_words()
-            + remembered
-            + generative.recurrent_words()
-            + 2 * usize::from(generative.inputs)
-            + usize::from(self.spec.latents)
-            + (4 + self.averaged_lists()) * self.channels()
-            + self.scratch_words()
+        latent_words(&self.spec, self.recognition.spec().memory(), self.generative.spec().memory())
     }
 
-    /// Words of a saved stream: what it remembers of the past, and for a denoiser its last estimate.
+    /// Numbers in a saved stream: its recurrent state, and for a denoiser its last estimate.
     #[inline(never)]
     pub fn saved_words(&self) -> usize {
         let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
@@ -101,9 +92,9 @@ impl<'m> LatentModel<'m> {
         self.generative.spec().recurrent_words() + self.channels()
     }
 
-    /// Lists of one number per channel in which moments over draws are gathered.
+    /// Slices of one number per channel in which moments over draws are accumulated.
     pub(super) fn averaged_lists(&self) -> usize {
-        if matches!(self.spec.forecast, Forecast::Draws { .. }) { 3 } else { 0 }
+        averaged_lists(&self.spec)
     }
 
     /// Words of scratch: the networks take turns.
@@ -112,12 +103,12 @@ impl<'m> LatentModel<'m> {
         self.recognition.spec().scratch_words().max(self.generative.spec().scratch_words())
     }
 
-    /// Where the latents begin among the inputs of the generative network.
+    /// Index of the first latent among the inputs of the generative network.
     pub(super) fn first_latent(&self) -> usize {
         usize::from(self.generative.spec().inputs).saturating_sub(self.spec.latents.into())
     }
 
-    /// Refuses a model of another family than the one that is wanted.
+    /// An error unless the model is of this family.
     pub(super) fn expect(self, family: Family, allowed: &'static str) -> Result<Self, Error> {
         if self.spec.family == family {
             return Ok(self);
@@ -125,11 +116,40 @@ impl<'m> LatentModel<'m> {
         Err(Error::Invalid { part: Part::Latent, field: "family", allowed })
     }
 
-    /// Divides a caller's memory and forgets everything in it.
+    /// Carves up a caller's memory and resets the stream in it.
     #[inline(never)]
     pub(super) fn start<'a>(&self, words: &'a mut [f32]) -> Result<LatentState<'a>, Error> {
-        let mut state = LatentState::divide(self, words)?;
+        let mut state = LatentState::carve(self, words)?;
         self.reset(&mut state);
         Ok(state)
+    }
+}
+
+/// Words of a stream: both networks' layers, a copy of the generative network's for lookahead, the decoder's input, prediction and
+/// residuals, averages over draws, and scratch, which the networks share.
+pub(in crate::models) const fn latent_words(
+    spec: &LatentSpec,
+    recognition: NetworkMemory,
+    generative: NetworkMemory,
+) -> usize {
+    let remembered = match spec.family {
+        Family::Storn => generative.recurrent,
+        Family::Vosp => 0,
+    };
+    let scratch =
+        if recognition.scratch > generative.scratch { recognition.scratch } else { generative.scratch };
+    recognition.recurrent
+        + remembered
+        + generative.recurrent
+        + 2 * generative.inputs
+        + spec.latents as usize
+        + (4 + averaged_lists(spec)) * recognition.inputs
+        + scratch
+}
+
+const fn averaged_lists(spec: &LatentSpec) -> usize {
+    match spec.forecast {
+        Forecast::Moments | Forecast::PosteriorMean => 0,
+        Forecast::Draws { .. } => 3,
     }
 }

@@ -1,18 +1,18 @@
-//! Many futures of one stream, and what they have in common.
+//! Many sampled futures of one stream, and their statistics.
 
 use rand_core::Rng;
 
-use super::inputs::{Inputs, Latents};
+use super::network_inputs::{Inputs, Latents};
 use super::sampler::{FeedMode, Sampler};
 use super::state::LatentState;
-use super::steps::pass;
-use crate::models::words::copy;
-use crate::{Arena, Error};
+use super::steps::network_step;
+use crate::arena::{Arena, copy};
+use crate::format::Error;
 
-/// `K` futures that begin where a sampler stands.
+/// `K` sampled futures of a stream.
 ///
-/// Each [`advance`](Self::advance) takes all of them one step ahead; mean, standard deviation and quantiles are then those of
-/// the rows that were drawn. The sampler lends its room for computing and is where it was when the fan is gone.
+/// Each [`advance`](Self::advance) extends all of them by one step; mean, standard deviation and quantiles are those of the
+/// rows drawn. The sampler lends its scratch and is unchanged afterwards.
 ///
 /// ```
 /// use quaver::{Arena, Rollouts, FeedMode, Sampler};
@@ -26,13 +26,13 @@ use crate::{Arena, Error};
 ///
 /// let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
 /// let mut futures = Arena::<{ 16 * 21 }>::new(); // `LatentModel::future_words` for each
-/// let mut fan = Rollouts::<16>::new(&mut sampler, &mut futures)?;
+/// let mut rollouts = Rollouts::<16>::new(&mut sampler, &mut futures)?;
 /// for _ in 0..5 {
-///     fan.advance(&mut rng, FeedMode::Draw);
-///     let [low, high] = [0.1, 0.9].map(|q| fan.quantile(0, q));
-///     println!("{:?} ± {:?}, between {low:?} and {high:?}", fan.mean(0), fan.std_dev(0));
+///     rollouts.advance(&mut rng, FeedMode::Draw);
+///     let [low, high] = [0.1, 0.9].map(|q| rollouts.quantile(0, q));
+///     println!("{:?} ± {:?}, between {low:?} and {high:?}", rollouts.mean(0), rollouts.std_dev(0));
 /// }
-/// # assert!(fan.std_dev(0).is_some_and(|std_dev| std_dev > 0.0));
+/// # assert!(rollouts.std_dev(0).is_some_and(|std_dev| std_dev > 0.0));
 /// # assert_eq!(sampler.model().future_words(), 21);
 /// # Ok::<(), quaver::Error>(())
 /// ```
@@ -45,7 +45,7 @@ pub struct Rollouts<'s, 'm, 'a, const K: usize> {
 }
 
 impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
-    /// Begins `K` futures where `sampler` stands, in an arena of `K` × [`future_words`](crate::LatentModel::future_words).
+    /// Starts `K` futures of `sampler`'s stream, in an arena of `K` × [`future_words`](crate::LatentModel::future_words).
     ///
     /// # Errors
     /// If the arena is too small.
@@ -63,12 +63,12 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
     pub fn new_in(sampler: &'s mut Sampler<'m, 'a>, words: &'s mut [f32]) -> Result<Self, Error> {
         let (needed, found) = (K.saturating_mul(sampler.model.future_words()), words.len());
         let futures = words.get_mut(..needed).ok_or(Error::Arena { needed, found })?;
-        let mut fan = Rollouts { sampler, futures, horizon: 0 };
-        fan.restart();
-        Ok(fan)
+        let mut rollouts = Rollouts { sampler, futures, horizon: 0 };
+        rollouts.restart();
+        Ok(rollouts)
     }
 
-    /// Takes every future back to where the sampler stands.
+    /// Takes every future back to the present of the sampler.
     pub fn restart(&mut self) {
         let words = self.future_words();
         for future in self.futures.chunks_exact_mut(words) {
@@ -77,30 +77,30 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
         self.horizon = 0;
     }
 
-    /// How many steps ahead the futures are.
+    /// Number of steps that the futures are ahead.
     pub fn horizon(&self) -> usize {
         self.horizon
     }
 
-    /// Takes every future one step ahead, each with a z of its own.
-    pub fn advance(&mut self, rng: &mut (impl Rng + ?Sized), feedback: FeedMode) {
+    /// Extends every future by one step, each with a z of its own.
+    pub fn advance(&mut self, rng: &mut (impl Rng + ?Sized), feed: FeedMode) {
         let (words, first) = (self.future_words(), self.horizon == 0);
         let Sampler { model, state } = &mut *self.sampler;
         let network = model.generative();
-        // The last prediction makes room for what the futures say.
-        state.expected = false;
+        // The futures overwrite the last prediction.
+        state.predicted = false;
         for future in self.futures.chunks_exact_mut(words) {
             let layers = network.spec().recurrent_words();
             let (recurrent, row) = future.split_at_mut_checked(layers).unwrap_or_default();
             state.draw_latents(rng);
-            let LatentState { fed, outputs, scratch, .. } = &mut *state;
+            let LatentState { decoder_input, outputs, scratch, .. } = &mut *state;
             let inputs = if first {
-                Inputs::fed(network, fed, Latents::Moments)
+                Inputs::decoder(network, decoder_input, Latents::Moments)
             } else {
-                Inputs::row_and_latents(network, row, fed, Latents::Moments)
+                Inputs::row_and_latents(network, row, decoder_input, Latents::Moments)
             };
-            pass(network, recurrent, scratch, inputs, outputs.places());
-            if feedback == FeedMode::Draw {
+            network_step(network, recurrent, scratch, inputs, outputs.slices());
+            if feed == FeedMode::Draw {
                 outputs.draw(model.likelihood(), rng);
             }
             copy(row, outputs.mean);
@@ -110,12 +110,12 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
 
     /// The values of one channel, future by future; none before the first step.
     pub fn values(&self, channel: usize) -> impl Iterator<Item = f32> + '_ {
-        let place = if self.horizon > 0 && channel < self.sampler.model.channels() {
+        let word = if self.horizon > 0 && channel < self.sampler.model.channels() {
             self.sampler.model.generative().spec().recurrent_words() + channel
         } else {
             usize::MAX
         };
-        self.futures.chunks_exact(self.future_words()).filter_map(move |future| future.get(place).copied())
+        self.futures.chunks_exact(self.future_words()).filter_map(move |future| future.get(word).copied())
     }
 
     /// Mean of a channel over the futures; `None` before the first step, or if there is no such channel.
@@ -129,14 +129,13 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
         self.moments(channel).map(|(_, std_dev)| std_dev)
     }
 
-    /// The value below which a share `q` of the futures lies, between 0 and 1: linear between the values in order, as in
-    /// Hyndman and Rollouts's seventh definition (1996), the usual one.
+    /// Quantile `q`, from 0 to 1, of a channel over the futures: linear between the sorted values (Hyndman and Fan 1996, definition 7).
     pub fn quantile(&self, channel: usize, q: f32) -> Option<f32> {
         let last = self.values(channel).count().checked_sub(1)?;
-        let place = q.clamp(0.0, 1.0) * last as f32;
-        let below = place as usize;
+        let position = q.clamp(0.0, 1.0) * last as f32;
+        let below = position as usize;
         let (low, high) = (self.ranked(channel, below)?, self.ranked(channel, (below + 1).min(last))?);
-        Some(low + (high - low) * (place - below as f32))
+        Some(low + (high - low) * (position - below as f32))
     }
 
     /// Mean and standard deviation, by Welford's sums (1962).
@@ -152,7 +151,7 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
         (count > 0.0).then_some((mean, std_dev))
     }
 
-    /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and it takes no memory to sort them in.
+    /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and sorting would need memory.
     fn ranked(&self, channel: usize, rank: usize) -> Option<f32> {
         self.values(channel).find(|value| {
             let (mut below, mut equal) = (0, 0);

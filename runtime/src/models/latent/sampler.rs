@@ -1,32 +1,33 @@
-//! Following a sequence, predicting its next row, and going on by itself.
+//! Following a sequence, predicting its next row, and sampling its continuation.
 
 use rand_core::Rng;
 
-use super::inputs::{Inputs, Latents};
 use super::model::LatentModel;
+use super::network_inputs::{Inputs, Latents};
 use super::state::LatentState;
-use super::steps::pass;
-use crate::checkpoint::Family;
+use super::steps::network_step;
+use crate::arena::Arena;
+use crate::format::Error;
 use crate::models::input::RawRow;
 use crate::models::prediction::Prediction;
 use crate::random::normal;
-use crate::{Arena, Error};
+use crate::spec::Family;
 
-/// What a stream that goes on by itself takes for its next row.
+/// The row that a sampled stream feeds back as its next input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FeedMode {
-    /// The mean of p(x_{t+1} | …, z_{t+1}): a smooth sequence, in which chance enters by z alone.
+    /// The mean of p(x_{t+1} | …, z_{t+1}): a smooth sequence, random only through z.
     Mean,
     /// A draw from that distribution: sequences like those in the data, noise included.
     Draw,
 }
 
-/// A STORN model with one stream: it follows rows, predicts the next, and can go on by itself.
+/// A STORN model with one stream: it follows rows, predicts the next, and can sample its continuation.
 ///
-/// The generative network reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis, eqs. 29 to 31). While
-/// rows are [observed](Self::observe), z_t is what the recognition network makes of them; ahead of them it is drawn from
-/// the prior N(0, 1).
+/// The generative network reads [x_{t−1}, z_t] and computes p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis, eqs. 29 to 31).
+/// While rows are [observed](Self::observe), z_t comes from the recognition network; beyond them it is drawn from the prior
+/// N(0, 1).
 ///
 /// ```
 /// use quaver::{Arena, FeedMode, Sampler};
@@ -41,7 +42,7 @@ pub enum FeedMode {
 ///     println!("next: {:?}, surprise: {:?}", next.mean(), next.surprise());
 /// }
 ///
-/// // What if nothing more came? Any generator of `rand_core` will do.
+/// // A possible continuation. Any generator of `rand_core` will do.
 /// let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
 /// let mut arena = Arena::<111>::new();
 /// let mut future = sampler.fork(&mut arena)?;
@@ -58,10 +59,10 @@ pub struct Sampler<'m, 'a> {
 }
 
 impl<'m, 'a> Sampler<'m, 'a> {
-    /// Checks a checkpoint once and for all and begins a stream in `arena`.
+    /// Checks a checkpoint and starts a stream in `arena`.
     ///
     /// # Errors
-    /// Names the network and field at fault, or says how many words the arena needs; see [`Error`].
+    /// Names the network and field at fault, or the number of words that the arena needs; see [`Error`].
     pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
         Self::load_in(bytes, arena.words_mut())
     }
@@ -76,10 +77,10 @@ impl<'m, 'a> Sampler<'m, 'a> {
         Ok(Sampler { model, state })
     }
 
-    /// Takes in one row of raw units and predicts the next, p(x_{t+1} | x_{1:t}); see [`prediction`](Self::prediction).
+    /// Reads one row in raw units and predicts the next, p(x_{t+1} | x_{1:t}); see [`prediction`](Self::prediction).
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: its
-    /// prediction stands in, mean and variance. The surprise scores the row against the prediction made before it.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: it is
+    /// imputed by its prediction, mean and variance. The surprise scores the row against the prediction made before it.
     pub fn observe(&mut self, row: &[f32]) -> Prediction<'_> {
         self.observe_uncertain(row, &[])
     }
@@ -89,45 +90,45 @@ impl<'m, 'a> Sampler<'m, 'a> {
     pub fn observe_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Sampler { model, state } = self;
         let row = RawRow { values: mean, vars: var };
-        model.expect_next(state);
-        state.outputs.judge(model.likelihood(), &row);
+        model.predict_next(state);
+        state.outputs.score(model.likelihood(), &row);
         model.recognise(state, row);
-        model.remember(state);
-        state.fed.take_row(model.generative(), row, &state.outputs);
-        state.expected = false;
+        model.advance_generative(state);
+        state.decoder_input.write_row(model.generative(), row, &state.outputs);
+        state.predicted = false;
         self.prediction()
     }
 
-    /// What is expected of the next row: the generative network looked at one step ahead, with z_{t+1} as the prior has it and
-    /// the checkpoint's [`Forecast`](crate::checkpoint::Forecast) says. The stream stays where it is.
+    /// Prediction of the next row: the generative network evaluated one step ahead, with z_{t+1} from the prior, in the way of the
+    /// checkpoint's [`Forecast`](crate::checkpoint::Forecast). The stream is not advanced.
     pub fn prediction(&mut self) -> Prediction<'_> {
-        self.model.expect_next(&mut self.state);
+        self.model.predict_next(&mut self.state);
         self.state.outputs.prediction()
     }
 
-    /// Goes one step on by itself and returns the row it took, in raw units.
+    /// Samples the next row, in raw units, and feeds it back.
     ///
-    /// The stream then stands as if it had observed that row: it can go on sampling, or observing. To ask "what next?" and
-    /// stay, [`fork`](Self::fork) the stream first, or [`save`](Self::save) and [`restore`](Self::restore) it.
-    pub fn sample(&mut self, rng: &mut (impl Rng + ?Sized), feedback: FeedMode) -> &[f32] {
+    /// The stream then is as if it had observed that row: it can continue sampling, or observing. To keep it where it is,
+    /// [`fork`](Self::fork) it first, or [`save`](Self::save) and [`restore`](Self::restore) it.
+    pub fn sample(&mut self, rng: &mut (impl Rng + ?Sized), feed: FeedMode) -> &[f32] {
         let Sampler { model, state } = self;
         state.draw_latents(rng);
-        let LatentState { recognition, generative, fed, outputs, scratch, .. } = state;
-        let inputs = Inputs::fed(model.generative(), fed, Latents::Moments);
-        pass(model.generative(), generative, scratch, inputs, outputs.places());
-        if feedback == FeedMode::Draw {
+        let LatentState { recognition, generative, decoder_input, outputs, scratch, .. } = state;
+        let inputs = Inputs::decoder(model.generative(), decoder_input, Latents::Moments);
+        network_step(model.generative(), generative, scratch, inputs, outputs.slices());
+        if feed == FeedMode::Draw {
             outputs.draw(model.likelihood(), rng);
         }
         let row = RawRow { values: outputs.mean, vars: &[] };
         let inputs = Inputs::row(model.recognition(), row, None);
-        model.recognition().recur(recognition, scratch, &inputs);
-        fed.take_row(model.generative(), row, outputs);
+        model.recognition().advance_layers(recognition, scratch, &inputs);
+        decoder_input.write_row(model.generative(), row, outputs);
         state.outputs.forget_surprise();
-        state.expected = false;
+        state.predicted = false;
         state.outputs.mean
     }
 
-    /// Another stream at the same place, in memory of its own.
+    /// A copy of the stream, in memory of its own.
     ///
     /// # Errors
     /// If the arena is too small.
@@ -143,12 +144,12 @@ impl<'m, 'a> Sampler<'m, 'a> {
     /// # Errors
     /// If the slice is shorter than [`LatentModel::arena_words`].
     pub fn fork_in<'b>(&self, words: &'b mut [f32]) -> Result<Sampler<'m, 'b>, Error> {
-        let mut state = LatentState::divide(&self.model, words)?;
+        let mut state = LatentState::carve(&self.model, words)?;
         state.copy_from(&self.state);
         Ok(Sampler { model: self.model.clone(), state })
     }
 
-    /// Forgets everything seen; the prediction is then that of the first row.
+    /// Resets the stream; the prediction is then that of the first row.
     pub fn reset(&mut self) {
         self.model.reset(&mut self.state);
     }
@@ -161,7 +162,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
         self.model.save(&self.state, words)
     }
 
-    /// Goes on from a saved state: this stream's, or another one's.
+    /// Continues from a saved state: of this stream, or of another one.
     ///
     /// # Errors
     /// If the words cannot be a state of this model; the stream is then unchanged.
@@ -178,7 +179,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
 impl LatentState<'_> {
     /// Draws z from the white prior.
     pub(super) fn draw_latents(&mut self, rng: &mut (impl Rng + ?Sized)) {
-        let (mean, var) = self.fed.latents();
+        let (mean, var) = self.decoder_input.latents();
         mean.iter_mut().for_each(|z| *z = normal(rng));
         var.fill(0.0);
     }

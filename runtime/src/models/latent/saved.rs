@@ -1,15 +1,14 @@
-//! A stream of a latent model as numbers, to save it, and back.
+//! Saving and restoring a stream of a latent model.
 //!
 //! Both families: the recognition network's layers. STORN: the generative network's layers, and mean and variance of the row
 //! it reads next. VOSP: mean and variance of z_t, and the last estimate. Everything else follows from these.
 
 use super::model::LatentModel;
 use super::state::LatentState;
-use crate::Error;
-use crate::checkpoint::Family;
-use crate::models::state::{
-    check_saved, moment_limits, prediction_limits, recurrent_limits, restore_recurrent, save_recurrent,
-};
+use crate::backend::{restore_state, save_state};
+use crate::format::Error;
+use crate::models::state::{check_saved, moment_limits, prediction_limits, recurrent_limits};
+use crate::spec::Family;
 
 impl LatentModel<'_> {
     /// Copies a stream's state into `words`.
@@ -19,52 +18,54 @@ impl LatentModel<'_> {
             .split_at_mut_checked(self.recognition().spec().saved_state_words())
             .filter(|_| needed == found)
             .ok_or(Error::State { needed, found })?;
-        save_recurrent(self.recognition().spec(), state.recognition, recognition);
+        save_state(self.recognition().spec(), state.recognition, recognition);
         match self.spec().family {
             Family::Storn => {
                 let spec = self.generative().spec();
                 let (generative, row) =
                     rest.split_at_mut_checked(spec.saved_state_words()).unwrap_or_default();
-                save_recurrent(spec, state.generative, generative);
-                row.iter_mut().zip(state.fed.saved_others()).for_each(|(word, value)| *word = value);
+                save_state(spec, state.generative, generative);
+                row.iter_mut()
+                    .zip(state.decoder_input.saved_others())
+                    .for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
-                let saved = state.fed.saved_latents(state.expected).chain(state.outputs.saved());
+                let saved = state.decoder_input.saved_latents(state.predicted).chain(state.outputs.saved());
                 rest.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
         }
         Ok(())
     }
 
-    /// Takes over a saved state if every word of it is possible; is unchanged otherwise.
+    /// Restores a saved state if every word of it is possible; otherwise the state is unchanged.
     pub(super) fn restore(&self, state: &mut LatentState<'_>, words: &[f32]) -> Result<(), Error> {
         self.check(words)?;
         let spec = self.recognition().spec();
         let (recognition, rest) = words.split_at_checked(spec.saved_state_words()).unwrap_or_default();
-        restore_recurrent(spec, state.recognition, recognition);
+        restore_state(spec, state.recognition, recognition);
         match self.spec().family {
             Family::Storn => {
                 let spec = self.generative().spec();
                 let (generative, row) = rest.split_at_checked(spec.saved_state_words()).unwrap_or_default();
-                restore_recurrent(spec, state.generative, generative);
-                let (mean, var) = state.fed.others();
-                mean.iter_mut().chain(var).zip(row).for_each(|(place, value)| *place = *value);
+                restore_state(spec, state.generative, generative);
+                let (mean, var) = state.decoder_input.others();
+                mean.iter_mut().chain(var).zip(row).for_each(|(word, value)| *word = *value);
                 state.outputs.forget_surprise();
             }
             Family::Vosp => {
                 let (latents, estimate) =
                     rest.split_at_checked(2 * usize::from(self.spec().latents)).unwrap_or_default();
-                let (mean, var) = state.fed.latents();
-                mean.iter_mut().chain(var).zip(latents).for_each(|(place, value)| *place = *value);
-                state.fed.take_units(self.recognition(), state.recognition);
+                let (mean, var) = state.decoder_input.latents();
+                mean.iter_mut().chain(var).zip(latents).for_each(|(word, value)| *word = *value);
+                state.decoder_input.write_units(self.recognition(), state.recognition);
                 state.outputs.restore(estimate);
             }
         }
-        state.expected = false;
+        state.predicted = false;
         Ok(())
     }
 
-    /// Whether `words` can be a stream of this model.
+    /// Checks that `words` can be a stream of this model.
     fn check(&self, words: &[f32]) -> Result<(), Error> {
         let recognition = recurrent_limits(self.recognition().spec());
         let needed = self.saved_words();

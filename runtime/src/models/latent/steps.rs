@@ -1,67 +1,69 @@
-//! The steps that denoiser, sampler and fan are made of.
+//! The steps that denoiser, sampler and rollouts are made of.
 //!
-//! None is inlined, so that each exists once in flash whoever calls it.
+//! None is inlined, so that each exists once in flash.
 
-use super::inputs::{Inputs, Latents};
 use super::model::LatentModel;
+use super::network_inputs::{Inputs, Latents, NetworkStep};
 use super::state::LatentState;
-use crate::checkpoint::{Family, Forecast, Likelihood};
+use crate::arena::copy;
+use crate::backend;
 use crate::models::Model;
+use crate::models::emitter::Emitter;
 use crate::models::input::RawRow;
 use crate::models::outputs::OutputSlices;
-use crate::models::words::copy;
+use crate::spec::{Family, Forecast, Likelihood};
 
 impl LatentModel<'_> {
-    /// Forgets everything seen. What is then predicted is the first row.
+    /// Resets the stream. The prediction is then that of the first row.
     #[inline(never)]
     pub(super) fn reset(&self, state: &mut LatentState<'_>) {
         state.recognition.fill(0.0);
         state.generative.fill(0.0);
-        state.ahead.fill(0.0);
-        state.fed.clear();
+        state.lookahead.fill(0.0);
+        state.decoder_input.clear();
         state.outputs.forget_surprise();
-        state.expected = false;
-        self.expect_next(state);
+        state.predicted = false;
+        self.predict_next(state);
         if self.spec().family == Family::Vosp {
-            // z_0 = 0, from which the first step goes on.
-            state.fed.clear();
-            state.expected = false;
+            // The first step starts from z_0 = 0.
+            state.decoder_input.clear();
+            state.predicted = false;
         }
     }
 
-    /// How rows and outputs relate.
+    /// Distribution of rows given the outputs.
     pub(super) fn likelihood(&self) -> Likelihood {
         self.generative().spec().likelihood
     }
 
-    /// Makes the outputs what is expected of the next row, p(x_{t+1} | x_{1:t}), with z_{t+1} as the prior has it.
+    /// Predicts the next row, p(x_{t+1} | x_{1:t}), with z_{t+1} from the prior, unless that is done.
     #[inline(never)]
-    pub(super) fn expect_next(&self, state: &mut LatentState<'_>) {
-        if !state.expected {
-            state.fed.expect(self.spec().prior);
-            self.estimate(state);
-            state.expected = true;
+    pub(super) fn predict_next(&self, state: &mut LatentState<'_>) {
+        if !state.predicted {
+            state.decoder_input.predict(self.spec().prior);
+            self.decode(state);
+            state.predicted = true;
         }
     }
 
-    /// q(z_t | x_{1:t}) from the row x_t; where that has gaps, what was expected stands in.
+    /// Computes q(z_t | x_{1:t}) from the row x_t, whose gaps are imputed by its prediction.
     #[inline(never)]
     pub(super) fn recognise(&self, state: &mut LatentState<'_>, row: RawRow<'_>) {
-        let LatentState { recognition, fed, outputs, scratch, .. } = state;
+        let LatentState { recognition, decoder_input, outputs, scratch, .. } = state;
         let inputs = Inputs::row(self.recognition(), row, Some(outputs));
-        pass(self.recognition(), recognition, scratch, inputs, fed.posterior());
-        fed.recognised();
+        network_step(self.recognition(), recognition, scratch, inputs, decoder_input.posterior());
+        decoder_input.finish_posterior();
     }
 
-    /// What the generative network says of a row, z having the moments that are fed for it.
+    /// Computes a row by the generative network from the distribution of z, without advancing the stream.
     #[inline(never)]
-    pub(super) fn estimate(&self, state: &mut LatentState<'_>) {
+    pub(super) fn decode(&self, state: &mut LatentState<'_>) {
         match self.spec().forecast {
-            Forecast::Moments => self.estimate_with(state, Latents::Moments),
-            Forecast::PosteriorMean => self.estimate_with(state, Latents::Mean),
+            Forecast::Moments => self.decode_with(state, Latents::Moments),
+            Forecast::PosteriorMean => self.decode_with(state, Latents::Mean),
             Forecast::Draws { count } => {
                 for draw in 0..count {
-                    self.estimate_with(state, Latents::Draw(draw));
+                    self.decode_with(state, Latents::Draw(draw));
                     state.average.add(draw, &state.outputs);
                 }
                 state.average.finish(&mut state.outputs);
@@ -69,40 +71,36 @@ impl LatentModel<'_> {
         }
     }
 
-    fn estimate_with(&self, state: &mut LatentState<'_>, latents: Latents) {
-        let LatentState { generative, ahead, fed, outputs, scratch, .. } = state;
-        copy(ahead, generative);
-        pass(
-            self.generative(),
-            ahead,
-            scratch,
-            Inputs::fed(self.generative(), fed, latents),
-            outputs.places(),
-        );
+    fn decode_with(&self, state: &mut LatentState<'_>, latents: Latents) {
+        let LatentState { generative, lookahead, decoder_input, outputs, scratch, .. } = state;
+        copy(lookahead, generative);
+        let inputs = Inputs::decoder(self.generative(), decoder_input, latents);
+        network_step(self.generative(), lookahead, scratch, inputs, outputs.slices());
     }
 
-    /// Brings the generative network's memory forward with what is known of z_t.
+    /// Advances the layers of the generative network with the posterior of z_t.
     #[inline(never)]
-    pub(super) fn remember(&self, state: &mut LatentState<'_>) {
+    pub(super) fn advance_generative(&self, state: &mut LatentState<'_>) {
         let latents = match self.spec().forecast {
             Forecast::Moments => Latents::Moments,
             Forecast::PosteriorMean | Forecast::Draws { .. } => Latents::Mean,
         };
-        let LatentState { generative, fed, scratch, .. } = state;
-        let inputs = Inputs::fed(self.generative(), fed, latents);
-        self.generative().recur(generative, scratch, &inputs);
+        let LatentState { generative, decoder_input, scratch, .. } = state;
+        let inputs = Inputs::decoder(self.generative(), decoder_input, latents);
+        self.generative().advance_layers(generative, scratch, &inputs);
     }
 }
 
-/// One network's whole step: layers, then outputs.
+/// One step of a network: layers, then outputs.
 #[inline(never)]
-pub(super) fn pass(
+pub(super) fn network_step(
     network: &Model<'_>,
     recurrent: &mut [f32],
     scratch: &mut [f32],
     inputs: Inputs<'_>,
-    places: OutputSlices<'_>,
+    slices: OutputSlices<'_>,
 ) {
-    let after_layers = network.recur(recurrent, scratch, &inputs);
-    network.emit(after_layers, recurrent, scratch, inputs.last_row(), places);
+    let mut step = NetworkStep { inputs, emitter: Emitter::new(network, slices) };
+    backend::step(network.spec(), network.weights, recurrent, scratch, &mut step);
+    step.emitter.finish();
 }

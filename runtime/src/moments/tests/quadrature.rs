@@ -1,21 +1,21 @@
 //! Moments of f(a), a ~ N(m, v), and their derivatives, in double precision.
 
 /// Moments and derivatives to test against.
-pub(super) struct Exact {
-    pub(super) mean: f64,
-    pub(super) var: f64,
-    pub(super) mean_by_mean: f64,
-    pub(super) mean_by_var: f64,
-    pub(super) var_by_mean: f64,
-    pub(super) var_by_var: f64,
+pub(crate) struct Exact {
+    pub(crate) mean: f64,
+    pub(crate) var: f64,
+    pub(crate) mean_by_mean: f64,
+    pub(crate) mean_by_var: f64,
+    pub(crate) var_by_mean: f64,
+    pub(crate) var_by_var: f64,
 }
 
 /// An exact function of mean and variance.
-pub(super) type Reference = fn(f64, f64) -> Exact;
+pub(crate) type Reference = fn(f64, f64) -> Exact;
 
 /// By the trapezoidal rule, which converges exponentially for analytic integrands: with steps of at most ⅓ standard
 /// deviation and at most ½ in x (σ has poles at ±iπ) its error is below e⁻³⁹.
-pub(super) fn sigmoid(mean: f64, var: f64) -> Exact {
+pub(crate) fn sigmoid(mean: f64, var: f64) -> Exact {
     let s = var.sqrt();
     let step = (1.0f64 / 3.0).min(0.5 / s.max(1e-9));
     let half = (14.0 / step) as i64;
@@ -46,7 +46,7 @@ pub(super) fn sigmoid(mean: f64, var: f64) -> Exact {
     }
 }
 
-pub(super) fn tanh(mean: f64, var: f64) -> Exact {
+pub(crate) fn tanh(mean: f64, var: f64) -> Exact {
     let s = sigmoid(2.0 * mean, 4.0 * var);
     Exact {
         mean: 2.0 * s.mean - 1.0,
@@ -59,7 +59,7 @@ pub(super) fn tanh(mean: f64, var: f64) -> Exact {
 }
 
 /// By Simpson's rule on the part of the Gaussian that passes, where the integrand is smooth.
-pub(super) fn relu(mean: f64, var: f64) -> Exact {
+pub(crate) fn relu(mean: f64, var: f64) -> Exact {
     let s = var.sqrt();
     if s == 0.0 {
         let passes = if mean > 0.0 { 1.0 } else { 0.0 };

@@ -1,87 +1,77 @@
-//! The formulas in f64: the same coefficients without the rounding, so that their differences are good to many digits.
+//! The fitted formulas in f64: the same coefficients without the rounding, so that differences are good to many digits.
 
-use crate::moments::scalar::Scalar;
-use core::ops::{Add, Mul, Sub};
+use crate::moments::scalar::{FittedScalar, Scalar};
+use core::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A number that is more exact than those that the runtime computes with.
+/// An f64 that f32 coefficients can be added to and multiplied with.
 #[derive(Clone, Copy)]
 pub(super) struct Wide(pub(super) f64);
 
 impl Scalar for Wide {
-    fn constant(value: f32) -> Self {
-        Wide(value.into())
+    const LN_TWO_PI: Self = Wide(f64::LN_TWO_PI);
+    const ZERO: Self = Wide(0.0);
+
+    fn constant(value: f64) -> Self {
+        Wide(value)
     }
 
-    fn value(self) -> f32 {
-        self.0 as f32
+    fn is_less(self, other: Self) -> bool {
+        self.0 < other.0
     }
 
-    /// Every function that is defined by value and slope is defined anew below.
-    fn chain(self, _value: f32, _slope: f32) -> Self {
-        unreachable!("no formula calls this on its own")
+    fn exp(self) -> Self {
+        Wide(self.0.exp())
     }
 
-    fn magnitude(self) -> Self {
-        Wide(self.0.abs())
+    fn ln(self) -> Self {
+        Wide(self.0.ln())
     }
 
-    fn at_most(self, limit: f32) -> Self {
-        Wide(self.0.min(limit.into()))
+    fn sqrt(self) -> Self {
+        Wide(self.0.sqrt())
     }
+}
 
-    fn at_least(self, limit: f32) -> Self {
-        Wide(self.0.max(limit.into()))
-    }
-
+impl FittedScalar for Wide {
     fn reciprocal(self) -> Self {
         Wide(1.0 / self.0)
     }
 
     fn inverse_sqrt(self) -> Self {
-        Wide(1.0 / libm::sqrt(self.0))
+        Wide(1.0 / self.0.sqrt())
     }
 
     fn exp2(self) -> Self {
-        Wide(libm::exp2(self.0))
+        Wide(self.0.exp2())
     }
 }
 
-impl Add for Wide {
-    type Output = Wide;
+macro_rules! operators {
+    ($($operation:ident $method:ident)*) => {$(
+        impl $operation for Wide {
+            type Output = Wide;
 
-    fn add(self, other: Wide) -> Wide {
-        Wide(self.0 + other.0)
-    }
+            fn $method(self, other: Wide) -> Wide {
+                Wide($operation::$method(self.0, other.0))
+            }
+        }
+
+        impl $operation<f32> for Wide {
+            type Output = Wide;
+
+            fn $method(self, constant: f32) -> Wide {
+                Wide($operation::$method(self.0, f64::from(constant)))
+            }
+        }
+    )*};
 }
 
-impl Sub for Wide {
+operators!(Add add Sub sub Mul mul Div div);
+
+impl Neg for Wide {
     type Output = Wide;
 
-    fn sub(self, other: Wide) -> Wide {
-        Wide(self.0 - other.0)
-    }
-}
-
-impl Mul for Wide {
-    type Output = Wide;
-
-    fn mul(self, other: Wide) -> Wide {
-        Wide(self.0 * other.0)
-    }
-}
-
-impl Add<f32> for Wide {
-    type Output = Wide;
-
-    fn add(self, constant: f32) -> Wide {
-        Wide(self.0 + f64::from(constant))
-    }
-}
-
-impl Mul<f32> for Wide {
-    type Output = Wide;
-
-    fn mul(self, factor: f32) -> Wide {
-        Wide(self.0 * f64::from(factor))
+    fn neg(self) -> Wide {
+        Wide(-self.0)
     }
 }

@@ -1,0 +1,112 @@
+//! Memory of one stream of a network.
+
+use core::ops::Range;
+
+use super::built_in;
+use crate::format::{AffineShape, Decoder, unchecked_sections};
+use crate::spec::{CellKind, Layout, ModelSpec};
+
+/// Words of RAM per unit: for h, and for its whole state.
+const fn unit_words(layout: Layout, cell: CellKind) -> (usize, usize) {
+    dispatch!(layout, backend => backend::unit_words(cell))
+}
+
+/// Words of scratch for the input of one affine map.
+const fn scratch_words(shape: AffineShape) -> usize {
+    dispatch!(shape.layout, backend => backend::scratch_words(shape))
+}
+
+/// Sizes of a network that determine the memory of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NetworkMemory {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    /// Words of the recurrent state.
+    pub(crate) recurrent: usize,
+    /// Words of scratch.
+    pub(crate) scratch: usize,
+}
+
+impl NetworkMemory {
+    /// Words of a stream of this network alone: state, prediction and residuals, scratch.
+    pub(crate) const fn arena_words(self) -> usize {
+        self.recurrent + 4 * self.outputs + self.scratch
+    }
+
+    /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its backend is not built
+    /// in; nothing else is checked.
+    pub(crate) const fn of_checkpoint(bytes: &[u8]) -> Option<Self> {
+        let Some((header, _)) = unchecked_sections(bytes) else { return None };
+        let mut decoder = Decoder::new(header);
+        let sizes = decoder.sizes();
+        let (format, layout) = (sizes.weight_format, sizes.layout);
+        let (mut recurrent, mut scratch, mut inputs) = (0, 0, sizes.inputs as usize);
+        let mut layers = decoder.layer_count();
+        while layers > 0 {
+            let layer = decoder.layer();
+            recurrent += unit_words(layout, layer.cell).1 * layer.units as usize;
+            let words = scratch_words(AffineShape::layer(format, layout, inputs, &layer));
+            scratch = if words > scratch { words } else { scratch };
+            inputs = layer.units as usize;
+            layers -= 1;
+        }
+        let rows = sizes.outputs as usize * sizes.likelihood.rows();
+        let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
+        scratch = if words > scratch { words } else { scratch };
+        let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
+        if decoder.is_sound() && built_in(layout).0 {
+            Some(NetworkMemory { inputs, outputs, recurrent, scratch })
+        } else {
+            None
+        }
+    }
+}
+
+impl ModelSpec {
+    /// Sizes that determine the memory of a stream.
+    pub(crate) fn memory(&self) -> NetworkMemory {
+        NetworkMemory {
+            inputs: self.inputs.into(),
+            outputs: self.outputs.into(),
+            recurrent: self.recurrent_words(),
+            scratch: self.scratch_words(),
+        }
+    }
+
+    /// Words of RAM for the recurrent state.
+    #[inline(never)] // once in flash, not once per caller
+    pub fn recurrent_words(&self) -> usize {
+        self.layers.iter().map(|layer| unit_words(self.layout, layer.cell).1 * usize::from(layer.units)).sum()
+    }
+
+    /// Range of the last layer's h in the recurrent state.
+    pub(crate) fn last_units(&self) -> Range<usize> {
+        let (h, all) = self.layers.last().map_or((0, 0), |layer| {
+            let (h, all) = unit_words(self.layout, layer.cell);
+            (h * usize::from(layer.units), all * usize::from(layer.units))
+        });
+        let start = self.recurrent_words().saturating_sub(all);
+        start..start.saturating_add(h)
+    }
+
+    /// Numbers in a saved stream: its recurrent state, mean and variance each, and its last prediction.
+    pub fn saved_words(&self) -> usize {
+        self.saved_state_words() + 3 * usize::from(self.outputs)
+    }
+
+    /// Numbers in a saved recurrent state.
+    #[inline(never)]
+    pub(crate) fn saved_state_words(&self) -> usize {
+        self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
+    }
+
+    /// Words of scratch: the noisy input of the widest affine map.
+    pub(crate) fn scratch_words(&self) -> usize {
+        self.shapes().map(scratch_words).max().unwrap_or(0)
+    }
+
+    /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its [`Arena`](crate::Arena).
+    pub fn arena_words(&self) -> usize {
+        self.memory().arena_words()
+    }
+}

@@ -1,0 +1,76 @@
+//! The payload of a checkpoint: vectors of every model, affine maps of its backend.
+
+use super::built_in;
+use crate::format::{AffineShape, Cursor, Error, Part, Vector, aligned, vector};
+use crate::spec::{Layout, ModelSpec};
+
+/// Checks that a model's backend is built in and can run its architecture.
+pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
+    check_built_in(spec.layout)?;
+    dispatch!(spec.layout, backend => backend::check_spec(spec))
+}
+
+/// An error unless the backend of a layout is built in.
+fn check_built_in(layout: Layout) -> Result<(), Error> {
+    let (built_in, feature) = built_in(layout);
+    if built_in { Ok(()) } else { Err(Error::NotBuiltIn { feature }) }
+}
+
+/// Checks the length of the payload and every number in it.
+pub(crate) fn check_payload(spec: &ModelSpec, payload: &[u8]) -> Result<(), Error> {
+    let (expected, found) = (payload_bytes(spec), payload.len());
+    if expected != found {
+        return Err(Error::Length { field: "payload", expected, found });
+    }
+    let mut cursor = Cursor::new(payload);
+    for kind in Vector::BEFORE_LAYERS {
+        vector(cursor.padded(4 * kind.count(spec)), kind, Part::Scaler)?;
+    }
+    for (index, shape) in spec.layer_shapes().enumerate() {
+        check_affine(&mut cursor, shape, Part::Layer(index as u8))?;
+    }
+    check_affine(&mut cursor, spec.output_shape(), Part::Output)?;
+    for kind in Vector::AFTER_LAYERS {
+        vector(cursor.padded(4 * kind.count(spec)), kind, Part::Output)?;
+    }
+    Ok(())
+}
+
+fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
+    dispatch!(shape.layout, backend => backend::check_affine(cursor, shape, part))
+}
+
+/// Bytes of the whole payload.
+fn payload_bytes(spec: &ModelSpec) -> usize {
+    let vectors = Vector::BEFORE_LAYERS.iter().chain(&Vector::AFTER_LAYERS);
+    let vectors = vectors.map(|vector| aligned(4 * vector.count(spec)));
+    let maps = spec.shapes().map(|shape| dispatch!(shape.layout, backend => backend::affine_bytes(shape)));
+    vectors.chain(maps).fold(0, usize::saturating_add)
+}
+
+/// Appends an affine map to the payload.
+#[cfg(feature = "write")]
+pub(crate) fn encode_affine(
+    payload: &mut std::vec::Vec<u8>,
+    source: &crate::encode::AffineSource<'_>,
+) -> Result<(), crate::format::WriteError> {
+    source.check()?;
+    dispatch!(source.shape.layout, backend => backend::encode_affine(payload, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_without_its_backend_is_refused_and_the_feature_named() {
+        for layout in [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean] {
+            let (built_in, feature) = match layout.is_quantized() {
+                true => (cfg!(feature = "quantized"), "quantized"),
+                false => (cfg!(feature = "float"), "float"),
+            };
+            let expected = if built_in { Ok(()) } else { Err(Error::NotBuiltIn { feature }) };
+            assert_eq!(check_built_in(layout), expected, "{layout:?}");
+        }
+    }
+}

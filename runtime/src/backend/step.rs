@@ -1,0 +1,49 @@
+//! One step of a network, and its state.
+
+use crate::format::Cursor;
+use crate::spec::ModelSpec;
+use crate::step_io::{InputPairs, StepIo};
+
+/// Advances a network by one sample: all layers, then the rows of the output map. `weights` is the payload from the first layer
+/// on.
+pub(crate) fn step(
+    spec: &ModelSpec,
+    mut weights: Cursor<'_>,
+    recurrent: &mut [f32],
+    scratch: &mut [f32],
+    io: &mut impl StepIo,
+) {
+    let units = spec.last_units();
+    dispatch!(spec.layout, backend => {
+        backend::layers(spec, &mut weights, scratch, recurrent, io);
+        let below = recurrent.get(units).unwrap_or_default();
+        backend::outputs(spec, &mut weights, scratch, below, |row| io.output(row));
+    });
+}
+
+/// Advances the layers of a network by one sample, without computing its outputs.
+pub(crate) fn layers(
+    spec: &ModelSpec,
+    mut weights: Cursor<'_>,
+    recurrent: &mut [f32],
+    scratch: &mut [f32],
+    inputs: &impl InputPairs,
+) {
+    dispatch!(spec.layout, backend => backend::layers(spec, &mut weights, scratch, recurrent, inputs));
+}
+
+/// Writes the state of a network's layers as numbers.
+pub(crate) fn save_state(spec: &ModelSpec, recurrent: &[f32], numbers: &mut [f32]) {
+    dispatch!(spec.layout, backend => backend::save_state(spec, recurrent, numbers));
+}
+
+/// Reads what [`save_state`] wrote.
+pub(crate) fn restore_state(spec: &ModelSpec, recurrent: &mut [f32], numbers: &[f32]) {
+    dispatch!(spec.layout, backend => backend::restore_state(spec, recurrent, numbers));
+}
+
+/// Reads the moments of the last layer's units.
+pub(crate) fn read_units(spec: &ModelSpec, recurrent: &[f32], means: &mut [f32], vars: &mut [f32]) {
+    let units = recurrent.get(spec.last_units()).unwrap_or_default();
+    dispatch!(spec.layout, backend => backend::read_units(units, means, vars));
+}

@@ -1,0 +1,112 @@
+//! Checks that two networks make a latent model, so that a step has nothing left to check.
+
+use super::Checkpoint;
+use crate::format::{Error, Part, Vector, check};
+use crate::spec::{CellKind, Family, Forecast, LatentSpec, Layout, MAX_DRAWS, ModelSpec, Prior, Target};
+
+/// An error together with the network that it is in.
+pub(super) fn inside(network: Part, error: Error) -> Error {
+    match error {
+        Error::Invalid { part, field, allowed } => Error::InvalidIn { network, part, field, allowed },
+        // The outer checksum is right: the file is intact, but was not made by `write_latent`.
+        _ => Error::Invalid {
+            part: network,
+            field: "checkpoint",
+            allowed: "a complete checkpoint of this format version",
+        },
+    }
+}
+
+/// Checks what concerns both networks.
+pub(super) fn networks(
+    spec: &LatentSpec,
+    recognition: &Checkpoint<'_>,
+    generative: &Checkpoint<'_>,
+) -> Result<(), Error> {
+    combination(spec, generative.spec())?;
+    check_recognition(spec, recognition)?;
+    check_generative(spec, recognition.spec(), generative)
+}
+
+/// Family, prior and forecast.
+fn combination(spec: &LatentSpec, generative: &ModelSpec) -> Result<(), Error> {
+    let wiener_storn = spec.family == Family::Storn && spec.prior == Prior::Wiener;
+    check(!wiener_storn, Part::Latent, "prior", "white when the family is STORN")?;
+    match spec.forecast {
+        Forecast::Moments => check(
+            generative.layout != Layout::Mean,
+            Part::Latent,
+            "forecast",
+            "the posterior mean or draws when the generative network carries no variance",
+        ),
+        Forecast::PosteriorMean => Ok(()),
+        Forecast::Draws { count } => {
+            check((1..=MAX_DRAWS).contains(&count), Part::Latent, "draws", "1 to 4096")
+        }
+    }
+}
+
+/// The recognition network has a mean and a variance of each latent as outputs, in units of the prior.
+fn check_recognition(spec: &LatentSpec, network: &Checkpoint<'_>) -> Result<(), Error> {
+    let part = Part::Recognition;
+    let ModelSpec { outputs, target, likelihood, .. } = *network.spec();
+    check(outputs == spec.latents, part, "outputs", "one per latent")?;
+    check(target == Target::Columns, part, "target", "columns")?;
+    check(likelihood.is_normal(), part, "likelihood", "Gaussian or heteroscedastic")?;
+    unscaled(network, [Vector::OutputMean, Vector::OutputStdDev], 0, part)
+}
+
+/// The generative network has the inputs of its family and z as inputs, and one output per channel.
+fn check_generative(
+    spec: &LatentSpec,
+    recognition: &ModelSpec,
+    network: &Checkpoint<'_>,
+) -> Result<(), Error> {
+    let part = Part::Generative;
+    let ModelSpec { inputs, outputs, target, .. } = *network.spec();
+    // A VOSP does not read the row that a residual would be added to.
+    let allowed = match spec.family {
+        Family::Storn => "columns, or residuals of the next row",
+        Family::Vosp => "columns when the family is VOSP",
+    };
+    let residual = target == Target::ResidualNext && spec.family == Family::Storn;
+    check(target == Target::Columns || residual, part, "target", allowed)?;
+    check(outputs == recognition.inputs, part, "outputs", "one per input of the recognition network")?;
+    let reads = |before: usize| usize::from(inputs) == before + usize::from(spec.latents);
+    let inputs = [Vector::InputMean, Vector::InputStdDev];
+    match spec.family {
+        Family::Storn => {
+            let channels = recognition.inputs.into();
+            check(reads(channels), part, "inputs", "the channels and the latents")?;
+            unscaled(network, inputs, channels, part)
+        }
+        Family::Vosp => {
+            let units = recognition.layers.last().map_or(0, |layer| layer.units.into());
+            let allowed = "the units of the recognition network's last layer and the latents";
+            check(reads(units), part, "inputs", allowed)?;
+            let dense = network.spec().layers.iter().all(|layer| matches!(layer.cell, CellKind::Dense(_)));
+            check(dense, part, "layers", "dense when the family is VOSP")?;
+            unscaled(network, inputs, 0, part)
+        }
+    }
+}
+
+/// From channel `first` on, means are 0 and standard deviations 1: latents and units are not scaled.
+fn unscaled(
+    network: &Checkpoint<'_>,
+    [mean, std_dev]: [Vector; 2],
+    first: usize,
+    part: Part,
+) -> Result<(), Error> {
+    let mut cursor = network.cursor();
+    for vector in Vector::BEFORE_LAYERS {
+        let mut values = cursor.vector(vector, network.spec()).iter().skip(first);
+        let (ok, allowed) = match vector {
+            _ if vector == mean => (values.all(|value| value == 0.0), "0 for latents and units"),
+            _ if vector == std_dev => (values.all(|value| value == 1.0), "1 for latents and units"),
+            _ => continue,
+        };
+        check(ok, part, vector.name(), allowed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Sixteen numbers at a time.
+
+#![allow(clippy::needless_range_loop)] // see `wide`
+
+use super::super::format::LANES;
+use crate::moments::Moments;
+
+/// A number for each of sixteen units.
+pub(super) type Lanes = [f32; LANES];
+
+#[inline(always)]
+pub(super) fn map(lanes: Lanes, each: impl Fn(f32) -> f32) -> Lanes {
+    let mut result = [0.0; LANES];
+    for lane in 0..LANES {
+        result[lane] = each(lanes[lane]);
+    }
+    result
+}
+
+#[inline(always)]
+pub(super) fn zip(a: Lanes, b: Lanes, each: impl Fn(f32, f32) -> f32) -> Lanes {
+    let mut result = [0.0; LANES];
+    for lane in 0..LANES {
+        result[lane] = each(a[lane], b[lane]);
+    }
+    result
+}
+
+/// Moments of sixteen units.
+#[derive(Clone, Copy)]
+pub(super) struct WideMoments {
+    pub(super) mean: Lanes,
+    pub(super) var: Lanes,
+}
+
+impl WideMoments {
+    pub(super) const ZERO: WideMoments = WideMoments { mean: [0.0; LANES], var: [0.0; LANES] };
+
+    #[inline(always)]
+    pub(super) fn at(&self, lane: usize) -> Moments {
+        Moments { mean: self.mean[lane], var: self.var[lane] }
+    }
+
+    #[inline(always)]
+    pub(super) fn map(self, each: impl Fn(Moments) -> Moments) -> Self {
+        let mut result = Self::ZERO;
+        for lane in 0..LANES {
+            let y = each(self.at(lane));
+            (result.mean[lane], result.var[lane]) = (y.mean, y.var);
+        }
+        result
+    }
+
+    #[inline(always)]
+    pub(super) fn zip(self, other: Self, each: impl Fn(Moments, Moments) -> Moments) -> Self {
+        let mut result = Self::ZERO;
+        for lane in 0..LANES {
+            let y = each(self.at(lane), other.at(lane));
+            (result.mean[lane], result.var[lane]) = (y.mean, y.var);
+        }
+        result
+    }
+}

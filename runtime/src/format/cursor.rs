@@ -1,0 +1,56 @@
+//! Walking the payload section by section.
+
+use super::F32s;
+use super::shape::aligned;
+use super::vector::Vector;
+use crate::spec::ModelSpec;
+
+/// A position in the payload.
+///
+/// Each step walks the payload again, which costs a few additions per layer and saves a table of offsets in RAM.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'m> {
+    rest: &'m [u8],
+}
+
+impl<'m> Cursor<'m> {
+    pub(crate) fn new(bytes: &'m [u8]) -> Self {
+        Cursor { rest: bytes }
+    }
+
+    /// The bytes that are left.
+    pub(super) fn rest(&self) -> &'m [u8] {
+        self.rest
+    }
+
+    /// The next section without its padding, and the padding.
+    #[cfg_attr(not(feature = "std"), inline(never))] // small on a board, fast on a host
+    pub(crate) fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {
+        // Beyond the end everything is empty: reading a checkpoint has compared the total with the payload.
+        let split = |slice: &'m [u8], count| slice.split_at_checked(count).unwrap_or((&[], &[]));
+        let (section, rest) = split(self.rest, aligned(bytes));
+        self.rest = rest;
+        split(section, bytes)
+    }
+
+    /// The next bytes; empty beyond the end, as [`padded`](Self::padded).
+    #[cfg(feature = "quantized")]
+    pub(crate) fn take(&mut self, bytes: usize) -> &'m [u8] {
+        let (section, rest) = self.rest.split_at_checked(bytes).unwrap_or_default();
+        self.rest = rest;
+        section
+    }
+
+    /// The next vector of numbers.
+    pub(crate) fn vector(&mut self, vector: Vector, spec: &ModelSpec) -> F32s<'m> {
+        F32s::new(self.padded(4 * vector.count(spec)).0)
+    }
+
+    /// The vectors after the layers: they end the payload, so that the layers need not be walked.
+    pub(crate) fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; 2] {
+        let bytes = Vector::AFTER_LAYERS.map(|vector| aligned(4 * vector.count(spec)));
+        let start = self.rest.len().saturating_sub(bytes[0] + bytes[1]);
+        let mut cursor = Cursor { rest: self.rest.get(start..).unwrap_or_default() };
+        Vector::AFTER_LAYERS.map(|vector| cursor.vector(vector, spec))
+    }
+}

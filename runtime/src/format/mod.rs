@@ -1,0 +1,41 @@
+//! Bytes of a checkpoint: frame, header, and the sections that every backend has.
+//!
+//! The format is specified in `checkpoint/SPEC.md`. This module moves bytes and checks them; it does none of the network's
+//! arithmetic, and affine maps are the backends' own.
+
+mod crc;
+mod cursor;
+mod decode;
+#[cfg(feature = "write")]
+mod encode;
+mod error;
+mod floats;
+mod frame;
+mod header;
+mod shape;
+mod validate;
+mod vector;
+#[cfg(feature = "write")]
+mod write_error;
+
+pub(crate) use cursor::Cursor;
+pub(crate) use decode::{Decoder, decode_header, decode_latent_header};
+#[cfg(feature = "write")]
+pub(crate) use encode::{encode_header, encode_latent_header};
+pub use error::{Error, Part};
+pub(crate) use floats::F32s;
+pub use frame::Kind;
+pub(crate) use frame::{Frame, unchecked_sections};
+#[cfg(feature = "write")]
+pub(crate) use frame::{extend_padded, framed, le_bytes};
+pub(crate) use header::{Header, LatentHeader};
+pub(crate) use shape::{AffineShape, aligned};
+#[cfg(feature = "float")]
+pub(crate) use validate::{Limits, numbers};
+pub(crate) use validate::{check, names, spec, vector, zeros};
+pub(crate) use vector::Vector;
+#[cfg(feature = "write")]
+pub use write_error::WriteError;
+
+/// Format version that this crate reads and writes.
+pub const VERSION: u16 = 2;

@@ -1,0 +1,131 @@
+//! Shapes of affine maps, derived from the architecture.
+
+use crate::spec::{LayerSpec, Layout, ModelSpec, OutputMode, OutputSpec, WeightFormat};
+
+/// Sections start at multiples of this many bytes, counted from the start of the file.
+const ALIGNMENT: usize = 16;
+
+/// Rounds up to the next section start.
+///
+/// Sizes beyond the address space stay at its end: no file has them.
+pub(crate) const fn aligned(bytes: usize) -> usize {
+    bytes.saturating_add(ALIGNMENT - 1) & !(ALIGNMENT - 1)
+}
+
+/// Shape of one affine map: determines the size of each of its sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AffineShape {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    /// Rows of one unit.
+    pub(crate) gates: usize,
+    /// Biases of one unit: its rows, and one more if the map is [split](Self::is_split).
+    pub(crate) biases: usize,
+    /// Columns of the layer's input; the others are those of its own last state.
+    pub(crate) inputs: usize,
+    pub(crate) format: WeightFormat,
+    pub(crate) layout: Layout,
+    pub(crate) weight_variance: bool,
+    /// Whether variances go through the map.
+    pub(crate) propagates: bool,
+}
+
+impl AffineShape {
+    /// Shape of the map of a layer with this number of inputs.
+    pub(crate) const fn layer(
+        format: WeightFormat,
+        layout: Layout,
+        inputs: usize,
+        layer: &LayerSpec,
+    ) -> Self {
+        let (units, gates) = (layer.units as usize, layer.cell.gates());
+        AffineShape {
+            rows: units * gates,
+            gates,
+            biases: layer.cell.biases(),
+            cols: inputs + if layer.cell.is_recurrent() { units } else { 0 },
+            inputs,
+            format,
+            layout,
+            weight_variance: layer.weight_variance,
+            propagates: !matches!(layout, Layout::Mean),
+        }
+    }
+
+    /// Shape of an output map of this size.
+    pub(crate) const fn output(
+        format: WeightFormat,
+        layout: Layout,
+        [rows, cols]: [usize; 2],
+        output: &OutputSpec,
+    ) -> Self {
+        let propagates = matches!(output.mode, OutputMode::Propagating);
+        AffineShape {
+            rows,
+            gates: 1,
+            biases: 1,
+            cols,
+            inputs: 0,
+            format,
+            layout,
+            weight_variance: output.weight_variance,
+            propagates: propagates && !matches!(layout, Layout::Mean),
+        }
+    }
+
+    /// Rows of the map divided by those of one unit.
+    pub(crate) const fn units(self) -> usize {
+        // Never zero; `checked_div` keeps a panic out of the code.
+        match self.rows.checked_div(self.gates) {
+            Some(units) => units,
+            None => 0,
+        }
+    }
+
+    /// Number of biases.
+    pub(crate) const fn bias_count(self) -> usize {
+        self.units() * self.biases
+    }
+
+    /// Whether the sums of each unit's last row over the input and over the state are kept apart, each with a bias: the
+    /// candidate of a GRU.
+    pub(crate) const fn is_split(self) -> bool {
+        self.biases > self.gates
+    }
+}
+
+impl ModelSpec {
+    /// Shapes of the layers' affine maps, input side first.
+    pub(crate) fn layer_shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
+        self.layers.iter().enumerate().map(|(index, layer)| self.layer_shape(index, layer))
+    }
+
+    #[inline(never)] // called in many places
+    pub(crate) fn layer_shape(&self, index: usize, layer: &LayerSpec) -> AffineShape {
+        AffineShape::layer(self.weight_format, self.layout, self.layer_inputs(index), layer)
+    }
+
+    /// Shape of the output map.
+    #[inline(never)]
+    pub(crate) fn output_shape(&self) -> AffineShape {
+        let (rows, cols) =
+            (usize::from(self.outputs) * self.likelihood.rows(), self.layer_inputs(self.layers.len()));
+        AffineShape::output(self.weight_format, self.layout, [rows, cols], &self.output)
+    }
+
+    /// Shapes of all affine maps: the layers', then the output map's.
+    pub(crate) fn shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
+        self.layer_shapes().chain(core::iter::once(self.output_shape()))
+    }
+
+    /// Number of weights and biases. Variances are not counted.
+    pub fn parameters(&self) -> u64 {
+        let count = |shape: AffineShape| shape.rows as u64 * shape.cols as u64 + shape.bias_count() as u64;
+        self.shapes().map(count).sum()
+    }
+
+    /// Multiply-accumulates of one step for the means; variances need as many again.
+    pub fn multiply_accumulates(&self) -> u64 {
+        self.shapes().map(|shape| shape.rows as u64 * shape.cols as u64).sum()
+    }
+}

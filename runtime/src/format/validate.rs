@@ -1,0 +1,120 @@
+//! Checks of the architecture and of the vectors, so that a step has nothing left to check.
+//!
+//! The limits (`limits.rs`) are wide for any trained network and narrow enough to keep every sum of a step finite.
+
+use super::vector::Vector;
+use super::{Error, F32s, Part};
+use crate::limits::{MEAN_LIMIT, SCALE_LIMIT, VAR_LIMIT, WEIGHT_LIMIT};
+use crate::spec::{MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise};
+
+/// An error unless `ok`.
+pub(crate) fn check(ok: bool, part: Part, field: &'static str, allowed: &'static str) -> Result<(), Error> {
+    if ok { Ok(()) } else { Err(Error::Invalid { part, field, allowed }) }
+}
+
+/// Padding holds zeros, so that equal models are equal files.
+#[inline(never)]
+pub(crate) fn zeros(bytes: &[u8], part: Part, field: &'static str) -> Result<(), Error> {
+    check(bytes.iter().all(|byte| *byte == 0), part, field, "zero")
+}
+
+/// Names are given for every channel or for none.
+pub(crate) fn names(lines: &[u8], channels: u16, field: &'static str) -> Result<(), Error> {
+    let ends = lines.iter().filter(|byte| **byte == b'\n').count();
+    let count = ends + usize::from(lines.last().is_some_and(|byte| *byte != b'\n'));
+    check(count == 0 || count == usize::from(channels), Part::Spec, field, "one per channel, or none")
+}
+
+/// Sizes, probabilities and combinations of the architecture.
+pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
+    let width = |value: u16, field, part| check((1..=MAX_WIDTH).contains(&value), part, field, "1 to 4096");
+    width(spec.inputs, "inputs", Part::Spec)?;
+    width(spec.outputs, "outputs", Part::Spec)?;
+    target(spec)?;
+    check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
+    for (index, layer) in spec.layers.iter().enumerate() {
+        let part = Part::Layer(index as u8);
+        width(layer.units, "units", part)?;
+        unit_noise(layer.input_noise, part, "input_noise")?;
+        unit_noise(layer.recurrent_noise, part, "recurrent_noise")?;
+        variance_scale(layer.variance_scale, part)?;
+    }
+    unit_noise(spec.output.noise, Part::Output, "noise")?;
+    variance_scale(spec.output.variance_scale, Part::Output)?;
+    let mean_only = spec.output.mode == OutputMode::MeanOnly;
+    let allowed = "off when the output propagates means only";
+    check(!(mean_only && spec.output.weight_variance), Part::Output, "weight_variance", allowed)
+}
+
+/// Number of outputs and likelihood that go with the target.
+fn target(spec: &ModelSpec) -> Result<(), Error> {
+    let (outputs_fit, allowed) = match spec.target {
+        Target::Next => (spec.outputs == spec.inputs, "as many as inputs when the target is the next input"),
+        Target::ResidualNext => {
+            (spec.outputs <= spec.inputs, "at most as many as inputs when they are residuals")
+        }
+        Target::ResidualSame => (spec.outputs == spec.inputs, "as many as inputs when they are residuals"),
+        Target::Columns => (true, ""),
+    };
+    check(outputs_fit, Part::Spec, "outputs", allowed)?;
+    let normal = spec.likelihood.is_normal();
+    check(
+        !spec.target.is_residual() || normal,
+        Part::Spec,
+        "likelihood",
+        "normal when the target is residual",
+    )
+}
+
+fn unit_noise(noise: UnitNoise, part: Part, field: &'static str) -> Result<(), Error> {
+    match noise {
+        UnitNoise::None => Ok(()),
+        UnitNoise::Dropout { keep } => {
+            check(keep > 0.0 && keep <= 1.0, part, field, "a keep probability in (0, 1]")
+        }
+        UnitNoise::Multiplicative { var } | UnitNoise::Additive { var } => {
+            check((0.0..=WEIGHT_LIMIT).contains(&var), part, field, "a variance from 0 to 1e6")
+        }
+    }
+}
+
+fn variance_scale(scale: f32, part: Part) -> Result<(), Error> {
+    check((0.0..=WEIGHT_LIMIT).contains(&scale), part, "variance_scale", "from 0 to 1e6")
+}
+
+/// Range of the numbers of a section.
+pub(crate) struct Limits {
+    pub(crate) low: f32,
+    pub(crate) high: f32,
+    pub(crate) allowed: &'static str,
+}
+
+/// Checks a section's numbers and its padding. One function for every section, with limits as data: it runs once at load and
+/// is written for size.
+#[inline(never)]
+pub(crate) fn numbers(
+    (bytes, padding): (&[u8], &[u8]),
+    part: Part,
+    field: &'static str,
+    limits: &Limits,
+) -> Result<(), Error> {
+    zeros(padding, part, field)?;
+    let within = |number: f32| limits.low <= number && number <= limits.high;
+    check(F32s::new(bytes).iter().all(within), part, field, limits.allowed)
+}
+
+/// Scalers, noise and calibration.
+pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Result<(), Error> {
+    let limits = match vector {
+        Vector::InputMean | Vector::OutputMean => {
+            &Limits { low: -MEAN_LIMIT, high: MEAN_LIMIT, allowed: "finite, at most 1e30" }
+        }
+        Vector::InputStdDev | Vector::OutputStdDev => {
+            &Limits { low: 1.0 / SCALE_LIMIT, high: SCALE_LIMIT, allowed: "from 1e-18 to 1e18" }
+        }
+        Vector::NoiseVar | Vector::Calibration => {
+            &Limits { low: 1.0 / VAR_LIMIT, high: VAR_LIMIT, allowed: "from 1e-12 to 1e12" }
+        }
+    };
+    numbers(bytes, part, vector.name(), limits)
+}

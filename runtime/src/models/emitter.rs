@@ -1,0 +1,96 @@
+//! From rows of the output map to outputs in raw units.
+
+use super::input::ResidualBase;
+use super::model::Model;
+use super::outputs::OutputSlices;
+use super::prediction::Output;
+use crate::likelihood::{Variances, bernoulli_variances, categorical_moments, expected_noise};
+use crate::likelihood::{normal_variances, residual_sum};
+use crate::moments::Moments;
+use crate::spec::{Likelihood, Target};
+
+/// Writes the outputs of one step, row after row of the output map.
+pub(super) struct Emitter<'e, 'p> {
+    pub(super) model: &'e Model<'e>,
+    /// The outputs; until one is written, its prediction by the step before.
+    pub(super) slices: OutputSlices<'p>,
+    /// The output that comes next.
+    channel: usize,
+    /// A heteroscedastic mean whose noise row comes next.
+    pending: Option<Moments>,
+}
+
+impl<'e, 'p> Emitter<'e, 'p> {
+    pub(super) fn new(model: &'e Model<'e>, slices: OutputSlices<'p>) -> Self {
+        Emitter { model, slices, channel: 0, pending: None }
+    }
+
+    /// Means and the two parts of variances, as they are now.
+    pub(super) fn outputs(&self) -> [&[f32]; 3] {
+        self.slices.each_ref().map(|list| &**list)
+    }
+
+    /// Takes the moments of the next row, and writes an output once all its rows are there. A residual is added to `base`.
+    #[inline(never)] // once in flash, and its registers are free again for the next rows
+    pub(super) fn add(&mut self, row: Moments, base: ResidualBase<'_>) {
+        let (model, channel) = (self.model, self.channel);
+        let (y, noise_var) = match (model.spec().likelihood, self.pending.take()) {
+            (Likelihood::Heteroscedastic, None) => {
+                self.pending = Some(row);
+                return;
+            }
+            (Likelihood::Heteroscedastic, Some(mean)) => (mean, expected_noise(row.mean, row.var)),
+            _ => (row, model.noise_var.at(channel)),
+        };
+        let y = match model.spec().target {
+            Target::ResidualNext | Target::ResidualSame => residual_sum(self.base(base), y),
+            Target::Next | Target::Columns => y,
+        };
+        let output = self.output(y, noise_var);
+        for (list, part) in self.slices.iter_mut().zip([output.mean, output.epistemic, output.aleatoric]) {
+            if let Some(target) = list.get_mut(channel) {
+                *target = part;
+            }
+        }
+        self.channel = channel + 1;
+    }
+
+    /// The output in raw units. Those of a categorical likelihood are logits until [`finish`](Self::finish).
+    fn output(&self, y: Moments, noise_var: f32) -> Output {
+        let (model, channel) = (self.model, self.channel);
+        match model.spec().likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {
+                let (mean, std_dev) = (model.output_mean.at(channel), model.output_std_dev.at(channel));
+                let scale = model.calibration.at(channel) * (std_dev * std_dev);
+                let variances = normal_variances(y.var, noise_var, scale, f32::MAX.into());
+                Output::new(y.mean * std_dev + mean, variances)
+            }
+            Likelihood::Bernoulli => Output::new(y.mean, bernoulli_variances(y.mean, y.var)),
+            Likelihood::Categorical => Output::new(y.mean, Variances { epistemic: y.var, aleatoric: 0.0 }),
+        }
+    }
+
+    /// Moments of the channel that a residual is added to. A gap in it is imputed by its prediction, which is still in its place.
+    fn base(&self, base: ResidualBase<'_>) -> Moments {
+        match base {
+            ResidualBase::Raw(row) => self.model.input(row, self.channel, self.outputs()),
+            ResidualBase::Standardised { mean, var } => {
+                let at = |list: &[f32]| list.get(self.channel).copied().unwrap_or(0.0);
+                Moments { mean: at(mean), var: at(var) }
+            }
+        }
+    }
+
+    /// Turns the logits of a categorical likelihood into probabilities, which need all of them.
+    pub(super) fn finish(self) {
+        if self.model.spec().likelihood == Likelihood::Categorical {
+            let [mean, epistemic, aleatoric] = self.slices;
+            softmax(mean, epistemic, aleatoric);
+        }
+    }
+}
+
+#[inline(never)] // its stack is free again after it
+fn softmax(mean: &mut [f32], epistemic: &mut [f32], aleatoric: &mut [f32]) {
+    categorical_moments(mean, epistemic, aleatoric);
+}

@@ -1,0 +1,42 @@
+//! One step of a model on a row: its inputs and its outputs.
+
+use super::emitter::Emitter;
+use super::input::{RawRow, ResidualBase};
+use crate::moments::Moments;
+use crate::step_io::{InputPairs, StepIo};
+
+/// What a model reads and writes for one sample; without a row, for the prediction of the first one.
+pub(super) struct RowStep<'i, 'p> {
+    pub(super) row: Option<&'i RawRow<'i>>,
+    /// Holds the prediction of the sample until it is overwritten.
+    pub(super) emitter: Emitter<'i, 'p>,
+}
+
+impl InputPairs for RowStep<'_, '_> {
+    #[inline(always)]
+    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+        // Nearly all rows are complete and without variances; all others take the slow path.
+        let values = self.row.filter(|row| row.vars.is_empty()).map_or(&[][..], |row| row.values);
+        let model = self.emitter.model;
+        let scales = model.input_mean.pairs().zip(model.input_std_dev.pairs());
+        values.as_chunks().0.iter().zip(scales).map(|([x, y], ([m, n], [s, t]))| {
+            let complete = x.is_finite() && y.is_finite();
+            complete.then(|| [(x - m) / s, (y - n) / t])
+        })
+    }
+
+    #[inline(never)]
+    fn any(&self, pair: usize) -> [Moments; 2] {
+        let model = self.emitter.model;
+        [2 * pair, 2 * pair + 1].map(|channel| {
+            let exists = channel < usize::from(model.spec().inputs);
+            if exists { model.input(self.row, channel, self.emitter.outputs()) } else { Moments::default() }
+        })
+    }
+}
+
+impl StepIo for RowStep<'_, '_> {
+    fn output(&mut self, row: Moments) {
+        self.emitter.add(row, ResidualBase::Raw(self.row));
+    }
+}

@@ -1,0 +1,83 @@
+//! Integer arithmetic: one instruction on cores that have it, the same bits on cores that do not.
+
+/// ⌊a·b / 2¹⁶⌋ for a 16-bit `b`: `SMULWB` on cores with DSP instructions.
+#[inline(always)]
+pub(super) fn mul_word(a: i32, b: i32) -> i32 {
+    debug_assert!(i16::try_from(b).is_ok(), "{b} has more than 16 bits");
+    // Without a long multiplication this would be a library call.
+    if cfg!(all(target_arch = "arm", not(target_has_atomic = "32"))) {
+        mul_word_in_halves(a, b)
+    } else {
+        ((i64::from(a) * i64::from(b as i16)) >> 16) as i32
+    }
+}
+
+/// [`mul_word`] by two short products: neither leaves 32 bits, and the upper one has no fraction to round.
+#[inline(always)]
+fn mul_word_in_halves(a: i32, b: i32) -> i32 {
+    ((a >> 16).wrapping_mul(b)).wrapping_add((a & 0xFFFF).wrapping_mul(b) >> 16)
+}
+
+/// ⌊a·b / 2³²⌋: `SMMUL` on cores with DSP instructions, the upper half of a long product elsewhere.
+#[inline(always)]
+pub(super) fn mul_high(a: i32, b: i32) -> i32 {
+    ((i64::from(a) * i64::from(b)) >> 32) as i32
+}
+
+/// ⌊a·b / 2³²⌋ of unsigned numbers.
+#[inline(always)]
+pub(super) fn mul_high_unsigned(a: u32, b: u32) -> u32 {
+    ((u64::from(a) * u64::from(b)) >> 32) as u32
+}
+
+/// `value as u32`: saturating, 0 for NaN.
+#[inline(always)]
+pub(super) fn to_integer(value: f32) -> u32 {
+    // Without floating-point hardware, converting and comparing take three library calls.
+    let emulated = cfg!(any(
+        all(target_arch = "arm", not(target_abi = "eabihf")),
+        all(target_arch = "riscv32", not(target_feature = "f"))
+    ));
+    if emulated { to_integer_by_bits(value) } else { value as u32 }
+}
+
+/// [`to_integer`] from the fields of a float: 1.m · 2^(e − 127), the sign above the exponent e.
+#[inline(always)]
+fn to_integer_by_bits(value: f32) -> u32 {
+    let bits = value.to_bits();
+    let mantissa = bits << 8 | 1 << 31;
+    match bits {
+        // Below one.
+        0..0x3F80_0000 => 0,
+        0x3F80_0000..0x4F80_0000 => mantissa >> (158_u32.wrapping_sub(bits >> 23) & 31),
+        0x4F80_0000..=0x7F80_0000 => u32::MAX,
+        // NaN, or negative.
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_give_the_same_integers_as_a_conversion() {
+        for bits in (0..=u32::MAX).step_by(40_009).chain([0x3F7F_FFFF, 0x3F80_0000, 0x4F7F_FFFF, 0x4F80_0000])
+        {
+            let value = f32::from_bits(bits);
+            assert_eq!(to_integer_by_bits(value), value as u32, "{value} {bits:x}");
+        }
+        for value in [0.0, -0.0, 1.0, 65_536.5, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN] {
+            assert_eq!(to_integer_by_bits(value), value as u32, "{value}");
+        }
+    }
+
+    #[test]
+    fn halves_give_the_same_bits_as_a_long_product() {
+        for a in [0, 1, -1, 65_535, -65_536, 123_456_789, -987_654_321, i32::MAX, i32::MIN] {
+            for b in [0, 1, -1, 12_345, -12_345, 32_767, -32_768] {
+                assert_eq!(mul_word(a, b), mul_word_in_halves(a, b), "{a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Pre-activations of four rows.
+
+use super::super::arithmetic::mul_high;
+use super::super::fixed::{BlockFloat, FixedMoments};
+use super::super::format::{QuantizedGroup, QuantizedView};
+use super::super::kernels::{QuantizedInput, dot, dot_squared};
+use super::super::moments::tanh;
+
+/// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose shift is the input's.
+pub(in crate::quantized) struct GroupMoments {
+    pub(in crate::quantized) means: [i32; 4],
+    pub(in crate::quantized) mantissas: [i32; 4],
+}
+
+/// Moments of one row's pre-activation; the mean has [`INPUT_BITS`](super::super::fixed::INPUT_BITS) fractional bits.
+#[derive(Clone, Copy)]
+pub(super) struct PreActivation {
+    pub(super) mean: i32,
+    pub(super) var: BlockFloat,
+}
+
+impl PreActivation {
+    /// Moments of its tanh.
+    #[inline(always)]
+    pub(super) fn tanh(self) -> FixedMoments {
+        tanh(self.mean, self.var)
+    }
+}
+
+impl GroupMoments {
+    /// The pre-activation of one row.
+    #[inline(always)]
+    pub(super) fn row(&self, index: usize, shift: u32) -> PreActivation {
+        let at = |values: &[i32; 4]| values.get(index).copied().unwrap_or_default();
+        PreActivation { mean: at(&self.means), var: BlockFloat { mantissa: at(&self.mantissas), shift } }
+    }
+
+    /// Moments of tanh of each row.
+    #[inline(always)]
+    pub(super) fn tanh(&self, shift: u32) -> [FixedMoments; 4] {
+        let row =
+            |index: usize| tanh(self.means[index], BlockFloat { mantissa: self.mantissas[index], shift });
+        [row(0), row(1), row(2), row(3)]
+    }
+}
+
+/// Pre-activations of group `index` of four rows.
+#[inline(never)] // a call costs less than spilling its callers' registers
+pub(in crate::quantized) fn group_moments(
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> GroupMoments {
+    let group = map.group(index);
+    let means = scaled_means(&group, dot(group.weights, input.means));
+    let [t, u, v, w] = if group.squares.is_empty() {
+        dot_squared(group.weights, input.vars)
+    } else {
+        dot(group.squares, input.vars)
+    };
+    let [a, b, c, d] = *group.var_scales;
+    let row = |sum: i32, scale: [u8; 4]| mul_high(sum, i32::from_le_bytes(scale));
+    GroupMoments { means, mantissas: [row(t, a), row(u, b), row(v, c), row(w, d)] }
+}
+
+/// Means of the pre-activations of group `index` of four rows.
+#[inline(never)]
+pub(in crate::quantized) fn group_means(
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> [i32; 4] {
+    let group = map.group(index);
+    scaled_means(&group, dot(group.weights, input.means))
+}
+
+#[inline(always)]
+fn scaled_means(group: &QuantizedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
+    let ([p, q, r, s], [a, b, c, d], [k, l, m, n]) = (sums, *group.biases, *group.mean_scales);
+    let row = |sum: i32, bias: [u8; 4], scale: [u8; 4]| {
+        i32::from_le_bytes(bias).wrapping_add(mul_high(sum, i32::from_le_bytes(scale)))
+    };
+    [row(p, a, k), row(q, b, l), row(r, c, m), row(s, d, n)]
+}

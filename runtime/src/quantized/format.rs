@@ -1,0 +1,309 @@
+//! Affine maps in quantized layouts: blocks of bytes, and the scales around them.
+
+use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
+use crate::format::{AffineShape, Cursor};
+use crate::spec::Layout;
+
+/// Rows of a block.
+pub(super) const BLOCK_ROWS: usize = 4;
+/// Columns of a block.
+const BLOCK_COLS: usize = 8;
+
+/// Bytes of [`QuantParams`].
+const QUANT_PARAMS: usize = 16;
+/// Bytes of the biases and of the scales of means of four rows.
+const MEAN_SCALES: usize = 32;
+/// Bytes of the scales of variances of four rows.
+const VAR_SCALES: usize = 16;
+
+/// Which columns a group of four rows reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Those of the input and of the state.
+    All,
+    /// Those of the input: the first part of a GRU's candidate.
+    Input,
+    /// Those of the state: the second part of a GRU's candidate.
+    State,
+}
+
+/// Groups of the rows of four units of a GRU, in the order of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GruPart {
+    Reset,
+    Update,
+    FromInput,
+    FromState,
+}
+
+impl GruPart {
+    pub(super) const ALL: [GruPart; 4] =
+        [GruPart::Reset, GruPart::Update, GruPart::FromInput, GruPart::FromState];
+
+    /// Which columns the rows of a part read.
+    pub(super) const fn columns(self) -> Columns {
+        match self {
+            GruPart::Reset | GruPart::Update => Columns::All,
+            GruPart::FromInput => Columns::Input,
+            GruPart::FromState => Columns::State,
+        }
+    }
+}
+
+/// Sizes of a map whose rows and columns are padded to whole blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PaddedShape {
+    /// Groups of four rows.
+    pub(super) groups: usize,
+    /// Columns of the input, padded so that the state begins a new pair, or a new block if the map is split.
+    pub(super) inputs: usize,
+    pub(super) cols: usize,
+    /// Whether groups are those of [`GruPart::ALL`], again and again.
+    pub(super) split: bool,
+}
+
+impl PaddedShape {
+    pub(super) const fn new(shape: AffineShape) -> Self {
+        let split = shape.is_split();
+        let inputs = shape.inputs.next_multiple_of(if split { BLOCK_COLS } else { 2 });
+        PaddedShape {
+            groups: if split {
+                GruPart::ALL.len() * shape.units().div_ceil(BLOCK_ROWS)
+            } else {
+                shape.rows.div_ceil(BLOCK_ROWS)
+            },
+            inputs,
+            cols: (inputs + shape.cols - shape.inputs).next_multiple_of(BLOCK_COLS),
+            split,
+        }
+    }
+
+    /// Columns that group `index` reads.
+    pub(super) const fn columns(self, index: usize) -> Columns {
+        if self.split { GruPart::ALL[index % GruPart::ALL.len()].columns() } else { Columns::All }
+    }
+
+    /// Number of these columns.
+    pub(super) const fn width(self, columns: Columns) -> usize {
+        match columns {
+            Columns::All => self.cols,
+            Columns::Input => self.inputs,
+            Columns::State => self.cols - self.inputs,
+        }
+    }
+
+    /// Columns of all groups before group `index`, added up.
+    const fn columns_before(self, index: usize) -> usize {
+        if !self.split {
+            return index.wrapping_mul(self.cols);
+        }
+        // Both parts of the candidate read as many columns as one gate.
+        let partly = match index % GruPart::ALL.len() {
+            0 => 0,
+            1 => self.cols,
+            2 => 2 * self.cols,
+            _ => 2 * self.cols + self.inputs,
+        };
+        (index / GruPart::ALL.len()).wrapping_mul(3 * self.cols).wrapping_add(partly)
+    }
+}
+
+/// Bytes of the sections of a map. All are multiples of the alignment.
+struct SectionBytes {
+    weight: usize,
+    square: usize,
+}
+
+impl SectionBytes {
+    fn new(shape: AffineShape, padded: PaddedShape) -> Self {
+        let (groups, blocks) = (padded.groups, BLOCK_ROWS * padded.columns_before(padded.groups));
+        let squares = if shape.layout == Layout::Fast { blocks } else { 0 };
+        SectionBytes {
+            weight: blocks + groups * MEAN_SCALES,
+            square: if shape.propagates { squares + groups * VAR_SCALES } else { 0 },
+        }
+    }
+}
+
+/// Bytes of an affine map.
+pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
+    let bytes = SectionBytes::new(shape, PaddedShape::new(shape));
+    QUANT_PARAMS.saturating_add(bytes.weight).saturating_add(bytes.square)
+}
+
+/// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own until the largest
+/// is known.
+pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
+    let cols = PaddedShape::new(shape).cols;
+    match shape.layout {
+        Layout::Mean => cols / 2,
+        Layout::Float | Layout::Small | Layout::Fast => cols / 2 + cols,
+    }
+}
+
+/// Fixed-point scales that all rows of a map share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct QuantParams {
+    /// Codes of activations per unit of their value.
+    pub(super) unit: f32,
+    /// Largest magnitude of an input's code.
+    pub(super) input_limit: i32,
+    /// Bits of the codes of variances.
+    pub(super) variance_bits: u32,
+    /// v = accumulator × row scale / 2³² · 2^(shift − exponent), with the shift by which variances were narrowed.
+    pub(super) variance_exponent: u32,
+}
+
+/// Sums of bytes times activations, and of squares times variances, stay below this: kernels return 256 times as much.
+pub(super) const SUM_LIMIT: u32 = (1 << 23) - 1;
+/// Most codes per unit: twice as many still fit a halfword.
+pub(super) const LARGEST_UNIT: f32 = 16383.0;
+/// Bits of the largest wide variance: 64.
+const LARGEST_WIDE_BITS: u32 = WIDE_VAR_BITS + 6;
+/// Least exponent of a variance, for a shift of zero in `BlockFloat`.
+const LEAST_EXPONENT: u32 = VAR_BITS;
+/// Largest exponent of a variance, for the largest shift in `BlockFloat`.
+pub(super) const LARGEST_EXPONENT: u32 = VAR_BITS + LARGEST_SHIFT + MIN_NARROWING;
+
+impl QuantParams {
+    pub(super) fn read(bytes: [u8; QUANT_PARAMS]) -> Self {
+        let [unit, input_limit, variance_bits, variance_exponent] = words(bytes);
+        QuantParams {
+            unit: f32::from_bits(unit),
+            input_limit: input_limit as i32,
+            variance_bits,
+            variance_exponent,
+        }
+    }
+
+    #[cfg(feature = "write")]
+    pub(super) fn to_bytes(self) -> [u8; QUANT_PARAMS] {
+        let words =
+            [self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent];
+        let mut bytes = [0; QUANT_PARAMS];
+        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+        bytes
+    }
+
+    /// Bits of the largest wide variance that the exponent leaves room for.
+    fn wide_bits(&self) -> u32 {
+        (self.variance_bits + self.variance_exponent).saturating_sub(LEAST_EXPONENT).min(LARGEST_WIDE_BITS)
+    }
+
+    /// The largest wide variance.
+    pub(super) fn wide_var_limit(&self) -> u32 {
+        (1 << self.wide_bits()) - 1
+    }
+
+    /// Whether a step with these scales stays inside its integers, and resolves variances of units.
+    pub(super) fn is_sound(&self) -> bool {
+        (1.0..=LARGEST_UNIT).contains(&self.unit)
+            && (0..=32767).contains(&self.input_limit)
+            && (1..=14).contains(&self.variance_bits)
+            && (LEAST_EXPONENT..=LARGEST_EXPONENT).contains(&self.variance_exponent)
+            && self.wide_bits() >= WIDE_VAR_BITS
+    }
+}
+
+fn words(bytes: [u8; 16]) -> [u32; 4] {
+    let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3] = bytes;
+    [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
+}
+
+/// One quantized affine map, its bytes still in the checkpoint.
+///
+/// A step keeps one per map on the stack: it holds no more of the shape than kernels need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QuantizedView<'m> {
+    /// Sizes; no groups if bytes are missing.
+    pub(super) padded: PaddedShape,
+    /// Whether variances go through the map.
+    pub(super) propagates: bool,
+    /// Whether squares of weights are stored.
+    pub(super) has_squares: bool,
+    quant_params: &'m [u8; QUANT_PARAMS],
+    weights: &'m [u8],
+    squares: &'m [u8],
+}
+
+/// Four rows of a map. Words are little-endian; biases and scales have the fractional bits of `fixed.rs`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QuantizedGroup<'m> {
+    /// Blocks of weights, by columns.
+    pub(super) weights: &'m [u8],
+    pub(super) biases: &'m Words,
+    pub(super) mean_scales: &'m Words,
+    /// Blocks of squares; empty when the layout has none.
+    pub(super) squares: &'m [u8],
+    pub(super) var_scales: &'m Words,
+}
+
+/// A word for each of four rows.
+pub(super) type Words = [[u8; 4]; BLOCK_ROWS];
+
+/// Stands in the place of a list that the map does not have.
+const NO_WORDS: Words = [[0; 4]; BLOCK_ROWS];
+
+impl<'m> QuantizedView<'m> {
+    /// The next affine map of the payload.
+    #[inline(never)] // called in many places
+    pub(super) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
+        let padded = PaddedShape::new(shape);
+        let bytes = SectionBytes::new(shape, padded);
+        let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
+        let (weights, squares) = (cursor.take(bytes.weight), cursor.take(bytes.square));
+        let complete = weights.len() == bytes.weight && squares.len() == bytes.square;
+        QuantizedView {
+            padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
+            propagates: shape.propagates,
+            has_squares: shape.propagates && shape.layout == Layout::Fast,
+            quant_params,
+            weights,
+            squares,
+        }
+    }
+
+    /// The scales that all rows share.
+    #[inline(always)]
+    pub(super) fn quant_params(&self) -> QuantParams {
+        QuantParams::read(*self.quant_params)
+    }
+
+    /// Both sections, for kernels that walk through whole layers: for each four rows their blocks, then their biases and scales.
+    #[inline(always)]
+    pub(super) fn streams(&self) -> [&'m [u8]; 2] {
+        [self.weights, self.squares]
+    }
+
+    /// The rows in groups of four.
+    pub(super) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
+        (0..self.padded.groups).map(|index| self.group(index))
+    }
+
+    /// Group `index` of four rows.
+    #[inline(always)]
+    pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
+        let columns = self.padded.columns(index);
+        let start = BLOCK_ROWS * self.padded.columns_before(index);
+        let bytes = BLOCK_ROWS * self.padded.width(columns);
+        let [weights, squares] = self.streams();
+        let (weights, [biases, mean_scales]) = rows(weights, index, [start, bytes]);
+        let stored = if self.has_squares { [start, bytes] } else { [0; 2] };
+        let (squares, [var_scales]) = rows(squares, index, stored);
+        QuantizedGroup { weights, biases, mean_scales, squares, var_scales }
+    }
+}
+
+/// Four rows of a section: their blocks, of which `before` bytes stand before those of group `index`, then `LISTS` lists of
+/// one word per row.
+#[inline(always)]
+fn rows<const LISTS: usize>(
+    all: &[u8],
+    index: usize,
+    [before, blocks]: [usize; 2],
+) -> (&[u8], [&Words; LISTS]) {
+    let start = before.wrapping_add(index.wrapping_mul(size_of::<Words>() * LISTS));
+    let (blocks, rest) = all.get(start..).unwrap_or_default().split_at_checked(blocks).unwrap_or_default();
+    let lists = rest.as_chunks().0.as_chunks::<BLOCK_ROWS>().0;
+    (blocks, core::array::from_fn(|index| lists.get(index).unwrap_or(&NO_WORDS)))
+}

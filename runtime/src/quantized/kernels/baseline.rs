@@ -1,0 +1,93 @@
+//! Kernels for Armv6-M, such as Cortex-M0: 3.6 instructions for each multiply-accumulate.
+//!
+//! Only the lower eight registers multiply; sums live in the upper ones, which can be added to. The bits are those of
+//! `portable::dot`.
+
+#![allow(unsafe_code)] // assembler, and the pointers it walks
+
+pub(in crate::quantized) use super::fill::{fill_pairs, narrow};
+pub(in crate::quantized) use super::dot::dot;
+pub(in crate::quantized) use super::portable_layers::{gru_units, lstm_units, tanh_units};
+
+use core::arch::naked_asm;
+
+use super::portable::Sums;
+
+/// Two columns of two rows, a word of weights, times r4 and r5: gathers 256·S_A + S_B in the first sum and S_B in the second; uses
+/// r7.
+macro_rules! rows {
+    ($word:literal, $mixed:literal, $lower:literal) => {
+        concat!(
+            "sxth    r7, ", $word, "\n",
+            "muls    r7, r4, r7\n",
+            "add     ", $mixed, ", r7\n",
+            "sxtb    r7, ", $word, "\n",
+            "muls    r7, r4, r7\n",
+            "add     ", $lower, ", r7\n",
+            "asrs    ", $word, ", ", $word, ", #16\n",
+            "sxtb    r7, ", $word, "\n",
+            "muls    r7, r5, r7\n",
+            "add     ", $lower, ", r7\n",
+            "muls    ", $word, ", r5, ", $word, "\n",
+            "add     ", $mixed, ", ", $word, "\n",
+        )
+    };
+}
+
+/// Two columns of four rows: r0 at the weights, r1 at the activations.
+macro_rules! columns {
+    () => {
+        concat!(
+            "ldmia   r1!, {{r5}}\n",
+            "ldmia   r0!, {{r3, r6}}\n",
+            "sxth    r4, r5\n",
+            "asrs    r5, r5, #16\n",
+            rows!("r3", "r8", "r9"),
+            rows!("r6", "r10", "r11"),
+        )
+    };
+}
+
+/// # Safety
+/// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
+#[unsafe(naked)]
+pub(in crate::quantized) unsafe extern "C" fn dot_blocks(blocks: *const u32, pairs: *const f32, count: usize, sums: &mut Sums) {
+    naked_asm!(
+        "push    {{r3-r7, lr}}",
+        "mov     r4, r8",
+        "mov     r5, r9",
+        "mov     r6, r10",
+        "mov     r7, r11",
+        "push    {{r4-r7}}",
+        "movs    r4, #0",
+        "mov     r8, r4",
+        "mov     r9, r4",
+        "mov     r10, r4",
+        "mov     r11, r4",
+        "2:",
+        columns!(),
+        columns!(),
+        columns!(),
+        columns!(),
+        "subs    r2, #1",
+        "beq     3f",
+        "b       2b",
+        "3:",
+        "mov     r4, r8",
+        "mov     r5, r9",
+        "mov     r6, r10",
+        "mov     r7, r11",
+        "subs    r4, r4, r5",
+        "lsls    r5, r5, #8",
+        "subs    r6, r6, r7",
+        "lsls    r7, r7, #8",
+        "ldr     r0, [sp, #16]",
+        "stm     r0!, {{r4-r7}}",
+        "pop     {{r4-r7}}",
+        "mov     r8, r4",
+        "mov     r9, r5",
+        "mov     r10, r6",
+        "mov     r11, r7",
+        "pop     {{r3-r7, pc}}",
+    )
+}

@@ -1,0 +1,121 @@
+//! Filling in the input of a map: ten instructions for each unit, two more to shorten its variance.
+
+use core::arch::naked_asm;
+
+use crate::quantized::kernels::fill::{self, NoiseScales};
+
+/// [`fill::fill_pairs`].
+pub(in crate::quantized) fn fill_pairs(
+    noise: &NoiseScales,
+    units: &[[f32; 2]],
+    means: &mut [f32],
+    vars: &mut [[f32; 2]],
+) -> u32 {
+    let pairs = units.len().min(means.len()).min(vars.len());
+    if pairs == 0 {
+        return 0;
+    }
+    // SAFETY: as many pairs lie behind each pointer.
+    unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, pairs) }
+}
+
+/// [`fill::narrow`].
+pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
+    let (chunks, rest) = words.as_chunks::<8>();
+    if chunks.is_empty() || !rest.is_empty() || !(2..=31).contains(&shift) {
+        return fill::narrow(words, shift);
+    }
+    // SAFETY: as many words lie behind the pointer.
+    unsafe { narrow_eights(words.as_mut_ptr(), words.len() / 8, 1 << (32 - shift)) }
+}
+
+/// One pair: r0 at the units, r1 and r2 at the places of means and variances, the scales in r4 to r7, a half in lr; gathers all bits of
+/// variances in r12.
+macro_rules! fill_pair {
+    () => {
+        concat!(
+            "ldrd    r8, r9, [r0], #8\n",
+            "smlabb  r10, r8, r4, lr\n",
+            "smlabb  r11, r9, r4, lr\n",
+            "pkhtb   r10, r11, r10, asr #16\n",
+            "str     r10, [r1], #4\n",
+            "smulbb  r10, r8, r8\n",
+            "smulbb  r11, r9, r9\n",
+            "smulwb  r10, r10, r5\n",
+            "smulwb  r11, r11, r5\n",
+            "lsr     r8, r8, #16\n",
+            "lsr     r9, r9, #16\n",
+            "mla     r10, r8, r6, r10\n",
+            "mla     r11, r9, r6, r11\n",
+            "add     r10, r7, r10, lsr #10\n",
+            "add     r11, r7, r11, lsr #10\n",
+            "strd    r10, r11, [r2], #8\n",
+            "orr     r12, r12, r10\n",
+            "orr     r12, r12, r11\n",
+        )
+    };
+}
+
+/// # Safety
+/// `pairs` must not be 0, and as many pairs must lie behind the pointers.
+#[unsafe(naked)]
+unsafe extern "C" fn fill(
+    units: *const [f32; 2],
+    means: *mut f32,
+    vars: *mut [f32; 2],
+    noise: &NoiseScales,
+    pairs: usize,
+) -> u32 {
+    naked_asm!(
+        // Armv8-M has these instructions as an extension, which its assembler wants to be told.
+        ".arch armv7e-m",
+        "push    {{r4-r11, lr}}",
+        "ldm     r3, {{r4-r7}}",
+        "ldr     r3, [sp, #36]",
+        "movs    r12, #0",
+        "mov     lr, #32768",
+        // Two pairs a turn; an odd one enters in the middle.
+        "adds    r3, #1",
+        "lsrs    r3, r3, #1",
+        "bcc     3f",
+        "2:",
+        fill_pair!(),
+        "3:",
+        fill_pair!(),
+        "subs    r3, #1",
+        "bne     2b",
+        "mov     r0, r12",
+        "pop     {{r4-r11, pc}}",
+    )
+}
+
+/// # Safety
+/// `eights` must not be 0, and eight times as many words must lie behind the pointer.
+#[unsafe(naked)]
+unsafe extern "C" fn narrow_eights(words: *mut f32, eights: usize, factor: u32) {
+    naked_asm!(
+        ".arch armv7e-m",
+        "push    {{r4-r11}}",
+        "mov     r3, r0",
+        "2:",
+        "ldmia   r0!, {{r4-r11}}",
+        // A product whose upper half is rounded is a shift that rounds.
+        "smmulr  r4, r4, r2",
+        "smmulr  r5, r5, r2",
+        "smmulr  r6, r6, r2",
+        "smmulr  r7, r7, r2",
+        "smmulr  r8, r8, r2",
+        "smmulr  r9, r9, r2",
+        "smmulr  r10, r10, r2",
+        "smmulr  r11, r11, r2",
+        "pkhbt   r4, r4, r5, lsl #16",
+        "pkhbt   r5, r6, r7, lsl #16",
+        "pkhbt   r6, r8, r9, lsl #16",
+        "pkhbt   r7, r10, r11, lsl #16",
+        "stmia   r3!, {{r4-r7}}",
+        "subs    r1, #1",
+        "bne     2b",
+        "pop     {{r4-r11}}",
+        "bx      lr",
+    )
+}

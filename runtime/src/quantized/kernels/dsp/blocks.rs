@@ -1,0 +1,102 @@
+//! Sums over blocks of four rows and eight columns: 27 instructions for 32 multiply-accumulates.
+
+use core::arch::naked_asm;
+
+use crate::quantized::kernels::portable::Sums;
+
+/// Half a block: four words of weights in r1, r3, r12 and lr times two words of activations.
+///
+/// r4 and r6 gather 256·S_A + S_B of either pair of rows, r5 and r7 gather S_B.
+macro_rules! half_block {
+    ($first:literal, $second:literal) => {
+        concat!(
+            "ldmia   r0!, {{r1, r3, r12, lr}}\n",
+            "smlad   r4, r1, ", $first, ", r4\n",
+            "sxtb16  r1, r1\n",
+            "smlad   r6, r3, ", $first, ", r6\n",
+            "sxtb16  r3, r3\n",
+            "smlad   r5, r1, ", $first, ", r5\n",
+            "smlad   r7, r3, ", $first, ", r7\n",
+            "smlad   r4, r12, ", $second, ", r4\n",
+            "sxtb16  r12, r12\n",
+            "smlad   r6, lr, ", $second, ", r6\n",
+            "sxtb16  lr, lr\n",
+            "smlad   r5, r12, ", $second, ", r5\n",
+            "smlad   r7, lr, ", $second, ", r7\n",
+        )
+    };
+}
+
+/// One block: r0 at the weights, r2 at the activations. All its instructions have four bytes, 108 together.
+macro_rules! block {
+    () => {
+        concat!("ldmia   r2!, {{r8-r11}}\n", half_block!("r8", "r9"), half_block!("r10", "r11"))
+    };
+}
+
+/// Where to enter the turn of eight blocks that begins at a label, so that `count` blocks are run in whole turns: takes the
+/// count in a register and leaves the address there; uses r12.
+macro_rules! entry {
+    ($count:literal, $label:literal) => {
+        concat!(
+            "rsb     ", $count, ", ", $count, ", #0\n",
+            "and     ", $count, ", ", $count, ", #7\n",
+            "mov     r12, #108\n",
+            "mul     ", $count, ", ", $count, ", r12\n",
+            "adr.w   r12, ", $label, "\n",
+            "add     ", $count, ", ", $count, ", r12\n",
+            // A branch to an address stays in Thumb state by its lowest bit.
+            "orr     ", $count, ", ", $count, ", #1\n",
+        )
+    };
+}
+
+/// Four rows: r0 at the weights, r2 at the activations; the stack holds where to enter the turn of eight blocks and where the
+/// activations end. Leaves 256 times each sum in r4 to r7, and r0 behind the weights; uses every register but sp.
+macro_rules! rows {
+    ($label:literal, $back:literal, $entry:literal, $end:literal) => {
+        concat!(
+            "movs    r4, #0\n",
+            "movs    r5, #0\n",
+            "movs    r6, #0\n",
+            "movs    r7, #0\n",
+            "ldr     pc, [sp, #", $entry, "]\n",
+            ".p2align 2\n",
+            $label, ":\n",
+            block!(), block!(), block!(), block!(), block!(), block!(), block!(), block!(),
+            "ldr     r3, [sp, #", $end, "]\n",
+            "cmp     r2, r3\n",
+            "bne.w   ", $back, "\n",
+            "subs    r4, r4, r5\n",
+            "lsls    r5, r5, #8\n",
+            "subs    r6, r6, r7\n",
+            "lsls    r7, r7, #8\n",
+        )
+    };
+}
+
+
+/// # Safety
+/// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
+#[unsafe(naked)]
+pub(in crate::quantized) unsafe extern "C" fn dot_blocks(
+    blocks: *const u32,
+    pairs: *const f32,
+    count: usize,
+    sums: &mut Sums,
+) {
+    naked_asm!(
+        // Armv8-M has these instructions as an extension, which its assembler wants to be told.
+        ".arch armv7e-m",
+        "push    {{r3-r11, lr}}",
+        "add     r3, r1, r2, lsl #4",
+        entry!("r2", "2f"),
+        "push    {{r2, r3}}",
+        "mov     r2, r1",
+        rows!("2", "2b", "0", "4"),
+        "add     sp, #8",
+        "pop     {{r3}}",
+        "stm     r3, {{r4-r7}}",
+        "pop     {{r4-r11, pc}}",
+    )
+}

@@ -1,0 +1,116 @@
+//! Moments in assembler: `moments::tanh`, and what gates make of them.
+//!
+//! r3 and r12 have the tables of cells and of roots, the latter moved by the shift of a layer's variances. A product of which ⌊a·b /
+//! 2¹⁶⌋ is wanted is the upper half of a long one with b in its upper half.
+
+/// Moments of tanh, from v + 5/8 in r4, normal, and its octave in r8; r0 has the mean, r1 the variance's mantissa. Leaves mean and
+/// variance, not yet shifted, in the registers named; uses r0 to r2, r4, r5 and r7 to r11.
+macro_rules! from_root {
+    ($mean:literal, $var:literal) => {
+        concat!(
+            "lsr     r9, r4, #26\n",
+            "add     r8, r9, r8, lsl #5\n",
+            "ldr     r7, [r12, r8, lsl #2]\n",
+            "ubfx    r4, r4, #11, #15\n",
+            "sxth    r9, r7\n",
+            "mla     r7, r9, r4, r7\n",
+            "lsr     r5, r7, #16             @ rho\n",
+            "lsl     r7, r5, #16             @ and in the upper half\n",
+            "smull   r9, r0, r0, r7          @ tau\n",
+            "eor     r4, r0, r0, asr #31\n",
+            "usat    r4, #15, r4\n",
+            "lsr     r8, r4, #9              @ column\n",
+            "lsr     r9, r7, #28             @ row\n",
+            "add     r8, r3, r8, lsl #4\n",
+            "add     r8, r8, r9, lsl #10\n",
+            "ldm     r8, {{r8-r11}}\n",
+            "sxth    r2, r10\n",
+            "mla     r8, r2, r4, r8\n",
+            "asr     r10, r10, #16\n",
+            "mla     r9, r10, r4, r9\n",
+            "sxth    r2, r11\n",
+            "mla     r8, r2, r5, r8          @ magnitude of the mean\n",
+            "asr     r11, r11, #16\n",
+            "mla     r9, r11, r5, r9         @ ratio\n",
+            "smull   r2, r9, r9, r7\n",
+            "smull   r2, r9, r9, r7\n",
+            "lsl     r9, r9, #7\n",
+            "umull   r9, ", $var, ", r1, r9\n",
+            "eor     ", $mean, ", r8, r0, asr #31\n",
+        )
+    };
+}
+
+/// Moments of tanh of a row: r6 at the place of its variance's mantissa, with the mean's 16 bytes behind; lr has what the table of
+/// roots adds to a variance, the stack the shift. Leaves them in r0 and r1.
+macro_rules! tanh_of_row {
+    ($shift_at:literal) => {
+        concat!(
+            "ldr     r0, [r6, #16]\n",
+            "ldr     r1, [r6]\n",
+            "add     r4, r1, lr\n",
+            "clz     r8, r4\n",
+            "lsl     r4, r4, r8\n",
+            from_root!("r0", "r1"),
+            "ldr     r2, [sp, #", $shift_at, "]\n",
+            "lsr     r1, r1, r2\n",
+        )
+    };
+}
+
+/// Moments of tanh of a cell, whose mean is in r5 and whose variance, without a shift, in r6; leaves them in r2 and r4.
+macro_rules! tanh_of_cell {
+    ($shift_at:literal) => {
+        concat!(
+            "asr     r0, r5, #6\n",
+            tanh_unshifted!($shift_at),
+        )
+    };
+}
+
+/// Moments of tanh of a pre-activation whose mean is in r0 and whose variance, without a shift, in r6; leaves them in r2 and r4.
+macro_rules! tanh_unshifted {
+    ($shift_at:literal) => {
+        concat!(
+            "ldr     r2, [sp, #", $shift_at, "]\n",
+            "mov     r1, r6\n",
+            "add     r4, r6, #655360         @ 5/8\n",
+            "clz     r8, r4\n",
+            "lsl     r4, r4, r8\n",
+            "sub     r8, r8, r2\n",
+            from_root!("r2", "r4"),
+        )
+    };
+}
+
+/// σ from tanh of half the argument in r0, in place, 15 bits, and once more in the upper half of r9.
+macro_rules! sigmoid_mean {
+    () => {
+        concat!(
+            "add     r0, r0, #0x10000000\n",
+            "asr     r0, r0, #14\n",
+            "lsl     r9, r0, #16\n",
+        )
+    };
+}
+
+/// σ ⊙ y (`cells::lstm::gated`), from mean and variance of a gate as tanh in r0 and r1, and of y in r2 and r4. Leaves the mean with 30
+/// fractional bits in r5 and the variance in r6; uses r7 to r9.
+macro_rules! gated {
+    () => {
+        concat!(
+            sigmoid_mean!(),
+            "asr     r2, r2, #13\n",
+            "mul     r7, r2, r2\n",
+            "asr     r8, r4, #6\n",
+            "add     r8, r8, r7, asr #16\n",
+            "usat    r8, #14, r8\n",
+            "lsl     r8, r8, #16\n",
+            "smull   r7, r8, r1, r8\n",
+            "smull   r7, r4, r4, r9\n",
+            "smull   r7, r4, r4, r9\n",
+            "mul     r5, r2, r0\n",
+            "add     r6, r8, r4, lsl #2\n",
+        )
+    };
+}

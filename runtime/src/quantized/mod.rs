@@ -1,0 +1,25 @@
+//! Backend of the layouts `fast`, `small` and `mean`: integer arithmetic on int8 weights.
+//!
+//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format` (sections of the payload),
+//! `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a sample). Its functions have the
+//! names of those of `float`; `backend` chooses between the two.
+
+mod activations;
+mod arithmetic;
+mod cells;
+#[cfg(feature = "write")]
+mod encode;
+mod fixed;
+mod format;
+mod kernels;
+mod moments;
+mod network;
+mod state;
+mod validate;
+
+#[cfg(feature = "write")]
+pub(crate) use encode::encode_affine;
+pub(crate) use format::{affine_bytes, scratch_words};
+pub(crate) use network::{layers, outputs};
+pub(crate) use state::{read_units, restore_state, save_state, unit_words};
+pub(crate) use validate::{check_affine, check_spec};

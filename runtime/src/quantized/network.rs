@@ -1,0 +1,123 @@
+//! The walk of one sample through layers and output map, in integers from the first layer's input to the output map's rows.
+
+use super::activations::Activations;
+use super::cells::{GroupMoments, elman_step, group_means, group_moments, gru_step, lstm_step};
+use super::fixed::{BlockFloat, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS};
+use super::format::QuantizedView;
+use super::kernels::QuantizedInput;
+use super::moments::{sigmoid_mean, tanh};
+use crate::format::Cursor;
+use crate::moments::Moments;
+use crate::spec::{CellKind, Likelihood, ModelSpec, UnitNoise};
+use crate::step_io::InputPairs;
+
+/// Advances every layer by one sample.
+#[inline(never)] // a step is short of stack, not of calls
+pub(crate) fn layers(
+    spec: &ModelSpec,
+    weights: &mut Cursor<'_>,
+    scratch: &mut [f32],
+    recurrent: &mut [f32],
+    inputs: &impl InputPairs,
+) {
+    let mut rest = recurrent;
+    let mut below: &[f32] = &[];
+    for (index, layer) in spec.layers.iter().enumerate() {
+        let map = QuantizedView::read(weights, spec.layer_shape(index, layer));
+        let mut activations = Activations::new(scratch, &map);
+        if index == 0 {
+            activations.fill_input(layer.input_noise, usize::from(spec.inputs).div_ceil(2), inputs);
+        } else {
+            activations.fill_units(layer.input_noise, below);
+        }
+        let units = usize::from(layer.units);
+        let (h, left) = core::mem::take(&mut rest).split_at_mut_checked(units).unwrap_or_default();
+        let cells = 2 * units * (layer.cell.states() - 1);
+        let (c, left) = left.split_at_mut_checked(cells).unwrap_or_default();
+        if layer.cell.is_recurrent() {
+            activations.pad_input();
+            activations.fill_units(layer.recurrent_noise, h);
+        }
+        layer_step(layer.cell, &map, &activations.finish(), h, c);
+        (below, rest) = (h, left);
+    }
+}
+
+#[inline(never)] // the kernels' arguments need a frame of their own
+fn layer_step(
+    cell: CellKind,
+    map: &QuantizedView<'_>,
+    input: &QuantizedInput<'_>,
+    h: &mut [f32],
+    c: &mut [f32],
+) {
+    match cell {
+        CellKind::Elman(function) | CellKind::Dense(function) => elman_step(function, map, input, h),
+        CellKind::Lstm => lstm_step(map, input, h, c),
+        CellKind::Gru => gru_step(map, input, h),
+    }
+}
+
+/// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of the
+/// probability for a Bernoulli output, of the pre-activation for others.
+#[inline(never)]
+pub(crate) fn outputs(
+    spec: &ModelSpec,
+    weights: &mut Cursor<'_>,
+    scratch: &mut [f32],
+    below: &[f32],
+    mut each: impl FnMut(Moments),
+) {
+    let map = QuantizedView::read(weights, spec.output_shape());
+    let mut activations = Activations::new(scratch, &map);
+    // An output of means only ignores variance and noise.
+    let noise = if map.propagates { spec.output.noise } else { UnitNoise::None };
+    activations.fill_units(noise, below);
+    let input = activations.finish();
+    let mut left = usize::from(spec.outputs) * spec.likelihood.rows();
+    for index in 0..map.padded.groups {
+        let rows = output_rows(&map, index, &input);
+        for (mean, mantissa) in rows.means.into_iter().zip(rows.mantissas).take(left) {
+            let var = BlockFloat { mantissa, shift: input.shift };
+            each(match spec.likelihood {
+                Likelihood::Bernoulli => probability(mean, var),
+                Likelihood::Gaussian | Likelihood::Heteroscedastic | Likelihood::Categorical => {
+                    pre_activation(mean, var, spec.output.variance_scale)
+                }
+            });
+        }
+        left = left.saturating_sub(rows.means.len());
+    }
+}
+
+#[inline(never)]
+fn output_rows(map: &QuantizedView<'_>, index: usize, input: &QuantizedInput<'_>) -> GroupMoments {
+    if map.propagates {
+        group_moments(map, index, input)
+    } else {
+        GroupMoments { means: group_means(map, index, input), mantissas: [0; 4] }
+    }
+}
+
+/// Moments of the pre-activation, in floating point.
+fn pre_activation(mean: i32, var: BlockFloat, variance_scale: f32) -> Moments {
+    Moments {
+        mean: mean as f32 * power(INPUT_BITS),
+        var: var.mantissa as f32 * power(VAR_BITS + var.shift) * variance_scale,
+    }
+}
+
+/// Moments of the probability, whose pre-activation is stored halved.
+#[inline(never)]
+fn probability(mean: i32, var: BlockFloat) -> Moments {
+    let y = tanh(mean, var);
+    Moments {
+        mean: sigmoid_mean(y.mean) as f32 * power(SHORT_MEAN_BITS),
+        var: y.var as f32 * power(VAR_BITS + 2),
+    }
+}
+
+/// 2^−`bits` for at most 126 bits.
+fn power(bits: u32) -> f32 {
+    f32::from_bits(127_u32.wrapping_sub(bits) << 23)
+}

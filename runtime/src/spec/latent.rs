@@ -1,0 +1,75 @@
+//! Architecture of a latent model, apart from its two networks.
+
+#[cfg(feature = "serde")]
+use serde::{Deserialize, Serialize};
+
+/// Most draws that a forecast may average over.
+pub const MAX_DRAWS: u16 = 4096;
+
+/// How two networks and a latent variable z per step make one model of sequences.
+///
+/// The *recognition* network reads x_t and computes q(z_t | x_{1:t}) = N(μ_t, σ_t²): μ is the mean of its output and σ² the
+/// total variance, propagated and noise. The *generative* network computes p(x_t | …, z_t). Each is an ordinary network with
+/// a [`ModelSpec`](crate::checkpoint::ModelSpec) of its own.
+///
+/// ```
+/// use quaver::checkpoint::{Family, Forecast, LatentSpec, Prior};
+/// use quaver::LatentModel;
+///
+/// let model = LatentModel::load(quaver::include_checkpoint!("../../examples/denoiser.qvr"))?;
+/// let denoiser = LatentSpec { family: Family::Vosp, prior: Prior::White, latents: 3, forecast: Forecast::Moments };
+/// assert_eq!(*model.spec(), denoiser);
+/// # Ok::<(), quaver::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct LatentSpec {
+    /// Inputs of the generative network.
+    pub family: Family,
+    /// Distribution of z before x is observed.
+    pub prior: Prior,
+    /// Components of z.
+    pub latents: u16,
+    /// How the distribution of z enters the generative network.
+    pub forecast: Forecast,
+}
+
+/// Inputs of the generative network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Family {
+    /// A recurrent generative network reads [x_{t−1}, z_t] (Bayer 2015, thesis, eqs. 29 and 31); x_0 is the training mean.
+    Storn,
+    /// A generative network without recurrence reads [h_{t−1}, z_t], h being the last layer of the recognition network
+    /// before it reads x_t, mean and variance; h_0 = 0 (Bayer et al., VOSP, 3.2).
+    Vosp,
+}
+
+/// Distribution of z before x is observed, each component independent of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Prior {
+    /// z_t ~ N(0, 1), independent of the past.
+    White,
+    /// z_t − z_{t−1} ~ N(0, 1), z_0 = 0.
+    Wiener,
+}
+
+/// How the distribution of z enters the generative network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Forecast {
+    /// Mean and variance, by variance propagation.
+    Moments,
+    /// The mean alone: of the posterior for an observed row, of the prior for the next one.
+    PosteriorMean,
+    /// Moments over a fixed set of draws; a recurrent generative network remembers the posterior mean.
+    Draws {
+        /// Number of draws, 1 to [`MAX_DRAWS`]. An even number keeps the mean of z exact, because draws come in pairs ±ε.
+        count: u16,
+    },
+}
