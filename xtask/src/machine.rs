@@ -59,10 +59,14 @@ impl Machine {
             .with_context(|| format!("{} on {}", elf.display(), self.core))
     }
 
+    /// The QEMU program that emulates it.
+    pub(crate) fn program(&self) -> &'static str {
+        self.qemu.split(' ').next().unwrap_or(self.qemu)
+    }
+
     fn command(&self, elf: &Path, extra: &str) -> Shell {
-        let (program, machine) = self.qemu.split_once(' ').unwrap_or((self.qemu, ""));
-        Shell::new(program)
-            .words(machine)
+        Shell::new(self.program())
+            .words(self.qemu.trim_start_matches(self.program()))
             .words("-nographic -monitor none -serial none -semihosting-config enable=on,target=native")
             .words(extra)
             .argument("-kernel")

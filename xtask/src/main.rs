@@ -1,13 +1,13 @@
-//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask bench-host`,
-//! `cargo xtask bench-train`, `cargo xtask results`.
+//! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`, `results`.
 
 mod bench;
 mod bench_train;
+mod elf;
 mod image;
-mod install;
 mod machine;
 mod qemu;
 mod results;
+mod setup;
 mod shell;
 mod table;
 mod test;
@@ -16,6 +16,7 @@ use std::process::ExitCode;
 
 use bench_train::Beside;
 use clap::Parser;
+use setup::Needs;
 use shell::Shell;
 
 /// Chores of the Quaver workspace.
@@ -24,6 +25,15 @@ use shell::Shell;
 enum Chore {
     /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core, QEMU
     Test,
+    /// Install what the other chores need: compiler targets and components with rustup, QEMU with the system's package manager
+    #[command(
+        after_help = "QEMU is installed as root, with CI=true, or after a yes on a terminal; sudo is never called unasked."
+    )]
+    Setup {
+        /// Only what it takes to build for this target and to run the result
+        #[arg(long)]
+        target: Option<String>,
+    },
     /// Replay the golden streams on the host and on every emulated core
     Qemu {
         /// Take today's answers as golden, provided that all machines agree
@@ -72,8 +82,15 @@ fn main() -> ExitCode {
 fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
     match chore {
         Chore::Test => return test::run(),
-        Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
-        Chore::Bench { json, only } => install::ensure_qemu().and_then(|()| bench::run(json, &only))?,
+        Chore::Setup { target } => return setup::run(target.as_deref()),
+        Chore::Qemu { overwrite } => {
+            setup::ensure(&Needs::everything()?)?;
+            qemu::run(overwrite)?;
+        }
+        Chore::Bench { json, only } => {
+            setup::ensure(&Needs::everything()?)?;
+            bench::run(json, &only)?;
+        }
         Chore::BenchHost { json } => {
             // As part of the workspace, for which Burn is built already.
             let program =

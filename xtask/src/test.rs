@@ -7,14 +7,16 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::machine::{DEFAULT_TARGET, targets};
+use crate::setup::toolchain::Toolchain;
+use crate::setup::{self, Needs};
 use crate::shell::Shell;
-use crate::{image, install, qemu};
+use crate::{elf, image, qemu};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
 
 const STAGES: [Stage; 13] = [
-    ("QEMU is there", qemu_is_there),
+    ("targets, components and QEMU", set_up),
     ("formatting", formatting),
     ("lints of the workspace", lints),
     ("unit, doc and integration tests", tests),
@@ -100,12 +102,13 @@ fn features() -> Result<String> {
 }
 
 fn runtime_for_cores() -> Result<String> {
-    // One call for all cores, so that their builds share the machine's own cores.
+    // One call for all targets, so that their builds share the machine's own cores.
+    let targets = Toolchain::listed()?.targets;
     for features in ["", "defmt"] {
         let build = Shell::cargo("build --quiet --release -p quaver --features").argument(features);
-        targets().into_iter().fold(build, |build, target| build.words("--target").argument(target)).run()?;
+        targets.iter().fold(build, |build, target| build.words("--target").argument(target)).run()?;
     }
-    Ok(targets().join(", "))
+    Ok(targets.join(", "))
 }
 
 fn firmware_lints() -> Result<String> {
@@ -149,7 +152,7 @@ fn no_panic() -> Result<String> {
 }
 
 fn no_heap() -> Result<String> {
-    let symbols = image::symbols(&image::build("quaver-qemu", DEFAULT_TARGET)?)?;
+    let symbols = elf::symbols(&image::build("quaver-qemu", DEFAULT_TARGET)?)?;
     ensure!(
         symbols.iter().any(|symbol| symbol == "Reset"),
         "the image has lost its symbols, nothing can be checked"
@@ -163,8 +166,8 @@ fn heap_symbols(symbols: &[String]) -> Vec<&String> {
     symbols.iter().filter(|symbol| HEAP_SYMBOLS.iter().any(|heap| symbol.contains(heap))).collect()
 }
 
-fn qemu_is_there() -> Result<String> {
-    install::ensure_qemu()?;
+fn set_up() -> Result<String> {
+    setup::ensure(&Needs::everything()?)?;
     Ok(String::new())
 }
 
