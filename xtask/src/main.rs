@@ -3,7 +3,9 @@
 mod bench;
 mod bench_train;
 mod elf;
+mod files;
 mod image;
+mod layers;
 mod machine;
 mod qemu;
 mod results;

@@ -10,14 +10,15 @@ use crate::machine::{DEFAULT_TARGET, targets};
 use crate::setup::toolchain::Toolchain;
 use crate::setup::{self, Needs};
 use crate::shell::Shell;
-use crate::{elf, image, qemu};
+use crate::{elf, image, layers, qemu};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
 
-const STAGES: [Stage; 13] = [
+const STAGES: [Stage; 14] = [
     ("targets, components and QEMU", set_up),
     ("formatting", formatting),
+    ("layers of modules", layers::check),
     ("lints of the workspace", lints),
     ("unit, doc and integration tests", tests),
     ("documentation of the runtime", documentation),
