@@ -26,7 +26,12 @@ use shell::Shell;
 #[command(name = "cargo xtask", after_help = "Example: cargo xtask test")]
 enum Chore {
     /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core, QEMU
-    Test,
+    #[command(after_help = "Examples: cargo xtask test; cargo xtask test layers")]
+    Test {
+        /// Run only the stages that have this in their titles
+        #[arg(value_name = "STAGE", default_value = "")]
+        only: String,
+    },
     /// Install what the other chores need: compiler targets and components with rustup, QEMU with the system's package manager
     #[command(
         after_help = "QEMU is installed as root, with CI=true, or after a yes on a terminal; sudo is never called unasked."
@@ -83,7 +88,7 @@ fn main() -> ExitCode {
 
 fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
     match chore {
-        Chore::Test => return test::run(),
+        Chore::Test { only } => return test::run(&only),
         Chore::Setup { target } => return setup::run(target.as_deref()),
         Chore::Qemu { overwrite } => {
             setup::ensure(&Needs::everything()?)?;

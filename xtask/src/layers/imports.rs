@@ -33,14 +33,22 @@ struct Mention {
     name: String,
 }
 
-/// Follows the modules from `lib.rs`.
+/// Reads the files of every module that `lib.rs` declares.
 pub(super) fn of(sources: &Sources) -> Result<Tree> {
-    let root_file = Path::new("lib.rs");
-    let root = sources.get(root_file).context("there is no lib.rs")?;
-    let mut walk = Walk { sources, modules: BTreeSet::new(), macros: BTreeMap::new(), mentions: Vec::new() };
-    walk.tokens(root, &Place { file: root_file, modules: Vec::new(), folder: PathBuf::new() })?;
-    let exports = exports(root, &walk.modules)?;
-    let mut tree = Tree { modules: walk.modules, imports: Vec::new() };
+    let root = &sources.get(Path::new("lib.rs")).context("there is no lib.rs")?.tokens;
+    let modules = declared(root);
+    let mut walk = Walk::default();
+    for (file, source) in sources {
+        let place = Place { file, modules: module_path(file) };
+        let is_module = place.modules.first().is_some_and(|first| modules.contains(first));
+        if is_module && !is_for_tests(&place.modules, sources) {
+            walk.tokens(&source.tokens, &place)?;
+        }
+    }
+    // Modules without a file.
+    walk.tokens(root, &Place { file: Path::new("lib.rs"), modules: Vec::new() })?;
+    let exports = exports(root, &modules)?;
+    let mut tree = Tree { modules, imports: Vec::new() };
     for Mention { mut import, name } in walk.mentions {
         let module = if tree.modules.contains(&name) { Some(&name) } else { None };
         if let Some(module) = module.or_else(|| exports.get(&name)).or_else(|| walk.macros.get(&name)) {
@@ -51,6 +59,28 @@ pub(super) fn of(sources: &Sources) -> Result<Tree> {
     tree.imports.retain(|import| import.from != import.to);
     tree.imports.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     Ok(tree)
+}
+
+/// The modules that `lib.rs` declares.
+fn declared(root: &[TokenTree]) -> BTreeSet<String> {
+    let declaration = |pair: &[TokenTree]| is_ident(&pair[0], "mod").then(|| pair[1].to_string());
+    root.windows(2).filter_map(declaration).collect()
+}
+
+/// The path of the module that a file holds. With `#[path]` the names differ, but not their number or the first of them.
+fn module_path(file: &Path) -> Vec<String> {
+    let path = if file.ends_with("mod.rs") { file.with_file_name("") } else { file.with_extension("") };
+    path.iter().map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+/// Whether the module or one around it is compiled for tests only.
+fn is_for_tests(modules: &[String], sources: &Sources) -> bool {
+    let mut files = sources.iter().filter(|(_, source)| !source.test_modules.is_empty());
+    files.any(|(file, source)| {
+        let around = if file == Path::new("lib.rs") { Vec::new() } else { module_path(file) };
+        let name = modules.strip_prefix(&around[..]).and_then(<[String]>::first);
+        name.is_some_and(|name| source.test_modules.contains(name))
+    })
 }
 
 /// Names that the root exports from its modules: `pub use models::{Model, latent::Sampler}`.
@@ -83,42 +113,24 @@ struct Place<'a> {
     file: &'a Path,
     /// The path of the module, from the root.
     modules: Vec<String>,
-    /// Where the files of its submodules are.
-    folder: PathBuf,
 }
 
-impl Place<'_> {
-    fn inside(&self, module: &Ident) -> Self {
-        let mut inside = self.clone();
-        inside.modules.push(module.to_string());
-        inside.folder.push(module.to_string());
-        inside
-    }
-}
-
-struct Walk<'a> {
-    sources: &'a Sources,
-    modules: BTreeSet<String>,
+#[derive(Default)]
+struct Walk {
     /// Exported macros live at the root, but belong to the module that defines them.
     macros: BTreeMap<String, String>,
     mentions: Vec<Mention>,
 }
 
-impl Walk<'_> {
+impl Walk {
     fn tokens(&mut self, tokens: &[TokenTree], place: &Place<'_>) -> Result<()> {
         let mut index = 0;
         while index < tokens.len() {
             index += match &tokens[index..] {
                 [keyword, TokenTree::Ident(name), TokenTree::Group(body), ..] if is_ident(keyword, "mod") => {
-                    self.module(name, place);
-                    self.group(body, &place.inside(name))?;
-                    3
-                }
-                [keyword, TokenTree::Ident(name), end, ..]
-                    if is_ident(keyword, "mod") && is_punct(end, ';') =>
-                {
-                    self.module(name, place);
-                    self.file(name, place)?;
+                    let mut inside = place.clone();
+                    inside.modules.push(name.to_string());
+                    self.group(body, &inside)?;
                     3
                 }
                 [keyword, mark, TokenTree::Ident(name), ..]
@@ -140,12 +152,6 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn module(&mut self, name: &Ident, place: &Place<'_>) {
-        if place.modules.is_empty() {
-            self.modules.insert(name.to_string());
-        }
-    }
-
     fn macro_rules(&mut self, name: &Ident, place: &Place<'_>) {
         if let Some(module) = place.modules.first() {
             self.macros.insert(name.to_string(), module.clone());
@@ -158,16 +164,6 @@ impl Walk<'_> {
         let is_visibility = group.delimiter() == Delimiter::Parenthesis
             && tokens.first().is_some_and(|token| is_ident(token, "in"));
         if is_visibility { Ok(()) } else { self.tokens(&tokens, place) }
-    }
-
-    fn file(&mut self, name: &Ident, place: &Place<'_>) -> Result<()> {
-        let inside = place.inside(name);
-        let candidates = [inside.folder.with_extension("rs"), inside.folder.join("mod.rs")];
-        let Some(file) = candidates.iter().find(|file| self.sources.contains_key(*file)) else {
-            let [one, other] = candidates.each_ref().map(|path| path.display());
-            bail!("{}: module `{name}` is neither {one} nor {other}", place.file.display());
-        };
-        self.tokens(&self.sources[file], &Place { file, ..inside })
     }
 
     /// Notes a path that begins at the root, and returns how many tokens stand before its first name.
@@ -269,6 +265,16 @@ mod tests {
     }
 
     #[test]
+    fn files_for_tests_are_no_imports() {
+        let (root, a) = (("lib.rs", "mod a; mod b;"), ("a/mod.rs", "#[cfg(test)] mod tests; mod deep;"));
+        let upward = "use crate::b;";
+        let with = |file| imports(&[root, a, ("b.rs", ""), (file, upward)]);
+        assert!(with("a/tests.rs").is_empty());
+        assert!(with("a/tests/more.rs").is_empty());
+        assert_eq!(with("a/deep.rs").len(), 1);
+    }
+
+    #[test]
     fn super_counts_from_the_module_it_stands_in() {
         assert_eq!(one("mod deep { use super::super::b; }"), [to("b", 1)]);
         let nested = [("lib.rs", "mod a; mod b;"), ("a/mod.rs", "mod deep;"), ("b.rs", "")];
@@ -283,7 +289,6 @@ mod tests {
             of(&source::of(&[("lib.rs", root), ("a.rs", a)])).map(|_| ()).map_err(|e| e.to_string())
         };
         assert!(of("mod a;", "use crate::*;").is_err_and(|error| error.contains("a.rs:1")));
-        assert!(of("mod a; mod lost;", "").is_err_and(|error| error.contains("`lost`")));
         assert!(of("mod a; pub use a::*;", "").is_err_and(|error| error.contains("`a::*`")));
     }
 }
