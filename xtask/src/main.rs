@@ -2,6 +2,7 @@
 
 mod bench;
 mod bench_train;
+mod deny;
 mod elf;
 mod files;
 mod image;

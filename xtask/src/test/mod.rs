@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{layers, qemu};
+use crate::{deny, layers, qemu};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -27,6 +27,7 @@ const STAGES: &[Stage] = &[
     ("runtime for every core", firmware::runtime_for_cores),
     ("lints of the firmware", firmware::firmware_lints),
     ("firmware for every core", firmware::firmware),
+    ("licences and duplicate versions", deny::check),
     ("no panic path in loading and stepping", firmware::no_panic),
     ("no heap in the firmware", firmware::no_heap),
     ("the firmware example", firmware::example),
