@@ -1,4 +1,5 @@
-//! The build before the program: as cargo shows it the first time, and without cargo's closing lines afterwards.
+//! The build before the program: as cargo shows it the first time, and without cargo's closing lines
+//! afterwards.
 
 use std::env;
 use std::ffi::OsStr;

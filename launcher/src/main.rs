@@ -1,9 +1,10 @@
-//! Builds a program of this workspace and becomes it: `quaver-launcher PACKAGE PROGRAM [ARGUMENTS]`, for the aliases in
-//! `.cargo/config.toml`.
+//! Builds a program of this workspace and becomes it: `quaver-launcher PACKAGE PROGRAM [ARGUMENTS]`, for the
+//! aliases in `.cargo/config.toml`.
 //!
-//! `cargo run` either shows nothing while it compiles for minutes (`--quiet`), or adds its own lines to every later call. The
-//! launcher shows the first build as cargo shows it, later ones only as far as something is compiled, and leaves standard output,
-//! standard input, signals and the exit code to the program. It has no dependencies, so that it is built in a second itself.
+//! `cargo run` either shows nothing while it compiles for minutes (`--quiet`), or adds its own lines to every
+//! later call. The launcher shows the first build as cargo shows it, later ones only as far as something is
+//! compiled, and leaves standard output, standard input, signals and the exit code to the program. It has no
+//! dependencies, so that it is built in a second itself.
 
 mod build;
 

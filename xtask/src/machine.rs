@@ -51,8 +51,8 @@ impl Machine {
         self.command(elf, "").run().with_context(|| format!("{} on {}", elf.display(), self.core))
     }
 
-    /// Like [`run`](Self::run), with time that passes by executed instructions: eight nanoseconds each, so that
-    /// SysTick's 24 bits span the longest step and still resolve some five instructions.
+    /// Like [`run`](Self::run), with time that passes by executed instructions: eight nanoseconds each, so
+    /// that SysTick's 24 bits span the longest step and still resolve some five instructions.
     pub(crate) fn run_counting(&self, elf: &Path) -> Result<String> {
         self.command(elf, "-icount shift=3")
             .run()

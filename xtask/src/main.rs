@@ -1,16 +1,20 @@
-//! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`, `results`.
+//! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
+//! `results`.
 
 mod bench;
 mod bench_train;
+mod comments;
 mod deny;
 mod elf;
 mod files;
 mod image;
 mod layers;
 mod machine;
+mod package;
 mod qemu;
 mod results;
 mod setup;
+mod shared_build;
 mod shell;
 mod table;
 mod test;
@@ -26,17 +30,17 @@ use shell::Shell;
 #[derive(Parser)]
 #[command(name = "cargo xtask", after_help = "Example: cargo xtask test")]
 enum Chore {
-    /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core, QEMU
+    /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core,
+    /// QEMU
     #[command(after_help = "Examples: cargo xtask test; cargo xtask test layers")]
     Test {
         /// Run only the stages that have this in their titles
         #[arg(value_name = "STAGE", default_value = "")]
         only: String,
     },
-    /// Install what the other chores need: compiler targets and components with rustup, QEMU with the system's package manager
-    #[command(
-        after_help = "QEMU is installed as root, with CI=true, or after a yes on a terminal; sudo is never called unasked."
-    )]
+    /// Install what the other chores need: compiler targets and components with rustup, QEMU with the
+    /// system's package manager
+    #[command(after_help = "QEMU is installed when run as root, with CI=true, or after a yes on a terminal.")]
     Setup {
         /// Only what it takes to build for this target and to run the result
         #[arg(long)]
@@ -57,7 +61,8 @@ enum Chore {
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
     },
-    /// Time a step on this machine and count its instructions, beside the same network by nalgebra and by Burn
+    /// Time a step on this machine and count its instructions, beside the same network by nalgebra and by
+    /// Burn
     BenchHost {
         /// Print JSON instead of a table
         #[arg(long)]

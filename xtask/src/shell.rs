@@ -100,7 +100,8 @@ impl Shell {
         Ok(captured.stdout)
     }
 
-    /// Runs to success in front of the user: everything it prints goes to standard error, and it may ask for a password.
+    /// Runs to success in front of the user: everything it prints goes to standard error, and it may ask for
+    /// a password.
     pub(crate) fn show(&self) -> Result<()> {
         let status = self.command().stdout(stderr()).status();
         let status = status.with_context(|| format!("cannot start {}", self.program))?;

@@ -1,5 +1,5 @@
-//! Which top-level module imports which: every path that begins with `crate::`, `$crate::` or enough `super::`, in `use` items, in
-//! code and in macros alike.
+//! Which top-level module imports which: every path that begins with `crate::`, `$crate::` or enough
+//! `super::`, in `use` items, in code and in macros alike.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,8 @@ fn declared(root: &[TokenTree]) -> BTreeSet<String> {
     root.windows(2).filter_map(declaration).collect()
 }
 
-/// The path of the module that a file holds. With `#[path]` the names differ, but not their number or the first of them.
+/// The path of the module that a file holds. With `#[path]` the names differ, but not their number or the
+/// first of them.
 fn module_path(file: &Path) -> Vec<String> {
     let path = if file.ends_with("mod.rs") { file.with_file_name("") } else { file.with_extension("") };
     path.iter().map(|name| name.to_string_lossy().into_owned()).collect()

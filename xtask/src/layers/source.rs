@@ -45,7 +45,8 @@ impl Source {
     }
 }
 
-/// Leaves out items under `#[cfg(test)]`. Groups are left whole; whoever enters one calls this for its contents.
+/// Leaves out items under `#[cfg(test)]`. Groups are left whole; whoever enters one calls this for its
+/// contents.
 pub(super) fn without_tests(stream: TokenStream) -> Vec<TokenTree> {
     split(stream).0
 }

@@ -1,7 +1,7 @@
 //! What the chores need on this machine: compiler targets, toolchain components and QEMU.
 //!
-//! Targets and components are added with rustup without asking: they go into the user's own toolchain. QEMU is a system package, so
-//! [`permission`] decides whether it may be installed.
+//! Targets and components are added with rustup without asking: they go into the user's own toolchain. QEMU
+//! is a system package, so [`permission`] decides whether it may be installed.
 
 mod permission;
 mod qemu;
@@ -42,7 +42,8 @@ pub(crate) fn ensure(needs: &Needs) -> Result<()> {
     qemu::ensure(&needs.emulators)
 }
 
-/// `cargo xtask setup`: standard output has the result and nothing else, one line for each thing that is still missing.
+/// `cargo xtask setup`: standard output has the result and nothing else, one line for each thing that is
+/// still missing.
 pub(crate) fn run(target: Option<&str>) -> Result<ExitCode> {
     let needs = target.map_or_else(Needs::everything, Needs::of_target)?;
     let outcomes = [needs.toolchain.ensure(), qemu::ensure(&needs.emulators)];

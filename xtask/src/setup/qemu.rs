@@ -12,7 +12,8 @@ struct Manager {
     install: &'static str,
     arm: &'static str,
     riscv: &'static str,
-    /// The package that held the RISC-V emulator in older releases, and the command that finds out whether `riscv` exists.
+    /// The package that held the RISC-V emulator in older releases, and the command that finds out whether
+    /// `riscv` exists.
     older_riscv: Option<(&'static str, &'static str)>,
     needs_root: bool,
 }

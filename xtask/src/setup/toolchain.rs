@@ -1,6 +1,7 @@
 //! Targets and components of the compiler, as `rust-toolchain.toml` lists them.
 //!
-//! They are looked for in the compiler itself, not in rustup's lists: a distribution's toolchain has no rustup.
+//! They are looked for in the compiler itself, not in rustup's lists: a distribution's toolchain has no
+//! rustup.
 
 use std::fmt;
 use std::fs;

@@ -42,7 +42,8 @@ pub(super) fn firmware() -> Result<String> {
     Ok(String::new())
 }
 
-/// The image links as long as nothing can panic. That the check can fail is shown with a panic put in on purpose.
+/// The image links as long as nothing can panic. That the check can fail is shown with a panic put in on
+/// purpose.
 pub(super) fn no_panic() -> Result<String> {
     for target in targets() {
         image::build("step_only", target)?;

@@ -23,7 +23,7 @@ pub(super) fn tests() -> Result<String> {
 }
 
 pub(super) fn documentation() -> Result<String> {
-    Shell::cargo("doc --quiet --release --no-deps -p quaver")
+    Shell::cargo("doc --quiet --release --no-deps --workspace")
         .variable("RUSTDOCFLAGS", "-D warnings")
         .run()?;
     Ok(String::new())

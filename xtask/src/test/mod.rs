@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{deny, layers, qemu};
+use crate::{comments, deny, layers, package, qemu, shared_build};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -19,10 +19,13 @@ type Stage = (&'static str, fn() -> Result<String>);
 const STAGES: &[Stage] = &[
     ("targets, components and QEMU", set_up),
     ("formatting", host::formatting),
+    ("width of comments", comments::check),
     ("layers of modules", layers::check),
     ("lints of the workspace", host::lints),
+    ("one build of Burn for demo and tests", shared_build::check),
     ("unit, doc and integration tests", host::tests),
-    ("documentation of the runtime", host::documentation),
+    ("documentation", host::documentation),
+    ("packages as they would be published", package::check),
     ("feature combinations of the runtime", host::features),
     ("runtime for every core", firmware::runtime_for_cores),
     ("lints of the firmware", firmware::firmware_lints),
@@ -34,7 +37,8 @@ const STAGES: &[Stage] = &[
     ("golden streams on every core", qemu::run_quietly),
 ];
 
-/// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line counts them.
+/// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line
+/// counts them.
 pub(crate) fn run(only: &str) -> Result<ExitCode> {
     let stages = selected(only)?;
     let mut passed = 0;
