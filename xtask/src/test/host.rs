@@ -23,7 +23,7 @@ pub(super) fn tests() -> Result<String> {
 }
 
 pub(super) fn documentation() -> Result<String> {
-    Shell::cargo("doc --quiet --release --no-deps --workspace")
+    Shell::cargo("doc --quiet --release --no-deps --workspace --keep-going")
         .variable("RUSTDOCFLAGS", "-D warnings")
         .run()?;
     Ok(String::new())
