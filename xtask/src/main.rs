@@ -97,11 +97,11 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
         Chore::Test { only } => return test::run(&only),
         Chore::Setup { target } => return setup::run(target.as_deref()),
         Chore::Qemu { overwrite } => {
-            setup::ensure(&Needs::everything()?)?;
+            setup::ensure(&Needs::emulation()?)?;
             qemu::run(overwrite)?;
         }
         Chore::Bench { json, only } => {
-            setup::ensure(&Needs::everything()?)?;
+            setup::ensure(&Needs::emulation()?)?;
             bench::run(json, &only)?;
         }
         Chore::BenchHost { json } => {

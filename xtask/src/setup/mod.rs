@@ -27,6 +27,12 @@ impl Needs {
         Ok(Needs { toolchain: Toolchain::listed()?, emulators: emulators(|_| true) })
     }
 
+    /// What it takes to build for every machine and to run the results.
+    pub(crate) fn emulation() -> Result<Self> {
+        let toolchain = Toolchain { components: Vec::new(), ..Toolchain::listed()? };
+        Ok(Needs { toolchain, emulators: emulators(|_| true) })
+    }
+
     /// What it takes to build for one target and to run the result.
     fn of_target(target: &str) -> Result<Self> {
         let emulators = emulators(|machine_target| machine_target == target);
