@@ -8,10 +8,12 @@ use quaver::checkpoint::{
     Target, UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
+use quaver_trainer::config::Posterior;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
-use quaver_trainer::evaluate::{Forecast, from_network, from_runtime, scores};
+use quaver_trainer::evaluate::scores;
 use quaver_trainer::export::contents;
-use quaver_trainer::nn::{Method, Parameters, Posterior, WeightNoise};
+use quaver_trainer::nn::{Method, Parameters, WeightNoise};
+use quaver_trainer::prediction::{Forecast, from_network, from_runtime};
 
 /// Difference allowed, in predicted standard deviations for means and relative to the total for variances.
 const TOLERANCE: f32 = 5e-6;

@@ -17,8 +17,8 @@ use quaver_trainer::data::batch::{Batch, Chunk};
 use quaver_trainer::data::{Rows, Scaling, Sequence};
 use quaver_trainer::fit::optimiser::{Adam, Optimiser, clip};
 use quaver_trainer::fit::slope;
-use quaver_trainer::nn::Parameters;
-use quaver_trainer::nn::random::{Purpose, normal, stream};
+use quaver_trainer::nn::{Parameters, predictor_spec};
+use quaver_trainer::random::{Purpose, normal, stream};
 use serde_json::json;
 
 // As in the command line: what is measured is what users run.
@@ -84,7 +84,7 @@ struct Training {
 
 impl Training {
     fn new(config: &Config, steps: usize) -> Result<Self> {
-        let spec = config.model_spec(KEYS, KEYS)?;
+        let spec = predictor_spec(&config, KEYS, KEYS)?;
         let parameters = config.init.draw(&spec, config.seed);
         let optimiser = Optimiser::Adam(Adam::new(&parameters));
         let sequences = piano_rolls(config.seed, steps);

@@ -13,8 +13,8 @@ use quaver_trainer::data::batch::{Batch, Chunk};
 use quaver_trainer::data::{Rows, Scaling, Sequence};
 use quaver_trainer::fit::optimiser::Optimiser;
 use quaver_trainer::fit::slope;
-use quaver_trainer::nn::Parameters;
-use quaver_trainer::nn::random::{Purpose, normal, stream};
+use quaver_trainer::nn::{Method, Parameters, predictor_spec};
+use quaver_trainer::random::{Purpose, normal, stream};
 
 /// The system's allocator, counting.
 struct Counting;
@@ -63,8 +63,8 @@ fn batch(steps: usize) -> Batch {
 
 /// Bytes after each of some training steps, and the most at any time during the last, both above those before the first.
 fn measure(config: &Config, length: usize, count: usize) -> (Vec<usize>, usize) {
-    let spec = config.model_spec(CHANNELS, CHANNELS).expect("a valid model");
-    let mut parameters: Parameters = config.init.draw_for(&spec, config.method(), 1);
+    let spec = predictor_spec(&config, CHANNELS, CHANNELS).expect("a valid model");
+    let mut parameters: Parameters = config.init.draw_for(&spec, Method::from(&config.network()), 1);
     let mut optimiser = Optimiser::new(&config.training, &parameters);
     let batch = batch(length);
     let mut after = Vec::with_capacity(count);

@@ -7,10 +7,13 @@ use anyhow::{Context, Result, ensure};
 use quaver::Model;
 use quaver::checkpoint::{self, Kind, ModelSpec, Target};
 
+use crate::config::Family;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::{Forecast, from_network, from_runtime, latent_from_runtime};
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{Family, Feed, LatentModel, LatentNets};
+use crate::evaluate::latent_from_runtime;
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{Feed, LatentModel, LatentNets};
+use crate::prediction::{Forecast, from_network, from_runtime};
+use crate::runs::Trained;
 
 /// A trained model in either of its forms.
 pub(super) enum EvaluatedModel {

@@ -12,10 +12,12 @@ use super::export_latent;
 use super::say::{say, say_json};
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
-use crate::evaluate::{from_runtime, variance_factors};
+use crate::evaluate::variance_factors;
 use crate::export::{Cost, Storage, cost, encode, rust_constants, usage, variance_correction};
 use crate::files;
-use crate::fit::{RunFolder, RunState, Trained};
+use crate::fit::{RunFolder, RunState};
+use crate::prediction::from_runtime;
+use crate::runs::Trained;
 
 /// Write a run's best model as a checkpoint, and say what that costs.
 ///

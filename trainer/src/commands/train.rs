@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::progress::Console;
 use crate::config::{Config, Init};
-use crate::fit;
+use crate::runs;
 
 /// Train a model as a config says.
 ///
@@ -50,6 +50,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         config.init = Init { from: Some(run), ..Init::default() };
     }
     let data = config.load_data()?;
-    fit::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
+    runs::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
     Ok(())
 }

@@ -1,14 +1,10 @@
 //! The sections `[latent]` and `[recognition]`: a model of latent sequences instead of a predictor.
 
-use quaver::checkpoint::{CellKind, Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
+use quaver::checkpoint::{Likelihood, MAX_WIDTH, OutputMode, Prior};
 use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, not_negative, within};
-use super::{Cell, Config, Model, Noise, Weights};
-use crate::data::Targets;
-use crate::data::batch::Padding;
-use crate::latent::{Family, Prior};
-use crate::nn::{Method, Posterior};
+use super::{Cell, Config, Model, NetworkConfig, Noise, Padding, Posterior, Targets, Weights};
 
 /// The section `[latent]` (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer 2014). With it, `[model]`, `[noise]` and
 /// `[init]` describe the generative net, and `[recognition]` the recognition net.
@@ -20,7 +16,7 @@ pub struct Latent {
     /// Latent variables per step.
     pub latents: u16,
     /// What is expected of them: `"white"` (the default), or `"wiener"` for VOSP and VRAE.
-    #[serde(default)]
+    #[serde(default = "white", with = "PriorName")]
     pub prior: Prior,
     /// What the recognition net reads: `"causal"`, past and present, or `"bidirectional"`, the whole sequence. A STORN is
     /// causal unless given; a VOSP always is, and a VRAE never.
@@ -49,6 +45,30 @@ pub struct Latent {
     /// most likely one on the validation data after every epoch (Bayer 2015, thesis, 4.4.2).
     #[serde(default)]
     pub noise: OutputNoise,
+}
+
+/// Value of `latent.family`: how the generative net gets at the past.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// Stochastic recurrent network: a recurrent generative net reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t})
+    /// (Bayer 2015, thesis, eqs. 29 to 31).
+    Storn,
+    /// Variational one-step predictor: a feed-forward generative net reads [h_{t−1}, z_t], where h is the last layer of the
+    /// recognition net, and says p(x_t | h_{t−1}, z_t) (Bayer and Osendorfer 2014, 3.2). It must not read h_t, which has
+    /// seen x_t.
+    Vosp,
+    /// Variational recurrent auto-encoder: both nets are bidirectional, and the generative net reads z alone
+    /// (Bayer and Osendorfer 2014, 3.1).
+    Vrae,
+}
+
+/// How `latent.prior` is written.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Prior", rename_all = "lowercase")]
+enum PriorName {
+    White,
+    Wiener,
 }
 
 /// Value of `latent.direction`.
@@ -96,6 +116,10 @@ pub struct Recognition {
     pub layers: Option<Vec<u16>>,
     /// Noise on units, as in `[noise]`; none unless given.
     pub noise: Noise,
+}
+
+fn white() -> Prior {
+    Prior::White
 }
 
 fn one() -> usize {
@@ -169,7 +193,7 @@ impl Config {
 
     /// Refuses what other sections ask for and latent models do not offer.
     fn check_company(&self, latent: &Latent) -> Result<(), Fault> {
-        let dense = !CellKind::from(self.model.cell).is_recurrent();
+        let dense = !self.model.cell.is_recurrent();
         self.check_explained(latent)?;
         if self.model.residual && latent.family != Family::Storn {
             let problem =
@@ -231,7 +255,7 @@ impl Config {
 
     fn check_recognition(&self, latent: &Latent) -> Result<(), Fault> {
         let model = self.recognition_model();
-        if latent.family == Family::Vosp && !CellKind::from(model.cell).is_recurrent() {
+        if latent.family == Family::Vosp && !model.cell.is_recurrent() {
             let problem = "must be \"lstm\", \"tanh\", \"sigmoid\" or \"relu\" for a VOSP: what it keeps of the past is \
                            all that its generative net knows of it";
             return Err(fault("recognition.cell", problem));
@@ -251,7 +275,7 @@ impl Config {
     /// The recognition net as if it had a section `[model]` of its own.
     fn recognition_model(&self) -> Model {
         let given = self.recognition.clone().unwrap_or_default();
-        let recurrent = CellKind::from(self.model.cell).is_recurrent();
+        let recurrent = self.model.cell.is_recurrent();
         let carried = self.latent.as_ref().is_some_and(|latent| latent.variance == Variance::Carried);
         Model {
             cell: given.cell.unwrap_or(if recurrent { self.model.cell } else { Cell::Lstm }),
@@ -264,30 +288,12 @@ impl Config {
         }
     }
 
-    /// The recognition net of a latent model: reads `inputs` channels and says what the latent variables may be.
-    pub fn recognition_spec(&self, inputs: u16, latents: u16) -> ModelSpec {
-        let model = self.recognition_model();
-        model.spec(inputs, latents, Target::Columns, &self.recognition_noise(), &Weights::default())
-    }
-
-    /// How the recognition net is trained. The keep probabilities of one whose variance is carried are always learned
-    /// (Bayer 2015, thesis, 4.4).
-    pub fn recognition_method(&self) -> Method {
-        let (model, noise) = (self.recognition_model(), self.recognition_noise());
-        Method {
-            posterior: Posterior::Point,
-            weight_noise: Weights::default().noise(),
-            scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
-            learned_keep: noise.learn_keep || (model.implicit_variance && noise.has_dropout()),
-            implicit_variance: model.implicit_variance,
-        }
-    }
-
-    /// The generative net of a latent model: reads `inputs` numbers, latent variables among them, and says what the channels
-    /// may be.
-    pub fn generating_spec(&self, inputs: u16, channels: u16) -> ModelSpec {
-        let target = if self.model.residual { Target::ResidualNext } else { Target::Columns };
-        self.model.spec(inputs, channels, target, &self.noise, &self.weights)
+    /// The sections of the recognition net, defaults filled in from the generative net. The keep probabilities of one whose
+    /// variance is carried are always learned (Bayer 2015, thesis, 4.4).
+    pub fn recognition_network(&self) -> NetworkConfig {
+        let (model, mut noise) = (self.recognition_model(), self.recognition_noise());
+        noise.learn_keep |= model.implicit_variance && noise.has_dropout();
+        NetworkConfig { model, noise, weights: Weights::default() }
     }
 }
 

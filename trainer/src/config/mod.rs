@@ -17,6 +17,7 @@
 //! structs in it.
 
 mod check;
+mod data;
 mod document;
 mod latent;
 mod model;
@@ -27,21 +28,23 @@ mod weights;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
-use quaver::checkpoint::{Likelihood, MAX_WIDTH, ModelSpec, OutputMode, Target};
+use anyhow::{Context, Result, anyhow};
+use quaver::checkpoint::{Likelihood, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{DataConfig, Dataset, Targets};
-use crate::nn::{Method, Posterior};
 use check::{Fault, fault, within};
 use document::{Document, Override};
 
-pub use latent::{Direction, Latent, OutputNoise, Recognition, Variance};
+pub use data::{
+    AddedNoise, Augment, Columns, DataConfig, Format, Mirror, Patterns, RowList, RowRange, RowSelection,
+    Source, Targets,
+};
+pub use latent::{Direction, Family, Latent, OutputNoise, Recognition, Variance};
 pub use model::{Cell, Model};
 pub use noise::{Noise, NoiseKind};
 pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Keep, Optimiser, Schedule, Training};
-pub use weights::Weights;
+pub use training::{Init, Keep, Optimiser, Padding, Schedule, Training};
+pub use weights::{Posterior, Weights};
 
 /// Everything an experiment is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +80,17 @@ pub struct Config {
     /// What a search draws anew for every trial. The config as run does not have it: there everything is settled.
     #[serde(default, skip_serializing)]
     pub search: Search,
+}
+
+/// The sections that describe one network.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NetworkConfig {
+    /// The architecture.
+    pub model: Model,
+    /// Noise on units.
+    pub noise: Noise,
+    /// What is known of the weights.
+    pub weights: Weights,
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
@@ -127,17 +141,9 @@ impl Config {
         toml::to_string(self).context("cannot write the config as TOML")
     }
 
-    /// The architecture for this many input and target channels, with weights of 32 bits.
-    pub fn model_spec(&self, inputs: usize, outputs: usize) -> Result<ModelSpec> {
-        let width = |what: &str, count: usize| {
-            ensure!(
-                (1..=usize::from(MAX_WIDTH)).contains(&count),
-                "{count} {what}; a model takes 1 to {MAX_WIDTH}"
-            );
-            Ok(count as u16)
-        };
-        let (inputs, outputs) = (width("inputs", inputs)?, width("outputs", outputs)?);
-        Ok(self.model.spec(inputs, outputs, self.target(), &self.noise, &self.weights))
+    /// The sections that describe the network, or the generative net of a latent model.
+    pub fn network(&self) -> NetworkConfig {
+        NetworkConfig { model: self.model.clone(), noise: self.noise.clone(), weights: self.weights.clone() }
     }
 
     /// What the outputs of the model stand for.
@@ -149,17 +155,6 @@ impl Config {
         }
     }
 
-    /// How the model is trained, beyond its architecture.
-    pub fn method(&self) -> Method {
-        Method {
-            posterior: self.weights.posterior,
-            weight_noise: self.weights.noise(),
-            scale_min: self.model.learn_variance_scale.then_some(self.model.variance_scale_min),
-            learned_keep: self.noise.learn_keep,
-            implicit_variance: self.model.implicit_variance,
-        }
-    }
-
     /// Epochs since the validation loss has last got better, after `done` epochs of which `best` was the best. While the
     /// divergence of a latent model does not count in full, its bound may well get worse: that is not held against it.
     pub fn stale_epochs(&self, done: usize, best: usize) -> usize {
@@ -167,47 +162,10 @@ impl Config {
         done.saturating_sub(best.max(warm_up))
     }
 
-    /// Reads the data, and checks that they suit the model.
-    pub fn load_data(&self) -> Result<Dataset> {
-        let dataset = self.data.load()?;
-        match self.model.likelihood {
-            Likelihood::Gaussian | Likelihood::Heteroscedastic => {}
-            Likelihood::Bernoulli => dataset.check_binary_targets()?,
-            Likelihood::Categorical => dataset.check_one_hot_targets()?,
-        }
-        Ok(dataset)
-    }
-
     fn check(&self) -> Result<(), Fault> {
         // TOML has no larger whole numbers, and the config as run must be writable.
         within("seed", self.seed, 0..=i64::MAX as u64)?;
-        if self.data.train.is_empty() {
-            return Err(fault("data.train", "must name at least one file"));
-        }
-        if self.data.valid_seed.is_some() && !self.data.valid.is_empty() {
-            return Err(fault("data.valid_seed", "and `data.valid` exclude each other; remove one of them"));
-        }
-        if let Some(fraction) = self.data.valid_fraction {
-            if !self.data.valid.is_empty() {
-                return Err(fault(
-                    "data.valid_fraction",
-                    "and `data.valid` exclude each other; remove one of them",
-                ));
-            }
-            if !(fraction > 0.0 && fraction < 1.0) {
-                return Err(fault(
-                    "data.valid_fraction",
-                    format!("must be above 0 and below 1, found {fraction}"),
-                ));
-            }
-        }
-        for (key, sources) in [("data.train", &self.data.train), ("data.valid", &self.data.valid)] {
-            if sources.iter().any(|source| source.burn_in.is_some()) {
-                return Err(fault(key, "must not have `burn_in`, which is for test data"));
-            }
-        }
-        self.check_added_noise()?;
-        self.check_augment()?;
+        self.data.check(self.model.likelihood)?;
         self.model.check()?;
         if self.model.residual && !self.data.targets_are_inputs() {
             let problem = "needs `data.targets = \"next\"` or `\"clean\"`: other columns have no value among the inputs to start from";
@@ -220,47 +178,6 @@ impl Config {
         self.training.check()?;
         self.check_latent()?;
         self.search.check(self.training.epochs)
-    }
-
-    /// Checks that noise to be added is well defined, and there where it is needed.
-    fn check_added_noise(&self) -> Result<(), Fault> {
-        self.check_envelope()?;
-        match &self.data.noise {
-            None if self.data.targets == Targets::Clean && self.data.envelope.is_none() => {
-                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise` (or `data.envelope` for \
-                               raw EMG)";
-                Err(fault("data.targets", problem))
-            }
-            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
-            None => Ok(()),
-        }
-    }
-
-    /// Checks that training rows are changed into ones that could be.
-    fn check_augment(&self) -> Result<(), Fault> {
-        let Some(augment) = &self.data.augment else { return Ok(()) };
-        if let Some((key, problem)) = augment.fault() {
-            return Err(fault(key, problem));
-        }
-        let binary = matches!(self.model.likelihood, Likelihood::Bernoulli | Likelihood::Categorical);
-        match augment.unfit_for_binary(self.data.targets_are_inputs()).filter(|_| binary) {
-            Some(key) => Err(fault(key, "makes other numbers of targets that must be 0 or 1; remove it")),
-            None => Ok(()),
-        }
-    }
-
-    fn check_envelope(&self) -> Result<(), Fault> {
-        let Some(window) = self.data.envelope else { return Ok(()) };
-        if window % 2 == 0 {
-            let problem =
-                format!("must be an odd number of rows, as many before a row as after it, found {window}");
-            return Err(fault("data.envelope", problem));
-        }
-        if matches!(self.data.targets, Targets::Matching(_)) {
-            let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
-            return Err(fault("data.envelope", problem));
-        }
-        Ok(())
     }
 
     /// Checks that methods which live on variance get some.

@@ -1,14 +1,10 @@
 //! The section `[model]`: what is trained.
 
-use quaver::checkpoint::{
-    Activation, CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm,
-    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat,
-};
+use quaver::checkpoint::{Likelihood, MAX_LAYERS, MAX_WIDTH, MomentForm, OutputMode};
 use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, share, within};
-use super::noise::Noise;
-use super::weights::Weights;
+use super::noise::{Noise, NoiseKind};
 
 /// The section `[model]`: the architecture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,72 +138,25 @@ impl Model {
         self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))
     }
 
-    /// The whole architecture, with weights of 32 bits.
-    pub(super) fn spec(
-        &self,
-        inputs: u16,
-        outputs: u16,
-        target: Target,
-        noise: &Noise,
-        weights: &Weights,
-    ) -> ModelSpec {
-        ModelSpec {
-            inputs,
-            outputs,
-            target,
-            likelihood: self.likelihood,
-            moment_form: self.moments,
-            weight_format: WeightFormat::F32,
-            layout: Layout::Float,
-            layers: self.layer_specs(noise, weights).collect(),
-            output: self.output_spec(noise, weights),
-        }
-    }
-
-    /// Whether none of its connections has noise that variance could come from.
+    /// Whether no connection of the network has noise that variance could come from.
     pub(super) fn is_silent(&self, noise: &Noise) -> bool {
-        let deterministic = Weights::default();
-        let mut layers = self.layer_specs(noise, &deterministic);
-        layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
-            && noise.output() == UnitNoise::None
-    }
-
-    /// The layers of the model with their noise.
-    fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
-        let cell = CellKind::from(self.cell);
-        let weight_variance = weights.has_variance();
-        let layer = move |(index, &units): (usize, &u16)| LayerSpec {
-            cell,
-            units,
-            input_noise: if index == 0 { noise.input() } else { noise.between() },
-            recurrent_noise: if cell.is_recurrent() { noise.recurrent() } else { UnitNoise::None },
-            weight_variance,
-            variance_scale: 1.0,
+        let silent = |keep: f32, var: f32| match noise.kind {
+            NoiseKind::Dropout => keep >= 1.0,
+            NoiseKind::Multiplicative | NoiseKind::Additive => var <= 0.0,
         };
-        self.layers.iter().enumerate().map(layer)
-    }
-
-    /// The output layer of the model with its noise.
-    fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
-        OutputSpec {
-            mode: self.output,
-            noise: noise.output(),
-            weight_variance: weights.has_variance(),
-            variance_scale: 1.0,
-        }
+        silent(noise.input_keep, noise.input_var)
+            && (self.layers.len() < 2 || silent(noise.between_keep, noise.between_var))
+            && (!self.cell.is_recurrent() || silent(noise.recurrent_keep, noise.recurrent_var))
+            && silent(noise.output_keep, noise.output_var)
     }
 }
 
-impl From<Cell> for CellKind {
-    fn from(cell: Cell) -> CellKind {
-        match cell {
-            Cell::Lstm => CellKind::Lstm,
-            Cell::Tanh => CellKind::Elman(Activation::Tanh),
-            Cell::Sigmoid => CellKind::Elman(Activation::Sigmoid),
-            Cell::Relu => CellKind::Elman(Activation::Relu),
-            Cell::DenseTanh => CellKind::Dense(Activation::Tanh),
-            Cell::DenseSigmoid => CellKind::Dense(Activation::Sigmoid),
-            Cell::DenseRelu => CellKind::Dense(Activation::Relu),
+impl Cell {
+    /// Whether a layer of this kind reads its own last state.
+    pub fn is_recurrent(self) -> bool {
+        match self {
+            Cell::Lstm | Cell::Tanh | Cell::Sigmoid | Cell::Relu => true,
+            Cell::DenseTanh | Cell::DenseSigmoid | Cell::DenseRelu => false,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The section `[noise]`: noise on units before affine maps.
 
-use quaver::checkpoint::UnitNoise;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, not_negative, probability};
@@ -118,31 +117,5 @@ impl Noise {
             ("recurrent_var", self.recurrent_var),
             ("output_var", self.output_var),
         ]
-    }
-
-    pub(super) fn input(&self) -> UnitNoise {
-        self.of(self.input_keep, self.input_var)
-    }
-
-    pub(super) fn between(&self) -> UnitNoise {
-        self.of(self.between_keep, self.between_var)
-    }
-
-    pub(super) fn recurrent(&self) -> UnitNoise {
-        self.of(self.recurrent_keep, self.recurrent_var)
-    }
-
-    pub(super) fn output(&self) -> UnitNoise {
-        self.of(self.output_keep, self.output_var)
-    }
-
-    /// Noise that changes nothing is no noise at all, which the runtime then does not pay for.
-    fn of(&self, keep: f32, var: f32) -> UnitNoise {
-        match self.kind {
-            NoiseKind::Dropout if keep < 1.0 => UnitNoise::Dropout { keep },
-            NoiseKind::Multiplicative if var > 0.0 => UnitNoise::Multiplicative { var },
-            NoiseKind::Additive if var > 0.0 => UnitNoise::Additive { var },
-            _ => UnitNoise::None,
-        }
     }
 }

@@ -5,9 +5,6 @@ mod errors;
 use std::path::PathBuf;
 
 use super::*;
-use crate::data::{Columns, RowRange, RowSelection, Source, Targets};
-use crate::nn::{Posterior, WeightNoise};
-use quaver::checkpoint::{Activation, CellKind, MomentForm, OutputMode, Target, UnitNoise};
 
 const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
@@ -125,63 +122,17 @@ fn the_config_as_run_reads_back_the_same() {
 }
 
 #[test]
-fn the_model_described() {
-    let spec = parse(LONG, &[]).unwrap().model_spec(3, 3).unwrap();
-    assert_eq!((spec.inputs, spec.outputs, spec.target), (3, 3, Target::Next));
-    assert_eq!((spec.likelihood, spec.moment_form), (Likelihood::Bernoulli, MomentForm::Paper));
-    assert_eq!(spec.layers.iter().map(|layer| layer.units).collect::<Vec<_>>(), [16, 8]);
-    assert!(spec.layers.iter().all(|layer| layer.cell == CellKind::Elman(Activation::Tanh)));
-    assert_eq!(spec.layers[0].input_noise, UnitNoise::Dropout { keep: 0.8 });
-    assert_eq!(spec.layers[1].input_noise, UnitNoise::Dropout { keep: 0.9 });
-    assert_eq!(spec.layers[0].recurrent_noise, UnitNoise::None);
-    assert_eq!(
-        (spec.output.mode, spec.output.noise),
-        (OutputMode::MeanOnly, UnitNoise::Dropout { keep: 0.5 })
-    );
-
-    let plain = parse(SHORT, &[]).unwrap();
-    let spec = plain.model_spec(8, 1).unwrap();
-    assert_eq!((spec.target, spec.layers[0].cell), (Target::Columns, CellKind::Lstm));
-    let error = plain.model_spec(5000, 1).unwrap_err().to_string();
-    assert_eq!(error, "5000 inputs; a model takes 1 to 4096");
-}
-
-#[test]
 fn residual_models_predict_changes_of_their_own_inputs() {
     let parse = |overrides: &[&str]| parse(SHORT, overrides);
     let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
-    assert_eq!(config.model_spec(3, 3).unwrap().target, Target::ResidualNext);
+    assert_eq!(config.target(), Target::ResidualNext);
     let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
     let clean = parse(&["model.residual=true", "data.targets=clean", "data.noise={ db = 5 }"]).unwrap();
-    assert_eq!(clean.model_spec(3, 3).unwrap().target, Target::ResidualSame);
+    assert_eq!(clean.target(), Target::ResidualSame);
     let columns = error(&["model.residual=true"]);
     assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");
     let binary = error(&["model.residual=true", "data.targets=next", "model.likelihood=bernoulli"]);
     assert!(binary.contains("`model.residual` needs `model.likelihood"), "{binary}");
-}
-
-#[test]
-fn methods_described() {
-    let method = parse(LONG, &[]).unwrap().method();
-    assert_eq!((method.scale_min, method.learned_keep), (Some(0.2), true));
-    assert_eq!(parse(SHORT, &[]).unwrap().method(), Method::default());
-    let of = |set: &[&str]| {
-        let config = parse(SHORT, set).unwrap();
-        (config.method(), config.model_spec(2, 1).unwrap())
-    };
-    let (method, spec) = of(&["weights.posterior=vb"]);
-    assert!(
-        method.posterior == Posterior::Vb && spec.layers[0].weight_variance && spec.output.weight_variance
-    );
-    let (method, spec) = of(&["weights.keep=0.5"]);
-    assert_eq!(method.weight_noise, WeightNoise::DropConnect { keep: 0.5 });
-    assert!(spec.output.weight_variance);
-    let (method, _) = of(&["weights.noise_std=0.5"]);
-    assert_eq!(method.weight_noise, WeightNoise::Gaussian { var: 0.25 });
-    let (_, spec) = of(&["noise.kind=additive", "noise.input_var=0.3"]);
-    assert_eq!(spec.layers[0].input_noise, UnitNoise::Additive { var: 0.3 });
-    let (_, spec) = of(&["model.cell=dense-tanh", "noise.recurrent_keep=0.5"]);
-    assert_eq!(spec.layers[0].recurrent_noise, UnitNoise::None);
 }
 
 #[test]

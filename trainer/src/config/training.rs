@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, not_negative, positive, share, within};
-use crate::data::batch::Padding;
 
 /// The section `[init]`: where training begins (Bayer 2015, thesis, 1.3.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +127,17 @@ pub enum Schedule {
     Step,
     /// The rate is cut whenever the validation loss has not got better for so many epochs.
     Plateau,
+}
+
+/// Where chunks shorter than the longest of their batch are filled up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Padding {
+    /// At their end.
+    After,
+    /// At their start: a net runs on zeros before the chunk begins (Bayer 2015, thesis, 2.5.2). [`Batch::chunks`](crate::data::batch::Batch::chunks) then
+    /// tells the steps of a row counted from its end.
+    Before,
 }
 
 /// Value of `training.keep`.

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::check::{Fault, fault, not_negative, probability};
-use crate::nn::{Posterior, WeightNoise};
 
 /// The section `[weights]` (Bayer 2015, thesis, 2.6.2 and 2.7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,7 +10,6 @@ use crate::nn::{Posterior, WeightNoise};
 pub struct Weights {
     /// `"point"` (the default): a weight is a number. `"ropd"` and `"vb"`: fast adaptive weight noise, a weight is a
     /// normal distribution, learned by its predictions or by variational Bayes.
-    #[serde(with = "PosteriorName")]
     pub posterior: Posterior,
     /// Factor on the divergence of the weights from their prior; 1, as the documents have it, unless given. Where there are
     /// few data for many weights, less of it leaves a net more freedom to follow them.
@@ -22,13 +20,25 @@ pub struct Weights {
     pub keep: f32,
 }
 
-/// How `weights.posterior` is written.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Posterior", rename_all = "lowercase")]
-enum PosteriorName {
+/// Value of `weights.posterior`: what is learned of each weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Posterior {
+    /// A number.
+    #[default]
     Point,
+    /// Mean and variance; the variance of an output counts as doubt about it: regularised optimisation of the predictive
+    /// distribution (Bayer 2015, thesis, 2.6.2.2).
     Ropd,
+    /// Mean and variance by variational Bayes (Bayer 2015, thesis, 2.6.2.1).
     Vb,
+}
+
+impl Posterior {
+    /// Whether weights have variances that are learned.
+    pub fn has_variance(self) -> bool {
+        self != Posterior::Point
+    }
 }
 
 impl Default for Weights {
@@ -50,17 +60,7 @@ impl Weights {
     }
 
     /// Whether weights have variances, learned or from noise.
-    pub(super) fn has_variance(&self) -> bool {
-        self.posterior.has_variance() || self.noise() != WeightNoise::None
-    }
-
-    pub(super) fn noise(&self) -> WeightNoise {
-        if self.keep < 1.0 {
-            WeightNoise::DropConnect { keep: self.keep }
-        } else if self.noise_std > 0.0 {
-            WeightNoise::Gaussian { var: self.noise_std * self.noise_std }
-        } else {
-            WeightNoise::None
-        }
+    pub fn has_variance(&self) -> bool {
+        self.posterior.has_variance() || self.keep < 1.0 || self.noise_std > 0.0
     }
 }

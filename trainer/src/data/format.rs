@@ -1,22 +1,9 @@
-//! The three file formats, and telling them apart.
+//! Telling file formats apart.
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::npy;
-
-/// Format of a data file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// Comma-separated values, see [`csv`](super::csv).
-    Csv,
-    /// A NumPy array, see [`npy`](super::npy).
-    Npy,
-    /// Notes per step, see [`piano_roll`](super::piano_roll).
-    PianoRoll,
-}
+use crate::config::Format;
 
 impl Format {
     /// How many bytes from the start of a file [`Format::infer`] wants to see.

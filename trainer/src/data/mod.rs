@@ -8,26 +8,30 @@
 //!
 //! A missing value is `NaN` in everything up to the batch, where it becomes a mean and a variance.
 
+mod added_noise;
 mod augment;
 pub mod batch;
+mod columns;
 pub mod csv;
-mod data_config;
 mod dataset;
+mod envelope;
 mod format;
+mod interpolate;
 mod lines;
+mod load;
 pub mod npy;
 pub mod piano_roll;
+mod row_selection;
 mod rows;
 mod scaler;
+mod source;
 mod split;
 mod table;
 
-pub use augment::{Augment, Augmentation, Mirror};
-pub use data_config::{
-    AddedNoise, Columns, DataConfig, FreshNoise, Patterns, RowList, RowRange, RowSelection, Source, Targets,
-};
+pub use added_noise::FreshNoise;
+pub use augment::Augmentation;
 pub use dataset::Dataset;
-pub use format::Format;
+pub use interpolate::interpolated;
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

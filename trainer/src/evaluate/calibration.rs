@@ -3,7 +3,7 @@
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::{Value, central_probability, is_normal};
+use crate::prediction::{Value, central_probability, is_normal};
 
 /// One point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

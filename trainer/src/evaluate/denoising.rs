@@ -74,7 +74,7 @@ fn filtered<F: Tunable<N>, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::AddedNoise;
+    use crate::config::AddedNoise;
     use quaver::checkpoint::Target;
 
     fn wave(steps: usize, phase: f32) -> Sequence {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::baselines::filled_forward;
-use super::gaps::{GapScores, gap_scores, interpolated};
+use super::gaps::{GapScores, gap_scores};
+use crate::data::interpolated;
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 
 /// Which rows are hidden: these of every window.

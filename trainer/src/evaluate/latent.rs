@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Forecast, Scores, scores};
+use super::{Scores, scores};
 use crate::data::{Rows, Sequence};
 use crate::latent::{Feed, LatentModel};
+use crate::prediction::Forecast;
 
 /// Nats per time step, summed over channels, in the two units that densities may have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -3,8 +3,9 @@
 use quaver::checkpoint::{Family, Target};
 use quaver::{Denoiser, LatentModel, Prediction, Sampler};
 
-use super::{Forecast, scores};
+use super::scores;
 use crate::data::Sequence;
+use crate::prediction::Forecast;
 
 /// What came of it.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::Value;
 use crate::data::{Dataset, Rows, Sequence};
+use crate::prediction::Value;
 
 /// What an estimate of clean notes is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -189,7 +189,7 @@ fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::AddedNoise;
+    use crate::config::AddedNoise;
     use quaver::checkpoint::Target;
 
     fn rows(values: &[f32]) -> Rows {

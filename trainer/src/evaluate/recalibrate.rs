@@ -1,8 +1,8 @@
 //! One factor per output that makes its error bars as wide as its errors.
 
-use super::Forecast;
 use super::scores::for_each_value;
 use crate::data::Sequence;
+use crate::prediction::Forecast;
 
 /// What the checkpoint format takes as a factor on a variance.
 const SMALLEST: f64 = 1e-12;

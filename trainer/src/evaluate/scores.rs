@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::Forecast;
 use super::calibration::CalibrationPoint;
 use super::tally::Tally;
-use super::value::Value;
 use crate::data::{Rows, Sequence};
+use crate::prediction::Forecast;
+use crate::prediction::Value;
 
 /// Scores of all outputs together, and of each.
 #[derive(Clone, Debug, Serialize)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quaver::checkpoint::Likelihood;
 
 use super::calibration::{CalibrationPoint, Histogram};
-use super::value::{Value, central_probability, is_normal};
+use crate::prediction::{Value, central_probability, is_normal};
 
 /// Central intervals that are reported: per cent, and half their width in standard deviations.
 const INTERVALS: [(u32, f64); 3] =

@@ -4,7 +4,8 @@ use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use crate::data::Sequence;
-use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+use crate::evaluate::{Scores, scores};
+use crate::prediction::{Forecast, from_runtime};
 
 /// A checkpoint against the same net in full precision, on the same sequences, both through the runtime.
 #[derive(Clone, Debug, Serialize)]

@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::contents::contents;
 use super::cost::compare;
+use crate::config::Family;
 use crate::data::{Scaler, Scaling, Sequence};
 use crate::evaluate::latent_from_runtime;
 use crate::fit::RunState;
-use crate::latent::{Family, LatentNets, Prior};
+use crate::latent::LatentNets;
+use quaver::checkpoint::Prior;
 
 /// How both networks are stored, and how the latent variables go into the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +135,7 @@ mod tests {
     use super::*;
     use crate::data::{Rows, Scaler};
     use crate::latent::{Feed, LatentModel};
-    use crate::nn::random::{Purpose, normals, stream};
+    use crate::random::{Purpose, normals, stream};
     use quaver::checkpoint::Target;
 
     fn state(lines: &str, sequences: &[Sequence]) -> RunState<LatentNets> {

@@ -5,8 +5,9 @@ use quaver::checkpoint::{GramMatrices, Layout, WeightFormat};
 
 use super::contents;
 use crate::data::Sequence;
-use crate::evaluate::{from_runtime, scores};
+use crate::evaluate::scores;
 use crate::fit::RunState;
+use crate::prediction::from_runtime;
 
 /// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on
 /// training or on validation data, the plain one is taken.
@@ -85,8 +86,8 @@ mod tests {
     use super::*;
     use crate::config::{Init, Training};
     use crate::data::{Rows, Scaler, Scaling};
-    use crate::nn::random::{Purpose, normal, stream};
     use crate::nn::test_spec;
+    use crate::random::{Purpose, normal, stream};
 
     const STORAGE: Storage = Storage { format: WeightFormat::Int8, layout: None };
 

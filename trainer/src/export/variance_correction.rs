@@ -1,6 +1,6 @@
 //! Giving back what few bits take from variances.
 
-use crate::evaluate::Forecast;
+use crate::prediction::Forecast;
 
 /// One factor per output on the variances that a checkpoint predicts, with which their logarithm is, in the mean over all steps,
 /// that of the same net in full precision.

@@ -12,7 +12,7 @@ use super::step::{Context, LossAndGradient, evaluate, loss_and_gradient_in};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
-use crate::nn::Parameters;
+use crate::nn::{Method, Parameters, predictor_spec};
 
 /// An architecture whose parameters a run adjusts: a predictor, or the two nets of a latent model.
 pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
@@ -90,7 +90,7 @@ impl Architecture for ModelSpec {
     const LOSS: &'static str = "NLL";
 
     fn design(config: &Config, data: &Dataset) -> Result<Self> {
-        config.model_spec(data.input_names.len(), data.target_names.len())
+        predictor_spec(config, data.input_names.len(), data.target_names.len())
     }
 
     fn scaling(&self, data: &Dataset) -> Scaling {
@@ -103,7 +103,7 @@ impl Architecture for ModelSpec {
     }
 
     fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
-        let mut parameters = config.init.draw_for(self, config.method(), config.seed);
+        let mut parameters = config.init.draw_for(self, Method::from(&config.network()), config.seed);
         init_noise(self, &data.train, scaling, &mut parameters);
         parameters
     }

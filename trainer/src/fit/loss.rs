@@ -7,8 +7,8 @@ use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 
 use super::heads::{Categorical, Heteroscedastic};
 use super::likelihood::{self, Terms};
+use crate::config::Posterior;
 use crate::data::batch::Batch;
-use crate::nn::Posterior;
 use crate::nn::host_node::{Array, HostFunction, apply2, apply3};
 use crate::nn::net::MomentTensors;
 use crate::nn::parallel;

@@ -21,7 +21,6 @@ pub mod schedule;
 mod start;
 pub mod state;
 mod step;
-mod trained;
 mod truncated_bptt;
 
 #[cfg(test)]
@@ -33,7 +32,6 @@ pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{Plan, Progress, Silent, StepReport};
 pub use run::{Stop, Summary};
-pub use start::train;
+pub use start::train_as;
 pub use state::{Best, RunState};
 pub use step::{Context, LossAndGradient, evaluate, loss_and_gradient_in, slope};
-pub use trained::Trained;

@@ -76,9 +76,9 @@ mod tests {
 
     use super::*;
     use crate::fit::loss::{Purpose, loss};
-    use crate::nn::random::{self, normals, stream};
     use crate::nn::tensors::ParameterTensors;
     use crate::nn::{Parameters, test_spec};
+    use crate::random::{self, normals, stream};
 
     #[test]
     fn rows_add_up_to_the_loss() {

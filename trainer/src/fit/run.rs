@@ -17,7 +17,7 @@ use super::truncated_bptt::Carried;
 use crate::config::{Config, Keep, Training};
 use crate::data::batch;
 use crate::data::{Dataset, Sequence};
-use crate::nn::random::{Purpose, stream};
+use crate::random::{Purpose, stream};
 
 /// What came of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]

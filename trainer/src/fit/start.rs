@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use quaver::checkpoint::ModelSpec;
 
 use super::architecture::Architecture;
 use super::folder::RunFolder;
@@ -13,10 +12,9 @@ use super::run::{Run, Summary};
 use super::state::RunState;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling};
-use crate::latent::LatentNets;
 use crate::nn::Parameters;
 
-/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
+/// Trains an architecture on `data` as `config` says, and keeps the run in the folder `out`.
 ///
 /// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
 /// that was never interrupted. A run that was stopped before it had written its first state begins again.
@@ -24,21 +22,7 @@ use crate::nn::Parameters;
 /// # Errors
 /// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
 /// a number; in that case the state before that epoch stays in the folder.
-pub fn train(
-    config: &Config,
-    data: &Dataset,
-    out: &Path,
-    resume: bool,
-    progress: &mut dyn Progress,
-) -> Result<Summary> {
-    if config.latent.is_some() {
-        train_as::<LatentNets>(config, data, out, resume, progress)
-    } else {
-        train_as::<ModelSpec>(config, data, out, resume, progress)
-    }
-}
-
-fn train_as<A: Architecture>(
+pub fn train_as<A: Architecture>(
     config: &Config,
     data: &Dataset,
     out: &Path,

@@ -55,8 +55,8 @@ mod tests {
     use crate::config::Init;
     use crate::data::{Rows, Scaling, Sequence, batch};
     use crate::fit::{Architecture, Context, evaluate, loss_and_gradient_in};
-    use crate::nn::random::{Purpose, normal, stream};
     use crate::nn::test_spec;
+    use crate::random::{Purpose, normal, stream};
 
     #[test]
     fn the_loss_of_carried_chunks_is_that_of_whole_sequences() {

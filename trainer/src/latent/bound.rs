@@ -4,15 +4,16 @@ use burn::tensor::{Tensor, TensorData};
 use rand_core::Rng;
 
 use super::divergence::{delayed, divergence};
-use super::nets::{Family, LatentNets};
+use super::nets::LatentNets;
 use super::posterior::{PosteriorTensors, lengths, recognise};
 use super::tensors::LatentTensors;
+use crate::config::Family;
 use crate::data::batch::Batch;
 use crate::fit::loss::{Loss, Purpose, loss};
 use crate::nn::bidirectional::Lengths;
 use crate::nn::net::{MomentTensors, moments, on_top};
 use crate::nn::parallel;
-use crate::nn::random::normals;
+use crate::random::normals;
 
 /// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that counts.
 ///

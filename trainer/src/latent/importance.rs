@@ -4,15 +4,16 @@ use burn::tensor::Device;
 use rand_core::Rng;
 
 use super::bound::{draw, generate, repeated};
-use super::nets::{LatentNets, Prior};
+use super::nets::LatentNets;
 use super::posterior::recognise;
 use super::tensors::LatentTensors;
 use crate::data::batch::{Batch, Chunk};
 use crate::data::{Scaling, Sequence};
 use crate::fit::rows::row_nlls;
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, stream};
 use crate::nn::tensors::to_vec;
+use crate::random::{Purpose, stream};
+use quaver::checkpoint::Prior;
 
 /// Rows of a pass, draws times steps: enough for wide products, few enough for memory.
 const ROWS: usize = 16_384;

@@ -3,8 +3,9 @@
 use quaver::checkpoint::Likelihood;
 
 use super::model::{Feed, LatentModel};
+use crate::data::interpolated;
 use crate::data::{Rows, Sequence};
-use crate::evaluate::{Forecast, interpolated, is_normal};
+use crate::prediction::{Forecast, is_normal};
 
 /// A sequence without gaps.
 #[derive(Clone, Debug, PartialEq)]

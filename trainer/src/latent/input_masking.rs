@@ -3,7 +3,7 @@
 use rand_core::Rng;
 
 use crate::data::batch::Batch;
-use crate::nn::random::uniform;
+use crate::random::uniform;
 
 /// The batch with a gap in every lane: 1 to `longest` rows at a random place, all channels missing.
 ///
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
     use crate::data::batch::Chunk;
     use crate::data::{Rows, Scaling, Sequence};
-    use crate::nn::random::{Purpose, stream};
+    use crate::random::{Purpose, stream};
 
     #[test]
     fn every_lane_has_one_gap_no_longer_than_asked_for() {

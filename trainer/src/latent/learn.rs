@@ -15,8 +15,8 @@ use crate::fit::divergence::divergence as of_weights;
 use crate::fit::noise_init::init_noise;
 use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss};
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, stream};
 use crate::nn::tensors::to_vec;
+use crate::random::{Purpose, stream};
 
 /// The list that holds the logarithms of the outputs' noise variances.
 pub(super) const LOG_NOISE: &str = "generative.output.log_noise";

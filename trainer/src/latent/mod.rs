@@ -31,6 +31,6 @@ pub use importance::{ImportanceEstimate, importance};
 pub use impute::{Guessing, Imputation};
 pub use learn::BoundEstimate;
 pub use model::{Feed, Guess, LatentModel};
-pub use nets::{Family, LatentNets, Net, Prior};
+pub use nets::{LatentNets, Net};
 pub use sample::{FeedMode, Wish};
 pub use streaming::{CleanRow, StreamingDenoiser};

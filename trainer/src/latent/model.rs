@@ -10,11 +10,11 @@ use super::posterior::{PosteriorTensors, recognise};
 use super::tensors::LatentTensors;
 use crate::data::batch::{self, Batch};
 use crate::data::{Rows, Scaling, Sequence};
-use crate::evaluate::{Forecast, enter};
 use crate::fit::RunState;
 use crate::nn::net::{MomentTensors, said};
 use crate::nn::tensors::to_vec;
 use crate::nn::{Parameters, Prediction};
+use crate::prediction::{Forecast, enter};
 
 /// Sequences side by side: enough for wide products, few enough for memory.
 pub(super) const LANES: usize = 32;

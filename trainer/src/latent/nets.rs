@@ -1,40 +1,13 @@
 //! What a latent model is: its family, its prior, and its two networks.
 
 use anyhow::{Result, ensure};
-use quaver::checkpoint::{MAX_WIDTH, ModelSpec};
+use quaver::checkpoint::{MAX_WIDTH, ModelSpec, Prior, Target};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Direction, Init, Latent, OutputNoise};
-use crate::nn::random::{Purpose, stream};
-use crate::nn::{Method, Parameters};
-
-/// How the generative net gets at the past.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Family {
-    /// Stochastic recurrent network: a recurrent generative net reads [x_{t−1}, z_t] and says p(x_t | x_{1:t−1}, z_{1:t})
-    /// (Bayer 2015, thesis, eqs. 29 to 31).
-    Storn,
-    /// Variational one-step predictor: a feed-forward generative net reads [h_{t−1}, z_t], where h is the last layer of the
-    /// recognition net, and says p(x_t | h_{t−1}, z_t) (Bayer and Osendorfer 2014, 3.2). It must not read h_t, which has
-    /// seen x_t.
-    Vosp,
-    /// Variational recurrent auto-encoder: both nets are bidirectional, and the generative net reads z alone
-    /// (Bayer and Osendorfer 2014, 3.1).
-    Vrae,
-}
-
-/// What is expected of the latent variables before anything is observed, each component by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Prior {
-    /// z_t ~ N(0, 1) (Bayer 2015, thesis, 4.3.2).
-    #[default]
-    White,
-    /// z_t − z_{t−1} ~ N(0, 1), z_0 = 0 (Bayer and Osendorfer 2014, 3.3).
-    Wiener,
-}
+use crate::config::{Config, Direction, Family, Init, Latent, NetworkConfig, OutputNoise};
+use crate::nn::{Method, Parameters, model_spec};
+use crate::random::{Purpose, stream};
 
 /// One of the two networks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +46,8 @@ impl LatentNets {
     /// When a net would be wider than the runtime takes.
     pub fn new(config: &Config, latent: &Latent, channels: usize) -> Result<Self> {
         let latents = usize::from(latent.latents);
-        let recognition = config.recognition_spec(width("channels", channels)?, latent.latents);
+        let networks = [config.recognition_network(), config.network()];
+        let recognition = recognition_spec(&networks[0], width("channels", channels)?, latent.latents);
         let last = recognition.layers.last().map_or(0, |layer| usize::from(layer.units));
         let inputs = match latent.family {
             Family::Storn => channels + latents,
@@ -81,18 +55,18 @@ impl LatentNets {
             Family::Vrae => latents,
         };
         let generative =
-            config.generating_spec(width("inputs of the generative net", inputs)?, channels as u16);
+            generative_spec(&networks[1], width("inputs of the generative net", inputs)?, channels as u16);
         Ok(LatentNets {
             family: latent.family,
             prior: latent.prior,
             recognition: Net {
                 spec: recognition,
-                method: config.recognition_method(),
+                method: Method::from(&networks[0]),
                 bidirectional: latent.direction() == Direction::Bidirectional,
             },
             generative: Net {
                 spec: generative,
-                method: config.method(),
+                method: Method::from(&networks[1]),
                 bidirectional: latent.family == Family::Vrae,
             },
             searched_noise: latent.noise == OutputNoise::Fixed,
@@ -144,7 +118,66 @@ impl LatentNets {
     }
 }
 
+/// The recognition net: reads `inputs` channels and says what the latent variables may be.
+fn recognition_spec(network: &NetworkConfig, inputs: u16, latents: u16) -> ModelSpec {
+    model_spec(network, inputs, latents, Target::Columns)
+}
+
+/// The generative net: reads `inputs` numbers, latent variables among them, and says what the channels may be.
+fn generative_spec(network: &NetworkConfig, inputs: u16, channels: u16) -> ModelSpec {
+    let target = if network.model.residual { Target::ResidualNext } else { Target::Columns };
+    model_spec(network, inputs, channels, target)
+}
+
 fn width(what: &str, count: usize) -> Result<u16> {
     ensure!((1..=usize::from(MAX_WIDTH)).contains(&count), "{count} {what}; a net takes 1 to {MAX_WIDTH}");
     Ok(count as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::{CellKind, Likelihood};
+
+    use super::*;
+
+    const VOSP: &str =
+        "latent = { family = \"vosp\", latents = 3, prior = \"wiener\" }\n[model]\ncell = \"dense-tanh\"\n";
+
+    fn parse(lines: &str) -> Config {
+        let text = format!("data = {{ train = \"a.csv\", targets = \"next\" }}\n{lines}");
+        Config::parse("test.toml", &text, &[]).unwrap()
+    }
+
+    #[test]
+    fn nets_are_described_by_their_sections() {
+        let config = parse(&format!("{VOSP}layers = [8]\n[recognition]\nlayers = [5, 4]"));
+        let recognition = recognition_spec(&config.recognition_network(), 2, 3);
+        assert_eq!((recognition.inputs, recognition.outputs, recognition.layers.len()), (2, 3, 2));
+        assert_eq!(
+            recognition.layers[0].cell,
+            CellKind::Lstm,
+            "a net without memory is no default for one with"
+        );
+        assert_eq!(recognition.likelihood, Likelihood::Heteroscedastic);
+        let generative = generative_spec(&config.network(), 7, 2);
+        assert_eq!((generative.inputs, generative.outputs, generative.layers[0].units), (7, 2, 8));
+        let plain =
+            parse("latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"tanh\"\nlayers = [6]");
+        let recognition = recognition_spec(&plain.recognition_network(), 2, 3);
+        assert_eq!((recognition.layers[0].cell, recognition.layers[0].units), (plain.model.cell.into(), 6));
+    }
+
+    #[test]
+    fn a_carried_variance_is_learned_with_its_keep_probabilities() {
+        let lines = "latent = { family = \"storn\", latents = 1, variance = \"carried\" }\n\
+                     recognition = { noise = { output_keep = 0.9 } }";
+        let config = parse(lines);
+        let method = Method::from(&config.recognition_network());
+        assert!(method.implicit_variance && method.learned_keep && method.scale_min == Some(0.1));
+        assert_eq!(recognition_spec(&config.recognition_network(), 1, 1).likelihood, Likelihood::Gaussian);
+        assert!(
+            !Method::from(&config.network()).learned_keep,
+            "the generative net's are chosen, not learned"
+        );
+    }
 }

@@ -9,8 +9,8 @@ use super::posterior::recognise;
 use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, stream};
 use crate::nn::tensors::to_vec;
+use crate::random::{Purpose, stream};
 
 /// Where the logarithm of a noise variance is looked for, in standardised units.
 const RANGE: [f64; 2] = [-14.0, 6.0];

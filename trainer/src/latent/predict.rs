@@ -8,10 +8,10 @@ use super::posterior::PosteriorTensors;
 use super::stream::Stream;
 use crate::data::Sequence;
 use crate::data::batch::{self, Batch};
-use crate::evaluate::Forecast;
 use crate::nn::Prediction;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::random::{Purpose, normals, stream};
+use crate::prediction::Forecast;
+use crate::random::{Purpose, normals, stream};
 
 impl LatentModel {
     /// What every row to be explained was expected to be before anything was seen of it: the generative net one step ahead, with latent variables as

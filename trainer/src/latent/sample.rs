@@ -11,7 +11,7 @@ use super::stream::Stream;
 use crate::data::Rows;
 use crate::nn::Prediction;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::random::{Purpose, normal, stream, uniform};
+use crate::random::{Purpose, normal, stream, uniform};
 
 /// What a model that makes up a sequence takes for its last row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,13 @@ use quaver::checkpoint::ModelSpec;
 
 use super::bound::side_by_side;
 use super::model::{Feed, LatentModel, fed};
-use super::nets::{Family, Prior};
 use super::posterior::{PosteriorTensors, of_output};
+use crate::config::Family;
 use crate::nn::net::{ForwardOptions, MomentTensors, Pass, forward_moments, on_top};
 use crate::nn::parallel;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
+use quaver::checkpoint::Prior;
 
 /// Where the lanes have got to. All rows are standardised, [lanes, channels].
 #[derive(Clone, Debug)]

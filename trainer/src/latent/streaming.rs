@@ -5,10 +5,10 @@ use quaver::Output;
 
 use super::model::{Feed, LatentModel, fed};
 use super::stream::Stream;
-use crate::evaluate::Value;
 use crate::nn::Prediction;
 use crate::nn::net::moments;
-use crate::nn::random::{Purpose, stream};
+use crate::prediction::Value;
+use crate::random::{Purpose, stream};
 
 /// A causal model on a stream of rows in raw units.
 ///

@@ -12,7 +12,7 @@ use crate::config::{Config, Init};
 use crate::data::batch::{Batch, Chunk};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, normals, stream};
+use crate::random::{Purpose, normals, stream};
 
 /// A config of a small model; `lines` come first, so that sections may follow in them.
 fn config(lines: &str, overrides: &[&str]) -> Config {

@@ -99,9 +99,9 @@ mod tests {
     use super::*;
     use crate::config::Init;
     use crate::nn::net::moments;
-    use crate::nn::random::{Purpose, normals, stream};
     use crate::nn::tensors::to_vec;
     use crate::nn::test_spec;
+    use crate::random::{Purpose, normals, stream};
 
     const LANES: usize = 3;
     const STEPS: usize = 5;

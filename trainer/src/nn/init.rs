@@ -6,8 +6,8 @@ use rand_core::Rng;
 
 use super::method::Method;
 use super::parameters::{Parameters, layer_inputs, maps, noises};
-use super::random::{Purpose, choose, normal, stream};
 use crate::config::Init;
+use crate::random::{Purpose, choose, normal, stream};
 
 /// Position of the forget gate among the rows of an LSTM unit.
 const FORGET_GATE: usize = 1;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{NetworkConfig, Posterior, Weights};
+
 /// How a network is trained. The default: weights are plain numbers, noise and scales are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Method {
@@ -17,26 +19,6 @@ pub struct Method {
     /// Whether the variance of a Gaussian output is what the network carries, and nothing else (Bayer 2015, thesis,
     /// 2.6.1).
     pub implicit_variance: bool,
-}
-
-/// What is learned of each weight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Posterior {
-    /// A number.
-    #[default]
-    Point,
-    /// Mean and variance; the variance of an output counts as doubt about it: regularised optimisation of the predictive
-    /// distribution (Bayer 2015, thesis, 2.6.2.2).
-    Ropd,
-    /// Mean and variance by variational Bayes (Bayer 2015, thesis, 2.6.2.1).
-    Vb,
-}
-
-impl Posterior {
-    /// Whether weights have variances that are learned.
-    pub fn has_variance(self) -> bool {
-        self != Posterior::Point
-    }
 }
 
 /// Noise on the weights of all affine maps; biases are left alone (Bayer 2015, thesis, 2.7).
@@ -55,4 +37,28 @@ pub enum WeightNoise {
         /// The probability p.
         keep: f32,
     },
+}
+
+impl From<&NetworkConfig> for Method {
+    fn from(NetworkConfig { model, noise, weights }: &NetworkConfig) -> Self {
+        Method {
+            posterior: weights.posterior,
+            weight_noise: weights.into(),
+            scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
+            learned_keep: noise.learn_keep,
+            implicit_variance: model.implicit_variance,
+        }
+    }
+}
+
+impl From<&Weights> for WeightNoise {
+    fn from(weights: &Weights) -> Self {
+        if weights.keep < 1.0 {
+            WeightNoise::DropConnect { keep: weights.keep }
+        } else if weights.noise_std > 0.0 {
+            WeightNoise::Gaussian { var: weights.noise_std * weights.noise_std }
+        } else {
+            WeightNoise::None
+        }
+    }
 }

@@ -19,8 +19,8 @@ pub(crate) mod observation_head;
 pub mod parallel;
 pub mod parameters;
 pub mod product;
-pub mod random;
 pub mod recurrence;
+mod spec;
 pub mod tensors;
 pub mod unit_noise;
 pub(crate) mod vectorised;
@@ -28,9 +28,10 @@ pub(crate) mod vectorised;
 #[cfg(test)]
 mod net_tests;
 
-pub use method::{Method, Posterior, WeightNoise};
+pub use method::{Method, WeightNoise};
 pub use net::{Prediction, predict};
 pub use parameters::{Named, Parameters};
+pub use spec::{model_spec, predictor_spec};
 
 /// A noiseless Gaussian network for tests.
 #[cfg(test)]

@@ -5,11 +5,11 @@ use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode
 use quaver::moments::{self, Moments, product};
 
 use super::net::{forward, predict};
-use super::random::{Purpose, normal, stream};
 use super::tensors::{ParameterTensors, to_vec};
 use super::{Parameters, test_spec};
 use crate::config::Init;
 use crate::data::batch::Batch;
+use crate::random::{Purpose, normal, stream};
 
 const NOISES: [UnitNoise; 4] = [
     UnitNoise::None,

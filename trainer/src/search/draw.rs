@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 
 use crate::config::{Distribution, Search};
-use crate::nn::random::{normal, uniform};
+use crate::random::{normal, uniform};
 
 /// What trial `index` of a search draws, by key.
 ///

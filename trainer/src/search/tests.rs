@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::Config;
 use crate::fit;
+use crate::runs;
 
 const CONFIG: &str = "
 seed = 3
@@ -58,7 +59,7 @@ impl Launcher for Here {
         config.training.epochs = epochs;
         let data = config.load_data()?;
         let run = trial.run();
-        Ok(match fit::train(&config, &data, run.path(), trial.has_begun(), &mut fit::Silent) {
+        Ok(match runs::train(&config, &data, run.path(), trial.has_begun(), &mut fit::Silent) {
             Ok(_) => Outcome::Done,
             Err(error) => Outcome::Failed(error.to_string()),
         })

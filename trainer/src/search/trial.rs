@@ -9,7 +9,8 @@ use toml::Value;
 use super::{Plan, draw};
 use crate::config::Config;
 use crate::files;
-use crate::fit::{Best, EpochMetrics, RunFolder, Trained};
+use crate::fit::{Best, EpochMetrics, RunFolder};
+use crate::runs::Trained;
 
 /// A trial of a search.
 #[derive(Clone, Debug)]

@@ -12,9 +12,11 @@ use super::super::progress::Console;
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::demo::signal::{Recording, Stream, generate, write_csv};
-use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+use crate::evaluate::{Scores, scores};
 use crate::files;
 use crate::fit::{self, EpochMetrics, RunFolder, RunState};
+use crate::prediction::{Forecast, from_runtime};
+use crate::runs;
 
 /// The config that a user can start from.
 const CONFIG: &str = include_str!("config.toml");
@@ -72,7 +74,7 @@ pub(super) fn train(out: &Path) -> Result<Trained> {
     let config = Config::load(&out.join("config.toml"), &[])?;
     let data = config.load_data()?;
     let mut follower = Follower { console: Console::new(), metrics: Vec::new() };
-    let summary = fit::train(&config, &data, folder.path(), false, &mut follower)?;
+    let summary = runs::train(&config, &data, folder.path(), false, &mut follower)?;
     let state = RunState::load(&folder.best_state())?;
     Ok(Trained { state, data, seconds: summary.seconds, metrics: follower.metrics })
 }

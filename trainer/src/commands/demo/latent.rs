@@ -11,8 +11,9 @@ use crate::config::Config;
 use crate::data::Dataset;
 use crate::demo::signal::{MUSCLES, Recording, Stream, generate};
 use crate::files;
-use crate::fit::{self, RunFolder};
+use crate::fit::RunFolder;
 use crate::report::{Body, Report, Section, plot};
+use crate::runs;
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 300.0), ("valid", 60.0), ("test", 60.0)];
@@ -64,7 +65,7 @@ pub(super) fn train_and_export(out: &Path) -> Result<Finished> {
     let config = Config::load(&out.join("config.toml"), &[])?;
     let data = config.load_data()?;
     eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
-    let summary = fit::train(&config, &data, folder.path(), false, &mut Console::new())?;
+    let summary = runs::train(&config, &data, folder.path(), false, &mut Console::new())?;
     eprintln!("3/4  exporting int8 and measuring it through the runtime");
     let model = out.join("model.qvr");
     export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;

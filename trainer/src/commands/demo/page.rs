@@ -7,7 +7,8 @@ use anyhow::Result;
 
 use super::emulate::Emulation;
 use super::experiment::Experiment;
-use crate::evaluate::{Forecast, Scores, central_probability};
+use crate::evaluate::Scores;
+use crate::prediction::{Forecast, central_probability};
 use crate::report::plot::{
     self, Band, Bar, Bars, Calibration, CalibrationCurve, Histogram, LossCurves, Scatter, Shade,
 };

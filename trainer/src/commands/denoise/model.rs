@@ -9,8 +9,9 @@ use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
 use crate::commands::row_model::{Answer, Channels, RowModel, RunningPredictor};
 use crate::export::encode;
-use crate::fit::{RunFolder, RunState, Trained};
+use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentModel, LatentNets, StreamingDenoiser};
+use crate::runs::Trained;
 
 /// Loads a run folder or a checkpoint and hands it over, ready for its first row.
 pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {

@@ -12,11 +12,13 @@ use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
 use super::say::say_json;
 use super::table;
 use crate::config::Config;
+use crate::data::interpolated;
 use crate::data::{Rows, csv};
-use crate::evaluate::{GapScores, gap_scores, interpolated};
-use crate::fit::{RunFolder, RunState, Trained};
+use crate::evaluate::{GapScores, gap_scores};
+use crate::fit::{RunFolder, RunState};
 use crate::latent::{Guessing, Imputation, LatentModel, LatentNets};
 use crate::report;
+use crate::runs::Trained;
 
 /// Fill the gaps of sequences.
 ///

@@ -10,9 +10,10 @@ use quaver::{LatentModel as StoredModel, Sampler};
 use super::Futures;
 use crate::commands::csv_rows::read_whole;
 use crate::data::Rows;
-use crate::fit::{RunFolder, RunState, Trained};
+use crate::fit::{RunFolder, RunState};
 use crate::latent::{FeedMode, LatentModel, LatentNets, Wish};
-use crate::nn::random::{Purpose, stream};
+use crate::random::{Purpose, stream};
+use crate::runs::Trained;
 
 /// Makes up futures behind a prefix, on the host from a run folder or in the runtime from a checkpoint.
 pub(super) fn futures(model: &Path, prefix: Option<&Path>, header: bool, wish: &Wish) -> Result<Futures> {

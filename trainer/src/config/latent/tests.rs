@@ -9,32 +9,6 @@ const VOSP: &str =
     "latent = { family = \"vosp\", latents = 3, prior = \"wiener\" }\n[model]\ncell = \"dense-tanh\"\n";
 
 #[test]
-fn nets_are_described_by_their_sections() {
-    let config = parse(&format!("{VOSP}layers = [8]\n[recognition]\nlayers = [5, 4]")).unwrap();
-    let recognition = config.recognition_spec(2, 3);
-    assert_eq!((recognition.inputs, recognition.outputs, recognition.layers.len()), (2, 3, 2));
-    assert_eq!(recognition.layers[0].cell, CellKind::Lstm, "a net without memory is no default for one with");
-    assert_eq!(recognition.likelihood, Likelihood::Heteroscedastic);
-    let generative = config.generating_spec(7, 2);
-    assert_eq!((generative.inputs, generative.outputs, generative.layers[0].units), (7, 2, 8));
-    let plain = parse("latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"tanh\"\nlayers = [6]")
-        .unwrap();
-    let recognition = plain.recognition_spec(2, 3);
-    assert_eq!((recognition.layers[0].cell, recognition.layers[0].units), (plain.model.cell.into(), 6));
-}
-
-#[test]
-fn a_carried_variance_is_learned_with_its_keep_probabilities() {
-    let lines = "latent = { family = \"storn\", latents = 1, variance = \"carried\" }\n\
-                 recognition = { noise = { output_keep = 0.9 } }";
-    let config = parse(lines).unwrap();
-    let method = config.recognition_method();
-    assert!(method.implicit_variance && method.learned_keep && method.scale_min == Some(0.1));
-    assert_eq!(config.recognition_spec(1, 1).likelihood, Likelihood::Gaussian);
-    assert!(!config.method().learned_keep, "the generative net's are chosen, not learned");
-}
-
-#[test]
 fn a_config_survives_being_written() {
     let config = parse(&format!("{VOSP}[recognition]\nnoise = {{ recurrent_keep = 0.9 }}")).unwrap();
     assert_eq!(Config::parse("again.toml", &config.to_toml().unwrap(), &[]).unwrap(), config);

@@ -2,11 +2,11 @@
 
 use rand_core::Rng;
 
-use super::Augment;
 use super::channels::Channels;
+use crate::config::Augment;
 use crate::data::rows::Rows;
 use crate::data::scaler::Scaler;
-use crate::nn::random::{normal, uniform};
+use crate::random::{normal, uniform};
 
 /// One draw: a rotation of axes, then places and signs, then a gain and an offset.
 #[derive(Debug)]

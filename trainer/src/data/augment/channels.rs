@@ -1,7 +1,6 @@
 //! Which channels take part in what.
 
-use super::{Augment, Mirror};
-use crate::data::data_config::Patterns;
+use crate::config::{Augment, Mirror, Patterns};
 use crate::data::table::listed;
 
 /// Channels by number.

@@ -3,7 +3,7 @@
 use rand_core::Rng;
 
 use crate::data::rows::Rows;
-use crate::nn::random::uniform;
+use crate::random::uniform;
 
 /// A stretch of a sequence, read at its own pace.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! The training mean, always.
 
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::Forecast;
 
 /// Mean and variance of every target over the training data.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use super::constant::Constant;
 use super::persistence::{for_each_change, for_each_memory};
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::Forecast;
 
 /// A Markov chain of two states for every output.
 #[derive(Clone, Debug)]

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
-use super::value::is_normal;
-use super::{Forecast, Scores, scores};
+use super::{Scores, scores};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
+use crate::prediction::Forecast;
+use crate::prediction::is_normal;
 use constant::Constant;
 use markov::Markov;
 use persistence::Persistence;

@@ -2,7 +2,7 @@
 
 use super::constant::Constant;
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::Forecast;
 
 /// Predicts what was last observed, with the variance of the change between steps.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use quaver::checkpoint::Target;
 
 use super::moments::{Features, Moments};
 use crate::data::{Rows, Scaling, Sequence};
-use crate::evaluate::Forecast;
+use crate::prediction::Forecast;
 
 /// Numbers of rows and penalties to choose from.
 const LAGS: [usize; 8] = [1, 2, 3, 5, 8, 12, 20, 32];

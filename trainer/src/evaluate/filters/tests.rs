@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use super::*;
-use crate::nn::random::{Purpose, normal, stream};
+use crate::random::{Purpose, normal, stream};
 
 /// The last position of a constant-velocity path by dense least squares: observations with variance 1, and accelerations
 /// whose covariance in every step is `agility` [[1/3, 1/2], [1/2, 1]], all solved at once.

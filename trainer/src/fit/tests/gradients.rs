@@ -8,10 +8,11 @@ use rand_core::Rng;
 use super::reference::{Recorded, Reference, fitted, printed};
 use super::{is_binary, numbers, ragged_batch};
 use crate::config::Init;
+use crate::config::Posterior;
 use crate::data::batch::Batch;
 use crate::fit::{Context, LossAndGradient, loss_and_gradient_in};
-use crate::nn::random::{Purpose, stream};
-use crate::nn::{Method, Parameters, Posterior, WeightNoise, test_spec};
+use crate::nn::{Method, Parameters, WeightNoise, test_spec};
+use crate::random::{Purpose, stream};
 
 const CELLS: [CellKind; 7] = [
     CellKind::Lstm,

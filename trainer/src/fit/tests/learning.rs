@@ -2,7 +2,8 @@
 
 use super::{config, dataset, delayed_sum, past, run};
 use crate::data::Rows;
-use crate::fit::{RunState, Silent, train};
+use crate::fit::{RunState, Silent};
+use crate::runs::train;
 
 /// What a normal number of variance 1 costs whoever knows nothing of it: ½ ln 2πe.
 const IGNORANCE: f64 = 1.42;

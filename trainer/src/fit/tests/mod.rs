@@ -10,11 +10,12 @@ use std::path::Path;
 
 use quaver::checkpoint::{Likelihood, Target};
 
-use super::{Silent, Summary, train};
+use super::{Silent, Summary};
 use crate::config::Config;
 use crate::data::batch::Batch;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::nn::random::{Purpose, normal, stream};
+use crate::random::{Purpose, normal, stream};
+use crate::runs::train;
 
 /// Normal numbers from a seed.
 fn numbers(seed: u64, count: usize) -> Vec<f32> {

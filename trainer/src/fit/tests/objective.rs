@@ -4,9 +4,10 @@ use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode
 
 use super::{LIKELIHOODS, is_binary, ragged_batch};
 use crate::config::Init;
+use crate::config::Posterior;
 use crate::data::batch::Batch;
 use crate::fit::{LossAndGradient, evaluate, slope};
-use crate::nn::{Method, Parameters, Posterior, test_spec};
+use crate::nn::{Method, Parameters, test_spec};
 
 /// An LSTM below a tanh layer, dropout in all places.
 fn noisy_spec(likelihood: Likelihood, mode: OutputMode) -> ModelSpec {

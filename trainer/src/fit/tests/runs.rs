@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, lawful, run};
-use crate::data::{AddedNoise, Augment, Augmentation, Dataset};
-use crate::fit::{RunFolder, RunState, Silent, Stop, train};
+use crate::config::{AddedNoise, Augment};
+use crate::data::{Augmentation, Dataset};
+use crate::fit::{RunFolder, RunState, Silent, Stop};
+use crate::runs::train;
 
 /// The files of a run in the order in which an epoch writes them.
 const WRITTEN: [&str; 4] = ["metrics.csv", "metrics.jsonl", "best.state", "last.state"];

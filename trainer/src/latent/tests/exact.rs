@@ -6,8 +6,9 @@ use super::{config, nets, seen_through_noise, sequences};
 use crate::data::{Rows, Scaler, Scaling, Sequence};
 use crate::latent::importance::importance;
 use crate::latent::learn::mean_bound;
-use crate::latent::nets::{LatentNets, Prior};
+use crate::latent::nets::LatentNets;
 use crate::nn::Parameters;
+use quaver::checkpoint::Prior;
 
 /// x_t = B z_t + noise of variance S.
 const B: f32 = 0.8;

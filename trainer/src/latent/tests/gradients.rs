@@ -6,7 +6,7 @@ use crate::fit::LossAndGradient;
 use crate::latent::learn::{Shares, slope};
 use crate::latent::nets::LatentNets;
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, normals, stream};
+use crate::random::{Purpose, normals, stream};
 
 use super::{CLEAN, config, nets, seen_through_noise, sequences, whole};
 

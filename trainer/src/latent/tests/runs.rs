@@ -8,9 +8,10 @@ use quaver::checkpoint::Target;
 use super::{CLEAN, config, dataset, seen_through_noise};
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::fit::{RunState, Silent, Summary, Trained, train};
+use crate::fit::{RunState, Silent, Summary};
 use crate::latent::{Feed, LatentModel, LatentNets};
-use crate::nn::random::{Purpose, normal, stream, uniform};
+use crate::random::{Purpose, normal, stream, uniform};
+use crate::runs::{Trained, train};
 
 /// Two keys that always agree, at random. Keys taken one by one are two fair coins: 2 ln 2 nats. Together they are one.
 fn twins(seed: u64, count: usize, steps: usize) -> Vec<Sequence> {

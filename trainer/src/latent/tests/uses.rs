@@ -5,12 +5,12 @@ use burn::tensor::Device;
 use super::{config, nets, seen_through_noise, sequences, whole};
 use crate::config::Training;
 use crate::data::{Rows, Sequence};
-use crate::evaluate::Forecast;
 use crate::fit::RunState;
 use crate::latent::model::fed;
 use crate::latent::stream::Stream;
 use crate::latent::{Feed, FeedMode, Guessing, LatentModel, StreamingDenoiser, Wish};
 use crate::nn::net::moments;
+use crate::prediction::Forecast;
 
 const STORN: &str = "latent = { family = \"storn\", latents = 2 }\n[model]\ncell = \"lstm\"\nlayers = [4, 3]\n\
     [noise]\nrecurrent_keep = 0.9\n";

@@ -1,7 +1,7 @@
 use quaver::checkpoint::CellKind;
 
 use super::*;
-use crate::nn::method::Posterior;
+use crate::config::Posterior;
 use crate::nn::test_spec;
 
 #[test]

@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use quaver::checkpoint::{Activation, Likelihood};
 
 use super::{Number, Pair, Reference};
-use crate::nn::Posterior;
+use crate::config::Posterior;
 use crate::nn::parameters::IMPLICIT_NOISE;
 
 impl<N: Number> Reference<'_, N> {

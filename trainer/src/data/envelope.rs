@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use super::columns::Targets;
-use crate::data::rows::{Rows, Sequence};
+use super::rows::{Rows, Sequence};
+use crate::config::Targets;
 
 /// A sequence whose inputs are rectified rows, |x_t|, and whose truth is their envelope over `window` rows. A causal net has
 /// half a window less to go on than its truth.

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::architecture::Architecture;
-use super::state::RunState;
+use crate::fit::{Architecture, RunState};
 use crate::latent::LatentNets;
 
 /// The state of a run of either kind.

@@ -1,5 +1,8 @@
-use super::*;
 use std::fs;
+
+use quaver::checkpoint::Target;
+
+use super::*;
 
 /// A folder of small files for one test.
 struct Files(tempfile::TempDir);

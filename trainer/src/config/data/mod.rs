@@ -1,31 +1,26 @@
 //! The `[data]` section of a config: which files, which columns, which rows.
 
 mod added_noise;
+mod augment;
 mod columns;
-mod envelope;
+mod format;
 mod row_range;
 mod row_selection;
 mod source;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use quaver::checkpoint::Target;
+use quaver::checkpoint::{Likelihood, Target};
 use serde::{Deserialize, Serialize};
 
-use super::augment::{Augment, Augmentation};
-use super::dataset::Dataset;
-use super::format::Format;
-use super::rows::{Rows, Sequence};
-use super::split::split_off;
-use super::table::{Table, listed};
+use super::check::{Fault, fault};
 
-pub use added_noise::{AddedNoise, FreshNoise};
-use columns::Choice;
+pub use added_noise::AddedNoise;
+pub use augment::{Augment, Mirror};
 pub use columns::{Columns, Patterns, Targets};
+pub use format::Format;
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
-use source::Reading;
 pub use source::Source;
 
 /// Part of the training data that serves as validation data where the config names neither.
@@ -46,7 +41,7 @@ const DEFAULT_VALID_FRACTION: f64 = 0.2;
 pub struct DataConfig {
     /// What to learn from: a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths
     /// are relative to the config file, or to the folder given by `--data-dir`; `sequences` and `rows` are
-    /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`Cut`]; `rows` may be a list in a file instead,
+    /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`RowRange`]; `rows` may be a list in a file instead,
     /// see [`RowSelection`].
     #[serde(deserialize_with = "source::one_or_many")]
     pub train: Vec<Source>,
@@ -131,93 +126,78 @@ impl DataConfig {
         }
         self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
     }
+}
 
-    /// Reads all files and puts the splits together.
-    pub fn load(&self) -> Result<Dataset> {
-        let mut choice = None;
-        let mut train = self.split("train", &self.train, &mut choice)?;
-        let mut valid = self.split("valid", &self.valid, &mut choice)?;
-        let mut test = self.split("test", &self.test, &mut choice)?;
-        let mut validation = "from files of its own".to_string();
-        if let Some(fraction) = self.fraction_set_aside() {
-            (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
+impl DataConfig {
+    /// Checks every key of the section; `likelihood` is that of the model which is to learn from the data.
+    pub(super) fn check(&self, likelihood: Likelihood) -> Result<(), Fault> {
+        if self.train.is_empty() {
+            return Err(fault("data.train", "must name at least one file"));
         }
-        let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
-        let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
-        let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
-        let augmentation = self.augment.as_ref().map(augment).transpose().map_err(anyhow::Error::msg)?;
-        let dataset = Dataset {
-            train,
-            valid,
-            test,
-            input_names: inputs,
-            target_names: targets,
-            target: self.target(),
-            validation,
-            augmentation,
-            fresh_noise: noise.filter(|_| self.noise_is_fresh()),
-        };
-        dataset.check()?;
-        Ok(dataset)
-    }
-
-    /// Reads the files of one split. The first file of all settles which columns there are.
-    fn split(&self, key: &str, sources: &[Source], settled: &mut Option<Choice>) -> Result<Vec<Sequence>> {
-        let mut sequences = Vec::new();
-        for source in sources {
-            let (choice, table) =
-                self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
-            let burn_in = source.burn_in.unwrap_or(0);
-            let led = |sequence| Sequence { burn_in, ..sequence };
-            sequences.extend(self.sequences(table, &choice).into_iter().map(led));
-            settled.get_or_insert(choice);
+        if self.valid_seed.is_some() && !self.valid.is_empty() {
+            return Err(fault("data.valid_seed", "and `data.valid` exclude each other; remove one of them"));
         }
-        Ok(sequences)
-    }
-
-    fn read(&self, source: &Source, settled: Option<&Choice>) -> Result<(Choice, Table)> {
-        let reading = Reading { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
-        source.read(reading, |names| {
-            let own = Choice::new(&self.inputs, &self.targets, names)?;
-            match settled {
-                Some(settled) => check_same_columns(settled, &own).map(|()| settled.clone()),
-                None => Ok(own),
+        if let Some(fraction) = self.valid_fraction {
+            if !self.valid.is_empty() {
+                return Err(fault(
+                    "data.valid_fraction",
+                    "and `data.valid` exclude each other; remove one of them",
+                ));
             }
-        })
+            if !(fraction > 0.0 && fraction < 1.0) {
+                return Err(fault(
+                    "data.valid_fraction",
+                    format!("must be above 0 and below 1, found {fraction}"),
+                ));
+            }
+        }
+        for (key, sources) in [("data.train", &self.train), ("data.valid", &self.valid)] {
+            if sources.iter().any(|source| source.burn_in.is_some()) {
+                return Err(fault(key, "must not have `burn_in`, which is for test data"));
+            }
+        }
+        self.check_added_noise()?;
+        self.check_augment(likelihood)
     }
 
-    /// Parts inputs from targets in a table of all columns chosen, which has the inputs first.
-    fn sequences(&self, table: Table, choice: &Choice) -> Vec<Sequence> {
-        let all: Vec<usize> = (0..table.names.len()).collect();
-        let (inputs, targets) = all.split_at(choice.inputs.len());
-        let part = |rows: Rows| match (&self.targets, self.envelope) {
-            (targets, Some(window)) if self.noise.is_some() => envelope::sensed(&rows, window, targets),
-            (targets, Some(window)) => envelope::sequence(&rows, window, targets),
-            (Targets::Next, None) => Sequence::next(rows),
-            (Targets::Clean, None) => Sequence::columns(rows.clone(), rows),
-            (Targets::Matching(_), None) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
-        };
-        table.sequences.into_iter().map(part).collect()
+    /// Checks that noise to be added is well defined, and there where it is needed.
+    fn check_added_noise(&self) -> Result<(), Fault> {
+        self.check_envelope()?;
+        match &self.noise {
+            None if self.targets == Targets::Clean && self.envelope.is_none() => {
+                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise` (or `data.envelope` for \
+                               raw EMG)";
+                Err(fault("data.targets", problem))
+            }
+            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that training rows are changed into ones that could be.
+    fn check_augment(&self, likelihood: Likelihood) -> Result<(), Fault> {
+        let Some(augment) = &self.augment else { return Ok(()) };
+        if let Some((key, problem)) = augment.fault() {
+            return Err(fault(key, problem));
+        }
+        let binary = matches!(likelihood, Likelihood::Bernoulli | Likelihood::Categorical);
+        match augment.unfit_for_binary(self.targets_are_inputs()).filter(|_| binary) {
+            Some(key) => Err(fault(key, "makes other numbers of targets that must be 0 or 1; remove it")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_envelope(&self) -> Result<(), Fault> {
+        let Some(window) = self.envelope else { return Ok(()) };
+        if window % 2 == 0 {
+            let problem =
+                format!("must be an odd number of rows, as many before a row as after it, found {window}");
+            return Err(fault("data.envelope", problem));
+        }
+        if matches!(self.targets, Targets::Matching(_)) {
+            let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
+            return Err(fault("data.envelope", problem));
+        }
+        Ok(())
     }
 }
-
-/// Files may order their columns as they like, but must have the same ones.
-fn check_same_columns(settled: &Choice, own: &Choice) -> Result<(), String> {
-    let sorted = |names: &[String]| {
-        let mut names = names.to_vec();
-        names.sort();
-        names
-    };
-    if sorted(&settled.inputs) == sorted(&own.inputs) {
-        return Ok(());
-    }
-    Err(format!(
-        "the inputs here are {}, but those of the first file are {}; \
-         name the inputs that all files have in `data.inputs`",
-        listed(&own.inputs),
-        listed(&settled.inputs)
-    ))
-}
-
-#[cfg(test)]
-mod tests;

@@ -25,12 +25,12 @@ pub(crate) struct Value {
 }
 
 impl Value {
-    pub(super) fn error(&self) -> f64 {
+    pub(crate) fn error(&self) -> f64 {
         self.observed - self.mean
     }
 
     /// The whole predicted variance, never zero.
-    pub(super) fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         (self.epistemic + self.aleatoric).max(f64::from(f32::MIN_POSITIVE))
     }
 
@@ -63,7 +63,7 @@ impl Value {
     ///
     /// Of a normal it is σ (z (2Φ(z) − 1) + 2φ(z) − 1/√π) (Gneiting and Raftery 2007, section 4.2); of a probability
     /// the distribution function is 1 − p between 0 and 1, which leaves the squared error: the Brier score.
-    pub(super) fn crps(&self, likelihood: Likelihood) -> f64 {
+    pub(crate) fn crps(&self, likelihood: Likelihood) -> f64 {
         if !is_normal(likelihood) {
             return self.error() * self.error();
         }

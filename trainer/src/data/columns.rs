@@ -1,36 +1,7 @@
-//! Which columns are inputs and which are targets.
+//! Which columns of a file are inputs and which are targets.
 
-use std::fmt;
-
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::data::table::listed;
-
-/// The input columns: `"all"`, one pattern, or a list of patterns.
-///
-/// A pattern is a column's name or a stretch of neighbouring columns: `c0..c8` goes from c0 up to but without
-/// c8, `emg1..=emg8` includes its end.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Columns {
-    /// Every column that is not a target.
-    #[default]
-    All,
-    /// The columns that match these patterns, in this order.
-    Matching(Vec<String>),
-}
-
-/// The targets: `"next"`, `"clean"`, one pattern, or a list of patterns as for [`Columns`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum Targets {
-    /// The inputs themselves, one step ahead.
-    Next,
-    /// The inputs themselves, at the same time, without the noise that is put on them.
-    Clean,
-    /// The columns that match these patterns, in this order.
-    Matching(Vec<String>),
-}
+use super::table::listed;
+use crate::config::{Columns, Patterns, Targets};
 
 /// The names of the columns chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,106 +82,11 @@ fn follows(last: &str, name: &str) -> bool {
     number(last).zip(number(name)).is_some_and(|(last, number)| number == last + 1)
 }
 
-/// Some columns, such as the inputs that take part in something: a pattern as in [`Columns`], or a list of patterns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Patterns(Vec<String>);
-
 impl Patterns {
-    /// One pattern.
-    pub(crate) fn one(pattern: &str) -> Self {
-        Patterns(vec![pattern.to_string()])
-    }
-
-    /// A list of patterns.
-    pub(crate) fn many(patterns: &[String]) -> Self {
-        Patterns(patterns.to_vec())
-    }
-
     /// Where the columns that match are among `names`, each at most once. The error begins with the key.
     pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
         let place = |chosen: &String| names.iter().position(|name| name == chosen);
-        Ok(resolve(key, &self.0, names)?.iter().filter_map(place).collect())
-    }
-}
-
-impl<'de> Deserialize<'de> for Patterns {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("a stretch of columns"))? {
-            OneOrMany::One(pattern) => Patterns(vec![pattern]),
-            OneOrMany::Many(patterns) => Patterns(patterns),
-        })
-    }
-}
-
-impl Serialize for Patterns {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-/// What may stand for columns in a config. A list of one is how to name a column that is called like a
-/// keyword.
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-/// Reads a string or a list of strings, where the string may be one of these keywords, quoted.
-struct OneOrManyVisitor(&'static str);
-
-impl<'de> Visitor<'de> for OneOrManyVisitor {
-    type Value = OneOrMany;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, the name of a column, or a list of names", self.0)
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<OneOrMany, E> {
-        Ok(OneOrMany::One(name.to_string()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<OneOrMany, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(list)).map(OneOrMany::Many)
-    }
-}
-
-impl<'de> Deserialize<'de> for Columns {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"all\""))? {
-            OneOrMany::One(name) if name == "all" => Columns::All,
-            OneOrMany::One(pattern) => Columns::Matching(vec![pattern]),
-            OneOrMany::Many(patterns) => Columns::Matching(patterns),
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for Targets {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"next\", \"clean\""))? {
-            OneOrMany::One(name) if name == "next" => Targets::Next,
-            OneOrMany::One(name) if name == "clean" => Targets::Clean,
-            OneOrMany::One(pattern) => Targets::Matching(vec![pattern]),
-            OneOrMany::Many(patterns) => Targets::Matching(patterns),
-        })
-    }
-}
-
-impl Serialize for Columns {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Columns::All => serializer.serialize_str("all"),
-            Columns::Matching(patterns) => patterns.serialize(serializer),
-        }
-    }
-}
-
-impl Serialize for Targets {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Targets::Next => serializer.serialize_str("next"),
-            Targets::Clean => serializer.serialize_str("clean"),
-            Targets::Matching(patterns) => patterns.serialize(serializer),
-        }
+        Ok(resolve(key, self.as_slice(), names)?.iter().filter_map(place).collect())
     }
 }
 

@@ -31,7 +31,7 @@ impl Forecast {
     }
 
     /// Puts one prediction in its place.
-    pub(super) fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
+    pub(crate) fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
         let place = step * self.mean.channels + output;
         self.mean.values[place] = mean;
         self.epistemic.values[place] = epistemic;

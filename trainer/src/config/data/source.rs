@@ -1,0 +1,116 @@
+//! Values of `data.train`, `data.valid` and `data.test`: files, and the part of each that is used.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::row_range::RowRange;
+use super::row_selection::RowSelection;
+
+/// One file of a split: `"a.csv"`, `{ file = "b.npy", sequences = "2", rows = "0..2502" }`, or
+/// `{ file = "c.csv", rows = { file = "splits.csv", line = 3 } }`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Source {
+    /// Path of the file.
+    pub file: PathBuf,
+    /// Which sequences of the file to use; all of them unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequences: Option<RowRange>,
+    /// Which rows to use of these sequences; all of them unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowSelection>,
+    /// For test data: how many rows before these a model reads first. What it says of them is not scored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burn_in: Option<usize>,
+    /// For npy: the file with the lengths of the sequences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<PathBuf>,
+}
+
+impl Source {
+    /// A whole file.
+    pub fn whole(file: impl Into<PathBuf>) -> Self {
+        Source { file: file.into(), sequences: None, rows: None, burn_in: None, lengths: None }
+    }
+
+    /// Makes relative paths start at `folder`.
+    pub(super) fn anchor(&mut self, folder: &Path) {
+        self.file = folder.join(&self.file);
+        self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
+        if let Some(rows) = &mut self.rows {
+            rows.anchor(folder);
+        }
+    }
+}
+
+/// The table form of a source.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SourceTable {
+    file: PathBuf,
+    sequences: Option<RowRange>,
+    rows: Option<RowSelection>,
+    #[serde(alias = "lead")]
+    burn_in: Option<usize>,
+    lengths: Option<PathBuf>,
+}
+
+struct SourceVisitor;
+
+impl<'de> Visitor<'de> for SourceVisitor {
+    type Value = Source;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "the path of a file, or a table { file = …, sequences = …, rows = …, burn_in = …, lengths = … }",
+        )
+    }
+
+    fn visit_str<E>(self, path: &str) -> Result<Source, E> {
+        Ok(Source::whole(path))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
+        let SourceTable { file, sequences, rows, burn_in, lengths } =
+            SourceTable::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(Source { file, sequences, rows, burn_in, lengths })
+    }
+}
+
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SourceVisitor)
+    }
+}
+
+/// Reads one source or a list of them.
+struct SourcesVisitor;
+
+impl<'de> Visitor<'de> for SourcesVisitor {
+    type Value = Vec<Source>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SourceVisitor.expecting(f)?;
+        f.write_str(", or a list of these")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<Vec<Source>, E> {
+        SourceVisitor.visit_str(path).map(|source| vec![source])
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Source>, A::Error> {
+        SourceVisitor.visit_map(map).map(|source| vec![source])
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<Source>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list))
+    }
+}
+
+/// For serde: a source or a list of them.
+pub(super) fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
+    deserializer.deserialize_any(SourcesVisitor)
+}
