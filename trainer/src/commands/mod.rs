@@ -1,22 +1,22 @@
 //! What each subcommand of `quaver` does.
 
-mod csv_rows;
 mod demo;
 mod denoise;
 mod eval;
-mod evaluated;
+mod evaluated_model;
 mod export;
 mod export_latent;
 mod impute;
 mod inspect;
-mod pictures;
+mod plot_limits;
+mod print;
 mod progress;
+mod row_io;
 mod row_model;
 mod run;
 mod sample;
-mod say;
 mod search;
-mod table;
+mod text_table;
 mod train;
 
 use anyhow::Result;

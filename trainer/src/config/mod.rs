@@ -16,9 +16,9 @@
 //! Only `data.train` and `data.targets` are required. The keys are the fields of [`Config`] and of the
 //! structs in it.
 
-mod check;
 mod data;
 mod document;
+mod invalid;
 mod latent;
 mod model;
 mod noise;
@@ -32,19 +32,19 @@ use anyhow::{Context, Result, anyhow};
 use quaver::checkpoint::{Likelihood, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
-use check::{Fault, fault, within};
 use document::{Document, Override};
+use invalid::{InvalidValue, invalid, within};
 
 pub use data::{
-    AddedNoise, Augment, Columns, DataConfig, Format, Mirror, Patterns, RowList, RowRange, RowSelection,
-    Source, Targets,
+    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
+    MirrorConfig, RowList, RowRange, RowSelection, Targets,
 };
-pub use latent::{Direction, Family, Latent, OutputNoise, Recognition, Variance};
-pub use model::{Cell, Model};
-pub use noise::{Noise, NoiseKind};
-pub use search::{Distribution, Halving, Search};
-pub use training::{Init, Keep, Optimiser, Padding, Schedule, Training};
-pub use weights::{Posterior, Weights};
+pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
+pub use model::{CellName, ModelConfig};
+pub use noise::{NoiseConfig, NoiseKind};
+pub use search::{Distribution, HalvingConfig, SearchConfig};
+pub use training::{InitConfig, OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
+pub use weights::{WeightPosterior, WeightsConfig};
 
 /// Everything an experiment is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,40 +57,40 @@ pub struct Config {
     pub data: DataConfig,
     /// The architecture.
     #[serde(default)]
-    pub model: Model,
+    pub model: ModelConfig,
     /// Noise on units.
     #[serde(default)]
-    pub noise: Noise,
+    pub noise: NoiseConfig,
     /// What is known of the weights.
     #[serde(default)]
-    pub weights: Weights,
+    pub weights: WeightsConfig,
     /// Latent sequences: with this section, the model is not a predictor but two nets, of which `[model]` is the one that
     /// generates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latent: Option<Latent>,
+    pub latent: Option<LatentConfig>,
     /// The recognition net of a latent model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recognition: Option<Recognition>,
+    pub recognition: Option<RecognitionConfig>,
     /// Where training begins.
     #[serde(default)]
-    pub init: Init,
+    pub init: InitConfig,
     /// The optimiser and when it stops.
     #[serde(default)]
-    pub training: Training,
+    pub training: TrainingConfig,
     /// What a search draws anew for every trial. The config as run does not have it: there everything is settled.
     #[serde(default, skip_serializing)]
-    pub search: Search,
+    pub search: SearchConfig,
 }
 
 /// The sections that describe one network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetworkConfig {
     /// The architecture.
-    pub model: Model,
+    pub model: ModelConfig,
     /// Noise on units.
-    pub noise: Noise,
+    pub noise: NoiseConfig,
     /// What is known of the weights.
-    pub weights: Weights,
+    pub weights: WeightsConfig,
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
@@ -132,7 +132,9 @@ impl Config {
         let config: Config = document.read()?;
         match config.check() {
             Ok(()) => Ok(config),
-            Err(Fault { key, problem }) => Err(anyhow!("{}: `{key}` {problem}", document.origin(&key))),
+            Err(InvalidValue { key, problem }) => {
+                Err(anyhow!("{}: `{key}` {problem}", document.origin(&key)))
+            }
         }
     }
 
@@ -162,14 +164,14 @@ impl Config {
         done.saturating_sub(best.max(warm_up))
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), InvalidValue> {
         // TOML has no larger whole numbers, and the config as run must be writable.
         within("seed", self.seed, 0..=i64::MAX as u64)?;
         self.data.check(self.model.likelihood)?;
         self.model.check()?;
         if self.model.residual && !self.data.targets_are_inputs() {
             let problem = "needs `data.targets = \"next\"` or `\"clean\"`: other columns have no value among the inputs to start from";
-            return Err(fault("model.residual", problem));
+            return Err(invalid("model.residual", problem));
         }
         self.noise.check()?;
         self.weights.check()?;
@@ -181,22 +183,22 @@ impl Config {
     }
 
     /// Checks that methods which live on variance get some.
-    fn check_variance(&self) -> Result<(), Fault> {
+    fn check_variance(&self) -> Result<(), InvalidValue> {
         let silent = self.model.is_silent(&self.noise) && !self.weights.has_variance();
         if self.model.implicit_variance && silent {
             let problem =
                 "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
-            return Err(fault("model.implicit_variance", problem));
+            return Err(invalid("model.implicit_variance", problem));
         }
         if self.weights.has_variance() && self.model.output == OutputMode::MeanOnly {
             let problem =
                 "must be \"propagating\" when weights are uncertain: a plain output carries no variance";
-            return Err(fault("model.output", problem));
+            return Err(invalid("model.output", problem));
         }
         let gaussian = self.model.likelihood == Likelihood::Gaussian && !self.model.implicit_variance;
-        if self.weights.posterior == Posterior::Vb && !gaussian {
+        if self.weights.posterior == WeightPosterior::Vb && !gaussian {
             let problem = "\"vb\" needs a Gaussian likelihood with a learned noise; \"ropd\" works with all";
-            return Err(fault("weights.posterior", problem));
+            return Err(invalid("weights.posterior", problem));
         }
         Ok(())
     }

@@ -3,17 +3,17 @@
 use quaver::checkpoint::{Likelihood, MAX_LAYERS, MAX_WIDTH, MomentForm, OutputMode};
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, share, within};
-use super::noise::{Noise, NoiseKind};
+use super::invalid::{InvalidValue, invalid, share, within};
+use super::noise::{NoiseConfig, NoiseKind};
 
 /// The section `[model]`: the architecture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Model {
+pub struct ModelConfig {
     /// The recurrence of every layer: `"lstm"` (the default), or a simple recurrent layer with `"tanh"`,
     /// `"sigmoid"` or `"relu"` as its activation function; `"dense-tanh"`, `"dense-sigmoid"` and
     /// `"dense-relu"` have no recurrence.
-    pub cell: Cell,
+    pub cell: CellName,
     /// Units per layer, input side first: 1 to 8 layers of 1 to 4096 units; `[32]` unless given.
     pub layers: Vec<u16>,
     /// `"propagating"` (the default) carries variance through the output layer; `"plain"` uses the means
@@ -44,7 +44,7 @@ pub struct Model {
 /// Value of `model.cell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cell {
+pub enum CellName {
     /// Long short-term memory.
     Lstm,
     /// Simple recurrence with tanh.
@@ -90,10 +90,10 @@ enum MomentsName {
     Paper,
 }
 
-impl Default for Model {
+impl Default for ModelConfig {
     fn default() -> Self {
-        Model {
-            cell: Cell::Lstm,
+        ModelConfig {
+            cell: CellName::Lstm,
             layers: vec![32],
             output: OutputMode::Propagating,
             residual: false,
@@ -106,31 +106,31 @@ impl Default for Model {
     }
 }
 
-impl Model {
-    pub(super) fn check(&self) -> Result<(), Fault> {
+impl ModelConfig {
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
         self.check_at("model")?;
         let normal = matches!(self.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
         if self.residual && !normal {
             let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not sums";
-            return Err(fault("model.residual", problem));
+            return Err(invalid("model.residual", problem));
         }
         share("model.variance_scale_min", self.variance_scale_min.into())?;
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
-            return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
+            return Err(invalid("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
         }
         if self.implicit_variance && self.output == OutputMode::MeanOnly {
             let problem = "needs `model.output = \"propagating\"`: a plain output carries no variance";
-            return Err(fault("model.implicit_variance", problem));
+            return Err(invalid("model.implicit_variance", problem));
         }
         Ok(())
     }
 
     /// Checks the layers, which section `section` lists.
-    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
+    pub(super) fn check_at(&self, section: &str) -> Result<(), InvalidValue> {
         let key = &format!("{section}.layers");
         if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
             let found = self.layers.len();
-            return Err(fault(
+            return Err(invalid(
                 key,
                 format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
             ));
@@ -139,7 +139,7 @@ impl Model {
     }
 
     /// Whether no connection of the network has noise that variance could come from.
-    pub(super) fn is_silent(&self, noise: &Noise) -> bool {
+    pub(super) fn is_silent(&self, noise: &NoiseConfig) -> bool {
         let silent = |keep: f32, var: f32| match noise.kind {
             NoiseKind::Dropout => keep >= 1.0,
             NoiseKind::Multiplicative | NoiseKind::Additive => var <= 0.0,
@@ -151,12 +151,12 @@ impl Model {
     }
 }
 
-impl Cell {
+impl CellName {
     /// Whether a layer of this kind reads its own last state.
     pub fn is_recurrent(self) -> bool {
         match self {
-            Cell::Lstm | Cell::Tanh | Cell::Sigmoid | Cell::Relu => true,
-            Cell::DenseTanh | Cell::DenseSigmoid | Cell::DenseRelu => false,
+            CellName::Lstm | CellName::Tanh | CellName::Sigmoid | CellName::Relu => true,
+            CellName::DenseTanh | CellName::DenseSigmoid | CellName::DenseRelu => false,
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, not_negative, probability};
+use super::invalid::{InvalidValue, invalid, not_negative, probability};
 
 /// The section `[noise]` (Bayer 2015, thesis, 2.3.4 and 2.5). Dropout is given by probabilities to *keep* a unit, of which
 /// 1 means no noise; the other kinds by variances, of which 0 means no noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Noise {
+pub struct NoiseConfig {
     /// `"dropout"` (the default), or Gaussian noise that is `"multiplicative"` (mean 1) or `"additive"` (mean 0).
     pub kind: NoiseKind,
     /// For the inputs of the first layer.
@@ -43,9 +43,9 @@ pub enum NoiseKind {
     Additive,
 }
 
-impl Default for Noise {
+impl Default for NoiseConfig {
     fn default() -> Self {
-        Noise {
+        NoiseConfig {
             kind: NoiseKind::Dropout,
             input_keep: 1.0,
             between_keep: 1.0,
@@ -60,20 +60,20 @@ impl Default for Noise {
     }
 }
 
-impl Noise {
-    pub(super) fn check(&self) -> Result<(), Fault> {
+impl NoiseConfig {
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
         self.check_at("noise")
     }
 
     /// Checks the noise that stands in section `section`.
-    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
+    pub(super) fn check_at(&self, section: &str) -> Result<(), InvalidValue> {
         for (key, keep) in self.keeps() {
             let key = &format!("{section}.{key}");
             probability(key, keep.into())?;
             if self.kind != NoiseKind::Dropout && keep != 1.0 {
                 let problem =
                     format!("belongs to `{section}.kind = \"dropout\"`; other kinds are set by variances");
-                return Err(fault(key, problem));
+                return Err(invalid(key, problem));
             }
         }
         for (key, var) in self.vars() {
@@ -84,14 +84,14 @@ impl Noise {
                     "belongs to `{section}.kind = \"multiplicative\"` or `\"additive\"`; dropout is set by \
                      probabilities to keep"
                 );
-                return Err(fault(key, problem));
+                return Err(invalid(key, problem));
             }
         }
         if self.learn_keep && !self.has_dropout() {
             let problem = format!(
                 "needs a probability below 1 to begin with, such as `{section}.recurrent_keep = 0.9`"
             );
-            return Err(fault(&format!("{section}.learn_keep"), problem));
+            return Err(invalid(&format!("{section}.learn_keep"), problem));
         }
         Ok(())
     }

@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::check::{Fault, fault, positive, within};
+use super::invalid::{InvalidValue, invalid, positive, within};
 
 /// The section `[search]`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "Table")]
-pub struct Search {
+pub struct SearchConfig {
     /// How soon bad trials stop.
-    pub halving: Halving,
+    pub halving: HalvingConfig,
     /// What is drawn, by dotted key.
     pub space: BTreeMap<String, Distribution>,
 }
@@ -29,16 +29,16 @@ pub struct Search {
 /// `training.epochs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Halving {
+pub struct HalvingConfig {
     /// Epochs that every trial gets at least; a ninth of `training.epochs` unless given.
     pub first_epochs: Option<usize>,
     /// One of this many trials goes on, for this many times the epochs; 3 unless given, 1 to train every trial to its end.
     pub factor: usize,
 }
 
-impl Default for Halving {
+impl Default for HalvingConfig {
     fn default() -> Self {
-        Halving { first_epochs: None, factor: 3 }
+        HalvingConfig { first_epochs: None, factor: 3 }
     }
 }
 
@@ -66,11 +66,11 @@ pub enum Distribution {
 const NAMES: [&str; 8] =
     ["uniform", "log_uniform", "uniform_variance", "normal", "integer", "log_integer", "choice", "list"];
 
-impl TryFrom<Table> for Search {
+impl TryFrom<Table> for SearchConfig {
     type Error = String;
 
     fn try_from(mut table: Table) -> Result<Self, String> {
-        let mut search = Search::default();
+        let mut search = SearchConfig::default();
         if let Some(halving) = table.remove("halving") {
             search.halving = halving.try_into().map_err(|error| format!("`search.halving`: {error}"))?;
         }
@@ -124,8 +124,8 @@ fn distribution(key: &str, table: Table) -> Result<Distribution, String> {
     })
 }
 
-impl Search {
-    pub(super) fn check(&self, epochs: usize) -> Result<(), Fault> {
+impl SearchConfig {
+    pub(super) fn check(&self, epochs: usize) -> Result<(), InvalidValue> {
         within("search.halving.factor", self.halving.factor, 1..=100)?;
         if let Some(first) = self.halving.first_epochs {
             within("search.halving.first_epochs", first, 1..=epochs)?;
@@ -133,19 +133,19 @@ impl Search {
         if self.space.contains_key("training.epochs") {
             let problem =
                 "cannot be searched: halving shares out the epochs. Set the most in `training.epochs`";
-            return Err(fault("search.training.epochs", problem));
+            return Err(invalid("search.training.epochs", problem));
         }
         self.space.iter().try_for_each(|(key, distribution)| distribution.check(&format!("search.{key}")))
     }
 }
 
 impl Distribution {
-    fn check(&self, key: &str) -> Result<(), Fault> {
+    fn check(&self, key: &str) -> Result<(), InvalidValue> {
         match self {
             Distribution::Uniform(ends) => ascending(key, *ends),
             Distribution::LogUniform(ends) => positive(key, ends[0]).and_then(|()| ascending(key, *ends)),
             Distribution::UniformVariance(ends) if ends[0] < 0.0 => {
-                Err(fault(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
+                Err(invalid(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
             }
             Distribution::UniformVariance(ends) => ascending(key, *ends),
             Distribution::Normal([_, std_dev]) => positive(key, *std_dev),
@@ -154,7 +154,7 @@ impl Distribution {
                 within(key, ends[0], 1..=i64::MAX).and_then(|()| ascending(key, *ends))
             }
             Distribution::Choice(values) if values.is_empty() => {
-                Err(fault(key, "has nothing to choose from"))
+                Err(invalid(key, "has nothing to choose from"))
             }
             Distribution::Choice(_) => Ok(()),
             Distribution::List(parts) => parts.iter().try_for_each(|part| part.check(key)),
@@ -162,11 +162,11 @@ impl Distribution {
     }
 }
 
-fn ascending<T: PartialOrd + std::fmt::Display>(key: &str, [low, high]: [T; 2]) -> Result<(), Fault> {
+fn ascending<T: PartialOrd + std::fmt::Display>(key: &str, [low, high]: [T; 2]) -> Result<(), InvalidValue> {
     if low < high {
         return Ok(());
     }
-    Err(fault(key, format!("goes from {low} to {high}: the first must be below the second")))
+    Err(invalid(key, format!("goes from {low} to {high}: the first must be below the second")))
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
 
     const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
-    fn parse(search: &str) -> anyhow::Result<Search> {
+    fn parse(search: &str) -> anyhow::Result<SearchConfig> {
         Ok(Config::parse("run.toml", &format!("{SHORT}[search]\n{search}"), &[])?.search)
     }
 
@@ -190,7 +190,7 @@ mod tests {
         ];
         for form in forms {
             let search = parse(form).unwrap();
-            assert_eq!(search.halving, Halving { first_epochs: None, factor: 3 });
+            assert_eq!(search.halving, HalvingConfig { first_epochs: None, factor: 3 });
             assert_eq!(search.space["noise.input_keep"], Distribution::Uniform([0.5, 1.0]), "{form}");
         }
     }
@@ -203,7 +203,7 @@ mod tests {
              g = { list = [{ integer = [1, 2] }, { choice = [7] }] }\nhalving = { first_epochs = 2, factor = 4 }",
         );
         let search = search.unwrap();
-        assert_eq!(search.halving, Halving { first_epochs: Some(2), factor: 4 });
+        assert_eq!(search.halving, HalvingConfig { first_epochs: Some(2), factor: 4 });
         assert_eq!(search.space.len(), 7);
         let parts = vec![Distribution::Integer([1, 2]), Distribution::Choice(vec![Value::Integer(7)])];
         assert_eq!(search.space["g"], Distribution::List(parts));

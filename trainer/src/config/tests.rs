@@ -89,11 +89,11 @@ fn error(text: &str, overrides: &[&str]) -> String {
 fn defaults() {
     let config = parse(SHORT, &[]).unwrap();
     assert_eq!((config.seed, config.data.header), (1, true));
-    assert_eq!(config.data.train, [Source::whole("a.csv")]);
+    assert_eq!(config.data.train, [DataSource::whole("a.csv")]);
     assert_eq!(config.data.inputs, Columns::All);
     assert_eq!(config.data.targets, Targets::Matching(vec!["force".into()]));
     assert_eq!(config.data.fraction_set_aside(), Some(0.2));
-    assert_eq!(config.model, Model::default());
+    assert_eq!(config.model, ModelConfig::default());
     assert_eq!(config.training.learning_rate, 0.003);
 }
 
@@ -101,7 +101,7 @@ fn defaults() {
 fn every_key() {
     let config = parse(LONG, &[]).unwrap();
     let cut = |text: &str| text.parse::<RowRange>().unwrap();
-    let stretch = |text: &str| Some(RowSelection::Stretch(cut(text)));
+    let stretch = |text: &str| Some(RowSelection::Range(cut(text)));
     assert_eq!(config.data.train[1].sequences, Some(cut("2")));
     assert_eq!(config.data.train[1].rows, stretch("..80%"));
     assert_eq!(config.data.valid[0].rows, stretch("80%.."));
@@ -145,8 +145,8 @@ fn overrides_win_and_need_no_quotes() {
         "seed=0",
     ];
     let config = parse(SHORT, &set).unwrap();
-    assert_eq!((config.training.epochs, config.model.cell, config.seed), (6, Cell::Sigmoid, 0));
-    assert_eq!(config.data.train, [Source::whole("x.csv")]);
+    assert_eq!((config.training.epochs, config.model.cell, config.seed), (6, CellName::Sigmoid, 0));
+    assert_eq!(config.data.train, [DataSource::whole("x.csv")]);
     let config = parse("", &["data.train=a.csv", "data.targets=next"]).unwrap();
     assert_eq!(config.data.targets, Targets::Next);
 }

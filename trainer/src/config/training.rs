@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, not_negative, positive, share, within};
+use super::invalid::{InvalidValue, invalid, not_negative, positive, share, within};
 
 /// The section `[init]`: where training begins (Bayer 2015, thesis, 1.3.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Init {
+pub struct InitConfig {
     /// The folder of a run whose best state training begins with, its scaling included: to fit what was learned from many
     /// to one. Nothing is drawn then, so that no other key of this section may be set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,9 +39,9 @@ pub struct Init {
     pub weight_deviation: f32,
 }
 
-impl Default for Init {
+impl Default for InitConfig {
     fn default() -> Self {
-        Init {
+        InitConfig {
             from: None,
             input_std_dev: None,
             recurrent_std_dev: None,
@@ -57,9 +57,9 @@ impl Default for Init {
 /// The section `[training]`: the optimiser and when it stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Training {
+pub struct TrainingConfig {
     /// `"adam"` (the default), or `"rmsprop"` or `"adadelta"`, both with Nesterov momentum.
-    pub optimiser: Optimiser,
+    pub optimiser: OptimiserKind,
     /// Step size; 0.003 unless given. Adadelta finds its own: 1 leaves it alone.
     pub learning_rate: f32,
     /// Share γ of the last step that rmsprop and Adadelta go on with; 0.9 unless given.
@@ -95,7 +95,7 @@ pub struct Training {
     /// Which state is evaluated and exported: `"best"` (the default), that of the epoch with the lowest validation loss, or
     /// `"last"`. With the last one, neither patience nor a plateau looks at validation, which may then be part of the
     /// training data.
-    pub keep: Keep,
+    pub keep: StateSelection,
     /// Norm that a larger gradient is shortened to; 5 unless given, 0 for no limit.
     pub clip_norm: f32,
     /// Time after which training stops, in minutes; no limit unless given.
@@ -106,7 +106,7 @@ pub struct Training {
 /// Value of `training.optimiser`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Optimiser {
+pub enum OptimiserKind {
     /// Adam (Kingma and Ba 2015).
     Adam,
     /// rmsprop (Tieleman and Hinton 2012).
@@ -143,17 +143,17 @@ pub enum Padding {
 /// Value of `training.keep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Keep {
+pub enum StateSelection {
     /// The state of the epoch with the lowest validation loss.
     Best,
     /// The state of the last epoch.
     Last,
 }
 
-impl Default for Training {
+impl Default for TrainingConfig {
     fn default() -> Self {
-        Training {
-            optimiser: Optimiser::Adam,
+        TrainingConfig {
+            optimiser: OptimiserKind::Adam,
             learning_rate: 0.003,
             momentum: 0.9,
             square_decay: 0.9,
@@ -168,7 +168,7 @@ impl Default for Training {
             carry_state: false,
             epochs: 30,
             patience: 10,
-            keep: Keep::Best,
+            keep: StateSelection::Best,
             clip_norm: 5.0,
             max_minutes: None,
         }
@@ -178,14 +178,14 @@ impl Default for Training {
 /// More chunks or steps than any memory holds: a slip of the finger.
 const MOST: usize = 1_000_000;
 
-impl Init {
+impl InitConfig {
     /// Makes relative paths start at `folder`.
     pub(super) fn anchor(&mut self, folder: &Path) {
         self.from = self.from.take().map(|run| folder.join(run));
     }
 
     /// `units` is the size of the smallest layer.
-    pub(super) fn check(&self, units: Option<u16>) -> Result<(), Fault> {
+    pub(super) fn check(&self, units: Option<u16>) -> Result<(), InvalidValue> {
         let optional =
             |key, value: Option<f32>| value.map_or(Ok(()), |value| not_negative(key, value.into()));
         optional("init.input_std_dev", self.input_std_dev)?;
@@ -193,28 +193,28 @@ impl Init {
         optional("init.spectral_radius", self.spectral_radius)?;
         not_negative("init.bias_std", self.bias_std.into())?;
         positive("init.weight_deviation", self.weight_deviation.into())?;
-        if self.from.is_some() && *self != (Init { from: self.from.clone(), ..Init::default() }) {
-            return Err(fault("init.from", "leaves nothing to draw: remove the other keys of `[init]`"));
+        if self.from.is_some() && *self != (InitConfig { from: self.from.clone(), ..InitConfig::default() }) {
+            return Err(invalid("init.from", "leaves nothing to draw: remove the other keys of `[init]`"));
         }
         if self.recurrent_std_dev.is_some() && self.spectral_radius.is_some() {
             let problem =
                 "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";
-            return Err(fault("init.recurrent_std_dev", problem));
+            return Err(invalid("init.recurrent_std_dev", problem));
         }
         if let Some(units) = units.filter(|&units| self.sparse > units) {
             let problem =
                 format!("must be at most the {units} units of the smallest layer, found {}", self.sparse);
-            return Err(fault("init.sparse", problem));
+            return Err(invalid("init.sparse", problem));
         }
         if !self.output_bias.is_finite() {
-            return Err(fault("init.output_bias", format!("must be finite, found {}", self.output_bias)));
+            return Err(invalid("init.output_bias", format!("must be finite, found {}", self.output_bias)));
         }
         Ok(())
     }
 }
 
-impl Training {
-    pub(super) fn check(&self) -> Result<(), Fault> {
+impl TrainingConfig {
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
         positive("training.learning_rate", self.learning_rate.into())?;
         share("training.momentum", self.momentum.into())?;
         share("training.square_decay", self.square_decay.into())?;
@@ -226,7 +226,7 @@ impl Training {
         within("training.chunk", self.chunk, 0..=MOST)?;
         if self.carry_state && (self.chunk == 0 || self.padding == Padding::Before) {
             let problem = "needs `training.chunk` above 0 and `training.padding = \"after\"`";
-            return Err(fault("training.carry_state", problem));
+            return Err(invalid("training.carry_state", problem));
         }
         within("training.epochs", self.epochs, 1..=MOST)?;
         within("training.patience", self.patience, 0..=MOST)?;

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use anyhow::{Result, bail, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
-use super::added_noise::FreshNoise;
 use super::augment::Augmentation;
+use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
 
 /// All sequences of an experiment in raw units, by split.

@@ -4,14 +4,14 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Likelihood;
 
 use super::augment::Augmentation;
-use super::columns::Choice;
 use super::dataset::Dataset;
 use super::envelope;
+use super::read_source::ReadOptions;
 use super::rows::{Rows, Sequence};
-use super::source::Reading;
+use super::select_columns::SelectedColumns;
 use super::split::split_off;
 use super::table::{Table, listed};
-use crate::config::{Config, DataConfig, Source, Targets};
+use crate::config::{Config, DataConfig, DataSource, Targets};
 
 impl Config {
     /// Reads the data, and checks that they suit the model.
@@ -38,7 +38,8 @@ impl DataConfig {
             (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
         }
         let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
-        let Choice { inputs, targets } = choice.context("data.train names no file; name at least one")?;
+        let SelectedColumns { inputs, targets } =
+            choice.context("data.train names no file; name at least one")?;
         let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
         let augmentation = self.augment.as_ref().map(augment).transpose().map_err(anyhow::Error::msg)?;
         let dataset = Dataset {
@@ -57,7 +58,12 @@ impl DataConfig {
     }
 
     /// Reads the files of one split. The first file of all settles which columns there are.
-    fn split(&self, key: &str, sources: &[Source], settled: &mut Option<Choice>) -> Result<Vec<Sequence>> {
+    fn split(
+        &self,
+        key: &str,
+        sources: &[DataSource],
+        settled: &mut Option<SelectedColumns>,
+    ) -> Result<Vec<Sequence>> {
         let mut sequences = Vec::new();
         for source in sources {
             let (choice, table) =
@@ -70,10 +76,15 @@ impl DataConfig {
         Ok(sequences)
     }
 
-    fn read(&self, source: &Source, settled: Option<&Choice>) -> Result<(Choice, Table)> {
-        let reading = Reading { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
+    fn read(
+        &self,
+        source: &DataSource,
+        settled: Option<&SelectedColumns>,
+    ) -> Result<(SelectedColumns, Table)> {
+        let reading =
+            ReadOptions { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
         source.read(reading, |names| {
-            let own = Choice::new(&self.inputs, &self.targets, names)?;
+            let own = SelectedColumns::new(&self.inputs, &self.targets, names)?;
             match settled {
                 Some(settled) => check_same_columns(settled, &own).map(|()| settled.clone()),
                 None => Ok(own),
@@ -82,7 +93,7 @@ impl DataConfig {
     }
 
     /// Parts inputs from targets in a table of all columns chosen, which has the inputs first.
-    fn sequences(&self, table: Table, choice: &Choice) -> Vec<Sequence> {
+    fn sequences(&self, table: Table, choice: &SelectedColumns) -> Vec<Sequence> {
         let all: Vec<usize> = (0..table.names.len()).collect();
         let (inputs, targets) = all.split_at(choice.inputs.len());
         let part = |rows: Rows| match (&self.targets, self.envelope) {
@@ -97,7 +108,7 @@ impl DataConfig {
 }
 
 /// Files may order their columns as they like, but must have the same ones.
-fn check_same_columns(settled: &Choice, own: &Choice) -> Result<(), String> {
+fn check_same_columns(settled: &SelectedColumns, own: &SelectedColumns) -> Result<(), String> {
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();
         names.sort();

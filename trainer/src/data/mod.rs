@@ -8,30 +8,30 @@
 //!
 //! A missing value is `NaN` in everything up to the batch, where it becomes a mean and a variance.
 
-mod added_noise;
 mod augment;
 pub mod batch;
-mod columns;
 pub mod csv;
 mod dataset;
 mod envelope;
-mod format;
+mod infer_format;
 mod interpolate;
 mod lines;
 mod load;
+mod recording_noise;
 pub mod npy;
 pub mod piano_roll;
-mod row_selection;
+mod read_source;
+mod row_list;
 mod rows;
 mod scaler;
-mod source;
+mod select_columns;
 mod split;
 mod table;
 
-pub use added_noise::FreshNoise;
 pub use augment::Augmentation;
 pub use dataset::Dataset;
 pub use interpolate::interpolated;
+pub use recording_noise::FreshNoise;
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

@@ -27,8 +27,8 @@ pub fn gap_scores(names: &[String], gappy: &[Rows], filled: &[Rows], truth: &[Ro
         }
     }
     let (squares, n) = sums.iter().fold((0.0, 0), |(s, n), (squares, count)| (s + squares, n + count));
-    let judged = names.iter().zip(&sums).filter(|(_, (_, n))| *n > 0);
-    let per_channel = judged.map(|(name, (s, n))| (name.clone(), (s / *n as f64).sqrt(), *n)).collect();
+    let scored = names.iter().zip(&sums).filter(|(_, (_, n))| *n > 0);
+    let per_channel = scored.map(|(name, (s, n))| (name.clone(), (s / *n as f64).sqrt(), *n)).collect();
     (n > 0).then(|| GapScores { rmse: (squares / n as f64).sqrt(), per_channel })
 }
 

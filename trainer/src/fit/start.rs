@@ -8,7 +8,7 @@ use super::architecture::Architecture;
 use super::folder::RunFolder;
 use super::metrics::MetricFiles;
 use super::progress::Progress;
-use super::run::{Run, Summary};
+use super::run::{Run, RunSummary};
 use super::state::RunState;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling};
@@ -28,7 +28,7 @@ pub fn train_as<A: Architecture>(
     out: &Path,
     resume: bool,
     progress: &mut dyn Progress,
-) -> Result<Summary> {
+) -> Result<RunSummary> {
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out, config.latent.is_some());
     let fresh = fresh_state::<A>(config, data)?;
@@ -45,12 +45,12 @@ pub fn train_as<A: Architecture>(
 
 /// The state before the first epoch.
 fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
-    let spec = A::design(config, data)?;
+    let spec = A::from_config(config, data)?;
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
             let scaling = spec.scaling(data);
-            (spec.draw(config, data, &scaling), scaling)
+            (spec.init_parameters(config, data, &scaling), scaling)
         }
     };
     let names = [data.input_names.clone(), data.target_names.clone()];
@@ -74,7 +74,7 @@ fn inherit<A: Architecture>(
         data.input_names.join(", "),
         data.target_names.join(", ")
     );
-    let method = spec.draw(config, data, &source.scaling).method;
+    let method = spec.init_parameters(config, data, &source.scaling).method;
     ensure!(
         spec.fits(&source.parameters) && source.parameters.method == method,
         "the run in `{shown}` trained another architecture: begin with the `[model]`, `[weights]` and learned noise of \

@@ -5,17 +5,17 @@ use quaver::checkpoint::{MAX_WIDTH, ModelSpec, Prior, Target};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Direction, Family, Init, Latent, NetworkConfig, OutputNoise};
-use crate::nn::{Method, Parameters, model_spec};
+use crate::config::{Config, Direction, InitConfig, LatentConfig, LatentFamily, NetworkConfig, OutputNoise};
+use crate::nn::{Parameters, TrainingMethod, model_spec};
 use crate::random::{Purpose, stream};
 
 /// One of the two networks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Net {
+pub struct LatentNet {
     /// Its architecture.
     pub spec: ModelSpec,
     /// How it is trained.
-    pub method: Method,
+    pub method: TrainingMethod,
     /// Whether it has layers that read the sequence backwards as well.
     pub bidirectional: bool,
 }
@@ -24,13 +24,13 @@ pub struct Net {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatentNets {
     /// How the generative net gets at the past.
-    pub family: Family,
+    pub family: LatentFamily,
     /// What is expected of the latent variables.
     pub prior: Prior,
     /// From observations to latent variables.
-    pub recognition: Net,
+    pub recognition: LatentNet,
     /// From latent variables to observations.
-    pub generative: Net,
+    pub generative: LatentNet,
     /// Whether the noise of the outputs is 1 while learning and then found on validation data (Bayer 2015, thesis, 4.4.2).
     pub searched_noise: bool,
 }
@@ -44,30 +44,30 @@ impl LatentNets {
     ///
     /// # Errors
     /// When a net would be wider than the runtime takes.
-    pub fn new(config: &Config, latent: &Latent, channels: usize) -> Result<Self> {
+    pub fn new(config: &Config, latent: &LatentConfig, channels: usize) -> Result<Self> {
         let latents = usize::from(latent.latents);
         let networks = [config.recognition_network(), config.network()];
         let recognition = recognition_spec(&networks[0], width("channels", channels)?, latent.latents);
         let last = recognition.layers.last().map_or(0, |layer| usize::from(layer.units));
         let inputs = match latent.family {
-            Family::Storn => channels + latents,
-            Family::Vosp => last + latents,
-            Family::Vrae => latents,
+            LatentFamily::Storn => channels + latents,
+            LatentFamily::Vosp => last + latents,
+            LatentFamily::Vrae => latents,
         };
         let generative =
             generative_spec(&networks[1], width("inputs of the generative net", inputs)?, channels as u16);
         Ok(LatentNets {
             family: latent.family,
             prior: latent.prior,
-            recognition: Net {
+            recognition: LatentNet {
                 spec: recognition,
-                method: Method::from(&networks[0]),
+                method: TrainingMethod::from(&networks[0]),
                 bidirectional: latent.direction() == Direction::Bidirectional,
             },
-            generative: Net {
+            generative: LatentNet {
                 spec: generative,
-                method: Method::from(&networks[1]),
-                bidirectional: latent.family == Family::Vrae,
+                method: TrainingMethod::from(&networks[1]),
+                bidirectional: latent.family == LatentFamily::Vrae,
             },
             searched_noise: latent.noise == OutputNoise::Fixed,
         })
@@ -89,14 +89,14 @@ impl LatentNets {
     }
 
     /// Draws the parameters of both; each part has a seed of its own. The bias of the outputs is the generative net's.
-    pub fn draw(&self, init: &Init, seed: u64) -> Parameters {
-        let of_recognition = Init { output_bias: 0.0, ..init.clone() };
+    pub fn init_parameters(&self, init: &InitConfig, seed: u64) -> Parameters {
+        let of_recognition = InitConfig { output_bias: 0.0, ..init.clone() };
         let nets = [(&self.recognition, &of_recognition), (&self.generative, init)];
         let mut parts = Vec::new();
         for (place, ((net, init), (prefix, backward))) in (0..).zip(nets.into_iter().zip(PREFIXES)) {
             let draw = |part: u64| {
                 let seed = stream(seed, Purpose::Part { index: 2 * place + part }).next_u64();
-                init.draw_for(&net.spec, net.method, seed)
+                init.parameters_for(&net.spec, net.method, seed)
             };
             parts.push((prefix, draw(0)));
             if net.bidirectional {
@@ -108,13 +108,13 @@ impl LatentNets {
 
     /// Whether these are the parameters of both.
     pub fn fits(&self, parameters: &Parameters) -> bool {
-        let shaped = |net: &Net| Parameters::shaped(&net.spec, net.method);
+        let shaped = |net: &LatentNet| Parameters::zeros_for(&net.spec, net.method);
         let nets = [&self.recognition, &self.generative].into_iter().zip(PREFIXES);
         let parts = nets.flat_map(|(net, (prefix, backward))| {
-            let back = net.bidirectional.then(|| (backward, shaped(net).without_output()));
-            [(prefix, shaped(net))].into_iter().chain(back)
+            let backward_layers = net.bidirectional.then(|| (backward, shaped(net).without_output()));
+            [(prefix, shaped(net))].into_iter().chain(backward_layers)
         });
-        parameters.looks_like(&Parameters::joined(parts))
+        parameters.has_shapes_of(&Parameters::joined(parts))
     }
 }
 
@@ -172,11 +172,11 @@ mod tests {
         let lines = "latent = { family = \"storn\", latents = 1, variance = \"carried\" }\n\
                      recognition = { noise = { output_keep = 0.9 } }";
         let config = parse(lines);
-        let method = Method::from(&config.recognition_network());
+        let method = TrainingMethod::from(&config.recognition_network());
         assert!(method.implicit_variance && method.learned_keep && method.scale_min == Some(0.1));
         assert_eq!(recognition_spec(&config.recognition_network(), 1, 1).likelihood, Likelihood::Gaussian);
         assert!(
-            !Method::from(&config.network()).learned_keep,
+            !TrainingMethod::from(&config.network()).learned_keep,
             "the generative net's are chosen, not learned"
         );
     }

@@ -8,7 +8,7 @@ mod uses;
 use quaver::checkpoint::Target;
 
 use super::nets::LatentNets;
-use crate::config::{Config, Init};
+use crate::config::{Config, InitConfig};
 use crate::data::batch::{Batch, Chunk};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::nn::Parameters;
@@ -24,7 +24,7 @@ fn config(lines: &str, overrides: &[&str]) -> Config {
 /// The nets of a config for so many channels, with parameters to begin with.
 fn nets(config: &Config, channels: usize) -> (LatentNets, Parameters) {
     let nets = LatentNets::new(config, config.latent.as_ref().unwrap(), channels).unwrap();
-    let parameters = nets.draw(&Init { output_bias: 0.1, ..config.init.clone() }, 5);
+    let parameters = nets.init_parameters(&InitConfig { output_bias: 0.1, ..config.init.clone() }, 5);
     assert!(nets.fits(&parameters));
     (nets, parameters)
 }

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{NetworkConfig, Posterior, Weights};
+use crate::config::{NetworkConfig, WeightPosterior, WeightsConfig};
 
 /// How a network is trained. The default: weights are plain numbers, noise and scales are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Method {
+pub struct TrainingMethod {
     /// What is learned of each weight.
-    pub posterior: Posterior,
+    pub posterior: WeightPosterior,
     /// Noise on the weights.
     pub weight_noise: WeightNoise,
     /// Lower bound β_min of the factors β on the variances of all layers, if those are learned (Bayer 2015, thesis,
@@ -39,9 +39,9 @@ pub enum WeightNoise {
     },
 }
 
-impl From<&NetworkConfig> for Method {
+impl From<&NetworkConfig> for TrainingMethod {
     fn from(NetworkConfig { model, noise, weights }: &NetworkConfig) -> Self {
-        Method {
+        TrainingMethod {
             posterior: weights.posterior,
             weight_noise: weights.into(),
             scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
@@ -51,8 +51,8 @@ impl From<&NetworkConfig> for Method {
     }
 }
 
-impl From<&Weights> for WeightNoise {
-    fn from(weights: &Weights) -> Self {
+impl From<&WeightsConfig> for WeightNoise {
+    fn from(weights: &WeightsConfig) -> Self {
         if weights.keep < 1.0 {
             WeightNoise::DropConnect { keep: weights.keep }
         } else if weights.noise_std > 0.0 {

@@ -14,7 +14,8 @@ mod layer_function;
 pub(crate) mod linear;
 pub mod method;
 pub mod net;
-pub mod noise;
+pub mod noise_coefficients;
+pub mod noise_layer;
 pub(crate) mod observation_head;
 pub mod parallel;
 pub mod parameters;
@@ -22,15 +23,14 @@ pub mod product;
 pub mod recurrence;
 mod spec;
 pub mod tensors;
-pub mod unit_noise;
 pub(crate) mod vectorised;
 
 #[cfg(test)]
 mod net_tests;
 
-pub use method::{Method, WeightNoise};
-pub use net::{Prediction, predict};
-pub use parameters::{Named, Parameters};
+pub use method::{TrainingMethod, WeightNoise};
+pub use net::{BatchPrediction, predict};
+pub use parameters::{NamedTensor, Parameters};
 pub use spec::{model_spec, predictor_spec};
 
 /// A noiseless Gaussian network for tests.

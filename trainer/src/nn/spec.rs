@@ -6,7 +6,7 @@ use quaver::checkpoint::{
     WeightFormat,
 };
 
-use crate::config::{Cell, Config, NetworkConfig, Noise, NoiseKind};
+use crate::config::{CellName, Config, NetworkConfig, NoiseConfig, NoiseKind};
 
 /// The predictor of a config for this many input and target channels, with weights of 32 bits.
 ///
@@ -63,7 +63,7 @@ pub fn model_spec(network: &NetworkConfig, inputs: u16, outputs: u16, target: Ta
 }
 
 /// Noise that changes nothing is no noise at all, which the runtime then does not pay for.
-fn unit_noise(noise: &Noise, keep: f32, var: f32) -> UnitNoise {
+fn unit_noise(noise: &NoiseConfig, keep: f32, var: f32) -> UnitNoise {
     match noise.kind {
         NoiseKind::Dropout if keep < 1.0 => UnitNoise::Dropout { keep },
         NoiseKind::Multiplicative if var > 0.0 => UnitNoise::Multiplicative { var },
@@ -72,16 +72,16 @@ fn unit_noise(noise: &Noise, keep: f32, var: f32) -> UnitNoise {
     }
 }
 
-impl From<Cell> for CellKind {
-    fn from(cell: Cell) -> CellKind {
+impl From<CellName> for CellKind {
+    fn from(cell: CellName) -> CellKind {
         match cell {
-            Cell::Lstm => CellKind::Lstm,
-            Cell::Tanh => CellKind::Elman(Activation::Tanh),
-            Cell::Sigmoid => CellKind::Elman(Activation::Sigmoid),
-            Cell::Relu => CellKind::Elman(Activation::Relu),
-            Cell::DenseTanh => CellKind::Dense(Activation::Tanh),
-            Cell::DenseSigmoid => CellKind::Dense(Activation::Sigmoid),
-            Cell::DenseRelu => CellKind::Dense(Activation::Relu),
+            CellName::Lstm => CellKind::Lstm,
+            CellName::Tanh => CellKind::Elman(Activation::Tanh),
+            CellName::Sigmoid => CellKind::Elman(Activation::Sigmoid),
+            CellName::Relu => CellKind::Elman(Activation::Relu),
+            CellName::DenseTanh => CellKind::Dense(Activation::Tanh),
+            CellName::DenseSigmoid => CellKind::Dense(Activation::Sigmoid),
+            CellName::DenseRelu => CellKind::Dense(Activation::Relu),
         }
     }
 }
@@ -91,8 +91,8 @@ mod tests {
     use quaver::checkpoint::{Likelihood, MomentForm, OutputMode};
 
     use super::*;
-    use crate::config::Posterior;
-    use crate::nn::{Method, WeightNoise};
+    use crate::config::WeightPosterior;
+    use crate::nn::{TrainingMethod, WeightNoise};
 
     const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
@@ -106,8 +106,8 @@ mod tests {
         Config::parse("run.toml", text, &overrides).unwrap()
     }
 
-    fn method(config: &Config) -> Method {
-        Method::from(&config.network())
+    fn method(config: &Config) -> TrainingMethod {
+        TrainingMethod::from(&config.network())
     }
 
     #[test]
@@ -136,14 +136,16 @@ mod tests {
     fn methods_described() {
         let found = method(&parse(LONG, &[]));
         assert_eq!((found.scale_min, found.learned_keep), (Some(0.2), true));
-        assert_eq!(method(&parse(SHORT, &[])), Method::default());
+        assert_eq!(method(&parse(SHORT, &[])), TrainingMethod::default());
         let of = |set: &[&str]| {
             let config = parse(SHORT, set);
             (method(&config), predictor_spec(&config, 2, 1).unwrap())
         };
         let (found, spec) = of(&["weights.posterior=vb"]);
         assert!(
-            found.posterior == Posterior::Vb && spec.layers[0].weight_variance && spec.output.weight_variance
+            found.posterior == WeightPosterior::Vb
+                && spec.layers[0].weight_variance
+                && spec.output.weight_variance
         );
         let (found, spec) = of(&["weights.keep=0.5"]);
         assert_eq!(found.weight_noise, WeightNoise::DropConnect { keep: 0.5 });

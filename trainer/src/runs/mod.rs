@@ -1,7 +1,7 @@
-//! Runs of either kind: a predictor, or a latent model. [`train`] trains what the config asks for, and [`Trained`] is what a run has
+//! Runs of either kind: a predictor, or a latent model. [`train`] trains what the config asks for, and [`TrainedState`] is what a run has
 //! learned.
 
-mod trained;
+mod trained_state;
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use quaver::checkpoint::ModelSpec;
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::fit::progress::Progress;
-use crate::fit::{Summary, train_as};
+use crate::fit::{RunSummary, train_as};
 use crate::latent::LatentNets;
 
-pub use trained::Trained;
+pub use trained_state::TrainedState;
 
 /// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
 ///
@@ -30,7 +30,7 @@ pub fn train(
     out: &Path,
     resume: bool,
     progress: &mut dyn Progress,
-) -> Result<Summary> {
+) -> Result<RunSummary> {
     if config.latent.is_some() {
         train_as::<LatentNets>(config, data, out, resume, progress)
     } else {

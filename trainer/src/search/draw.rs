@@ -4,14 +4,14 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 
-use crate::config::{Distribution, Search};
+use crate::config::{Distribution, SearchConfig};
 use crate::random::{normal, uniform};
 
 /// What trial `index` of a search draws, by key.
 ///
 /// A value depends on the seed, the trial and its key alone: more trials leave the first ones as they are, and another
 /// key changes none of the others.
-pub fn values(search: &Search, seed: u64, index: usize) -> Vec<(String, Value)> {
+pub fn values(search: &SearchConfig, seed: u64, index: usize) -> Vec<(String, Value)> {
     let draw = |(key, distribution): (&String, &Distribution)| {
         (key.clone(), draw(distribution, &mut stream(seed, index, key)))
     };
@@ -109,9 +109,9 @@ mod tests {
     #[test]
     fn values_depend_on_seed_trial_and_key_alone() {
         let uniform = || Distribution::Uniform([0.0, 1.0]);
-        let search = |keys: &[&str]| Search {
+        let search = |keys: &[&str]| SearchConfig {
             space: keys.iter().map(|key| (key.to_string(), uniform())).collect(),
-            ..Search::default()
+            ..SearchConfig::default()
         };
         let (two, three) = (search(&["b", "d"]), search(&["a", "b", "d"]));
         assert_eq!(values(&two, 3, 5), values(&three, 3, 5)[1..]);

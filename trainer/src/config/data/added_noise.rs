@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// ones. The clean rows are kept for scoring and, with `targets = "clean"`, for learning.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AddedNoise {
+pub struct AddedNoiseConfig {
     /// White normal noise with this ratio of signal to noise in every channel, in decibels: its variance is that of the
     /// channel over the training split, times 10^(−db/10).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,9 +29,9 @@ fn first_seed() -> u64 {
     1
 }
 
-impl AddedNoise {
+impl AddedNoiseConfig {
     /// What is wrong with the values, if anything.
-    pub(super) fn fault(&self) -> Option<&'static str> {
+    pub(super) fn invalid(&self) -> Option<&'static str> {
         match (self.db, self.on) {
             (Some(db), None) if !db.is_finite() => Some("needs a finite `db`"),
             (None, Some(p)) if !(p > 0.0 && p < 1.0) => Some("needs an `on` above 0 and below 1"),

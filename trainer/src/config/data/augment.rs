@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::columns::Patterns;
+use super::columns::ColumnPatterns;
 
 /// The section `[data.augment]`: what is drawn anew for every chunk of training rows. Inputs change, and with them targets that are
 /// inputs too (`"next"`, `"clean"`); targets that are other columns follow in time alone.
@@ -13,16 +13,16 @@ use super::columns::Patterns;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Augment {
+pub struct AugmentConfig {
     /// Sensors of three axes, each as three inputs in a list of its own or as a stretch such as `"c4..c7"`. All are turned by the
     /// same rotation, any one as likely as any other, as if the board had been mounted another way.
-    pub rotate: Vec<Patterns>,
+    pub rotate: Vec<ColumnPatterns>,
     /// Channels that change places, or signs, in a mirror. Half of all chunks are mirrored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mirror: Option<Mirror>,
+    pub mirror: Option<MirrorConfig>,
     /// Channels in a ring, such as the electrodes of an armband: turned by any number of places.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ring: Option<Patterns>,
+    pub ring: Option<ColumnPatterns>,
     /// Deviation of the logarithm of a gain that all channels share, and of one that each has on top of it; 0 unless given.
     pub gain: f64,
     /// Deviation of an offset of each channel, in deviations of that channel; 0 unless given.
@@ -46,19 +46,19 @@ pub struct Augment {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Mirror {
+pub struct MirrorConfig {
     /// Pairs of channels, or of equally long stretches of channels, that change places.
     pub swap: Vec<[String; 2]>,
     /// Channels that change sign, about their means.
     pub flip: Vec<String>,
 }
 
-impl Augment {
+impl AugmentConfig {
     /// Largest value of the keys that are deviations or logarithms: e² and more is not the same recording.
     const MOST: f64 = 2.0;
 
     /// The key at fault and what is wrong with it, if anything.
-    pub(super) fn fault(&self) -> Option<(&'static str, String)> {
+    pub(super) fn invalid(&self) -> Option<(&'static str, String)> {
         let sizes = [
             ("data.augment.gain", self.gain, Self::MOST),
             ("data.augment.shift", self.shift, Self::MOST),
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn faults_name_the_key() {
-        let fault = |asked: Augment| asked.fault().map(|(key, problem)| format!("{key} {problem}"));
+        let invalid = |asked: AugmentConfig| asked.invalid().map(|(key, problem)| format!("{key} {problem}"));
         assert_eq!(
-            fault(Augment { blend: 1.5, ..Augment::default() }).as_deref(),
+            invalid(AugmentConfig { blend: 1.5, ..AugmentConfig::default() }).as_deref(),
             Some("data.augment.blend must be between 0 and 1, found 1.5")
         );
-        assert!(fault(Augment { gain: f64::NAN, ..Augment::default() }).is_some());
-        assert_eq!(fault(Augment { speed: 0.2, ..Augment::default() }), None);
+        assert!(invalid(AugmentConfig { gain: f64::NAN, ..AugmentConfig::default() }).is_some());
+        assert_eq!(invalid(AugmentConfig { speed: 0.2, ..AugmentConfig::default() }), None);
     }
 }

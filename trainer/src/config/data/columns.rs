@@ -32,17 +32,17 @@ pub enum Targets {
 
 /// Some columns, such as the inputs that take part in something: a pattern as in [`Columns`], or a list of patterns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Patterns(Vec<String>);
+pub struct ColumnPatterns(Vec<String>);
 
-impl Patterns {
+impl ColumnPatterns {
     /// One pattern.
     pub(crate) fn one(pattern: &str) -> Self {
-        Patterns(vec![pattern.to_string()])
+        ColumnPatterns(vec![pattern.to_string()])
     }
 
     /// A list of patterns.
     pub(crate) fn many(patterns: &[String]) -> Self {
-        Patterns(patterns.to_vec())
+        ColumnPatterns(patterns.to_vec())
     }
 
     /// The patterns.
@@ -51,16 +51,16 @@ impl Patterns {
     }
 }
 
-impl<'de> Deserialize<'de> for Patterns {
+impl<'de> Deserialize<'de> for ColumnPatterns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match deserializer.deserialize_any(OneOrManyVisitor("a stretch of columns"))? {
-            OneOrMany::One(pattern) => Patterns(vec![pattern]),
-            OneOrMany::Many(patterns) => Patterns(patterns),
+            OneOrMany::One(pattern) => ColumnPatterns(vec![pattern]),
+            OneOrMany::Many(patterns) => ColumnPatterns(patterns),
         })
     }
 }
 
-impl Serialize for Patterns {
+impl Serialize for ColumnPatterns {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }

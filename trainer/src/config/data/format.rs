@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Format of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
+pub enum FileFormat {
     /// Comma-separated values, see [`csv`](crate::data::csv).
     Csv,
     /// A NumPy array, see [`npy`](crate::data::npy).

@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::{Likelihood, Target};
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault};
+use super::invalid::{InvalidValue, invalid};
 
-pub use added_noise::AddedNoise;
-pub use augment::{Augment, Mirror};
-pub use columns::{Columns, Patterns, Targets};
-pub use format::Format;
+pub use added_noise::AddedNoiseConfig;
+pub use augment::{AugmentConfig, MirrorConfig};
+pub use columns::{ColumnPatterns, Columns, Targets};
+pub use format::FileFormat;
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
-pub use source::Source;
+pub use source::DataSource;
 
 /// Part of the training data that serves as validation data where the config names neither.
 const DEFAULT_VALID_FRACTION: f64 = 0.2;
@@ -44,10 +44,10 @@ pub struct DataConfig {
     /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`RowRange`]; `rows` may be a list in a file instead,
     /// see [`RowSelection`].
     #[serde(deserialize_with = "source::one_or_many")]
-    pub train: Vec<Source>,
+    pub train: Vec<DataSource>,
     /// What to stop early on, in the same form. Instead of it, `valid_fraction` may be given.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
-    pub valid: Vec<Source>,
+    pub valid: Vec<DataSource>,
     /// Part of the training data, between 0 and 1, set aside for validation; 0.2 unless `valid` is given.
     /// With ten training sequences or more these are the last sequences, with fewer the end of every
     /// sequence.
@@ -59,7 +59,7 @@ pub struct DataConfig {
     pub valid_seed: Option<u64>,
     /// What to judge the result by, in the same form; may be left out.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
-    pub test: Vec<Source>,
+    pub test: Vec<DataSource>,
     /// The input columns: `"all"` (the default: all but the targets), a name, a stretch such as `"c0..c8"`,
     /// or a list of these, see [`Columns`].
     #[serde(default)]
@@ -74,13 +74,13 @@ pub struct DataConfig {
     pub envelope: Option<usize>,
     /// Noise to put on the inputs; none unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub noise: Option<AddedNoise>,
+    pub noise: Option<AddedNoiseConfig>,
     /// What is drawn anew for every chunk of training rows; nothing unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub augment: Option<Augment>,
+    pub augment: Option<AugmentConfig>,
     /// Format of all files: `"csv"`, `"npy"` or `"piano-roll"`; told from the file itself unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub format: Option<Format>,
+    pub format: Option<FileFormat>,
     /// For CSV: whether the first line names the columns; without a header they are called c0, c1, …. `true`
     /// unless given.
     #[serde(default = "yes")]
@@ -101,7 +101,7 @@ impl DataConfig {
         self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
     }
 
-    /// Whether training rows get other noise in every epoch, see [`AddedNoise::fresh`].
+    /// Whether training rows get other noise in every epoch, see [`AddedNoiseConfig::fresh`].
     pub fn noise_is_fresh(&self) -> bool {
         self.noise.is_some_and(|noise| noise.fresh.unwrap_or(self.targets == Targets::Clean))
     }
@@ -130,22 +130,25 @@ impl DataConfig {
 
 impl DataConfig {
     /// Checks every key of the section; `likelihood` is that of the model which is to learn from the data.
-    pub(super) fn check(&self, likelihood: Likelihood) -> Result<(), Fault> {
+    pub(super) fn check(&self, likelihood: Likelihood) -> Result<(), InvalidValue> {
         if self.train.is_empty() {
-            return Err(fault("data.train", "must name at least one file"));
+            return Err(invalid("data.train", "must name at least one file"));
         }
         if self.valid_seed.is_some() && !self.valid.is_empty() {
-            return Err(fault("data.valid_seed", "and `data.valid` exclude each other; remove one of them"));
+            return Err(invalid(
+                "data.valid_seed",
+                "and `data.valid` exclude each other; remove one of them",
+            ));
         }
         if let Some(fraction) = self.valid_fraction {
             if !self.valid.is_empty() {
-                return Err(fault(
+                return Err(invalid(
                     "data.valid_fraction",
                     "and `data.valid` exclude each other; remove one of them",
                 ));
             }
             if !(fraction > 0.0 && fraction < 1.0) {
-                return Err(fault(
+                return Err(invalid(
                     "data.valid_fraction",
                     format!("must be above 0 and below 1, found {fraction}"),
                 ));
@@ -153,7 +156,7 @@ impl DataConfig {
         }
         for (key, sources) in [("data.train", &self.train), ("data.valid", &self.valid)] {
             if sources.iter().any(|source| source.burn_in.is_some()) {
-                return Err(fault(key, "must not have `burn_in`, which is for test data"));
+                return Err(invalid(key, "must not have `burn_in`, which is for test data"));
             }
         }
         self.check_added_noise()?;
@@ -161,42 +164,42 @@ impl DataConfig {
     }
 
     /// Checks that noise to be added is well defined, and there where it is needed.
-    fn check_added_noise(&self) -> Result<(), Fault> {
+    fn check_added_noise(&self) -> Result<(), InvalidValue> {
         self.check_envelope()?;
         match &self.noise {
             None if self.targets == Targets::Clean && self.envelope.is_none() => {
                 let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise` (or `data.envelope` for \
                                raw EMG)";
-                Err(fault("data.targets", problem))
+                Err(invalid("data.targets", problem))
             }
-            Some(noise) => noise.fault().map_or(Ok(()), |problem| Err(fault("data.noise", problem))),
+            Some(noise) => noise.invalid().map_or(Ok(()), |problem| Err(invalid("data.noise", problem))),
             None => Ok(()),
         }
     }
 
     /// Checks that training rows are changed into ones that could be.
-    fn check_augment(&self, likelihood: Likelihood) -> Result<(), Fault> {
+    fn check_augment(&self, likelihood: Likelihood) -> Result<(), InvalidValue> {
         let Some(augment) = &self.augment else { return Ok(()) };
-        if let Some((key, problem)) = augment.fault() {
-            return Err(fault(key, problem));
+        if let Some((key, problem)) = augment.invalid() {
+            return Err(invalid(key, problem));
         }
         let binary = matches!(likelihood, Likelihood::Bernoulli | Likelihood::Categorical);
         match augment.unfit_for_binary(self.targets_are_inputs()).filter(|_| binary) {
-            Some(key) => Err(fault(key, "makes other numbers of targets that must be 0 or 1; remove it")),
+            Some(key) => Err(invalid(key, "makes other numbers of targets that must be 0 or 1; remove it")),
             None => Ok(()),
         }
     }
 
-    fn check_envelope(&self) -> Result<(), Fault> {
+    fn check_envelope(&self) -> Result<(), InvalidValue> {
         let Some(window) = self.envelope else { return Ok(()) };
         if window % 2 == 0 {
             let problem =
                 format!("must be an odd number of rows, as many before a row as after it, found {window}");
-            return Err(fault("data.envelope", problem));
+            return Err(invalid("data.envelope", problem));
         }
         if matches!(self.targets, Targets::Matching(_)) {
             let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
-            return Err(fault("data.envelope", problem));
+            return Err(invalid("data.envelope", problem));
         }
         Ok(())
     }

@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RowRange {
-    from: Bound,
-    to: Bound,
+    from: RangeEnd,
+    to: RangeEnd,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Bound {
+enum RangeEnd {
     /// The end that was left out.
     Open,
     Index(usize),
@@ -40,12 +40,12 @@ impl RowRange {
     }
 }
 
-impl Bound {
+impl RangeEnd {
     fn place(self, len: usize) -> Option<usize> {
         match self {
-            Bound::Open => None,
-            Bound::Index(index) => Some(index),
-            Bound::Percent(percent) => Some((len as f64 * percent / 100.0) as usize),
+            RangeEnd::Open => None,
+            RangeEnd::Index(index) => Some(index),
+            RangeEnd::Percent(percent) => Some((len as f64 * percent / 100.0) as usize),
         }
     }
 }
@@ -67,32 +67,32 @@ impl FromStr for RowRange {
             None => {
                 let index: usize = text.trim().parse().map_err(|_| malformed())?;
                 let next = index.checked_add(1).ok_or_else(malformed)?;
-                Ok(RowRange { from: Bound::Index(index), to: Bound::Index(next) })
+                Ok(RowRange { from: RangeEnd::Index(index), to: RangeEnd::Index(next) })
             }
         }
     }
 }
 
-fn parse_bound(text: &str) -> Option<Bound> {
+fn parse_bound(text: &str) -> Option<RangeEnd> {
     let text = text.trim();
     if text.is_empty() {
-        return Some(Bound::Open);
+        return Some(RangeEnd::Open);
     }
     match text.strip_suffix('%') {
         Some(percent) => {
             let percent = percent.trim().parse().ok()?;
-            (0.0..=100.0).contains(&percent).then_some(Bound::Percent(percent))
+            (0.0..=100.0).contains(&percent).then_some(RangeEnd::Percent(percent))
         }
-        None => text.parse().ok().map(Bound::Index),
+        None => text.parse().ok().map(RangeEnd::Index),
     }
 }
 
-impl fmt::Display for Bound {
+impl fmt::Display for RangeEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Bound::Open => Ok(()),
-            Bound::Index(index) => write!(f, "{index}"),
-            Bound::Percent(percent) => write!(f, "{percent}%"),
+            RangeEnd::Open => Ok(()),
+            RangeEnd::Index(index) => write!(f, "{index}"),
+            RangeEnd::Percent(percent) => write!(f, "{percent}%"),
         }
     }
 }

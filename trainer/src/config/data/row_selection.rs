@@ -14,7 +14,7 @@ use super::row_range::RowRange;
 #[serde(untagged)]
 pub enum RowSelection {
     /// A stretch of every sequence.
-    Stretch(RowRange),
+    Range(RowRange),
     /// Single rows, each a sequence of its own: what is listed in any order has no course in time.
     Listed(RowList),
 }
@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for RowSelectionVisitor {
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RowSelection, E> {
-        RowRange::deserialize(StrDeserializer::new(text)).map(RowSelection::Stretch)
+        RowRange::deserialize(StrDeserializer::new(text)).map(RowSelection::Range)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RowSelection, A::Error> {

@@ -13,7 +13,7 @@ use super::row_selection::RowSelection;
 /// One file of a split: `"a.csv"`, `{ file = "b.npy", sequences = "2", rows = "0..2502" }`, or
 /// `{ file = "c.csv", rows = { file = "splits.csv", line = 3 } }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Source {
+pub struct DataSource {
     /// Path of the file.
     pub file: PathBuf,
     /// Which sequences of the file to use; all of them unless given.
@@ -30,10 +30,10 @@ pub struct Source {
     pub lengths: Option<PathBuf>,
 }
 
-impl Source {
+impl DataSource {
     /// A whole file.
     pub fn whole(file: impl Into<PathBuf>) -> Self {
-        Source { file: file.into(), sequences: None, rows: None, burn_in: None, lengths: None }
+        DataSource { file: file.into(), sequences: None, rows: None, burn_in: None, lengths: None }
     }
 
     /// Makes relative paths start at `folder`.
@@ -49,7 +49,7 @@ impl Source {
 /// The table form of a source.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SourceTable {
+struct DataSourceTable {
     file: PathBuf,
     sequences: Option<RowRange>,
     rows: Option<RowSelection>,
@@ -58,10 +58,10 @@ struct SourceTable {
     lengths: Option<PathBuf>,
 }
 
-struct SourceVisitor;
+struct DataSourceVisitor;
 
-impl<'de> Visitor<'de> for SourceVisitor {
-    type Value = Source;
+impl<'de> Visitor<'de> for DataSourceVisitor {
+    type Value = DataSource;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
@@ -69,48 +69,48 @@ impl<'de> Visitor<'de> for SourceVisitor {
         )
     }
 
-    fn visit_str<E>(self, path: &str) -> Result<Source, E> {
-        Ok(Source::whole(path))
+    fn visit_str<E>(self, path: &str) -> Result<DataSource, E> {
+        Ok(DataSource::whole(path))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
-        let SourceTable { file, sequences, rows, burn_in, lengths } =
-            SourceTable::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Source { file, sequences, rows, burn_in, lengths })
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DataSource, A::Error> {
+        let DataSourceTable { file, sequences, rows, burn_in, lengths } =
+            DataSourceTable::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(DataSource { file, sequences, rows, burn_in, lengths })
     }
 }
 
-impl<'de> Deserialize<'de> for Source {
+impl<'de> Deserialize<'de> for DataSource {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SourceVisitor)
+        deserializer.deserialize_any(DataSourceVisitor)
     }
 }
 
 /// Reads one source or a list of them.
-struct SourcesVisitor;
+struct DataSourcesVisitor;
 
-impl<'de> Visitor<'de> for SourcesVisitor {
-    type Value = Vec<Source>;
+impl<'de> Visitor<'de> for DataSourcesVisitor {
+    type Value = Vec<DataSource>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SourceVisitor.expecting(f)?;
+        DataSourceVisitor.expecting(f)?;
         f.write_str(", or a list of these")
     }
 
-    fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<Vec<Source>, E> {
-        SourceVisitor.visit_str(path).map(|source| vec![source])
+    fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<Vec<DataSource>, E> {
+        DataSourceVisitor.visit_str(path).map(|source| vec![source])
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Source>, A::Error> {
-        SourceVisitor.visit_map(map).map(|source| vec![source])
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<DataSource>, A::Error> {
+        DataSourceVisitor.visit_map(map).map(|source| vec![source])
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<Source>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<DataSource>, A::Error> {
         Vec::deserialize(SeqAccessDeserializer::new(list))
     }
 }
 
 /// For serde: a source or a list of them.
-pub(super) fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Source>, D::Error> {
-    deserializer.deserialize_any(SourcesVisitor)
+pub(super) fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<DataSource>, D::Error> {
+    deserializer.deserialize_any(DataSourcesVisitor)
 }

@@ -4,27 +4,27 @@
 //! could as well have been otherwise is drawn anew for every chunk of every epoch, so that there is nothing to remember. Rows to
 //! validate on and to be judged by are never touched.
 
-mod change;
 mod channels;
-mod stretches;
+mod segments;
 #[cfg(test)]
 mod tests;
+mod transform;
 
 use rand_core::Rng;
 
 use super::rows::{Rows, Sequence};
 use super::scaler::Scaler;
-use crate::config::Augment;
+use crate::config::AugmentConfig;
 use crate::random::{Purpose, stream, uniform};
-use change::Change;
-use channels::Channels;
-use stretches::{Stretch, cut};
+use channels::AugmentedChannels;
+use segments::{Segment, cut};
+use transform::ChannelTransform;
 
 /// What is done to the training rows of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augmentation {
-    asked: Augment,
-    channels: Channels,
+    config: AugmentConfig,
+    channels: AugmentedChannels,
     inputs: Scaler,
     targets: Scaler,
     /// Whether the targets are inputs, and change with them.
@@ -34,7 +34,7 @@ pub struct Augmentation {
 impl Augmentation {
     /// Looks up the channels and measures the training rows, of which there must be some. The error names the key at fault.
     pub(crate) fn new(
-        asked: &Augment,
+        config: &AugmentConfig,
         names: &[String],
         train: &[Sequence],
         targets_are_inputs: bool,
@@ -42,8 +42,8 @@ impl Augmentation {
         let clean = train.iter().map(|sequence| sequence.truth.as_ref().unwrap_or(&sequence.inputs).as_ref());
         let targets = train.iter().map(|sequence| sequence.targets.as_ref());
         Ok(Augmentation {
-            asked: asked.clone(),
-            channels: Channels::find(asked, names)?,
+            config: config.clone(),
+            channels: AugmentedChannels::find(config, names)?,
             inputs: Scaler::fit(names.len(), clean),
             targets: Scaler::fit(train.first().map_or(0, |first| first.targets.channels), targets),
             targets_are_inputs,
@@ -53,38 +53,38 @@ impl Augmentation {
     /// Training sequences as an epoch meets them, counted from 1, in stretches of `rows` rows (0 for whole sequences), each with
     /// draws of its own. They depend on the seed and that number alone, so that a resumed run needs to know nothing else.
     pub fn on_epoch(&self, train: &[Sequence], epoch: u64, rows: usize) -> Vec<Sequence> {
-        let mut stretches = Vec::new();
+        let mut segments = Vec::new();
         for (index, sequence) in (0..).zip(train) {
-            let seed = self.asked.seed.unwrap_or(1);
+            let seed = self.config.seed.unwrap_or(1);
             let mut rng = stream(seed, Purpose::Augmentation { epoch, sequence: index });
-            for stretch in cut(sequence.len(), rows, self.asked.speed, &mut rng) {
-                let drawn = self.changed(sequence, stretch, &mut rng);
-                stretches.push(self.blended(drawn, train, &mut rng));
+            for segment in cut(sequence.len(), rows, self.config.speed, &mut rng) {
+                let drawn = self.changed(sequence, segment, &mut rng);
+                segments.push(self.blended(drawn, train, &mut rng));
             }
         }
-        stretches
+        segments
     }
 
     /// A stretch with changes of its own.
-    fn changed(&self, sequence: &Sequence, stretch: Stretch, rng: &mut impl Rng) -> Sequence {
-        let change = Change::draw(&self.asked, &self.channels, &self.inputs, rng);
-        let input = |rows: &Rows| change.on(&stretch.of_rows(rows));
-        let target = |rows: &Rows| if self.targets_are_inputs { input(rows) } else { stretch.of_rows(rows) };
+    fn changed(&self, sequence: &Sequence, segment: Segment, rng: &mut impl Rng) -> Sequence {
+        let transform = ChannelTransform::random(&self.config, &self.channels, &self.inputs, rng);
+        let input = |rows: &Rows| transform.on(&segment.resample(rows));
+        let target = |rows: &Rows| if self.targets_are_inputs { input(rows) } else { segment.resample(rows) };
         sequence.map(input, target)
     }
 
     /// With a stretch of any sequence on top that is as long, if there is one.
     fn blended(&self, below: Sequence, train: &[Sequence], rng: &mut impl Rng) -> Sequence {
-        if self.asked.blend == 0.0 {
+        if self.config.blend == 0.0 {
             return below;
         }
-        let angle = uniform(rng) * self.asked.blend * std::f64::consts::FRAC_PI_2;
+        let angle = uniform(rng) * self.config.blend * std::f64::consts::FRAC_PI_2;
         let sign = if uniform(rng) < 0.5 { -1.0 } else { 1.0 };
         let other = &train[(uniform(rng) * train.len() as f64) as usize];
-        let Some(stretch) = Stretch::anywhere(other.len(), below.len(), self.asked.speed, rng) else {
+        let Some(segment) = Segment::anywhere(other.len(), below.len(), self.config.speed, rng) else {
             return below;
         };
-        let above = self.changed(other, stretch, rng);
+        let above = self.changed(other, segment, rng);
         let shares = [libm::cos(angle) as f32, (sign * libm::sin(angle)) as f32];
         below.with(
             &above,

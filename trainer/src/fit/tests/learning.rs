@@ -2,7 +2,7 @@
 
 use super::{config, dataset, delayed_sum, past, run};
 use crate::data::Rows;
-use crate::fit::{RunState, Silent};
+use crate::fit::{NoProgress, RunState};
 use crate::runs::train;
 
 /// What a normal number of variance 1 costs whoever knows nothing of it: ½ ln 2πe.
@@ -12,7 +12,7 @@ const IGNORANCE: f64 = 1.42;
 fn best(cell: &str, law: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f64 {
     let place = tempfile::tempdir().unwrap();
     let config = config(cell, &[&["training.epochs=40"], overrides].concat());
-    let summary = train(&config, &dataset(law), place.path(), false, &mut Silent).unwrap();
+    let summary = train(&config, &dataset(law), place.path(), false, &mut NoProgress).unwrap();
     summary.best.unwrap().valid_nll
 }
 

@@ -4,9 +4,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{config, nets, seen_through_noise, sequences};
 use crate::data::{Rows, Scaler, Scaling, Sequence};
-use crate::latent::importance::importance;
-use crate::latent::learn::mean_bound;
+use crate::latent::importance_sampling::importance;
 use crate::latent::nets::LatentNets;
+use crate::latent::training::mean_bound;
 use crate::nn::Parameters;
 use quaver::checkpoint::Prior;
 

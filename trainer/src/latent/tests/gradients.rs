@@ -3,8 +3,8 @@
 use crate::data::batch::Batch;
 use crate::data::{Rows, Sequence};
 use crate::fit::LossAndGradient;
-use crate::latent::learn::{Shares, slope};
 use crate::latent::nets::LatentNets;
+use crate::latent::training::{DivergenceWeights, loss_and_gradient};
 use crate::nn::Parameters;
 use crate::random::{Purpose, normals, stream};
 
@@ -13,11 +13,11 @@ use super::{CLEAN, config, nets, seen_through_noise, sequences, whole};
 /// Two draws, always the same.
 fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> LossAndGradient {
     let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-    slope(
+    loss_and_gradient(
         nets,
         parameters,
         [batch; 2],
-        Shares { latents: 1.0, warmth: 1.0, weights: Some(0.02) },
+        DivergenceWeights { latents: 1.0, warmth: 1.0, weights: Some(0.02) },
         2,
         &mut rng,
     )
@@ -131,8 +131,15 @@ fn the_divergence_counts_with_its_share() {
     let (batch, _) = whole(&seen_through_noise(&sequences(&[4, 3], 2), 0.6));
     let with = |latents: f64, warmth: f64| {
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-        slope(&nets, &parameters, [&batch; 2], Shares { latents, warmth, weights: None }, 1, &mut rng)
-            .unwrap()
+        loss_and_gradient(
+            &nets,
+            &parameters,
+            [&batch; 2],
+            DivergenceWeights { latents, warmth, weights: None },
+            1,
+            &mut rng,
+        )
+        .unwrap()
     };
     let [none, part, all] = [0.0, 0.25, 1.0].map(|share| with(share, 1.0));
     assert!((none.nll + 0.25 * (all.nll - none.nll) - part.nll).abs() < 1e-9);
@@ -161,11 +168,11 @@ fn padding_changes_neither_bound_nor_gradient() {
         bias.values.iter_mut().skip(1).step_by(2).for_each(|log_var| *log_var = -18.0);
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
         weight
-            * slope(
+            * loss_and_gradient(
                 &nets,
                 &parameters,
                 [batch; 2],
-                Shares { latents: 1.0, warmth: 1.0, weights: None },
+                DivergenceWeights { latents: 1.0, warmth: 1.0, weights: None },
                 1,
                 &mut rng,
             )

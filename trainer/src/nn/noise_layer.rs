@@ -3,11 +3,11 @@
 use burn::tensor::{Device, Tensor};
 
 use super::net::MomentTensors;
-use super::noise::NoiseCoefficients;
+use super::noise_coefficients::NoiseCoefficients;
 
 /// Noise on units before an affine map.
 #[derive(Clone, Debug)]
-pub enum UnitNoiseTensors {
+pub enum NoiseLayer {
     /// Given.
     Fixed(NoiseCoefficients),
     /// Dropout with a keep probability that is learned, one number.
@@ -16,23 +16,23 @@ pub enum UnitNoiseTensors {
 
 /// A factor on variances.
 #[derive(Clone, Debug)]
-pub enum Scale {
+pub enum VarianceScale {
     /// Given.
     Fixed(f32),
     /// Learned, one number.
     Learned(Box<Tensor<1>>),
 }
 
-impl UnitNoiseTensors {
+impl NoiseLayer {
     /// Moments after the noise, leaving out what changes nothing and variances that are all zero.
     pub fn apply(&self, input: MomentTensors) -> MomentTensors {
         match self {
-            UnitNoiseTensors::Fixed(law) => {
-                let var = fixed_var(&input, *law);
-                let mean = if law.mean == 1.0 { input.mean } else { input.mean * law.mean };
+            NoiseLayer::Fixed(noise) => {
+                let var = fixed_var(&input, *noise);
+                let mean = if noise.mean == 1.0 { input.mean } else { input.mean * noise.mean };
                 MomentTensors { mean, var }
             }
-            UnitNoiseTensors::Dropout(keep) => {
+            NoiseLayer::Dropout(keep) => {
                 let keep: Tensor<2> = Tensor::clone(keep).unsqueeze();
                 let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
                 let made = input.mean.clone() * input.mean.clone() * spread;
@@ -48,10 +48,10 @@ impl UnitNoiseTensors {
     /// The coefficients in the order of [`NoiseCoefficients`]'s fields, [4].
     pub fn coefficients(&self, device: &Device) -> Tensor<1> {
         match self {
-            UnitNoiseTensors::Fixed(NoiseCoefficients { mean, square, var, constant }) => {
+            NoiseLayer::Fixed(NoiseCoefficients { mean, square, var, constant }) => {
                 Tensor::from_data([*mean, *square, *var, *constant], device)
             }
-            UnitNoiseTensors::Dropout(keep) => {
+            NoiseLayer::Dropout(keep) => {
                 let keep = Tensor::clone(keep);
                 let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
                 let constant = Tensor::zeros([1], device);
@@ -62,31 +62,31 @@ impl UnitNoiseTensors {
 
     /// Whether it is learned.
     pub fn is_learned(&self) -> bool {
-        matches!(self, UnitNoiseTensors::Dropout(_))
+        matches!(self, NoiseLayer::Dropout(_))
     }
 }
 
-impl Scale {
+impl VarianceScale {
     /// Variances times the factor.
     pub fn apply(&self, var: Tensor<2>) -> Tensor<2> {
         match self {
-            Scale::Fixed(1.0) => var,
-            Scale::Fixed(scale) => var * *scale,
-            Scale::Learned(scale) => var * Tensor::clone(scale).unsqueeze(),
+            VarianceScale::Fixed(1.0) => var,
+            VarianceScale::Fixed(scale) => var * *scale,
+            VarianceScale::Learned(scale) => var * Tensor::clone(scale).unsqueeze(),
         }
     }
 
     /// The factor, [1].
     pub fn coefficient(&self, device: &Device) -> Tensor<1> {
         match self {
-            Scale::Fixed(scale) => Tensor::from_data([*scale], device),
-            Scale::Learned(scale) => Tensor::clone(scale),
+            VarianceScale::Fixed(scale) => Tensor::from_data([*scale], device),
+            VarianceScale::Learned(scale) => Tensor::clone(scale),
         }
     }
 
     /// Whether it is learned.
     pub fn is_learned(&self) -> bool {
-        matches!(self, Scale::Learned(_))
+        matches!(self, VarianceScale::Learned(_))
     }
 }
 

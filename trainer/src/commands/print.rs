@@ -9,7 +9,7 @@ use serde::Serialize;
 ///
 /// Unlike with `print!`, a full disk behind standard output is an error and not a panic, and a reader that has seen enough
 /// and gone is neither.
-pub(super) fn say(text: &str) -> Result<()> {
+pub(super) fn print_text(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -18,6 +18,6 @@ pub(super) fn say(text: &str) -> Result<()> {
 }
 
 /// Prints a result as one JSON object.
-pub(super) fn say_json(result: &impl Serialize) -> Result<()> {
-    say(&(serde_json::to_string_pretty(result)? + "\n"))
+pub(super) fn print_json(result: &impl Serialize) -> Result<()> {
+    print_text(&(serde_json::to_string_pretty(result)? + "\n"))
 }

@@ -5,11 +5,11 @@ use quaver::checkpoint::{Likelihood, ModelSpec, Target};
 
 use crate::data::batch::{self, Batch};
 use crate::data::{Rows, Scaling, Sequence};
-use crate::nn::{Parameters, Prediction, predict};
+use crate::nn::{BatchPrediction, Parameters, predict};
 
 /// Predictions for one sequence: a row per step, a column per output.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Forecast {
+pub struct SequencePrediction {
     /// Expected values.
     pub mean: Rows,
     /// Propagated part of the variances.
@@ -18,11 +18,11 @@ pub struct Forecast {
     pub aleatoric: Rows,
 }
 
-impl Forecast {
+impl SequencePrediction {
     /// Room for this many predictions, all zero.
     pub(crate) fn zeros(steps: usize, outputs: usize) -> Self {
         let rows = || Rows { channels: outputs, values: vec![0.0; steps * outputs] };
-        Forecast { mean: rows(), epistemic: rows(), aleatoric: rows() }
+        SequencePrediction { mean: rows(), epistemic: rows(), aleatoric: rows() }
     }
 
     /// Total variance of one value.
@@ -37,34 +37,42 @@ impl Forecast {
         self.epistemic.values[place] = epistemic;
         self.aleatoric.values[place] = aleatoric;
     }
+
+    /// Copies what the runtime predicts for one step.
+    pub(crate) fn write_row(&mut self, step: usize, prediction: &quaver::Prediction<'_>) {
+        for (index, output) in prediction.iter().enumerate() {
+            self.set(step, index, output.mean, output.epistemic, output.aleatoric);
+        }
+    }
 }
 
 /// Sequences of one batch when evaluating: enough to use wide products, few enough for memory.
 const ROWS: usize = 64;
 
 /// Forecasts by the net as it was trained, in batches.
-pub fn from_network(
+pub fn predict_by_network(
     spec: &ModelSpec,
     parameters: &Parameters,
     scaling: &Scaling,
     sequences: &[Sequence],
-) -> Vec<Forecast> {
+) -> Vec<SequencePrediction> {
     let outputs = usize::from(spec.outputs);
-    let mut forecasts: Vec<_> = sequences.iter().map(|s| Forecast::zeros(s.len(), outputs)).collect();
+    let mut predictions: Vec<_> =
+        sequences.iter().map(|s| SequencePrediction::zeros(s.len(), outputs)).collect();
     for batch in batch::evaluation(sequences, scaling, ROWS) {
         let prediction = predict(spec, parameters, &batch);
-        enter(&mut forecasts, spec.likelihood, scaling, &batch, &prediction);
+        write_batch(&mut predictions, spec.likelihood, scaling, &batch, &prediction);
     }
-    forecasts
+    predictions
 }
 
 /// Puts what a network says of a batch in its place, in raw units.
-pub(crate) fn enter(
-    forecasts: &mut [Forecast],
+pub(crate) fn write_batch(
+    predictions: &mut [SequencePrediction],
     likelihood: Likelihood,
     scaling: &Scaling,
     batch: &Batch,
-    prediction: &Prediction,
+    prediction: &BatchPrediction,
 ) {
     let outputs = scaling.targets.channels();
     for (row, chunk) in batch.chunks.iter().enumerate() {
@@ -79,7 +87,7 @@ pub(crate) fn enter(
                 ),
                 Likelihood::Bernoulli | Likelihood::Categorical => (mean, var, prediction.noise[place]),
             };
-            forecasts[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
+            predictions[chunk.sequence].set(chunk.start + step, output, mean, epistemic, aleatoric);
         }
     }
 }
@@ -88,29 +96,30 @@ pub(crate) fn enter(
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.
-pub fn from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Vec<Forecast>, quaver::Error> {
+pub fn predict_by_runtime(
+    bytes: &[u8],
+    sequences: &[Sequence],
+) -> Result<Vec<SequencePrediction>, quaver::Error> {
     let model = Model::load(bytes)?;
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut state = model.start_in(&mut words)?;
-    let mut forecasts = Vec::with_capacity(sequences.len());
+    let mut predictions = Vec::with_capacity(sequences.len());
     for sequence in sequences {
-        let mut forecast = Forecast::zeros(sequence.len(), model.spec().outputs.into());
+        let mut prediction = SequencePrediction::zeros(sequence.len(), model.spec().outputs.into());
         model.reset(&mut state);
         for step in 0..sequence.len() {
             let row = sequence.inputs.row(step);
-            // A model of its own inputs has predicted a row before it sees it.
-            let prediction = match model.spec().target {
+            // A model of its own next input has predicted a row before it sees it.
+            let outputs = match model.spec().target {
                 Target::Next | Target::ResidualNext => model.prediction(&state),
                 Target::Columns | Target::ResidualSame => model.step(&mut state, row),
             };
-            for (index, output) in prediction.iter().enumerate() {
-                forecast.set(step, index, output.mean, output.epistemic, output.aleatoric);
-            }
+            prediction.write_row(step, &outputs);
             if model.spec().target.is_next() {
                 model.step(&mut state, row);
             }
         }
-        forecasts.push(forecast);
+        predictions.push(prediction);
     }
-    Ok(forecasts)
+    Ok(predictions)
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use crate::commands::csv_rows::quoted;
+use crate::commands::row_io::quoted;
 use crate::data::Rows;
 
 /// The shares of futures that quantiles are given for, with their names.
@@ -12,7 +12,7 @@ pub(super) const QUANTILES: [(f32, &str); 5] =
     [(0.05, "q05"), (0.25, "q25"), (0.5, "q50"), (0.75, "q75"), (0.95, "q95")];
 
 /// Statistics over draws: a row per step, a column per channel.
-pub(super) struct Summary {
+pub(super) struct FutureStatistics {
     pub(super) mean: Rows,
     /// About their own mean, the root of a sum over K − 1; 0 for one draw.
     std_dev: Rows,
@@ -20,13 +20,16 @@ pub(super) struct Summary {
     pub(super) quantiles: [Rows; QUANTILES.len()],
 }
 
-impl Summary {
+impl FutureStatistics {
     /// Draws are of equal length, and there is at least one.
     pub(super) fn of(draws: &[Rows]) -> Self {
         let room =
             || Rows { values: Vec::with_capacity(draws[0].values.len()), ..Rows::new(draws[0].channels) };
-        let mut summary =
-            Summary { mean: room(), std_dev: room(), quantiles: [(); QUANTILES.len()].map(|()| room()) };
+        let mut summary = FutureStatistics {
+            mean: room(),
+            std_dev: room(),
+            quantiles: [(); QUANTILES.len()].map(|()| room()),
+        };
         for place in 0..draws[0].values.len() {
             let mut values: Vec<f32> = draws.iter().map(|draw| draw.values[place]).collect();
             values.sort_by(f32::total_cmp);
@@ -71,13 +74,13 @@ mod tests {
     #[test]
     fn moments_and_quantiles_by_hand() {
         let draw = |value: f32| Rows { channels: 1, values: vec![value, 10.0] };
-        let summary = Summary::of(&[3.0, 1.0, 2.0, 6.0].map(draw));
+        let summary = FutureStatistics::of(&[3.0, 1.0, 2.0, 6.0].map(draw));
         assert_eq!(summary.mean.values, [3.0, 10.0]);
         assert!((summary.std_dev.values[0] - (14.0_f32 / 3.0).sqrt()).abs() < 1e-6);
         assert_eq!(summary.std_dev.values[1], 0.0);
         assert_eq!(summary.quantiles[2].values, [2.5, 10.0]);
         assert_eq!(summary.quantiles[1].values[0], 1.75);
-        assert_eq!(Summary::of(&[draw(5.0)]).std_dev.values, [0.0, 0.0]);
+        assert_eq!(FutureStatistics::of(&[draw(5.0)]).std_dev.values, [0.0, 0.0]);
         let mut text = Vec::new();
         summary.write(&["a".into()], &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

@@ -6,9 +6,9 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A seeded generator of uniform and normal variates.
-pub(super) struct Noise(Xoshiro256PlusPlus);
+pub(super) struct SignalRng(Xoshiro256PlusPlus);
 
-impl Noise {
+impl SignalRng {
     /// A generator that a seed determines completely.
     pub(super) fn from_seed(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
@@ -44,21 +44,21 @@ impl Noise {
 
 /// A value that wanders around 0 with a given standard deviation and forgets within a given time: an
 /// Ornstein–Uhlenbeck process, exact at the sampling instants (Gillespie 1996, updating formula).
-pub(super) struct Wander {
+pub(super) struct OrnsteinUhlenbeck {
     value: f64,
     std_dev: f64,
     memory: f64,
 }
 
-impl Wander {
+impl OrnsteinUhlenbeck {
     /// Starts somewhere typical, so that the beginning of a recording looks like its middle.
-    pub(super) fn new(noise: &mut Noise, std_dev: f64, time_constant_s: f64, rate_hz: f64) -> Self {
+    pub(super) fn new(noise: &mut SignalRng, std_dev: f64, time_constant_s: f64, rate_hz: f64) -> Self {
         let memory = libm::exp(-1.0 / (time_constant_s * rate_hz));
         Self { value: std_dev * noise.normal(), std_dev, memory }
     }
 
     /// The next sample.
-    pub(super) fn step(&mut self, noise: &mut Noise) -> f64 {
+    pub(super) fn step(&mut self, noise: &mut SignalRng) -> f64 {
         let fresh = libm::sqrt(1.0 - self.memory * self.memory) * self.std_dev;
         self.value = self.memory * self.value + fresh * noise.normal();
         self.value

@@ -9,7 +9,7 @@ use super::posterior::recognise;
 use super::tensors::LatentTensors;
 use crate::data::batch::{Batch, Chunk};
 use crate::data::{Scaling, Sequence};
-use crate::fit::rows::row_nlls;
+use crate::fit::row_nll::row_nlls;
 use crate::nn::Parameters;
 use crate::nn::tensors::to_vec;
 use crate::random::{Purpose, stream};
@@ -46,14 +46,14 @@ pub fn importance(
 ) -> Option<ImportanceEstimate> {
     let tensors = LatentTensors::new(nets, parameters, &Device::flex());
     let noise = parameters.part("generative.", nets.generative.method).noise_var(&nets.generative.spec);
-    let model = Weighing { nets, tensors: &tensors, noise: &noise };
+    let model = ImportanceSampler { nets, tensors: &tensors, noise: &noise };
     let (mut nll, mut variance, mut effective, mut steps) = (0.0, 0.0, 0.0, 0);
     let present = sequences.iter().enumerate().filter(|(_, sequence)| !sequence.is_empty());
     for (index, sequence) in present.clone() {
         let chunk = Chunk { sequence: index, start: 0, len: sequence.len() };
         let batch = Batch::new(sequences, scaling, &[chunk]);
         let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
-        let weights = Weights::of(&model.log_weights(&batch, draws, &mut rng));
+        let weights = ImportanceWeights::of(&model.log_weights(&batch, draws, &mut rng));
         nll -= weights.log_mean;
         variance += weights.variance_of_log;
         effective += weights.effective;
@@ -69,32 +69,32 @@ pub fn importance(
 }
 
 /// A model that weighs draws.
-struct Weighing<'a> {
+struct ImportanceSampler<'a> {
     nets: &'a LatentNets,
     tensors: &'a LatentTensors,
     /// Noise variances of the outputs.
     noise: &'a [f32],
 }
 
-impl Weighing<'_> {
+impl ImportanceSampler<'_> {
     /// ln p(x|z_s) + ln p(z_s) − ln q(z_s|x) of every draw, for the only sequence of a batch. Draws are lanes.
     fn log_weights(&self, batch: &Batch, draws: usize, rng: &mut impl Rng) -> Vec<f64> {
         let channels = self.nets.channels();
-        let recognised = recognise(self.nets, self.tensors, batch);
+        let recognition = recognise(self.nets, self.tensors, batch);
         let (mean, var) =
-            (to_vec(recognised.posterior.mean.clone()), to_vec(recognised.posterior.var.clone()));
+            (to_vec(recognition.posterior.mean.clone()), to_vec(recognition.posterior.var.clone()));
         let most = (ROWS / batch.steps).max(1);
         let mut weights = Vec::with_capacity(draws);
         while weights.len() < draws {
             let lanes = most.min(draws - weights.len());
-            let drawn = draw(&recognised.posterior, 1, lanes, rng);
+            let drawn = draw(&recognition.posterior, 1, lanes, rng);
             let values = to_vec(drawn.mean.clone());
             let many = repeated(batch, channels, lanes);
-            let said = generate(self.nets, self.tensors, &many, &recognised.hidden, drawn);
-            let nlls = row_nlls(&self.nets.generative.spec, self.noise, said, &many);
+            let prediction = generate(self.nets, self.tensors, &many, &recognition.hidden, drawn);
+            let nlls = row_nlls(&self.nets.generative.spec, self.noise, prediction, &many);
             for lane in 0..lanes {
                 let explained: f64 = nlls.iter().skip(lane).step_by(lanes).sum();
-                let path = Path {
+                let path = LatentDraw {
                     prior: self.nets.prior,
                     mean: &mean,
                     var: &var,
@@ -110,7 +110,7 @@ impl Weighing<'_> {
 }
 
 /// One lane of drawn latent variables, and the posterior of one sequence that they come from, [steps, latents].
-struct Path<'a> {
+struct LatentDraw<'a> {
     prior: Prior,
     mean: &'a [f32],
     var: &'a [f32],
@@ -119,7 +119,7 @@ struct Path<'a> {
     lane: usize,
 }
 
-impl Path<'_> {
+impl LatentDraw<'_> {
     /// ln p(z) − ln q(z|x) of draws [steps, lanes, latents]; the constants of the two normals cancel.
     fn log_ratio(&self, drawn: &[f32]) -> f64 {
         let mut last = vec![0.0; self.latents];
@@ -140,7 +140,7 @@ impl Path<'_> {
 }
 
 /// What the weights of one sequence's draws amount to.
-struct Weights {
+struct ImportanceWeights {
     /// ln (1/S) Σ w.
     log_mean: f64,
     /// Of that logarithm, to first order: V[w] / (S E[w]²).
@@ -149,7 +149,7 @@ struct Weights {
     effective: f64,
 }
 
-impl Weights {
+impl ImportanceWeights {
     fn of(logs: &[f64]) -> Self {
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let scaled: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
@@ -157,7 +157,7 @@ impl Weights {
         let (sum, squares) = (scaled.iter().sum::<f64>(), scaled.iter().map(|w| w * w).sum::<f64>());
         let mean = sum / count;
         let variance = (squares / count - mean * mean).max(0.0) * count / (count - 1.0).max(1.0);
-        Weights {
+        ImportanceWeights {
             log_mean: largest + mean.ln(),
             variance_of_log: variance / (count * mean * mean),
             effective: sum * sum / squares,
@@ -173,7 +173,7 @@ mod tests {
     fn weights_by_hand() {
         // Weights 1, 2, 3: mean 2, variance 1, so V[ln mean] = 1 / (3 · 4).
         let logs = [1.0_f64, 2.0, 3.0].map(|weight| weight.ln() - 700.0);
-        let found = Weights::of(&logs);
+        let found = ImportanceWeights::of(&logs);
         assert!((found.log_mean - (2.0_f64.ln() - 700.0)).abs() < 1e-12, "no weight underflows");
         assert!((found.variance_of_log - 1.0 / 12.0).abs() < 1e-12);
         assert!((found.effective - 36.0 / 14.0).abs() < 1e-12);

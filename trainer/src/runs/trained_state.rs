@@ -11,14 +11,14 @@ use crate::latent::LatentNets;
 
 /// The state of a run of either kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Trained {
+pub enum TrainedState {
     /// A predictor.
     Predictor(Box<RunState>),
     /// A latent model.
     Latent(Box<RunState<LatentNets>>),
 }
 
-impl Trained {
+impl TrainedState {
     /// Reads a state and checks that it is whole and consistent.
     ///
     /// # Errors
@@ -30,16 +30,16 @@ impl Trained {
         // A file too short to have a beginning is not a latent model's; reading it as the other kind says so.
         let latent = file.read_exact(&mut magic).is_ok() && magic == *LatentNets::MAGIC;
         if latent {
-            return Ok(Trained::Latent(Box::new(RunState::load(path)?)));
+            return Ok(TrainedState::Latent(Box::new(RunState::load(path)?)));
         }
-        Ok(Trained::Predictor(Box::new(RunState::load(path)?)))
+        Ok(TrainedState::Predictor(Box::new(RunState::load(path)?)))
     }
 
     /// Epochs done.
     pub fn epochs(&self) -> usize {
         match self {
-            Trained::Predictor(state) => state.epoch,
-            Trained::Latent(state) => state.epoch,
+            TrainedState::Predictor(state) => state.epoch,
+            TrainedState::Latent(state) => state.epoch,
         }
     }
 }

@@ -4,15 +4,15 @@ use anyhow::{Context as _, Result};
 use burn::tensor::{Device, Tensor};
 
 use super::bound::{Bound, bound};
-use super::input_masking::hide;
+use super::input_masking::mask_rows;
 use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
-use crate::config::{Config, Latent};
+use crate::config::{Config, LatentConfig};
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
-use crate::fit::divergence::divergence as of_weights;
 use crate::fit::noise_init::init_noise;
+use crate::fit::weight_divergence::divergence as weight_divergence;
 use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss};
 use crate::nn::Parameters;
 use crate::nn::tensors::to_vec;
@@ -25,7 +25,7 @@ impl Architecture for LatentNets {
     const MAGIC: &'static [u8; 8] = b"QVLATEN2";
     const LOSS: &'static str = "bound";
 
-    fn design(config: &Config, data: &Dataset) -> Result<Self> {
+    fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
         let latent = config.latent.as_ref().context("a latent model needs a section `[latent]`")?;
         LatentNets::new(config, latent, data.target_names.len())
     }
@@ -37,8 +37,8 @@ impl Architecture for LatentNets {
         Scaling { inputs: targets.clone(), targets }
     }
 
-    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
-        let mut parameters = LatentNets::draw(self, &config.init, config.seed);
+    fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters = LatentNets::init_parameters(self, &config.init, config.seed);
         let mut generative = parameters.part("generative.", self.generative.method);
         init_noise(&self.generative.spec, &data.train, scaling, &mut generative);
         parameters.put_part("generative.", generative);
@@ -57,7 +57,7 @@ impl Architecture for LatentNets {
         Vec::new()
     }
 
-    fn slope(
+    fn loss_and_gradient(
         &self,
         parameters: &Parameters,
         batch: &Batch,
@@ -68,19 +68,19 @@ impl Architecture for LatentNets {
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
         let latents = latent.divergence_weight;
-        let shares = Shares { latents, warmth: weight, weights: context.divergence_share };
-        let gappy = (latent.gaps > 0).then(|| hide(batch, self.channels(), latent.gaps, &mut rng));
+        let weights = DivergenceWeights { latents, warmth: weight, weights: context.divergence_share };
+        let gappy = (latent.gaps > 0).then(|| mask_rows(batch, self.channels(), latent.gaps, &mut rng));
         let shown = gappy.as_ref().unwrap_or(batch);
-        slope(self, parameters, [shown, batch], shares, latent.draws, &mut rng)
+        loss_and_gradient(self, parameters, [shown, batch], weights, latent.draws, &mut rng)
     }
 
-    fn judge<'b>(
+    fn validate<'b>(
         &self,
         config: &Config,
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
     ) -> Option<ValidationLoss> {
-        let Latent { draws, divergence_weight, .. } = *config.latent.as_ref()?;
+        let LatentConfig { draws, divergence_weight, .. } = *config.latent.as_ref()?;
         if self.searched_noise {
             noise_search::search(self, parameters, batches(), draws, config.seed);
         }
@@ -93,7 +93,7 @@ impl Architecture for LatentNets {
 
 /// How much divergences from priors count.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shares {
+pub(super) struct DivergenceWeights {
     /// That of the latent variables in what is printed, of which 1 makes a bound on the likelihood of rows before they are seen.
     pub(super) latents: f64,
     /// How much of that the gradient has by now, at most 1.
@@ -103,11 +103,11 @@ pub(super) struct Shares {
 }
 
 /// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables has its share from the beginning, in the gradient as much as is warm.
-pub(super) fn slope(
+pub(super) fn loss_and_gradient(
     nets: &LatentNets,
     parameters: &Parameters,
     [shown, batch]: [&Batch; 2],
-    shares: Shares,
+    weights: DivergenceWeights,
     draws: usize,
     rng: &mut impl rand_core::Rng,
 ) -> Option<LossAndGradient> {
@@ -117,9 +117,9 @@ pub(super) fn slope(
     }
     let tensors = LatentTensors::new(nets, &parameters, &Device::flex().autodiff());
     let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, shown, batch, draws, rng)?;
-    let posteriors = tensors.generative.ahead.posteriors.as_ref().zip(shares.weights);
-    let penalty = posteriors.map(|(posteriors, share)| of_weights(posteriors) * share);
-    let bound = reconstruction.clone() + divergence.clone() * (shares.latents * shares.warmth) as f32;
+    let posteriors = tensors.generative.forward_net.posteriors.as_ref().zip(weights.weights);
+    let penalty = posteriors.map(|(posteriors, share)| weight_divergence(posteriors) * share);
+    let bound = reconstruction.clone() + divergence.clone() * (weights.latents * weights.warmth) as f32;
     let objective = match &penalty {
         Some(penalty) => bound + penalty.clone(),
         None => bound,
@@ -129,7 +129,7 @@ pub(super) fn slope(
         let lists = parameters.tensors.iter().zip(&mut gradients);
         lists.filter(|(list, _)| list.name == LOG_NOISE).for_each(|(_, gradient)| gradient.fill(0.0));
     }
-    let nll = number(reconstruction) + shares.latents * number(divergence);
+    let nll = number(reconstruction) + weights.latents * number(divergence);
     let divergence = penalty.map_or(0.0, number);
     Some(LossAndGradient { nll, divergence, steps, gradients, states: Vec::new() })
 }

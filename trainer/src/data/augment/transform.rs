@@ -2,15 +2,15 @@
 
 use rand_core::Rng;
 
-use super::channels::Channels;
-use crate::config::Augment;
+use super::channels::AugmentedChannels;
+use crate::config::AugmentConfig;
 use crate::data::rows::Rows;
 use crate::data::scaler::Scaler;
 use crate::random::{normal, uniform};
 
 /// One draw: a rotation of axes, then places and signs, then a gain and an offset.
 #[derive(Debug)]
-pub(super) struct Change<'a> {
+pub(super) struct ChannelTransform<'a> {
     sensors: &'a [[usize; 3]],
     rotation: [[f32; 3]; 3],
     scaler: &'a Scaler,
@@ -20,23 +20,23 @@ pub(super) struct Change<'a> {
     shifts: Vec<f32>,
 }
 
-impl<'a> Change<'a> {
-    pub(super) fn draw(
-        asked: &Augment,
-        channels: &'a Channels,
+impl<'a> ChannelTransform<'a> {
+    pub(super) fn random(
+        config: &AugmentConfig,
+        channels: &'a AugmentedChannels,
         scaler: &'a Scaler,
         rng: &mut impl Rng,
     ) -> Self {
-        let rotation = if channels.rotate.is_empty() { [[0.0; 3]; 3] } else { any_rotation(rng) };
-        let shared = if asked.gain > 0.0 { asked.gain * normal(rng) } else { 0.0 };
+        let rotation = if channels.rotate.is_empty() { [[0.0; 3]; 3] } else { random_rotation(rng) };
+        let shared = if config.gain > 0.0 { config.gain * normal(rng) } else { 0.0 };
         let gain =
-            |_| if asked.gain > 0.0 { libm::exp(shared + asked.gain * normal(rng)) as f32 } else { 1.0 };
+            |_| if config.gain > 0.0 { libm::exp(shared + config.gain * normal(rng)) as f32 } else { 1.0 };
         let gains = (0..scaler.channels()).map(gain).collect();
         let shift = |std_dev: &f32| {
-            if asked.shift > 0.0 { (asked.shift * normal(rng)) as f32 * std_dev } else { 0.0 }
+            if config.shift > 0.0 { (config.shift * normal(rng)) as f32 * std_dev } else { 0.0 }
         };
         let shifts = scaler.std_dev.iter().map(shift).collect();
-        Change {
+        ChannelTransform {
             sensors: &channels.rotate,
             rotation,
             scaler,
@@ -75,7 +75,7 @@ impl<'a> Change<'a> {
 }
 
 /// The mirror or not, and the ring by any number of places.
-fn places(channels: &Channels, scaler: &Scaler, rng: &mut impl Rng) -> Vec<(usize, f32)> {
+fn places(channels: &AugmentedChannels, scaler: &Scaler, rng: &mut impl Rng) -> Vec<(usize, f32)> {
     let plain = || (0..scaler.channels()).map(|channel| (channel, 1.0)).collect::<Vec<_>>();
     let mut places = match &channels.mirror {
         Some(mirror) if uniform(rng) < 0.5 => mirror.clone(),
@@ -93,7 +93,7 @@ fn places(channels: &Channels, scaler: &Scaler, rng: &mut impl Rng) -> Vec<(usiz
 }
 
 /// A rotation, each as likely as any other: that of a quaternion of four normal numbers, made a unit one (Muller 1959).
-fn any_rotation(rng: &mut impl Rng) -> [[f32; 3]; 3] {
+fn random_rotation(rng: &mut impl Rng) -> [[f32; 3]; 3] {
     let quaternion = [(); 4].map(|()| normal(rng));
     let norm = quaternion.iter().map(|part| part * part).sum::<f64>().sqrt();
     let [w, x, y, z] = quaternion.map(|part| part / norm);

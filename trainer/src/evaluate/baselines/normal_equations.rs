@@ -41,7 +41,7 @@ impl Features<'_> {
 
 /// Sums over the steps at which all of some outputs were observed.
 #[derive(Clone, Debug)]
-pub(super) struct Moments {
+pub(super) struct NormalEquations {
     /// Σ x xᵀ.
     pub(super) gram: DMatrix<f64>,
     /// Σ x yᵀ.
@@ -52,11 +52,11 @@ pub(super) struct Moments {
     pub(super) n: usize,
 }
 
-impl Moments {
+impl NormalEquations {
     /// Gathers the sums for the outputs listed, in standardised units.
     pub(super) fn gather(sequences: &[Sequence], features: &Features<'_>, outputs: &[usize]) -> Self {
         let width = features.width(features.lags);
-        let mut moments = Moments {
+        let mut moments = NormalEquations {
             gram: DMatrix::zeros(width, width),
             cross: DMatrix::zeros(width, outputs.len()),
             squares: vec![0.0; outputs.len()],

@@ -76,13 +76,13 @@ mod tests {
 
     #[test]
     fn backward_is_the_derivative() {
-        let law = NoiseCoefficients { mean: 0.7, square: 0.21, var: 0.6, constant: 0.1 };
+        let noise = NoiseCoefficients { mean: 0.7, square: 0.21, var: 0.6, constant: 0.1 };
         let (mean, var, step) = (1.3_f32, 0.4_f32, 1e-2_f32);
         let objective = |mean: f32, var: f32| {
-            let (m, v) = law.apply(mean, var);
+            let (m, v) = noise.apply(mean, var);
             2.0 * m - 3.0 * v
         };
-        let (by_mean, by_var) = law.backward(mean, 2.0, -3.0);
+        let (by_mean, by_var) = noise.backward(mean, 2.0, -3.0);
         let slope_mean = (objective(mean + step, var) - objective(mean - step, var)) / (2.0 * step);
         let slope_var = (objective(mean, var + step) - objective(mean, var - step)) / (2.0 * step);
         assert!((by_mean - slope_mean).abs() < 1e-3, "{by_mean} against {slope_mean}");

@@ -4,51 +4,51 @@ use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::parallel::{lane_blocks, lane_blocks_mut};
 
 /// Moments of one block of lanes: a slice per step.
-pub(super) struct Series<'a> {
+pub(super) struct LaneBlock<'a> {
     pub(super) mean: Vec<&'a [f32]>,
     pub(super) var: Vec<&'a [f32]>,
 }
 
 /// The same, to be written.
-pub(super) struct SeriesMut<'a> {
+pub(super) struct LaneBlockMut<'a> {
     pub(super) mean: Vec<&'a mut [f32]>,
     pub(super) var: Vec<&'a mut [f32]>,
 }
 
 /// Cuts moments [steps, lanes, width] into blocks of lanes.
-pub(super) fn series(
+pub(super) fn lane_block(
     moment_slices: MomentSlices<'_>,
     lanes: usize,
     width: usize,
-) -> impl Iterator<Item = Series<'_>> {
+) -> impl Iterator<Item = LaneBlock<'_>> {
     let means = lane_blocks(moment_slices.mean, lanes, width);
     means
         .into_iter()
         .zip(lane_blocks(moment_slices.var, lanes, width))
-        .map(|(mean, var)| Series { mean, var })
+        .map(|(mean, var)| LaneBlock { mean, var })
 }
 
-/// Like [`series`], for writing.
-pub(super) fn series_mut(
+/// Like [`lane_block`], for writing.
+pub(super) fn lane_block_mut(
     moment_slices: MomentSlicesMut<'_>,
     lanes: usize,
     width: usize,
-) -> impl Iterator<Item = SeriesMut<'_>> {
+) -> impl Iterator<Item = LaneBlockMut<'_>> {
     let means = lane_blocks_mut(moment_slices.mean, lanes, width);
     means
         .into_iter()
         .zip(lane_blocks_mut(moment_slices.var, lanes, width))
-        .map(|(mean, var)| SeriesMut { mean, var })
+        .map(|(mean, var)| LaneBlockMut { mean, var })
 }
 
-impl<'a> Series<'a> {
+impl<'a> LaneBlock<'a> {
     /// The moments at one step.
     pub(super) fn at(&self, step: usize) -> MomentSlices<'a> {
         MomentSlices { mean: self.mean[step], var: self.var[step] }
     }
 }
 
-impl<'a> SeriesMut<'a> {
+impl<'a> LaneBlockMut<'a> {
     /// The moments at one step, to be written.
     pub(super) fn at(&mut self, step: usize) -> MomentSlicesMut<'_> {
         MomentSlicesMut { mean: &mut *self.mean[step], var: &mut *self.var[step] }

@@ -2,7 +2,7 @@
 
 use quaver::checkpoint::{Likelihood, ModelSpec};
 
-use super::likelihood::{self, Terms};
+use super::likelihood::{self, LikelihoodTerms};
 use crate::data::batch::Batch;
 use crate::nn::net::MomentTensors;
 use crate::nn::observation_head::{expected_noise, probabilities};
@@ -34,7 +34,7 @@ fn row_nll(
         return 0.0;
     }
     let mut gaussian = |mean: &[f32], var: &[f32]| {
-        likelihood::gaussian(Terms {
+        likelihood::gaussian(LikelihoodTerms {
             targets,
             mask,
             mean,
@@ -55,8 +55,14 @@ fn row_nll(
             gaussian(&first, &total)
         }
         Likelihood::Bernoulli => {
-            let terms =
-                Terms { targets, mask, mean, var, by_mean: &mut by_mean[..], by_var: &mut by_var[..] };
+            let terms = LikelihoodTerms {
+                targets,
+                mask,
+                mean,
+                var,
+                by_mean: &mut by_mean[..],
+                by_var: &mut by_var[..],
+            };
             likelihood::bernoulli(terms, spec.moment_form)
         }
         Likelihood::Categorical => {
@@ -75,7 +81,7 @@ mod tests {
     use quaver::checkpoint::{CellKind, Target};
 
     use super::*;
-    use crate::fit::loss::{Purpose, loss};
+    use crate::fit::loss::{Mode, loss};
     use crate::nn::tensors::ParameterTensors;
     use crate::nn::{Parameters, test_spec};
     use crate::random::{self, normals, stream};
@@ -111,7 +117,7 @@ mod tests {
                 chunks: Vec::new(),
             };
             let tensors = ParameterTensors::new(&spec, &parameters, &Device::flex());
-            let whole = loss(&spec, &tensors, output.clone(), &batch, Purpose::Judging).unwrap();
+            let whole = loss(&spec, &tensors, output.clone(), &batch, Mode::Eval).unwrap();
             let expected = f64::from(to_vec(whole.value)[0]) * whole.steps as f64;
             let found = row_nlls(&spec, &parameters.noise_var(&spec), output, &batch);
             assert_eq!((found.len(), found[5]), (rows, 0.0));

@@ -1,18 +1,22 @@
 //! Which columns of a file are inputs and which are targets.
 
 use super::table::listed;
-use crate::config::{Columns, Patterns, Targets};
+use crate::config::{ColumnPatterns, Columns, Targets};
 
 /// The names of the columns chosen.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Choice {
+pub(crate) struct SelectedColumns {
     pub(crate) inputs: Vec<String>,
     pub(crate) targets: Vec<String>,
 }
 
-impl Choice {
+impl SelectedColumns {
     /// Chooses among the columns of a file. The error names the key at fault and what to do.
-    pub(crate) fn new(inputs: &Columns, targets: &Targets, names: &[String]) -> Result<Choice, String> {
+    pub(crate) fn new(
+        inputs: &Columns,
+        targets: &Targets,
+        names: &[String],
+    ) -> Result<SelectedColumns, String> {
         let targets = match targets {
             Targets::Next | Targets::Clean => None,
             Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
@@ -28,7 +32,7 @@ impl Choice {
         if let Some(both) = inputs.iter().find(|name| is_target(name)) {
             return Err(format!("column `{both}` is both input and target; take it out of one of them"));
         }
-        Ok(Choice { targets: targets.unwrap_or_else(|| inputs.clone()), inputs })
+        Ok(SelectedColumns { targets: targets.unwrap_or_else(|| inputs.clone()), inputs })
     }
 
     /// All columns to read, each once: the inputs, then the targets that are not inputs.
@@ -82,7 +86,7 @@ fn follows(last: &str, name: &str) -> bool {
     number(last).zip(number(name)).is_some_and(|(last, number)| number == last + 1)
 }
 
-impl Patterns {
+impl ColumnPatterns {
     /// Where the columns that match are among `names`, each at most once. The error begins with the key.
     pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
         let place = |chosen: &String| names.iter().position(|name| name == chosen);
@@ -98,11 +102,11 @@ mod tests {
         ["emg1", "emg2", "emg3", "force"].map(String::from).to_vec()
     }
 
-    fn choose(inputs: &[&str], targets: &[&str]) -> Result<Choice, String> {
+    fn choose(inputs: &[&str], targets: &[&str]) -> Result<SelectedColumns, String> {
         let patterns = |list: &[&str]| list.iter().map(|name| name.to_string()).collect();
         let inputs = if inputs == ["all"] { Columns::All } else { Columns::Matching(patterns(inputs)) };
         let targets = if targets == ["next"] { Targets::Next } else { Targets::Matching(patterns(targets)) };
-        Choice::new(&inputs, &targets, &names())
+        SelectedColumns::new(&inputs, &targets, &names())
     }
 
     #[test]

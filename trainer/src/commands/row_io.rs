@@ -12,7 +12,7 @@ use crate::data::csv::{self, RowReader};
 
 /// Rows in and rows out.
 #[derive(Debug, clap::Args)]
-pub(super) struct Pipes {
+pub(super) struct RowIo {
     /// Rows to read; standard input by default.
     #[arg(long, visible_alias = "in", value_name = "F.csv")]
     pub(super) input: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(super) struct Pipes {
     pub(super) no_header: bool,
 }
 
-impl Pipes {
+impl RowIo {
     /// Opens what is to be read.
     pub(super) fn open(&self) -> Result<RowReader<Box<dyn BufRead>>> {
         open(self.input.as_deref(), !self.no_header)

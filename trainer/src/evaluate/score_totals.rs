@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use quaver::checkpoint::Likelihood;
 
-use super::calibration::{CalibrationPoint, Histogram};
-use crate::prediction::{Value, central_probability, is_normal};
+use super::calibration::{CalibrationHistogram, CalibrationPoint};
+use crate::prediction::{ScoredValue, central_probability, is_normal};
 
 /// Central intervals that are reported: per cent, and half their width in standard deviations.
 const INTERVALS: [(u32, f64); 3] =
@@ -13,7 +13,7 @@ const INTERVALS: [(u32, f64); 3] =
 
 /// Sums over the observed values of one output, or of all.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ScoreTotals {
     pub(super) n: usize,
     pub(super) nll: f64,
     pub(super) squared_error: f64,
@@ -24,11 +24,11 @@ pub(super) struct Tally {
     sum: f64,
     sum_of_squares: f64,
     inside: [usize; INTERVALS.len()],
-    histogram: Histogram,
+    histogram: CalibrationHistogram,
 }
 
-impl Tally {
-    pub(super) fn add(&mut self, likelihood: Likelihood, value: &Value) {
+impl ScoreTotals {
+    pub(super) fn add(&mut self, likelihood: Likelihood, value: &ScoredValue) {
         let probability = central_probability(value.z());
         for (inside, (percent, _)) in self.inside.iter_mut().zip(INTERVALS) {
             *inside += usize::from(probability <= f64::from(percent) / 100.0);
@@ -45,7 +45,7 @@ impl Tally {
         self.histogram.add(likelihood, value);
     }
 
-    pub(super) fn merge(&mut self, other: &Tally) {
+    pub(super) fn merge(&mut self, other: &ScoreTotals) {
         self.n += other.n;
         self.nll += other.nll;
         self.squared_error += other.squared_error;

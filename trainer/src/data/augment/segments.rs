@@ -7,7 +7,7 @@ use crate::random::uniform;
 
 /// A stretch of a sequence, read at its own pace.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Stretch {
+pub(super) struct Segment {
     /// First row.
     start: usize,
     /// Rows to come of it.
@@ -16,17 +16,17 @@ pub(super) struct Stretch {
     pace: f64,
 }
 
-impl Stretch {
+impl Segment {
     /// `len` rows from anywhere in a sequence of `rows`; nothing if it is too short.
     pub(super) fn anywhere(rows: usize, len: usize, speed: f64, rng: &mut impl Rng) -> Option<Self> {
-        let pace = any_pace(speed, rng);
+        let pace = random_pace(speed, rng);
         let room = rows.checked_sub(span(len, pace))?;
         let start = (uniform(rng) * (room + 1) as f64) as usize;
-        Some(Stretch { start, len, pace })
+        Some(Segment { start, len, pace })
     }
 
     /// These rows, on straight lines between those that there are. Beside a missing value, what lies in between is missing.
-    pub(super) fn of_rows(&self, rows: &Rows) -> Rows {
+    pub(super) fn resample(&self, rows: &Rows) -> Rows {
         if self.pace == 1.0 {
             return rows.slice(self.start..self.start + self.len);
         }
@@ -57,22 +57,22 @@ fn fitting(rows: usize, pace: f64) -> usize {
     ((rows - 1) as f64 / pace) as usize + 1
 }
 
-fn any_pace(speed: f64, rng: &mut impl Rng) -> f64 {
+fn random_pace(speed: f64, rng: &mut impl Rng) -> f64 {
     if speed == 0.0 { 1.0 } else { libm::exp(speed * (2.0 * uniform(rng) - 1.0)) }
 }
 
 /// A sequence of `rows` rows from end to end in stretches of `len` (0 for one alone), each at a pace of its own. The first ends
 /// anywhere within that length, so that no epoch cuts where the one before it did; the last is what is left.
-pub(super) fn cut(rows: usize, len: usize, speed: f64, rng: &mut impl Rng) -> Vec<Stretch> {
-    let mut stretches = Vec::new();
+pub(super) fn cut(rows: usize, len: usize, speed: f64, rng: &mut impl Rng) -> Vec<Segment> {
+    let mut segments = Vec::new();
     let mut start = 0;
     let mut next = if len == 0 { usize::MAX } else { 1 + (uniform(rng) * len as f64) as usize };
     while start < rows {
-        let pace = any_pace(speed, rng);
-        let stretch = Stretch { start, len: next.min(fitting(rows - start, pace)), pace };
-        start += span(stretch.len, pace);
-        stretches.push(stretch);
+        let pace = random_pace(speed, rng);
+        let segment = Segment { start, len: next.min(fitting(rows - start, pace)), pace };
+        start += span(segment.len, pace);
+        segments.push(segment);
         next = len;
     }
-    stretches
+    segments
 }

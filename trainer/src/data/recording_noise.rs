@@ -4,10 +4,10 @@ use rand_core::Rng;
 
 use super::rows::{Rows, Sequence};
 use super::scaler::Scaler;
-use crate::config::AddedNoise;
+use crate::config::AddedNoiseConfig;
 use crate::random::{Purpose, normal, stream, uniform};
 
-impl AddedNoise {
+impl AddedNoiseConfig {
     /// Puts noise on the inputs of all splits, the first of which is the training split, and returns what is needed to do so
     /// again. Every sequence has its own stream of random numbers, whatever else is read.
     pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) -> FreshNoise {
@@ -41,7 +41,7 @@ impl AddedNoise {
 /// Noise that training rows get anew in every epoch, so that a net cannot learn it by heart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreshNoise {
-    noise: AddedNoise,
+    noise: AddedNoiseConfig,
     /// Of every channel over the clean training split.
     std_devs: Vec<f32>,
 }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn every_channel_has_the_ratio_asked_for() {
         let (mut train, mut test) = (waves(), waves());
-        AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None }.add([
+        AddedNoiseConfig { db: Some(5.0), on: None, seed: 1, fresh: None }.add([
             &mut train,
             &mut Vec::new(),
             &mut test,
@@ -102,7 +102,7 @@ mod tests {
     fn notes_are_switched_on_and_never_off() {
         let values = (0..STEPS).map(|t| if t % 7 == 3 { f32::NAN } else { (t % 2) as f32 }).collect();
         let mut train = vec![Sequence::next(Rows { channels: 2, values })];
-        AddedNoise { db: None, on: Some(0.05), seed: 1, fresh: None }.add([
+        AddedNoiseConfig { db: None, on: Some(0.05), seed: 1, fresh: None }.add([
             &mut train,
             &mut Vec::new(),
             &mut Vec::new(),
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn every_epoch_has_noise_of_its_own_on_the_same_truth() {
         let mut train = waves();
-        let noise = AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let noise = AddedNoiseConfig { db: Some(5.0), on: None, seed: 1, fresh: None };
         let fresh = noise.add([&mut train, &mut Vec::new(), &mut Vec::new()]);
         let [first, second] = [1, 2].map(|epoch| fresh.on_epoch(&train, epoch));
         assert_eq!(first, fresh.on_epoch(&train, 1));

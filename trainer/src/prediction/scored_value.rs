@@ -17,14 +17,14 @@ pub(crate) fn is_normal(likelihood: Likelihood) -> bool {
 
 /// A prediction and what was observed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Value {
+pub(crate) struct ScoredValue {
     pub(crate) observed: f64,
     pub(crate) mean: f64,
     pub(crate) epistemic: f64,
     pub(crate) aleatoric: f64,
 }
 
-impl Value {
+impl ScoredValue {
     pub(crate) fn error(&self) -> f64 {
         self.observed - self.mean
     }
@@ -82,8 +82,8 @@ pub fn central_probability(z: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn value(observed: f64, mean: f64, variance: f64) -> Value {
-        Value { observed, mean, epistemic: 0.25 * variance, aleatoric: 0.75 * variance }
+    fn value(observed: f64, mean: f64, variance: f64) -> ScoredValue {
+        ScoredValue { observed, mean, epistemic: 0.25 * variance, aleatoric: 0.75 * variance }
     }
 
     #[test]

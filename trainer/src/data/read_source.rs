@@ -5,28 +5,28 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::columns::Choice;
 use super::csv::{self, RowReader};
 use super::rows::Rows;
+use super::select_columns::SelectedColumns;
 use super::table::Table;
 use super::{lines, npy, piano_roll};
-use crate::config::{Format, RowSelection, Source};
+use crate::config::{DataSource, FileFormat, RowSelection};
 
 /// How to read files that do not say so themselves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading<'a> {
-    pub(super) format: Option<Format>,
+pub(super) struct ReadOptions<'a> {
+    pub(super) format: Option<FileFormat>,
     pub(super) header: bool,
     pub(super) lengths: Option<&'a Path>,
 }
 
-impl Source {
+impl DataSource {
     /// Reads the columns that `choose` picks from the names there are, and the rows asked for.
     pub(super) fn read(
         &self,
-        reading: Reading<'_>,
-        choose: impl FnOnce(&[String]) -> Result<Choice, String>,
-    ) -> Result<(Choice, Table)> {
+        reading: ReadOptions<'_>,
+        choose: impl FnOnce(&[String]) -> Result<SelectedColumns, String>,
+    ) -> Result<(SelectedColumns, Table)> {
         let file = self.file.display().to_string();
         let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
         let (choice, mut table) = self.read_columns(reading, &file, choose)?;
@@ -36,33 +36,33 @@ impl Source {
 
     fn read_columns(
         &self,
-        reading: Reading<'_>,
+        reading: ReadOptions<'_>,
         file: &str,
-        choose: impl FnOnce(&[String]) -> Result<Choice>,
-    ) -> Result<(Choice, Table)> {
+        choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
+    ) -> Result<(SelectedColumns, Table)> {
         let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
-            Format::Csv => {
+            FileFormat::Csv => {
                 let mut reader = RowReader::new(lines::open(&self.file)?, file, reading.header)?;
                 let choice = choose(&reader.names())?;
                 reader.select(&choice.all())?;
                 return Ok((choice, csv::read(reader)?));
             }
-            Format::Npy => {
+            FileFormat::Npy => {
                 let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
                 npy::read(&self.file, named.or_else(|| npy::companion(&self.file)).as_deref())?
             }
-            Format::PianoRoll => piano_roll::read(lines::open(&self.file)?, file)?,
+            FileFormat::PianoRoll => piano_roll::read(lines::open(&self.file)?, file)?,
         };
         let choice = choose(&table.names)?;
         let table = table.select(file, &choice.all())?;
         Ok((choice, table))
     }
 
-    fn infer_format(&self) -> Result<Format> {
+    fn infer_format(&self) -> Result<FileFormat> {
         let mut head = Vec::new();
-        let mut start = lines::open(&self.file)?.take(Format::HEAD as u64);
+        let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);
         start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;
-        Ok(Format::infer(&self.file, &head))
+        Ok(FileFormat::infer(&self.file, &head))
     }
 
     /// Keeps the sequences and rows asked for.
@@ -79,7 +79,7 @@ impl Source {
             }
             None => return Ok(sequences),
             Some(RowSelection::Listed(list)) => return list.pick(&sequences),
-            Some(RowSelection::Stretch(cut)) => cut,
+            Some(RowSelection::Range(cut)) => cut,
         };
         let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
             Ok(range) => match range.start.checked_sub(self.burn_in.unwrap_or(0)) {

@@ -7,13 +7,13 @@ use anyhow::{Context, Result, ensure};
 use quaver::Model;
 use quaver::checkpoint::{self, Kind, ModelSpec, Target};
 
-use crate::config::Family;
+use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::latent_from_runtime;
+use crate::evaluate::predict_latent_by_runtime;
 use crate::fit::{RunFolder, RunState};
-use crate::latent::{Feed, LatentModel, LatentNets};
-use crate::prediction::{Forecast, from_network, from_runtime};
-use crate::runs::Trained;
+use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
+use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
+use crate::runs::TrainedState;
 
 /// A trained model in either of its forms.
 pub(super) enum EvaluatedModel {
@@ -22,13 +22,13 @@ pub(super) enum EvaluatedModel {
     /// The same of a latent model.
     Latent(Box<RunState<LatentNets>>),
     /// A checkpoint: the runtime.
-    Checkpoint(Box<StoredModel>),
+    Checkpoint(Box<CheckpointModel>),
     /// The checkpoint of a latent model: the runtime too.
-    LatentCheckpoint(Box<StoredModel>),
+    LatentCheckpoint(Box<CheckpointModel>),
 }
 
 /// A checkpoint that has been read.
-pub(super) struct StoredModel {
+pub(super) struct CheckpointModel {
     bytes: Vec<u8>,
     /// The net that says what targets may be.
     spec: ModelSpec,
@@ -42,9 +42,9 @@ impl EvaluatedModel {
     /// A folder is a run, a file is a checkpoint.
     pub(super) fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
-            return Ok(match Trained::load(&RunFolder::new(path).best_state())? {
-                Trained::Predictor(state) => EvaluatedModel::Run(state),
-                Trained::Latent(state) => EvaluatedModel::Latent(state),
+            return Ok(match TrainedState::load(&RunFolder::new(path).best_state())? {
+                TrainedState::Predictor(state) => EvaluatedModel::Run(state),
+                TrainedState::Latent(state) => EvaluatedModel::Latent(state),
             });
         }
         let shown = path.display();
@@ -54,7 +54,7 @@ impl EvaluatedModel {
         if Kind::of(&bytes) == Some(Kind::Latent) {
             let model = quaver::LatentModel::load(&bytes).with_context(unusable)?;
             let (recognition, generative) = (model.recognition(), model.generative());
-            let stored = StoredModel {
+            let stored = CheckpointModel {
                 spec: generative.spec().clone(),
                 input_names: recognition.checkpoint().input_names().map(String::from).collect(),
                 output_names: generative.checkpoint().output_names().map(String::from).collect(),
@@ -67,7 +67,7 @@ impl EvaluatedModel {
         let spec = model.spec().clone();
         let input_names = model.checkpoint().input_names().map(String::from).collect();
         let output_names = model.checkpoint().output_names().map(String::from).collect();
-        let stored = StoredModel { bytes, spec, input_names, output_names, denoises: false };
+        let stored = CheckpointModel { bytes, spec, input_names, output_names, denoises: false };
         Ok(EvaluatedModel::Checkpoint(Box::new(stored)))
     }
 
@@ -129,7 +129,7 @@ impl EvaluatedModel {
     fn may_explain_clean_rows(&self) -> bool {
         match self {
             EvaluatedModel::Run(_) | EvaluatedModel::Checkpoint(_) => true,
-            EvaluatedModel::Latent(state) => state.spec.family == Family::Vosp,
+            EvaluatedModel::Latent(state) => state.spec.family == LatentFamily::Vosp,
             EvaluatedModel::LatentCheckpoint(model) => model.denoises,
         }
     }
@@ -137,18 +137,20 @@ impl EvaluatedModel {
     /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
     /// forwards, denoisers and predictors of clean inputs.
     pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
-        let means = |forecasts: Vec<Forecast>| forecasts.into_iter().map(|forecast| forecast.mean).collect();
+        let means = |predictions: Vec<SequencePrediction>| {
+            predictions.into_iter().map(|prediction| prediction.mean).collect()
+        };
         let (inputs, outputs) = self.names();
         match self {
             EvaluatedModel::Latent(state) if state.spec.is_causal() => {
-                Ok(Some(means(LatentModel::new(state).reconstruct(sequences, Feed::Moments))))
+                Ok(Some(means(TrainedLatentModel::new(state).reconstruct(sequences, LatentFeed::Moments))))
             }
             EvaluatedModel::Latent(_) => Ok(None),
             EvaluatedModel::LatentCheckpoint(model) => {
-                Ok(latent_from_runtime(&model.bytes, sequences)?.estimates.map(means))
+                Ok(predict_latent_by_runtime(&model.bytes, sequences)?.estimates.map(means))
             }
             _ if !self.spec().target.is_next() && inputs == outputs => {
-                Ok(Some(means(self.forecast(sequences)?)))
+                Ok(Some(means(self.prediction(sequences)?)))
             }
             _ => Ok(None),
         }
@@ -156,26 +158,26 @@ impl EvaluatedModel {
 
     /// What is said of the targets of every row. Of a latent model these are predictions of rows before they are seen or, where the
     /// targets are clean rows, estimates; a run makes them with its latent variables as moments, a checkpoint as it says itself.
-    pub(super) fn forecast(&self, sequences: &[Sequence]) -> Result<Vec<Forecast>> {
+    pub(super) fn prediction(&self, sequences: &[Sequence]) -> Result<Vec<SequencePrediction>> {
         let target = sequences.first().map_or(Target::Next, |sequence| sequence.target);
         match self {
             EvaluatedModel::Run(state) => {
-                Ok(from_network(&state.spec, &state.parameters, &state.scaling, sequences))
+                Ok(predict_by_network(&state.spec, &state.parameters, &state.scaling, sequences))
             }
             EvaluatedModel::Latent(state) => {
                 ensure!(
                     state.spec.is_causal(),
                     "a net of this model reads the whole sequence, so it predicts no next row"
                 );
-                let model = LatentModel::new(state);
+                let model = TrainedLatentModel::new(state);
                 Ok(match target.is_next() {
-                    true => model.predict(sequences, Feed::Moments, 0),
-                    false => model.reconstruct(sequences, Feed::Moments),
+                    true => model.predict(sequences, LatentFeed::Moments, 0),
+                    false => model.reconstruct(sequences, LatentFeed::Moments),
                 })
             }
-            EvaluatedModel::Checkpoint(model) => Ok(from_runtime(&model.bytes, sequences)?),
+            EvaluatedModel::Checkpoint(model) => Ok(predict_by_runtime(&model.bytes, sequences)?),
             EvaluatedModel::LatentCheckpoint(model) => {
-                Ok(latent_from_runtime(&model.bytes, sequences)?.of(target).to_vec())
+                Ok(predict_latent_by_runtime(&model.bytes, sequences)?.for_target(target).to_vec())
             }
         }
     }
