@@ -1,4 +1,4 @@
-//! The config of an experiment: a TOML file that names data, model and training.
+//! The config of an experiment: a TOML file with data, model and training, as plain data.
 //!
 //! ```toml
 //! seed = 1
@@ -13,15 +13,20 @@
 //! layers = [32]
 //! ```
 //!
-//! Only `data.train` and `data.targets` are required. The keys are the fields of [`Config`] and of the
-//! structs in it.
+//! Only `data.train` and `data.targets` are required. The keys are the fields of [`Config`] and of the structs in it;
+//! `docs/reference/config.md` lists them all. This module reads them, fills in defaults and checks every value, alone
+//! and with the others. What they mean is up to the modules that use them: they convert sections to their own types.
 
 mod data;
 mod document;
-mod invalid;
+mod init;
 mod latent;
+mod limits;
 mod model;
 mod noise;
+#[cfg(test)]
+mod reference;
+pub(crate) mod renamed;
 mod search;
 mod training;
 mod weights;
@@ -33,24 +38,26 @@ use quaver::checkpoint::{Likelihood, OutputMode, Target};
 use serde::{Deserialize, Serialize};
 
 use document::{Document, Override};
-use invalid::{InvalidValue, invalid, within};
+use limits::{InvalidValue, invalid};
 
 pub use data::{
     AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
     MirrorConfig, RowList, RowRange, RowSelection, Targets,
 };
+pub use init::InitConfig;
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
 pub use model::{CellName, ModelConfig};
 pub use noise::{NoiseConfig, NoiseKind};
 pub use search::{Distribution, HalvingConfig, SearchConfig};
-pub use training::{InitConfig, OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
+pub use training::{OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
 pub use weights::{WeightPosterior, WeightsConfig};
 
-/// Everything an experiment is told.
+/// A whole config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Where all random numbers start from; 1 unless given.
+    /// Seed of all random numbers except those of `data.noise`, `data.augment` and `data.valid_seed`, which have seeds
+    /// of their own.
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// Files, columns and rows.
@@ -61,23 +68,24 @@ pub struct Config {
     /// Noise on units.
     #[serde(default)]
     pub noise: NoiseConfig,
-    /// What is known of the weights.
+    /// Distributions of the weights and noise on them.
     #[serde(default)]
     pub weights: WeightsConfig,
-    /// Latent sequences: with this section, the model is not a predictor but two nets, of which `[model]` is the one that
-    /// generates.
+    /// Latent variables: with this section, the model is not a predictor but a recognition network and a generative
+    /// network, the latter described by `[model]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latent: Option<LatentConfig>,
-    /// The recognition net of a latent model.
+    /// The recognition network of a latent model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recognition: Option<RecognitionConfig>,
-    /// Where training begins.
+    /// Initial parameters.
     #[serde(default)]
     pub init: InitConfig,
-    /// The optimiser and when it stops.
+    /// Optimiser, batches, and when training stops.
     #[serde(default)]
     pub training: TrainingConfig,
-    /// What a search draws anew for every trial. The config as run does not have it: there everything is settled.
+    /// Keys that a search draws for every trial. The `config.toml` of a run does not contain this section: there every
+    /// value is settled.
     #[serde(default, skip_serializing)]
     pub search: SearchConfig,
 }
@@ -89,12 +97,12 @@ pub struct NetworkConfig {
     pub model: ModelConfig,
     /// Noise on units.
     pub noise: NoiseConfig,
-    /// What is known of the weights.
+    /// Distributions of the weights and noise on them.
     pub weights: WeightsConfig,
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path).with_context(|| format!("{}: cannot tell where this is", path.display()))
+    std::path::absolute(path).with_context(|| format!("{}: cannot resolve this path", path.display()))
 }
 
 fn first_seed() -> u64 {
@@ -104,28 +112,36 @@ fn first_seed() -> u64 {
 impl Config {
     /// Reads a config file, applies overrides such as `training.epochs=5`, and checks every value.
     ///
-    /// The values of overrides are TOML; what is not TOML counts as a string, so that `model.cell=tanh` needs
-    /// no quotes. Relative paths, of overrides as well, start at the folder of the config file; they are
-    /// absolute in the result.
+    /// Overrides are TOML values; anything else is taken as a string, so that `model.cell=tanh` needs no quotes.
+    /// Relative paths, those in overrides included, are resolved against the folder of the config file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a key or value is not allowed; the message names its place.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Config> {
         Config::load_with_data(path, overrides, None)
     }
 
-    /// The same with relative paths that start at another folder, if one is given.
+    /// Like [`Config::load`], with relative paths of data resolved against `data_dir`, if given.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
     pub fn load_with_data(path: &Path, overrides: &[String], data_dir: Option<&Path>) -> Result<Config> {
         let file = path.display().to_string();
         let text =
             std::fs::read_to_string(path).with_context(|| format!("{file}: cannot read this config"))?;
         let mut config = Config::parse(&file, &text, overrides)?;
-        let beside = path.parent().unwrap_or(Path::new("/"));
-        // An empty path stands for the working directory, which only `.` says.
-        let beside = if beside == Path::new("") { Path::new(".") } else { beside };
-        config.data.anchor(&absolute(data_dir.unwrap_or(beside))?);
-        config.init.anchor(&absolute(beside)?);
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        // The parent of a bare file name is empty, which is not a path.
+        let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+        config.data.anchor(&absolute(data_dir.unwrap_or(folder))?);
+        config.init.anchor(&absolute(folder)?);
         Ok(config)
     }
 
-    /// The same from text; paths stay as they are written. `file` is what errors call it.
+    /// Like [`Config::load`] from text, with paths as they are written. `file` names the text in errors.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
     pub fn parse(file: &str, text: &str, overrides: &[String]) -> Result<Config> {
         let overrides = Override::list(overrides, text.len())?;
         let document = Document::new(file, text, &overrides)?;
@@ -138,17 +154,20 @@ impl Config {
         }
     }
 
-    /// The config as TOML, defaults written out.
+    /// The config as TOML, with all defaults.
+    ///
+    /// # Errors
+    /// When a value has no TOML form.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).context("cannot write the config as TOML")
     }
 
-    /// The sections that describe the network, or the generative net of a latent model.
+    /// The sections that describe the network, or a latent model's generative network.
     pub fn network(&self) -> NetworkConfig {
         NetworkConfig { model: self.model.clone(), noise: self.noise.clone(), weights: self.weights.clone() }
     }
 
-    /// What the outputs of the model stand for.
+    /// The target of the model, residual or not.
     pub fn target(&self) -> Target {
         match (self.data.target(), self.model.residual) {
             (target, false) => target,
@@ -157,23 +176,27 @@ impl Config {
         }
     }
 
-    /// Epochs since the validation loss has last got better, after `done` epochs of which `best` was the best. While the
-    /// divergence of a latent model does not count in full, its bound may well get worse: that is not held against it.
+    /// Epochs since the last improvement of the validation loss, after `done` epochs with the lowest loss in epoch
+    /// `best`. Epochs of a latent model's warm-up do not count: its bound may well rise while the divergence gains
+    /// weight.
     pub fn stale_epochs(&self, done: usize, best: usize) -> usize {
         let warm_up = self.latent.as_ref().map_or(0, |latent| latent.warm_up.ceil() as usize);
         done.saturating_sub(best.max(warm_up))
     }
 
     fn check(&self) -> Result<(), InvalidValue> {
-        // TOML has no larger whole numbers, and the config as run must be writable.
-        within("seed", self.seed, 0..=i64::MAX as u64)?;
+        // TOML has no larger integers, and the config of a run must be writable.
+        if self.seed > i64::MAX as u64 {
+            return Err(invalid("seed", format!("must be from 0 to {}, found {}", i64::MAX, self.seed)));
+        }
         self.data.check(self.model.likelihood)?;
         self.model.check()?;
         if self.model.residual && !self.data.targets_are_inputs() {
-            let problem = "needs `data.targets = \"next\"` or `\"clean\"`: other columns have no value among the inputs to start from";
+            let problem = "needs `data.targets = \"next\"` or `\"clean\"`: targets in other columns have no input to be \
+                           added to";
             return Err(invalid("model.residual", problem));
         }
-        self.noise.check()?;
+        self.noise.check("noise")?;
         self.weights.check()?;
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
@@ -182,22 +205,23 @@ impl Config {
         self.search.check(self.training.epochs)
     }
 
-    /// Checks that methods which live on variance get some.
+    /// Checks that methods which need variance have a source of it, and that there is an output for it.
     fn check_variance(&self) -> Result<(), InvalidValue> {
-        let silent = self.model.is_silent(&self.noise) && !self.weights.has_variance();
-        if self.model.implicit_variance && silent {
+        let noiseless = self.model.is_noiseless(&self.noise) && !self.weights.has_variance();
+        if self.model.implicit_variance && noiseless {
             let problem =
-                "needs a source of variance: set probabilities in `[noise]`, or `weights.posterior`";
+                "needs a source of variance: set keep probabilities in `[noise]`, or `weights.posterior`";
             return Err(invalid("model.implicit_variance", problem));
         }
         if self.weights.has_variance() && self.model.output == OutputMode::MeanOnly {
             let problem =
-                "must be \"propagating\" when weights are uncertain: a plain output carries no variance";
+                "must be \"propagating\" when weights have variances: a mean-only output discards them";
             return Err(invalid("model.output", problem));
         }
         let gaussian = self.model.likelihood == Likelihood::Gaussian && !self.model.implicit_variance;
         if self.weights.posterior == WeightPosterior::Vb && !gaussian {
-            let problem = "\"vb\" needs a Gaussian likelihood with a learned noise; \"ropd\" works with all";
+            let problem =
+                "\"vb\" needs a Gaussian likelihood with learned noise; \"ropd\" works with every likelihood";
             return Err(invalid("weights.posterior", problem));
         }
         Ok(())

@@ -33,7 +33,7 @@ variance_scale_min = 0.2
 
 [weights]
 posterior = "point"
-noise_std = 0.0
+noise_std_dev = 0.0
 keep = 1.0
 
 [noise]
@@ -53,8 +53,8 @@ input_std_dev = 0.1
 spectral_radius = 1.1
 sparse = 8
 output_bias = -0.8
-bias_std = 0.5
-weight_deviation = 0.2
+bias_std_dev = 0.5
+weight_std_dev = 0.2
 
 [training]
 optimiser = "rmsprop"
@@ -127,7 +127,7 @@ fn residual_models_predict_changes_of_their_own_inputs() {
     let config = parse(&["model.residual=true", "data.targets=next"]).unwrap();
     assert_eq!(config.target(), Target::ResidualNext);
     let error = |overrides: &[&str]| parse(overrides).unwrap_err().to_string();
-    let clean = parse(&["model.residual=true", "data.targets=clean", "data.noise={ db = 5 }"]).unwrap();
+    let clean = parse(&["model.residual=true", "data.targets=clean", "data.noise={ snr_db = 5 }"]).unwrap();
     assert_eq!(clean.target(), Target::ResidualSame);
     let columns = error(&["model.residual=true"]);
     assert!(columns.contains("`model.residual` needs `data.targets = \"next\"`"), "{columns}");

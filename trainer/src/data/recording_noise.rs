@@ -27,7 +27,7 @@ impl AddedNoiseConfig {
     /// Rows with noise on them. What is missing stays missing.
     fn on(&self, rows: &Rows, std_devs: &[f32], rng: &mut impl Rng) -> Rows {
         // A ratio of powers is a ratio of squares: half as many decibels for deviations.
-        let scale = self.db.map(|db| 10_f64.powf(-db / 20.0));
+        let scale = self.snr_db.map(|db| 10_f64.powf(-db / 20.0));
         let mut noisy = |(place, value): (usize, &f32)| match (scale, self.on) {
             (Some(scale), _) => value + (scale * normal(rng)) as f32 * std_devs[place % std_devs.len()],
             (None, Some(p)) if uniform(rng) < p && !value.is_nan() => 1.0,
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn every_channel_has_the_ratio_asked_for() {
         let (mut train, mut test) = (waves(), waves());
-        AddedNoiseConfig { db: Some(5.0), on: None, seed: 1, fresh: None }.add([
+        AddedNoiseConfig { snr_db: Some(5.0), on: None, seed: 1, fresh: None }.add([
             &mut train,
             &mut Vec::new(),
             &mut test,
@@ -102,7 +102,7 @@ mod tests {
     fn notes_are_switched_on_and_never_off() {
         let values = (0..STEPS).map(|t| if t % 7 == 3 { f32::NAN } else { (t % 2) as f32 }).collect();
         let mut train = vec![Sequence::next(Rows { channels: 2, values })];
-        AddedNoiseConfig { db: None, on: Some(0.05), seed: 1, fresh: None }.add([
+        AddedNoiseConfig { snr_db: None, on: Some(0.05), seed: 1, fresh: None }.add([
             &mut train,
             &mut Vec::new(),
             &mut Vec::new(),
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn every_epoch_has_noise_of_its_own_on_the_same_truth() {
         let mut train = waves();
-        let noise = AddedNoiseConfig { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let noise = AddedNoiseConfig { snr_db: Some(5.0), on: None, seed: 1, fresh: None };
         let fresh = noise.add([&mut train, &mut Vec::new(), &mut Vec::new()]);
         let [first, second] = [1, 2].map(|epoch| fresh.on_epoch(&train, epoch));
         assert_eq!(first, fresh.on_epoch(&train, 1));

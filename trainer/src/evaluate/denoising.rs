@@ -90,7 +90,7 @@ mod tests {
     fn filters_gain_and_channels_that_know_each_other_gain_more() {
         let (mut train, mut valid, mut test) =
             (vec![wave(1500, 0.0)], vec![wave(500, 1.0)], vec![wave(500, 2.0)]);
-        AddedNoiseConfig { db: Some(3.0), on: None, seed: 2, fresh: None }
+        AddedNoiseConfig { snr_db: Some(3.0), on: None, seed: 2, fresh: None }
             .add([&mut train, &mut valid, &mut test]);
         let names = vec!["a".to_string(), "b".to_string()];
         let data = Dataset {

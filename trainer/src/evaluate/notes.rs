@@ -200,7 +200,7 @@ mod tests {
     fn data() -> Dataset {
         let beat = || vec![Sequence::next(rows(&[1.0, 0.0, 0.0, 0.0].repeat(500)))];
         let (mut train, mut valid, mut test) = (beat(), beat(), beat());
-        AddedNoiseConfig { db: None, on: Some(0.2), seed: 3, fresh: None }
+        AddedNoiseConfig { snr_db: None, on: Some(0.2), seed: 3, fresh: None }
             .add([&mut train, &mut valid, &mut test]);
         let names = vec!["c4".to_string(), "d4".to_string()];
         Dataset {

@@ -155,7 +155,7 @@ mod tests {
 
     const STORN: &str = "latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"lstm\"\nlayers = [5]\n\
         [noise]\nrecurrent_keep = 0.9\n[recognition]\ncell = \"tanh\"\nlayers = [4]\n";
-    const VOSP: &str = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\", variance = \"carried\" }\n\
+    const VOSP: &str = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\", variance = \"propagated\" }\n\
         [model]\ncell = \"dense-tanh\"\nlayers = [5]\n[recognition]\ncell = \"lstm\"\nlayers = [4]\n\
         noise = { recurrent_keep = 0.9, output_keep = 0.8 }\n";
 

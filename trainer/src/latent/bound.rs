@@ -50,8 +50,7 @@ pub fn bound(
     let drawn = draw(&recognition.posterior, batch.rows, draws, rng);
     let prediction = generate(nets, tensors, &many, &recognition.hidden, drawn);
     let generative = &tensors.generative.forward_net;
-    let Loss { value, steps } =
-        loss(&nets.generative.spec, generative, prediction, &many, Mode::Train)?;
+    let Loss { value, steps } = loss(&nets.generative.spec, generative, prediction, &many, Mode::Train)?;
     let steps = steps / draws;
     let lengths = lengths(batch);
     let divergence = divergence(nets.prior, &recognition.posterior, &Lengths(&lengths));

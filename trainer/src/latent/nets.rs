@@ -168,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn a_carried_variance_is_learned_with_its_keep_probabilities() {
-        let lines = "latent = { family = \"storn\", latents = 1, variance = \"carried\" }\n\
+    fn a_propagated_variance_is_learned_with_its_keep_probabilities() {
+        let lines = "latent = { family = \"storn\", latents = 1, variance = \"propagated\" }\n\
                      recognition = { noise = { output_keep = 0.9 } }";
         let config = parse(lines);
         let method = TrainingMethod::from(&config.recognition_network());

@@ -38,7 +38,7 @@ fn sequences(lengths: &[usize], channels: usize) -> Vec<Sequence> {
 }
 
 /// What makes a config one of a model that learns from the truth.
-const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ db = 5 }"];
+const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ snr_db = 5 }"];
 
 /// The same rows seen through noise of this deviation, to be explained as they are.
 fn seen_through_noise(sequences: &[Sequence], std_dev: f32) -> Vec<Sequence> {

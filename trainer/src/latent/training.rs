@@ -69,7 +69,7 @@ impl Architecture for LatentNets {
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
         let latents = latent.divergence_weight;
         let weights = DivergenceWeights { latents, warmth: weight, weights: context.divergence_share };
-        let gappy = (latent.gaps > 0).then(|| mask_rows(batch, self.channels(), latent.gaps, &mut rng));
+        let gappy = (latent.max_gap > 0).then(|| mask_rows(batch, self.channels(), latent.max_gap, &mut rng));
         let shown = gappy.as_ref().unwrap_or(batch);
         loss_and_gradient(self, parameters, [shown, batch], weights, latent.draws, &mut rng)
     }

@@ -66,7 +66,7 @@ impl InitConfig {
     fn fill_variances(&self, spec: &ModelSpec, parameters: &mut Parameters) {
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for (name, _, columns) in maps(spec) {
-            let var = self.weight_deviation * self.weight_deviation / columns as f32;
+            let var = self.weight_std_dev * self.weight_std_dev / columns as f32;
             for part in ["weight", "bias"] {
                 let named = format!("{name}.{part}");
                 fill(parameters, &format!("{named}_log_var"), libm::logf(var));
@@ -120,8 +120,8 @@ impl InitConfig {
     fn fill_bias(&self, bias: &mut [f32], cell: CellKind, rng: &mut impl Rng) {
         match cell {
             // Drawn only where asked for: a draw more would change all those after it.
-            CellKind::Dense(_) if self.bias_std > 0.0 => {
-                bias.fill_with(|| (f64::from(self.bias_std) * normal(rng)) as f32);
+            CellKind::Dense(_) if self.bias_std_dev > 0.0 => {
+                bias.fill_with(|| (f64::from(self.bias_std_dev) * normal(rng)) as f32);
             }
             CellKind::Elman(_) | CellKind::Dense(_) => {}
             CellKind::Lstm => {
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(parameters.get("layer0.bias").unwrap().values[..5], [0.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(parameters.get("output.bias").unwrap().values, [-0.8, -0.8]);
         let spec = test_spec(1, 1, &[(CellKind::Dense(Activation::Tanh), 400)]);
-        let parameters = InitConfig { bias_std: 2.0, ..InitConfig::default() }.parameters(&spec, 1);
+        let parameters = InitConfig { bias_std_dev: 2.0, ..InitConfig::default() }.parameters(&spec, 1);
         assert!((std_dev(parameters.get("layer0.bias").unwrap().values.clone()) - 2.0).abs() < 0.2);
     }
 }

@@ -55,8 +55,8 @@ impl From<&WeightsConfig> for WeightNoise {
     fn from(weights: &WeightsConfig) -> Self {
         if weights.keep < 1.0 {
             WeightNoise::DropConnect { keep: weights.keep }
-        } else if weights.noise_std > 0.0 {
-            WeightNoise::Gaussian { var: weights.noise_std * weights.noise_std }
+        } else if weights.noise_std_dev > 0.0 {
+            WeightNoise::Gaussian { var: weights.noise_std_dev * weights.noise_std_dev }
         } else {
             WeightNoise::None
         }

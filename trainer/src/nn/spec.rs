@@ -150,7 +150,7 @@ mod tests {
         let (found, spec) = of(&["weights.keep=0.5"]);
         assert_eq!(found.weight_noise, WeightNoise::DropConnect { keep: 0.5 });
         assert!(spec.output.weight_variance);
-        let (found, _) = of(&["weights.noise_std=0.5"]);
+        let (found, _) = of(&["weights.noise_std_dev=0.5"]);
         assert_eq!(found.weight_noise, WeightNoise::Gaussian { var: 0.25 });
         let (_, spec) = of(&["noise.kind=additive", "noise.input_var=0.3"]);
         assert_eq!(spec.layers[0].input_noise, UnitNoise::Additive { var: 0.3 });

@@ -4,7 +4,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 
-use crate::config::{Distribution, SearchConfig};
+use crate::config::{Distribution, SearchConfig, renamed};
 use crate::random::{normal, uniform};
 
 /// What trial `index` of a search draws, by key.
@@ -21,7 +21,7 @@ pub fn values(search: &SearchConfig, seed: u64, index: usize) -> Vec<(String, Va
 fn stream(seed: u64, index: usize, key: &str) -> Xoshiro256PlusPlus {
     // The odd factors spread small numbers over all bits; the generator's own seeding mixes the sum further.
     let place = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    Xoshiro256PlusPlus::seed_from_u64(place ^ hash(key))
+    Xoshiro256PlusPlus::seed_from_u64(place ^ hash(renamed::original(key)))
 }
 
 /// FNV-1a of 64 bits (Fowler, Noll and Vo): the same on every machine and in every version of Rust.

@@ -77,7 +77,7 @@ fn next_steps(out: &Path) -> Section {
         body: Body::Pre(format!(
             "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
              quaver eval {folder}/run\n\
-             quaver train {folder}/config.toml --out runs/mine --set data.noise.db=0"
+             quaver train {folder}/config.toml --out runs/mine --set data.noise.snr_db=0"
         )),
     }
 }

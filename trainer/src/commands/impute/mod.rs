@@ -130,7 +130,7 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
 /// Whether the model of a run folder was trained with gaps.
 pub(super) fn used_to_gaps(run: &Path) -> Result<bool> {
     let config = Config::load(&RunFolder::new(run).config(), &[])?;
-    Ok(config.latent.is_some_and(|latent| latent.gaps > 0))
+    Ok(config.latent.is_some_and(|latent| latent.max_gap > 0))
 }
 
 /// Rounds of guessing for gaps of so many rows. A model that is used to gaps knows what they are; its own guesses in their place

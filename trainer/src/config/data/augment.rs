@@ -1,45 +1,46 @@
-//! The section `[data.augment]`: how training rows are changed.
+//! The section `[data.augment]`: data augmentation.
 
 use serde::{Deserialize, Serialize};
 
 use super::columns::ColumnPatterns;
+use crate::config::limits::{InvalidValue, Limits, Rule, check_rules};
 
-/// The section `[data.augment]`: what is drawn anew for every chunk of training rows. Inputs change, and with them targets that are
-/// inputs too (`"next"`, `"clean"`); targets that are other columns follow in time alone.
+/// The section `[data.augment]`: random transforms of the training rows, drawn independently for every chunk in every
+/// epoch. They apply to the inputs, and to targets that are inputs (`"next"`, `"clean"`); targets in other columns
+/// follow in time only.
 ///
 /// ```toml
 /// [data.augment]
-/// rotate = ["c4..c7", "c7..c10", "c10..c13"]      # an accelerometer, a gyroscope and a magnetometer on one board
+/// rotate = ["c4..c7", "c7..c10", "c10..c13"]      # accelerometer, gyroscope and magnetometer of one board
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AugmentConfig {
-    /// Sensors of three axes, each as three inputs in a list of its own or as a stretch such as `"c4..c7"`. All are turned by the
-    /// same rotation, any one as likely as any other, as if the board had been mounted another way.
+    /// Sensors with three axes, each a list of three inputs or a range such as `"c4..c7"`. All are rotated by the
+    /// same uniformly distributed rotation, as if the board had been mounted differently.
     pub rotate: Vec<ColumnPatterns>,
-    /// Channels that change places, or signs, in a mirror. Half of all chunks are mirrored.
+    /// Channels that a mirror image swaps, or whose sign it flips. Half of all chunks are mirrored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorConfig>,
-    /// Channels in a ring, such as the electrodes of an armband: turned by any number of places.
+    /// Channels on a ring, such as the electrodes of an armband: rotated by a random number of places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<ColumnPatterns>,
-    /// Deviation of the logarithm of a gain that all channels share, and of one that each has on top of it; 0 unless given.
+    /// Standard deviation of the logarithm of a gain that all channels share, and of a further one per channel.
     pub gain: f64,
-    /// Deviation of an offset of each channel, in deviations of that channel; 0 unless given.
+    /// Standard deviation of an offset per channel, in standard deviations of that channel.
     pub shift: f64,
-    /// How much faster or slower time may run: by a factor between e^−speed and e^speed; 0 unless given. Rows in between are
-    /// on straight lines.
+    /// Time warping: speed factors between e^−speed and e^speed, with linear interpolation between rows.
     pub speed: f64,
-    /// How much of another chunk may be put on top, about the means: cos φ · x ± sin φ · y with φ up to so many right angles; 0 unless
-    /// given. The covariances stay as they are, within a row and in time; what goes is what only a whole recording could tell.
+    /// Mixing with another chunk around the means, cos φ · x ± sin φ · y, with φ up to `blend` right angles. Keeps the
+    /// covariances, within a row and in time, and destroys what identifies a single recording.
     pub blend: f64,
-    /// Where the draws start from; 1 unless given.
+    /// Seed of the transforms; 1 if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// Value of `data.augment.mirror`. A channel that takes the place of another takes over its mean and deviation too: what counts is
-/// how far it is from its own mean, in its own deviations.
+/// The table `data.augment.mirror`. A channel that takes the place of another also takes over its mean and standard
+/// deviation: its standardised value is kept.
 ///
 /// ```toml
 /// mirror = { swap = [["left", "right"]], flip = ["roll", "yaw"] }
@@ -47,29 +48,28 @@ pub struct AugmentConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MirrorConfig {
-    /// Pairs of channels, or of equally long stretches of channels, that change places.
+    /// Pairs of channels, or of equally long ranges of channels, that are swapped.
     pub swap: Vec<[String; 2]>,
-    /// Channels that change sign, about their means.
+    /// Channels whose sign is flipped about their mean.
     pub flip: Vec<String>,
 }
 
-impl AugmentConfig {
-    /// Largest value of the keys that are deviations or logarithms: e² and more is not the same recording.
-    const MOST: f64 = 2.0;
+/// Largest standard deviation of a logarithm: a factor of e² and more is not the same recording.
+const MAX_LOG: f64 = 2.0;
 
-    /// The key at fault and what is wrong with it, if anything.
-    pub(super) fn invalid(&self) -> Option<(&'static str, String)> {
-        let sizes = [
-            ("data.augment.gain", self.gain, Self::MOST),
-            ("data.augment.shift", self.shift, Self::MOST),
-            ("data.augment.speed", self.speed, Self::MOST),
-            ("data.augment.blend", self.blend, 1.0),
-        ];
-        let wrong = sizes.into_iter().find(|(_, value, most)| !(0.0..=*most).contains(value));
-        wrong.map(|(key, value, most)| (key, format!("must be between 0 and {most}, found {value}")))
+impl AugmentConfig {
+    pub(in crate::config) const RULES: [Rule<Self>; 4] = [
+        Rule::new("gain", Limits::closed(0.0, MAX_LOG), |augment| vec![augment.gain]),
+        Rule::new("shift", Limits::closed(0.0, MAX_LOG), |augment| vec![augment.shift]),
+        Rule::new("speed", Limits::closed(0.0, MAX_LOG), |augment| vec![augment.speed]),
+        Rule::new("blend", Limits::closed(0.0, 1.0), |augment| vec![augment.blend]),
+    ];
+
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
+        check_rules("data.augment", self, &Self::RULES)
     }
 
-    /// The first key that makes other numbers of zeros and ones, given whether the targets are inputs.
+    /// The first transform in use that turns zeros and ones into other numbers.
     pub(super) fn unfit_for_binary(&self, targets_are_inputs: bool) -> Option<&'static str> {
         let keys = [
             ("data.augment.speed", self.speed > 0.0, true),
@@ -81,21 +81,5 @@ impl AugmentConfig {
             ("data.augment.ring", self.ring.is_some(), targets_are_inputs),
         ];
         keys.into_iter().find(|(_, used, unfit)| *used && *unfit).map(|(key, ..)| key)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn faults_name_the_key() {
-        let invalid = |asked: AugmentConfig| asked.invalid().map(|(key, problem)| format!("{key} {problem}"));
-        assert_eq!(
-            invalid(AugmentConfig { blend: 1.5, ..AugmentConfig::default() }).as_deref(),
-            Some("data.augment.blend must be between 0 and 1, found 1.5")
-        );
-        assert!(invalid(AugmentConfig { gain: f64::NAN, ..AugmentConfig::default() }).is_some());
-        assert_eq!(invalid(AugmentConfig { speed: 0.2, ..AugmentConfig::default() }), None);
     }
 }

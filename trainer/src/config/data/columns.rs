@@ -1,4 +1,4 @@
-//! Values of `data.inputs` and `data.targets`, and other lists of columns.
+//! Values of `data.inputs`, `data.targets` and other lists of columns.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The input columns: `"all"`, one pattern, or a list of patterns.
+/// Value of `data.inputs`: `"all"`, one pattern, or a list of patterns.
 ///
-/// A pattern is a column's name or a stretch of neighbouring columns: `c0..c8` goes from c0 up to but without
-/// c8, `emg1..=emg8` includes its end.
+/// A pattern is the name of a column or a range of neighbouring columns: `c0..c8` ends before c8, `emg1..=emg8`
+/// includes its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Columns {
     /// Every column that is not a target.
@@ -19,18 +19,18 @@ pub enum Columns {
     Matching(Vec<String>),
 }
 
-/// The targets: `"next"`, `"clean"`, one pattern, or a list of patterns as for [`Columns`].
+/// Value of `data.targets`: `"next"`, `"clean"`, one pattern, or a list of patterns as for [`Columns`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
-    /// The inputs themselves, one step ahead.
+    /// The inputs, one step ahead.
     Next,
-    /// The inputs themselves, at the same time, without the noise that is put on them.
+    /// The inputs at the same step, without the noise added to them.
     Clean,
     /// The columns that match these patterns, in this order.
     Matching(Vec<String>),
 }
 
-/// Some columns, such as the inputs that take part in something: a pattern as in [`Columns`], or a list of patterns.
+/// Some of the input columns: one pattern as in [`Columns`], or a list of patterns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnPatterns(Vec<String>);
 
@@ -53,7 +53,7 @@ impl ColumnPatterns {
 
 impl<'de> Deserialize<'de> for ColumnPatterns {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("a stretch of columns"))? {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("a range of columns"))? {
             OneOrMany::One(pattern) => ColumnPatterns(vec![pattern]),
             OneOrMany::Many(patterns) => ColumnPatterns(patterns),
         })
@@ -66,14 +66,13 @@ impl Serialize for ColumnPatterns {
     }
 }
 
-/// What may stand for columns in a config. A list of one is how to name a column that is called like a
-/// keyword.
+/// A string or a list of strings. A list of one names a column that is called like a keyword.
 enum OneOrMany {
     One(String),
     Many(Vec<String>),
 }
 
-/// Reads a string or a list of strings, where the string may be one of these keywords, quoted.
+/// Reads a string or a list of strings; the field names the keywords that the string may be, for errors.
 struct OneOrManyVisitor(&'static str);
 
 impl<'de> Visitor<'de> for OneOrManyVisitor {

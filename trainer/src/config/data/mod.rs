@@ -1,4 +1,4 @@
-//! The `[data]` section of a config: which files, which columns, which rows.
+//! The section `[data]`: files, columns, rows, added noise and augmentation.
 
 mod added_noise;
 mod augment;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::{Likelihood, Target};
 use serde::{Deserialize, Serialize};
 
-use super::invalid::{InvalidValue, invalid};
+use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
 
 pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
@@ -23,10 +23,11 @@ pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
 pub use source::DataSource;
 
-/// Part of the training data that serves as validation data where the config names neither.
+/// Fraction of the training data that is set aside for validation where the config sets neither `valid` nor
+/// `valid_fraction`.
 const DEFAULT_VALID_FRACTION: f64 = 0.2;
 
-/// The `[data]` section of a config.
+/// The section `[data]`: files, columns, rows, added noise and augmentation.
 ///
 /// ```toml
 /// [data]
@@ -39,54 +40,49 @@ const DEFAULT_VALID_FRACTION: f64 = 0.2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
-    /// What to learn from: a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths
-    /// are relative to the config file, or to the folder given by `--data-dir`; `sequences` and `rows` are
-    /// stretches such as `"2"`, `"0..2502"` or `"..80%"`, see [`RowRange`]; `rows` may be a list in a file instead,
-    /// see [`RowSelection`].
+    /// Training data: the path of a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths are
+    /// relative to the config file, or to the folder given by `--data-dir`.
     #[serde(deserialize_with = "source::one_or_many")]
     pub train: Vec<DataSource>,
-    /// What to stop early on, in the same form. Instead of it, `valid_fraction` may be given.
+    /// Validation data for early stopping, in the same form. Excludes `valid_fraction`.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub valid: Vec<DataSource>,
-    /// Part of the training data, between 0 and 1, set aside for validation; 0.2 unless `valid` is given.
-    /// With ten training sequences or more these are the last sequences, with fewer the end of every
-    /// sequence.
+    /// Fraction of the training data that is set aside for validation; 0.2 if `valid` is not set either. Of ten or
+    /// more training sequences these are the last ones, of fewer the end of each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_fraction: Option<f64>,
-    /// Draws the sequences set aside at random, by this seed, instead of taking the last; for samples whose order
-    /// means nothing. Needs ten training sequences or more.
+    /// Seed for setting aside random sequences instead of the last ones, for samples whose order has no meaning. Needs
+    /// ten or more training sequences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_seed: Option<u64>,
-    /// What to judge the result by, in the same form; may be left out.
+    /// Test data, in the same form; optional.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<DataSource>,
-    /// The input columns: `"all"` (the default: all but the targets), a name, a stretch such as `"c0..c8"`,
-    /// or a list of these, see [`Columns`].
+    /// Input columns: `"all"` (all columns but the targets), a name, a range such as `"c0..c8"` (without its end) or
+    /// `"emg1..=emg8"` (with it), or a list of names and ranges.
     #[serde(default)]
     pub inputs: Columns,
-    /// What to predict: `"next"` for the inputs themselves one step ahead, `"clean"` for the inputs at the same time without
-    /// the noise that `noise` puts on them, or for their `envelope`, or columns in the form of `inputs`.
+    /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step without
+    /// the noise of `noise` (or their `envelope`), or columns in the form of `inputs`.
     pub targets: Targets,
-    /// Rectifies the inputs, |x|, and takes their envelope for the truth: a mean over this odd number of rows around each, see
-    /// `docs/evaluation.md`. For raw EMG, with `targets = "clean"` or `"next"`. With `noise`, the inputs are the envelopes, under
-    /// that noise.
+    /// Window, an odd number of rows, of a Hann-weighted moving average over the rectified inputs |x|: the average is
+    /// the clean signal, for raw EMG with `targets = "clean"` or `"next"` (see `docs/evaluation.md`). With `noise`,
+    /// the inputs are the envelopes under that noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<usize>,
-    /// Noise to put on the inputs; none unless given.
+    /// Noise added to the inputs; none if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<AddedNoiseConfig>,
-    /// What is drawn anew for every chunk of training rows; nothing unless given.
+    /// Augmentation of the training rows; none if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub augment: Option<AugmentConfig>,
-    /// Format of all files: `"csv"`, `"npy"` or `"piano-roll"`; told from the file itself unless given.
+    /// Format of all files; inferred from each file if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<FileFormat>,
-    /// For CSV: whether the first line names the columns; without a header they are called c0, c1, …. `true`
-    /// unless given.
+    /// CSV: whether the first line names the columns. Without a header they are called c0, c1, ….
     #[serde(default = "yes")]
     pub header: bool,
-    /// For npy: the file with the lengths of the sequences; `X.lengths.npy` beside `X.values.npy` is found by
-    /// itself.
+    /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
 }
@@ -96,22 +92,22 @@ fn yes() -> bool {
 }
 
 impl DataConfig {
-    /// Part of the training data to set aside for validation; `None` where validation has files of its own.
+    /// Fraction of the training data to set aside for validation; `None` where validation has files of its own.
     pub fn fraction_set_aside(&self) -> Option<f64> {
         self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
     }
 
-    /// Whether training rows get other noise in every epoch, see [`AddedNoiseConfig::fresh`].
+    /// Whether training rows get different noise in every epoch, see [`AddedNoiseConfig::fresh`].
     pub fn noise_is_fresh(&self) -> bool {
         self.noise.is_some_and(|noise| noise.fresh.unwrap_or(self.targets == Targets::Clean))
     }
 
-    /// Whether what is to be predicted are the inputs, sooner or cleaner than they are seen.
+    /// Whether the targets are the inputs, at the next step or without noise.
     pub fn targets_are_inputs(&self) -> bool {
         !matches!(self.targets, Targets::Matching(_))
     }
 
-    /// What the outputs of a model for these data stand for.
+    /// The target of a model for these data.
     pub fn target(&self) -> Target {
         match self.targets {
             Targets::Next => Target::Next,
@@ -119,7 +115,7 @@ impl DataConfig {
         }
     }
 
-    /// Makes relative paths start at `folder`.
+    /// Resolves relative paths against `folder`.
     pub fn anchor(&mut self, folder: &Path) {
         for source in self.train.iter_mut().chain(&mut self.valid).chain(&mut self.test) {
             source.anchor(folder);
@@ -129,63 +125,52 @@ impl DataConfig {
 }
 
 impl DataConfig {
-    /// Checks every key of the section; `likelihood` is that of the model which is to learn from the data.
+    pub(super) const RULES: [Rule<Self>; 1] =
+        [Rule::new("valid_fraction", Limits::FRACTION, |data| optional(data.valid_fraction))];
+
+    /// Checks the section; `likelihood` is that of the model.
     pub(super) fn check(&self, likelihood: Likelihood) -> Result<(), InvalidValue> {
         if self.train.is_empty() {
             return Err(invalid("data.train", "must name at least one file"));
         }
-        if self.valid_seed.is_some() && !self.valid.is_empty() {
-            return Err(invalid(
-                "data.valid_seed",
-                "and `data.valid` exclude each other; remove one of them",
-            ));
+        let exclusive = [
+            ("data.valid_seed", self.valid_seed.is_some()),
+            ("data.valid_fraction", self.valid_fraction.is_some()),
+        ];
+        if let Some((key, _)) = exclusive.into_iter().find(|(_, set)| *set && !self.valid.is_empty()) {
+            return Err(invalid(key, "and `data.valid` exclude each other; remove one of them"));
         }
-        if let Some(fraction) = self.valid_fraction {
-            if !self.valid.is_empty() {
-                return Err(invalid(
-                    "data.valid_fraction",
-                    "and `data.valid` exclude each other; remove one of them",
-                ));
-            }
-            if !(fraction > 0.0 && fraction < 1.0) {
-                return Err(invalid(
-                    "data.valid_fraction",
-                    format!("must be above 0 and below 1, found {fraction}"),
-                ));
-            }
-        }
+        check_rules("data", self, &Self::RULES)?;
         for (key, sources) in [("data.train", &self.train), ("data.valid", &self.valid)] {
             if sources.iter().any(|source| source.burn_in.is_some()) {
                 return Err(invalid(key, "must not have `burn_in`, which is for test data"));
             }
         }
-        self.check_added_noise()?;
+        self.check_envelope()?;
+        self.check_noise()?;
         self.check_augment(likelihood)
     }
 
-    /// Checks that noise to be added is well defined, and there where it is needed.
-    fn check_added_noise(&self) -> Result<(), InvalidValue> {
-        self.check_envelope()?;
+    /// Checks the noise, and that there is some where the targets need it.
+    fn check_noise(&self) -> Result<(), InvalidValue> {
         match &self.noise {
             None if self.targets == Targets::Clean && self.envelope.is_none() => {
-                let problem = "\"clean\" needs noise that the inputs can be told from: set `data.noise` (or `data.envelope` for \
-                               raw EMG)";
+                let problem = "\"clean\" needs noise that separates inputs from targets: set `data.noise` (or \
+                               `data.envelope` for raw EMG)";
                 Err(invalid("data.targets", problem))
             }
-            Some(noise) => noise.invalid().map_or(Ok(()), |problem| Err(invalid("data.noise", problem))),
+            Some(noise) => noise.check(),
             None => Ok(()),
         }
     }
 
-    /// Checks that training rows are changed into ones that could be.
+    /// Checks the augmentation, and that it keeps targets that a likelihood needs to be 0 or 1.
     fn check_augment(&self, likelihood: Likelihood) -> Result<(), InvalidValue> {
         let Some(augment) = &self.augment else { return Ok(()) };
-        if let Some((key, problem)) = augment.invalid() {
-            return Err(invalid(key, problem));
-        }
+        augment.check()?;
         let binary = matches!(likelihood, Likelihood::Bernoulli | Likelihood::Categorical);
         match augment.unfit_for_binary(self.targets_are_inputs()).filter(|_| binary) {
-            Some(key) => Err(invalid(key, "makes other numbers of targets that must be 0 or 1; remove it")),
+            Some(key) => Err(invalid(key, "changes targets that must be 0 or 1; remove it")),
             None => Ok(()),
         }
     }
@@ -197,8 +182,9 @@ impl DataConfig {
                 format!("must be an odd number of rows, as many before a row as after it, found {window}");
             return Err(invalid("data.envelope", problem));
         }
-        if matches!(self.targets, Targets::Matching(_)) {
-            let problem = "needs `data.targets = \"clean\"` or `\"next\"`: other columns have no envelope among the inputs";
+        if !self.targets_are_inputs() {
+            let problem =
+                "needs `data.targets = \"clean\"` or `\"next\"`: only inputs have an envelope to predict";
             return Err(invalid("data.envelope", problem));
         }
         Ok(())

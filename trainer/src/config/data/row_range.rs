@@ -1,4 +1,4 @@
-//! A stretch of rows or sequences, written `a..b`.
+//! A range of rows or sequences, written `a..b`.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A stretch `a..b` from `a` up to but without `b`, counted from 0 or in per cent of the whole.
+/// A half-open range `a..b`, in rows counted from 0 or in per cent of the whole.
 ///
-/// Either end may be left out (`100..`, `..80%`), and a lone number `2` means `2..3`. Per cents are rounded
-/// down to whole places, so that `..80%` and `80%..` share a boundary.
+/// Either end may be left out (`100..`, `..80%`), and a single number `2` means `2..3`. Percentages are rounded down to
+/// whole rows, so that `..80%` and `80%..` share a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RowRange {
@@ -19,14 +19,14 @@ pub struct RowRange {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum RangeEnd {
-    /// The end that was left out.
+    /// Left out.
     Open,
     Index(usize),
     Percent(f64),
 }
 
 impl RowRange {
-    /// The places meant, out of `len`. The error says why there are none.
+    /// The range within a sequence of length `len`. The error explains why it is empty or out of bounds.
     pub fn within(&self, len: usize) -> Result<Range<usize>, String> {
         let from = self.from.place(len).unwrap_or(0);
         let to = self.to.place(len).unwrap_or(len);
@@ -55,9 +55,7 @@ impl FromStr for RowRange {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let malformed = || {
-            format!(
-                "found `{text}`, expected a stretch such as `0..2502`, `100..`, `..80%` or a single number"
-            )
+            format!("found `{text}`, expected a range such as `0..2502`, `100..`, `..80%` or a single number")
         };
         match text.split_once("..") {
             Some((from, to)) => Ok(RowRange {
@@ -112,8 +110,8 @@ impl TryFrom<String> for RowRange {
 }
 
 impl From<RowRange> for String {
-    fn from(cut: RowRange) -> String {
-        cut.to_string()
+    fn from(range: RowRange) -> String {
+        range.to_string()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which rows of a file are used: a stretch of them, or those that another file lists.
+//! Value of `rows` in a data source: a range of rows, or a list of rows in another file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,29 +9,29 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::row_range::RowRange;
 
-/// Which rows to use: `"0..2502"`, or `{ file = "splits.csv", line = 3 }`.
+/// The rows to use: `"0..2502"`, or `{ file = "splits.csv", line = 3 }`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RowSelection {
-    /// A stretch of every sequence.
+    /// A range of every sequence.
     Range(RowRange),
-    /// Single rows, each a sequence of its own: what is listed in any order has no course in time.
+    /// Single rows, each a sequence of its own, because a list has no order in time.
     Listed(RowList),
 }
 
-/// Rows listed in a file, as the fixed splits of public benchmarks come.
+/// Rows listed in a file: the form in which public benchmarks publish fixed splits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowList {
-    /// A text file; every line is a list of row numbers, counted from 0, separated by commas.
+    /// A text file with a list of row numbers per line, counted from 0 and separated by commas.
     pub file: PathBuf,
-    /// Which of its lines to use, counted from 0; the first unless given.
+    /// The line to use, counted from 0.
     #[serde(default)]
     pub line: usize,
 }
 
 impl RowSelection {
-    /// Makes relative paths start at `folder`.
+    /// Resolves relative paths against `folder`.
     pub(super) fn anchor(&mut self, folder: &Path) {
         if let RowSelection::Listed(list) = self {
             list.file = folder.join(&list.file);
@@ -45,7 +45,7 @@ impl<'de> Visitor<'de> for RowSelectionVisitor {
     type Value = RowSelection;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a stretch such as \"0..2502\", or a table { file = …, line = … } that lists rows")
+        f.write_str("a range such as \"0..2502\", or a table { file = …, line = … } that lists rows")
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RowSelection, E> {

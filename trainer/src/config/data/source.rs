@@ -16,16 +16,17 @@ use super::row_selection::RowSelection;
 pub struct DataSource {
     /// Path of the file.
     pub file: PathBuf,
-    /// Which sequences of the file to use; all of them unless given.
+    /// Sequences of the file to use: a range such as `"2"`, `"0..5"` or `"..80%"`; all of them if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sequences: Option<RowRange>,
-    /// Which rows to use of these sequences; all of them unless given.
+    /// Rows of these sequences to use: a range such as `"0..2502"` or `"80%.."`, or a table `{ file, line }` that
+    /// names a list of rows; all of them if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowSelection>,
-    /// For test data: how many rows before these a model reads first. What it says of them is not scored.
+    /// Test data only: rows before these that the model reads first, without being scored on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burn_in: Option<usize>,
-    /// For npy: the file with the lengths of the sequences.
+    /// NumPy: file with the lengths of the sequences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
 }
@@ -36,7 +37,7 @@ impl DataSource {
         DataSource { file: file.into(), sequences: None, rows: None, burn_in: None, lengths: None }
     }
 
-    /// Makes relative paths start at `folder`.
+    /// Resolves relative paths against `folder`.
     pub(super) fn anchor(&mut self, folder: &Path) {
         self.file = folder.join(&self.file);
         self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));

@@ -80,7 +80,7 @@ impl Case {
         }
         (spec.output.noise, spec.output.variance_scale, spec.likelihood) = (noise, 0.7, likelihood);
         let method = TrainingMethod { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
-        let init = InitConfig { weight_deviation: 0.5, ..InitConfig::default() };
+        let init = InitConfig { weight_std_dev: 0.5, ..InitConfig::default() };
         let mut parameters = init.parameters_for(&spec, method, rng.next_u64());
         if implicit_variance {
             // Next to no weight is next to no variance, and a loss too steep to tell anything by its differences.

@@ -40,7 +40,7 @@ fn every_method_learns() {
         &["noise.recurrent_keep=0.95", "noise.learn_keep=true"],
         &["noise.kind=multiplicative", "noise.recurrent_var=0.01"],
         &["noise.kind=additive", "noise.recurrent_var=0.01"],
-        &["weights.noise_std=0.01"],
+        &["weights.noise_std_dev=0.01"],
         &["weights.keep=0.99"],
         &["training.optimiser=rmsprop", "training.learning_rate=0.002"],
         &["training.optimiser=adadelta", "training.learning_rate=1"],

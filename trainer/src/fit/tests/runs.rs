@@ -56,7 +56,7 @@ fn assert_resumes(overrides: &[&str]) {
 fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
     let noisy = |fresh: bool| {
         let mut data = dataset(delayed_sum);
-        let noise = AddedNoiseConfig { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let noise = AddedNoiseConfig { snr_db: Some(5.0), on: None, seed: 1, fresh: None };
         let again = noise.add([&mut data.train, &mut data.valid, &mut data.test]);
         Dataset { fresh_noise: fresh.then_some(again), ..data }
     };

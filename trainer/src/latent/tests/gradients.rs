@@ -80,7 +80,9 @@ fn of_every_family_agree_with_finite_differences() {
     let carried = "[recognition]\nnoise = { recurrent_keep = 0.8, output_keep = 0.7, input_keep = 0.9 }\n";
     let cases = [
         format!("latent = {{ family = \"storn\", latents = 2 }}\n{small}"),
-        format!("latent = {{ family = \"storn\", latents = 2, variance = \"carried\" }}\n{small}{carried}"),
+        format!(
+            "latent = {{ family = \"storn\", latents = 2, variance = \"propagated\" }}\n{small}{carried}"
+        ),
         format!("latent = {{ family = \"storn\", latents = 1, direction = \"bidirectional\" }}\n{small}"),
         format!("latent = {{ family = \"vosp\", latents = 2, prior = \"wiener\" }}\n{dense}"),
         format!("latent = {{ family = \"vrae\", latents = 2, prior = \"wiener\" }}\n{small}"),

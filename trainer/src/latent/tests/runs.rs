@@ -67,7 +67,7 @@ fn every_family_learns_that_two_keys_agree() {
 fn carried_variance_learns_too() {
     let place = tempfile::tempdir().unwrap();
     let noise = "recognition.noise={ recurrent_keep = 0.9, output_keep = 0.9, input_keep = 0.9 }";
-    let overrides = ["latent.variance=carried", noise, "training.epochs=40", "training.patience=0"];
+    let overrides = ["latent.variance=propagated", noise, "training.epochs=40", "training.patience=0"];
     let summary = run(&config(STORN, &overrides), &coins(), place.path(), false);
     let bound = summary.best.unwrap().valid_nll;
     assert!(bound < 2.0 * 2.0_f64.ln() - 0.2, "{bound}");
