@@ -1,10 +1,11 @@
-//! The host's half of Quaver: from sensor recordings to checkpoints.
+//! The host side of Quaver: from sensor recordings to checkpoints.
 //!
-//! An experiment walks through the modules in this order, and a module imports only those before it (`ARCHITECTURE.md`, *Layers*):
-//! [`config`] is a TOML file as plain data; [`data`] reads the files it names and makes batches; [`nn`] is the network on Burn;
-//! [`prediction`] holds what it predicts, in raw units; [`fit`] trains and keeps the run folder; [`latent`] composes two networks into
-//! models of latent sequences; [`runs`] trains and loads either kind; [`evaluate`] scores; [`export`] writes checkpoints for the
-//! `quaver` runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
+//! An experiment passes through the modules in this order, and a module imports only those before it
+//! (`ARCHITECTURE.md`, *Layers*): [`config`] is a TOML file as plain data; [`data`] reads the files it names
+//! and makes batches; [`nn`] is the network on Burn; [`prediction`] holds its predictions in raw units;
+//! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent sequences;
+//! [`runs`] trains and loads either kind; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
+//! runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
 #![warn(missing_docs)]
 
 pub mod commands;

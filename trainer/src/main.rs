@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use quaver_trainer::commands::CommandLine;
 
-// The system allocator returns the pages of large tensors after every step, and page faults follow; this one keeps them.
+// The system allocator returns the pages of large tensors after every step, and page faults follow; this one
+// keeps them.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

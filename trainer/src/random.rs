@@ -1,17 +1,17 @@
-//! Random numbers that are the same on every machine.
+//! Reproducible random numbers: the same on every machine.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers for one purpose.
 ///
-/// Streams are made from the run's seed and the purpose, never carried on from one use to the next: what is drawn
-/// for epoch 7 does not depend on epochs 1 to 6, so that a resumed run needs no generator state.
+/// A stream depends only on the seed and the purpose; no generator is carried from one use to the next. What
+/// is drawn in epoch 7 does not depend on epochs 1 to 6, so a resumed run needs no generator state.
 pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
     let index = match purpose {
         Purpose::Initialisation => 0,
         Purpose::Shuffle { epoch } => 1 + epoch,
-        // Far beyond the number of any epoch.
+        // Far above the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
         Purpose::Augmentation { epoch, sequence } => (1 << 59) + (epoch << 31) + sequence,
         Purpose::FreshNoise { epoch, sequence } => (1 << 60) + (epoch << 31) + sequence,
@@ -34,31 +34,31 @@ pub enum Purpose {
     },
     /// The seed of one of several networks that are trained together.
     Part {
-        /// Which of them.
+        /// Index of the network.
         index: u64,
     },
-    /// Noise that is put on clean recordings.
+    /// Noise added to clean recordings.
     AddedNoise {
         /// The split: train, valid or test.
         split: u64,
         /// The sequence within it, counted from 0.
         sequence: u64,
     },
-    /// Noise that is put on training rows in one epoch.
+    /// Noise added to training rows in one epoch.
     FreshNoise {
         /// The epoch, counted from 1.
         epoch: u64,
         /// The sequence, counted from 0.
         sequence: u64,
     },
-    /// How training rows are changed in one epoch.
+    /// Transforms of training rows in one epoch.
     Augmentation {
         /// The epoch, counted from 1.
         epoch: u64,
         /// The sequence, counted from 0.
         sequence: u64,
     },
-    /// Latent variables.
+    /// Draws of latent variables.
     Draws {
         /// The epoch, counted from 1; 0 for draws that have no part in training.
         epoch: u64,
@@ -72,7 +72,7 @@ pub fn normals(rng: &mut impl Rng, count: usize) -> Vec<f32> {
     (0..count).map(|_| normal(rng) as f32).collect()
 }
 
-/// A number in [0, 1).
+/// A uniform variate in [0, 1).
 pub fn uniform(rng: &mut impl Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -83,7 +83,7 @@ pub fn normal(rng: &mut impl Rng) -> f64 {
     radius * libm::cos(std::f64::consts::TAU * uniform(rng))
 }
 
-/// `count` different numbers below `bound`, in ascending order.
+/// `count` distinct numbers below `bound`, in ascending order.
 pub fn choose(rng: &mut impl Rng, count: usize, bound: usize) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..bound).collect();
     for index in 0..count.min(bound) {

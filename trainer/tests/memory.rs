@@ -1,6 +1,8 @@
-//! The heap of a training step: as much after it as before it, and a peak that grows in proportion to the sequences.
+//! The heap of a training step: as much after it as before it, and a peak that grows in proportion to the
+//! sequences.
 //!
-//! Resident memory, which `cargo xtask bench-train` prints, also shows what an allocator keeps back; counting bytes does not.
+//! Resident memory, which `cargo xtask bench-train` prints, also shows what an allocator keeps back; counting
+//! bytes does not.
 
 // To count allocations is to be the allocator.
 #![allow(unsafe_code)]
@@ -61,7 +63,8 @@ fn batch(steps: usize) -> Batch {
     Batch::new(&sequences, &Scaling::fit(&sequences), &chunks)
 }
 
-/// Bytes after each of some training steps, and the most at any time during the last, both above those before the first.
+/// Bytes after each of some training steps, and the most at any time during the last, both above those before
+/// the first.
 fn measure(config: &Config, length: usize, count: usize) -> (Vec<usize>, usize) {
     let spec = predictor_spec(&config, CHANNELS, CHANNELS).expect("a valid model");
     let mut parameters: Parameters =

@@ -1,4 +1,4 @@
-//! What an evaluation is of: a run folder, of a predictor or of a latent model, or a checkpoint.
+//! The model of an evaluation: a run folder of either kind, or a checkpoint.
 
 use std::fs;
 use std::path::Path;
@@ -15,22 +15,22 @@ use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
 use crate::runs::TrainedState;
 
-/// A trained model in either of its forms.
+/// A trained model in any form.
 pub(super) enum EvaluatedModel {
-    /// The best state of a run: the net as it was trained.
+    /// The best state of a run: the trained network.
     Run(Box<RunState>),
-    /// The same of a latent model.
+    /// The best state of a latent model's run.
     Latent(Box<RunState<LatentNets>>),
-    /// A checkpoint: the runtime.
+    /// A checkpoint, evaluated by the runtime.
     Checkpoint(Box<CheckpointModel>),
-    /// The checkpoint of a latent model: the runtime too.
+    /// A checkpoint of a latent model, evaluated by the runtime.
     LatentCheckpoint(Box<CheckpointModel>),
 }
 
 /// A checkpoint that has been read.
 pub(super) struct CheckpointModel {
     bytes: Vec<u8>,
-    /// The net that says what targets may be.
+    /// The network that predicts the targets.
     spec: ModelSpec,
     input_names: Vec<String>,
     output_names: Vec<String>,
@@ -39,7 +39,7 @@ pub(super) struct CheckpointModel {
 }
 
 impl EvaluatedModel {
-    /// A folder is a run, a file is a checkpoint.
+    /// Loads a run from a folder, or a checkpoint from a file.
     pub(super) fn load(path: &Path) -> Result<Self> {
         if path.is_dir() {
             return Ok(match TrainedState::load(&RunFolder::new(path).best_state())? {
@@ -71,7 +71,7 @@ impl EvaluatedModel {
         Ok(EvaluatedModel::Checkpoint(Box::new(stored)))
     }
 
-    /// The net that says what targets may be.
+    /// The network that predicts the targets.
     pub(super) fn spec(&self) -> &ModelSpec {
         match self {
             EvaluatedModel::Run(state) => &state.spec,
@@ -80,17 +80,14 @@ impl EvaluatedModel {
         }
     }
 
-    /// Whether this is the net or the runtime, in words, and what it says of targets of this kind.
+    /// Whether this is the trained network or the runtime, and what it predicts for targets of this kind, for
+    /// people.
     pub(super) fn kind(&self, target: Target) -> &'static str {
         match self {
-            EvaluatedModel::Run(_) | EvaluatedModel::Latent(_) => "trained net, f32",
+            EvaluatedModel::Run(_) | EvaluatedModel::Latent(_) => "trained network, f32",
             EvaluatedModel::Checkpoint(_) => "runtime",
-            EvaluatedModel::LatentCheckpoint(_) if target.is_next() => {
-                "runtime, every row before it was seen"
-            }
-            EvaluatedModel::LatentCheckpoint(_) => {
-                "runtime, every clean row from the noisy ones up to its own"
-            }
+            EvaluatedModel::LatentCheckpoint(_) if target.is_next() => "runtime, one step ahead",
+            EvaluatedModel::LatentCheckpoint(_) => "runtime, clean rows from the noisy ones up to their own",
         }
     }
 
@@ -119,13 +116,13 @@ impl EvaluatedModel {
         }
         ensure!(
             data.target == Target::Next || self.may_explain_clean_rows(),
-            "this latent model explains the rows it reads, noise and all: set data.targets = \"next\" in the config of the data; \
-             clean rows are known to the judge all the same"
+            "this latent model explains the rows it reads, including noise: set data.targets = \"next\" in the config of the data; \
+             denoising is scored against clean rows nevertheless"
         );
         Ok(())
     }
 
-    /// Whether it can be asked for other rows than those it reads, as no latent model but a VOSP can.
+    /// Whether it can predict other rows than those it reads; of latent models only a VOSP can.
     fn may_explain_clean_rows(&self) -> bool {
         match self {
             EvaluatedModel::Run(_) | EvaluatedModel::Checkpoint(_) => true,
@@ -134,8 +131,8 @@ impl EvaluatedModel {
         }
     }
 
-    /// Estimates of rows without their noise; nothing if this model makes none, which is true of all but latent runs that read
-    /// forwards, denoisers and predictors of clean inputs.
+    /// Estimates of clean rows; nothing unless the model is a causal latent run, a denoiser, or a predictor
+    /// of clean inputs.
     pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
         let means = |predictions: Vec<SequencePrediction>| {
             predictions.into_iter().map(|prediction| prediction.mean).collect()
@@ -156,8 +153,9 @@ impl EvaluatedModel {
         }
     }
 
-    /// What is said of the targets of every row. Of a latent model these are predictions of rows before they are seen or, where the
-    /// targets are clean rows, estimates; a run makes them with its latent variables as moments, a checkpoint as it says itself.
+    /// Predictions of the targets of every row. Those of a latent model are one-step-ahead predictions or,
+    /// where the targets are clean rows, estimates; a run feeds its latent variables as moments, a checkpoint
+    /// as it specifies.
     pub(super) fn prediction(&self, sequences: &[Sequence]) -> Result<Vec<SequencePrediction>> {
         let target = sequences.first().map_or(Target::Next, |sequence| sequence.target);
         match self {
@@ -167,7 +165,7 @@ impl EvaluatedModel {
             EvaluatedModel::Latent(state) => {
                 ensure!(
                     state.spec.is_causal(),
-                    "a net of this model reads the whole sequence, so it predicts no next row"
+                    "a network of this model reads the whole sequence, so it cannot predict the next row"
                 );
                 let model = TrainedLatentModel::new(state);
                 Ok(match target.is_next() {

@@ -1,4 +1,4 @@
-//! `quaver export`: a run's best model as a checkpoint, measured through the runtime before it is written.
+//! `quaver export`: a run's best model as a checkpoint, evaluated by the runtime before it is written.
 
 use std::path::{Path, PathBuf};
 
@@ -21,27 +21,27 @@ use crate::fit::{RunFolder, RunState};
 use crate::prediction::predict_by_runtime;
 use crate::runs::TrainedState;
 
-/// Write a run's best model as a checkpoint, and say what that costs.
+/// Export a run's best model as a checkpoint, and measure the cost of quantization
 ///
-/// The checkpoint is run through the runtime on the validation data, beside the same net in f32, before anything is
-/// written. Beside MODEL.qvr a Rust file of the same name holds the constants that firmware needs. With --calibrate, the
-/// predicted variance of each output is scaled by the factor that suits the validation data best. A latent model is written if
-/// its nets read forwards: a STORN for a sampler, a VOSP for a denoiser.
+/// The runtime evaluates the checkpoint and the same network in f32 on the validation data before anything is
+/// written. A Rust file with the constants that firmware needs is written next to MODEL.qvr, with the same
+/// name. --calibrate scales the predicted variance of each output by its maximum-likelihood factor on the
+/// validation data. Of latent models, a causal STORN becomes a sampler and a VOSP a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
   quaver export runs/first --layout small -o model.qvr
-  quaver export runs/first --calibrate -o model.qvr          error bars as wide as the validation errors
+  quaver export runs/first --calibrate -o model.qvr          match variances to the validation errors
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// How weights are stored.
+    /// Format of the weights.
     #[arg(long, value_enum, default_value_t = WeightFormatName::Int8)]
     pub(super) weights: WeightFormatName,
-    /// In which order int8 weights are stored. By default fast, or float where the integer kernels cannot run the net or
-    /// would cost more than 0.02 nats per step.
+    /// Layout of int8 weights. By default fast, or float where the integer kernels do not support the network
+    /// or increase the NLL by more than 0.02 nats per step.
     #[arg(long, value_enum)]
     pub(super) layout: Option<LayoutName>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
@@ -69,24 +69,24 @@ impl Arguments {
     }
 }
 
-/// How weights are stored.
+/// Value of `--weights`.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum WeightFormatName {
     Int8,
     F32,
 }
 
-/// In which order weights are stored.
+/// Value of `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum LayoutName {
-    /// Floating point: f32 weights, or int8 with a scale per row.
+    /// Floating-point arithmetic: f32 weights, or int8 with a scale per row.
     #[value(alias = "plain")]
     Float,
-    /// For integer kernels, a byte per weight.
+    /// Integer kernels, one byte per weight.
     Small,
-    /// For integer kernels, two bytes per weight.
+    /// Integer kernels, two bytes per weight.
     Fast,
-    /// For integer kernels, means alone: for nets without noise and with a mean-only output.
+    /// Integer kernels without variances: for networks without noise and with a mean-only output.
     Mean,
 }
 
@@ -128,7 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported)?) }
 }
 
-/// A checkpoint that has been measured and written.
+/// A checkpoint that has been evaluated and written.
 #[derive(Serialize)]
 pub(super) struct ExportedPredictor {
     #[serde(skip)]
@@ -137,15 +137,15 @@ pub(super) struct ExportedPredictor {
     pub(super) f32_bytes: Vec<u8>,
     #[serde(flatten)]
     pub(super) cost: QuantizationCost,
-    /// Factors on the variances, one per output, where they were asked for.
+    /// Factors on the variances, one per output, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Vec<f32>>,
     #[serde(skip)]
     constants: PathBuf,
 }
 
-/// Encodes a state in the fastest layout that is good enough, rounded by what the training data make of its weights, measures it
-/// on the validation data through the runtime, and only then writes it.
+/// Encodes a state in the fastest layout that is accurate enough, with rounding guided by the training data,
+/// evaluates it on the validation data with the runtime, and then writes it.
 pub(super) fn export(
     state: &RunState,
     format: WeightFormat,
@@ -175,7 +175,7 @@ fn export_as(
     write(state, &data.valid, output, bytes, f32_bytes)
 }
 
-/// How the training data use the weights, and the layout to take.
+/// Gram matrices of the training data, and the layout to use.
 fn settle(state: &RunState, storage: StorageOptions, data: &Dataset) -> Result<(Vec<GramMatrices>, Layout)> {
     let gram_matrices = match storage.format {
         WeightFormat::F32 => Vec::new(),
@@ -185,8 +185,8 @@ fn settle(state: &RunState, storage: StorageOptions, data: &Dataset) -> Result<(
     Ok((gram_matrices, layout))
 }
 
-/// The same with variances that fit the validation data. Each format has factors of its own: storing weights in few bits changes
-/// variances too.
+/// Like [`export_as`], with variances that fit the validation data. Each format has its own factors, because
+/// quantization changes variances too.
 fn calibrated_export(
     state: &RunState,
     storage: StorageOptions,
@@ -205,7 +205,7 @@ fn calibrated_export(
     Ok(ExportedPredictor { calibration: Some(own), ..write(state, &data.valid, output, bytes, f32_bytes)? })
 }
 
-/// Measures a checkpoint and its twin in full precision, and writes the first.
+/// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
 fn write(
     state: &RunState,
     sequences: &[Sequence],
@@ -246,7 +246,8 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
         let named = cost.exported.per_output.iter().zip(factors);
         let named: Vec<String> =
             named.map(|(output, factor)| format!("{} {factor:.3}", output.name)).collect();
-        text += &format!("\nvariances calibrated on validation, by the factors {}", named.join(", "));
+        text +=
+            &format!("\nvariances calibrated on the validation data, by the factors {}", named.join(", "));
     }
     Ok(text + "\n")
 }

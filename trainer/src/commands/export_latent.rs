@@ -18,10 +18,11 @@ use crate::files;
 use crate::fit::RunState;
 use crate::latent::LatentNets;
 
-/// The ways in which latent variables may go into the generative net, the cheapest first; the best on validation data is stored.
+/// Ways to feed latent variables to the generative network, the cheapest first; the best on validation data
+/// is stored.
 const FORECASTS: [Forecast; 3] = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 32 }];
 
-/// A checkpoint that has been measured and written.
+/// A checkpoint that has been evaluated and written.
 #[derive(Serialize)]
 struct ExportedLatentModel {
     #[serde(flatten)]
@@ -35,7 +36,7 @@ struct ExportedLatentModel {
 }
 
 pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
-    ensure!(!arguments.calibrate, "--calibrate is for predictors; leave it out for a latent model");
+    ensure!(!arguments.calibrate, "--calibrate is for predictors; remove it for a latent model");
     let full = |forecast| {
         encode_latent(
             state,
@@ -56,10 +57,10 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported, clean)) }
 }
 
-/// Rows that choices are made on: each is streamed several times, and draws are slow.
+/// Rows for choosing feed and layout: each is streamed several times, and draws are slow.
 const ROWS: usize = 1000;
 
-/// As many of the first sequences as it takes to have so many rows.
+/// The first sequences with at least this number of rows in total.
 fn beginning(sequences: &[Sequence]) -> &[Sequence] {
     let mut rows = 0;
     let enough = sequences.iter().position(|sequence| {
@@ -69,8 +70,8 @@ fn beginning(sequences: &[Sequence]) -> &[Sequence] {
     &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
 }
 
-/// The forecast to which `sequences` are least unlikely; draws, each of which is a pass of the generative net, only where they are
-/// worth it.
+/// The feed with the lowest NLL on `sequences`; draws, each of which is a pass of the generative network,
+/// only where they are worth their cost.
 fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec<u8>>) -> Result<Forecast> {
     let mut best = (f64::INFINITY, FORECASTS[0]);
     for forecast in FORECASTS {
@@ -83,7 +84,7 @@ fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec
     Ok(best.1)
 }
 
-/// The layout asked for, or the fastest that is good enough, as for predictors.
+/// The requested layout, or the fastest that is accurate enough, as for predictors.
 fn layout(
     arguments: &Arguments,
     state: &RunState<LatentNets>,
@@ -102,7 +103,7 @@ fn layout(
         Ok(predict_latent_by_runtime(&bytes, sequences)?.nll)
     };
     let plain = nll(Layout::Float)?;
-    // What the integer kernels cannot run, floating point can.
+    // Networks that the integer kernels do not support use the float layout.
     let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= MAX_FAST_NLL_INCREASE);
     Ok(if affordable { Layout::Fast } else { Layout::Float })
 }
@@ -134,19 +135,19 @@ fn write(
     })
 }
 
-/// What was written and what it costs, judged by rows before they are seen or by `clean` ones.
+/// The files and costs, for predictions one step ahead or of `clean` rows.
 fn render(arguments: &Arguments, exported: &ExportedLatentModel, clean: bool) -> String {
     let ExportedLatentModel { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
     let [fed, scored] = match clean {
         true => ["latent variables", "clean rows, denoised"],
-        false => ["latent variables of the next row", "rows before they are seen"],
+        false => ["latent variables of the next row", "rows one step ahead"],
     };
     format!(
         "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
          {}: constants for firmware\n\
-         {fed} go in by {forecast}, the best on validation\n\
+         {fed} are fed as {forecast}, the best on the validation data\n\
          validation NLL of {scored}  {:.4} nats per step, {:+.4} against f32\n\
-         predicted variance × {:.4}, means shifted by {:.4} standard std_devs\n",
+         predicted variance × {:.4}, means shifted by {:.4} standard deviations\n",
         arguments.output.display(),
         4 * words,
         constants.display(),

@@ -1,4 +1,4 @@
-//! What each subcommand of `quaver` does.
+//! The subcommands of `quaver`.
 
 mod demo;
 mod denoise;
@@ -36,7 +36,7 @@ use clap::{Parser, Subcommand};
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
   quaver impute runs/vrae --in gaps.csv --out filled.csv")]
 pub struct CommandLine {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -58,10 +58,10 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does what was asked.
+    /// Runs the subcommand.
     ///
     /// # Errors
-    /// Says what is wrong, where, and what to do.
+    /// Describes what is wrong, where, and how to fix it.
     pub fn run(self) -> Result<()> {
         match self {
             Command::Demo(arguments) => demo::run(&arguments),

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 /// Prints a result.
 ///
-/// Unlike with `print!`, a full disk behind standard output is an error and not a panic, and a reader that has seen enough
-/// and gone is neither.
+/// Unlike `print!`, it returns an error rather than panicking if standard output cannot be written, and
+/// ignores a closed pipe.
 pub(super) fn print_text(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

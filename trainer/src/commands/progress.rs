@@ -1,4 +1,4 @@
-//! Training as seen from a terminal: a bar that moves, or one plain line per epoch when there is nobody to watch.
+//! Training on a terminal: a progress bar, or one line per epoch if standard error is not a terminal.
 
 use std::io::{IsTerminal, stderr};
 
@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::fit::{EpochMetrics, Progress, RunPlan, StepReport};
 
-/// Follows a run on standard error, so that standard output stays clean for results.
+/// Prints the progress of a run to standard error, so that standard output contains results only.
 pub(super) struct TrainingConsole {
     bar: ProgressBar,
     plan: Option<RunPlan>,

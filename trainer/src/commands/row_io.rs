@@ -1,4 +1,4 @@
-//! Where rows come from and go to: files, or the pipes around this program.
+//! Input and output of rows: files or standard streams.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -10,13 +10,13 @@ use tempfile::NamedTempFile;
 use crate::data::Table;
 use crate::data::csv::{self, RowReader};
 
-/// Rows in and rows out.
+/// Input and output of rows.
 #[derive(Debug, clap::Args)]
 pub(super) struct RowIo {
-    /// Rows to read; standard input by default.
+    /// CSV file to read; standard input by default.
     #[arg(long, visible_alias = "in", value_name = "F.csv")]
     pub(super) input: Option<PathBuf>,
-    /// Rows to write, whole or not at all; standard output by default.
+    /// CSV file to write, atomically; standard output by default.
     #[arg(long, visible_alias = "out", value_name = "F.csv")]
     pub(super) output: Option<PathBuf>,
     /// The input has no header: its columns are the model's inputs in order.
@@ -25,12 +25,12 @@ pub(super) struct RowIo {
 }
 
 impl RowIo {
-    /// Opens what is to be read.
+    /// Opens the input.
     pub(super) fn open(&self) -> Result<RowReader<Box<dyn BufRead>>> {
         open(self.input.as_deref(), !self.no_header)
     }
 
-    /// Lets rows be written to where they are wanted.
+    /// Writes the output.
     pub(super) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
         write(self.output.as_deref(), fill)
     }
@@ -48,14 +48,14 @@ pub(super) fn open(input: Option<&Path>, header: bool) -> Result<RowReader<Box<d
     RowReader::new(source, &name, header)
 }
 
-/// Reads a whole file with these columns.
+/// Reads these columns of a whole file.
 pub(super) fn read_whole(path: &Path, header: bool, names: &[String]) -> Result<Table> {
     let mut rows = open(Some(path), header)?;
     select(&mut rows, names, names.len())?;
     csv::read(rows)
 }
 
-/// Picks columns by name, or takes all in order when either side has no names.
+/// Selects columns by name, or takes all in order if the file or the model has no names.
 pub(super) fn select<R: BufRead>(rows: &mut RowReader<R>, wanted: &[String], count: usize) -> Result<()> {
     let found = rows.names();
     let numbered = found.iter().enumerate().all(|(index, name)| *name == format!("c{index}"));
@@ -73,7 +73,7 @@ pub(super) fn select<R: BufRead>(rows: &mut RowReader<R>, wanted: &[String], cou
     rows.select(wanted)
 }
 
-/// Writes to a file that appears whole or not at all, or to standard output until whoever reads it has seen enough.
+/// Writes a file atomically, or to standard output until its reader closes it.
 pub(super) fn write(output: Option<&Path>, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     match output {
         None => match fill(&mut io::stdout().lock()) {
@@ -97,12 +97,12 @@ fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> 
     Ok(())
 }
 
-/// A CSV cell, quoted where its text needs it.
+/// A CSV cell, quoted if necessary.
 pub(super) fn quoted(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
-/// The shortest text that reads back as the same number, and nothing for a missing one.
+/// The shortest text that parses to the same number, or an empty cell for NaN.
 pub(super) fn cell(value: f32) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }

@@ -1,4 +1,4 @@
-//! A model that answers every row, and the loop around it.
+//! Models that predict row by row, and the loop over rows.
 
 use std::io::{BufRead, Write};
 
@@ -11,11 +11,11 @@ use crate::data::csv::{RowReader, RowStart};
 /// The channels of a model.
 #[derive(Clone, Debug)]
 pub(super) struct ModelChannels {
-    /// Names of the inputs; none if they have none.
+    /// Names of the inputs; empty if they have none.
     pub(super) input_names: Vec<String>,
     /// Number of inputs.
     pub(super) inputs: usize,
-    /// Names of the outputs, made up where they have none.
+    /// Names of the outputs, y0, y1, … if they have none.
     pub(super) output_names: Vec<String>,
 }
 
@@ -32,11 +32,11 @@ impl ModelChannels {
     }
 }
 
-/// What a model says when it has seen a row.
+/// The prediction of a model after a row.
 #[derive(Clone, Debug)]
 pub(super) struct RowPrediction {
     pub(super) outputs: Vec<Output>,
-    /// How surprising the row was, if it was judged: nats, and distances in standard deviations.
+    /// Surprise of the row, if it was scored: negative log-likelihood in nats, and z-scores.
     pub(super) surprise: Option<(f32, Vec<f32>)>,
 }
 
@@ -51,7 +51,7 @@ impl From<Prediction<'_>> for RowPrediction {
 pub(super) trait RowModel {
     fn channels(&self) -> &ModelChannels;
 
-    /// Whether it judges the rows that it sees.
+    /// Whether it scores the rows that it reads.
     fn scores_rows(&self) -> bool;
 
     fn reset(&mut self);
@@ -59,7 +59,8 @@ pub(super) trait RowModel {
     fn step(&mut self, row: &[f32]) -> RowPrediction;
 }
 
-/// Answers row by row, each at once, so that it works on a live pipe; `watch` sees every row with its answer.
+/// Predicts row by row and writes each prediction immediately, so that it works on a live pipe; `watch` gets
+/// every row with its prediction.
 pub(super) fn follow<R: BufRead>(
     model: &mut dyn RowModel,
     mut rows: RowReader<R>,

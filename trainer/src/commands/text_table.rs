@@ -1,6 +1,6 @@
-//! Plain tables for a terminal.
+//! Plain-text tables.
 
-/// Columns aligned with two spaces between them: the first to the left, the others to the right.
+/// Columns separated by two spaces: the first aligned to the left, the others to the right.
 pub(super) fn render(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width =

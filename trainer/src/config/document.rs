@@ -1,7 +1,7 @@
 //! The text of a config with the overrides of the command line, and where each value came from.
 //!
-//! Overrides are parsed as if they followed the end of the file. A position therefore identifies both the source of a
-//! value and its place there, and the positions in TOML's own errors keep working.
+//! Overrides are parsed as if they followed the end of the file. A position therefore identifies both the
+//! source of a value and its place there, and the positions in TOML's own errors keep working.
 
 use std::ops::Range;
 
@@ -65,7 +65,8 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Parses the text of `file` and applies the overrides in order. Old names of keys and values are replaced.
+    /// Parses the text of `file` and applies the overrides in order. Old names of keys and values are
+    /// replaced.
     pub(super) fn new(file: &'a str, text: &'a str, overrides: &'a [Override<'a>]) -> Result<Self> {
         let mut table = DeTable::parse(text).map_err(|error| {
             let position = error.span().map_or(0, |span| span.start);
@@ -85,7 +86,8 @@ impl<'a> Document<'a> {
         T::deserialize(Deserializer::from(self.table.clone())).map_err(|error| self.explain(&error))
     }
 
-    /// Where the value of a dotted key came from: file and line, an override, or the file alone for a default.
+    /// Where the value of a dotted key came from: file and line, an override, or the file alone for a
+    /// default.
     pub(super) fn origin(&self, key: &str) -> String {
         let mut table = self.table.get_ref();
         let mut keys = key.split('.').peekable();

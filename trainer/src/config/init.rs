@@ -10,8 +10,8 @@ use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InitConfig {
-    /// Run folder whose best state training starts from, scaling included: fine-tuning of what was learned from many
-    /// recordings to one person or machine. Excludes all other keys of this section.
+    /// Run folder whose best state training starts from, scaling included: fine-tuning of what was learned
+    /// from many recordings to one person or machine. Excludes all other keys of this section.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs if not set.
@@ -26,8 +26,8 @@ pub struct InitConfig {
     pub spectral_radius: Option<f32>,
     /// Number ν of recurrent weights per unit that are not zero; 0 for all of them.
     pub sparse: u16,
-    /// Standard deviation of the biases of layers without recurrence. With few inputs, zero biases let all units bend
-    /// in one place, from which they are slow to spread over their range.
+    /// Standard deviation of the biases of layers without recurrence. With few inputs, zero biases let all
+    /// units bend in one place, from which they are slow to spread over their range.
     pub bias_std_dev: f32,
     /// Initial bias of every output. A negative one suits outputs that are rarely 1.
     pub output_bias: f32,

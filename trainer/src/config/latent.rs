@@ -9,9 +9,9 @@ use super::{
     WeightsConfig,
 };
 
-/// The section `[latent]`: makes the model one of latent sequences (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer
-/// 2014). `[model]`, `[noise]` and `[init]` then describe its generative network, and `[recognition]` its recognition
-/// network.
+/// The section `[latent]`: makes the model one of latent sequences (Bayer 2015, thesis, chapter 4; Bayer and
+/// Osendorfer 2014). `[model]`, `[noise]` and `[init]` then describe its generative network, and
+/// `[recognition]` its recognition network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatentConfig {
@@ -22,16 +22,16 @@ pub struct LatentConfig {
     /// Prior of the latent variables: white noise, or a Wiener process (VOSP and VRAE only).
     #[serde(default = "white", with = "PriorName")]
     pub prior: Prior,
-    /// What the recognition network reads: past and present rows, or the whole sequence. If not set, a VRAE is
-    /// bidirectional and the other families are causal; only a STORN can be either.
+    /// What the recognition network reads: past and present rows, or the whole sequence. If not set, a VRAE
+    /// is bidirectional and the other families are causal; only a STORN can be either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Where the posterior variances of the latent variables come from: outputs of the recognition network, or
-    /// variance propagation through it, with learned keep probabilities.
+    /// Where the posterior variances of the latent variables come from: outputs of the recognition network,
+    /// or variance propagation through it, with learned keep probabilities.
     #[serde(default)]
     pub variance: LatentVariance,
-    /// Epochs over which the weight of the divergence from the prior rises linearly to `divergence_weight`. The bound
-    /// is printed with the full weight from the first epoch on.
+    /// Epochs over which the weight of the divergence from the prior rises linearly to `divergence_weight`.
+    /// The bound is printed with the full weight from the first epoch on.
     #[serde(default)]
     pub warm_up: f64,
     /// Weight of the divergence from the prior after the warm-up. Below 1 only for a VOSP with
@@ -41,12 +41,12 @@ pub struct LatentConfig {
     /// Draws of the latent variables per sequence, in every training step and for validation.
     #[serde(default = "one_draw")]
     pub draws: usize,
-    /// Longest gap, in rows, that is masked in the recognition network's input during training; 0 for none. Makes a
-    /// VRAE impute gaps.
+    /// Longest gap, in rows, that is masked in the recognition network's input during training; 0 for none.
+    /// Makes a VRAE impute gaps.
     #[serde(default)]
     pub max_gap: usize,
-    /// Noise variance of a Gaussian output: learned, or fixed at 1 in training and then set to its maximum-likelihood
-    /// value on the validation data after every epoch (Bayer 2015, thesis, 4.4.2).
+    /// Noise variance of a Gaussian output: learned, or fixed at 1 in training and then set to its
+    /// maximum-likelihood value on the validation data after every epoch (Bayer 2015, thesis, 4.4.2).
     #[serde(default)]
     pub noise: OutputNoise,
 }
@@ -58,12 +58,12 @@ pub enum LatentFamily {
     /// Stochastic recurrent network: a recurrent generative network reads [x_{t−1}, z_t] and gives
     /// p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis, eqs. 29 to 31).
     Storn,
-    /// Variational one-step predictor: a feed-forward generative network reads [h_{t−1}, z_t], where h is the last
-    /// layer of the recognition network, and gives p(x_t | h_{t−1}, z_t) (Bayer and Osendorfer 2014, 3.2). It must not
-    /// read h_t, which depends on x_t.
+    /// Variational one-step predictor: a feed-forward generative network reads [h_{t−1}, z_t], where h is the
+    /// last layer of the recognition network, and gives p(x_t | h_{t−1}, z_t) (Bayer and Osendorfer 2014,
+    /// 3.2). It must not read h_t, which depends on x_t.
     Vosp,
-    /// Variational recurrent auto-encoder: both networks are bidirectional, and the generative network reads z alone
-    /// (Bayer and Osendorfer 2014, 3.1).
+    /// Variational recurrent auto-encoder: both networks are bidirectional, and the generative network reads
+    /// z alone (Bayer and Osendorfer 2014, 3.1).
     Vrae,
 }
 
@@ -71,7 +71,9 @@ pub enum LatentFamily {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Prior", rename_all = "lowercase")]
 enum PriorName {
+    /// z_t ~ N(0, 1), independent of the past (Bayer 2015, thesis, 4.3.2).
     White,
+    /// z_t − z_{t−1} ~ N(0, 1), z_0 = 0 (Bayer and Osendorfer 2014, 3.3).
     Wiener,
 }
 
@@ -111,8 +113,8 @@ pub enum OutputNoise {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecognitionConfig {
-    /// Cell of every layer, as in `[model]`; if not set, that of the generative network, or an LSTM if that one has no
-    /// recurrence.
+    /// Cell of every layer, as in `[model]`; if not set, that of the generative network, or an LSTM if that
+    /// one has no recurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellName>,
     /// Units of each layer, as in `[model]`; if not set, those of the generative network.
@@ -235,7 +237,8 @@ impl Config {
         Ok(())
     }
 
-    /// Refuses targets other than the rows that are read, except for a VOSP that explains their clean versions.
+    /// Refuses targets other than the rows that are read, except for a VOSP that explains their clean
+    /// versions.
     fn check_targets(&self, latent: &LatentConfig) -> Result<(), InvalidValue> {
         match (&self.data.targets, latent.family) {
             (Targets::Next, _) if latent.divergence_weight < 1.0 => Err(invalid(

@@ -1,5 +1,5 @@
-//! The values that numbers of a config may take: one table per section, which both the checks and the reference
-//! (`docs/reference/config.md`) read.
+//! The values that numbers of a config may take: one table per section, which both the checks and the
+//! reference (`docs/reference/config.md`) read.
 
 use std::fmt;
 

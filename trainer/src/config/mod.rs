@@ -13,9 +13,10 @@
 //! layers = [32]
 //! ```
 //!
-//! Only `data.train` and `data.targets` are required. The keys are the fields of [`Config`] and of the structs in it;
-//! `docs/reference/config.md` lists them all. This module reads them, fills in defaults and checks every value, alone
-//! and with the others. What they mean is up to the modules that use them: they convert sections to their own types.
+//! Only `data.train` and `data.targets` are required. The keys are the fields of [`Config`] and of the
+//! structs in it; `docs/reference/config.md` lists them all. This module reads them, fills in defaults and
+//! checks every value, alone and with the others. What they mean is up to the modules that use them: they
+//! convert sections to their own types.
 
 mod data;
 mod document;
@@ -56,8 +57,8 @@ pub use weights::{WeightPosterior, WeightsConfig};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Seed of all random numbers except those of `data.noise`, `data.augment` and `data.valid_seed`, which have seeds
-    /// of their own.
+    /// Seed of all random numbers except those of `data.noise`, `data.augment` and `data.valid_seed`, which
+    /// have seeds of their own.
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// Files, columns and rows.
@@ -71,8 +72,8 @@ pub struct Config {
     /// Distributions of the weights and noise on them.
     #[serde(default)]
     pub weights: WeightsConfig,
-    /// Latent variables: with this section, the model is not a predictor but a recognition network and a generative
-    /// network, the latter described by `[model]`.
+    /// Latent variables: with this section, the model is not a predictor but a recognition network and a
+    /// generative network, the latter described by `[model]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latent: Option<LatentConfig>,
     /// The recognition network of a latent model.
@@ -84,8 +85,8 @@ pub struct Config {
     /// Optimiser, batches, and when training stops.
     #[serde(default)]
     pub training: TrainingConfig,
-    /// Keys that a search draws for every trial. The `config.toml` of a run does not contain this section: there every
-    /// value is settled.
+    /// Keys that a search draws for every trial. The `config.toml` of a run does not contain this section:
+    /// there every value is settled.
     #[serde(default, skip_serializing)]
     pub search: SearchConfig,
 }
@@ -112,8 +113,9 @@ fn first_seed() -> u64 {
 impl Config {
     /// Reads a config file, applies overrides such as `training.epochs=5`, and checks every value.
     ///
-    /// Overrides are TOML values; anything else is taken as a string, so that `model.cell=tanh` needs no quotes.
-    /// Relative paths, those in overrides included, are resolved against the folder of the config file.
+    /// Overrides are TOML values; anything else is taken as a string, so that `model.cell=tanh` needs no
+    /// quotes. Relative paths, those in overrides included, are resolved against the folder of the config
+    /// file.
     ///
     /// # Errors
     /// When the file cannot be read, or a key or value is not allowed; the message names its place.
@@ -176,9 +178,9 @@ impl Config {
         }
     }
 
-    /// Epochs since the last improvement of the validation loss, after `done` epochs with the lowest loss in epoch
-    /// `best`. Epochs of a latent model's warm-up do not count: its bound may well rise while the divergence gains
-    /// weight.
+    /// Epochs since the last improvement of the validation loss, after `done` epochs with the lowest loss in
+    /// epoch `best`. Epochs of a latent model's warm-up do not count: its bound may well rise while the
+    /// divergence gains weight.
     pub fn stale_epochs(&self, done: usize, best: usize) -> usize {
         let warm_up = self.latent.as_ref().map_or(0, |latent| latent.warm_up.ceil() as usize);
         done.saturating_sub(best.max(warm_up))

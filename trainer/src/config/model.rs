@@ -19,19 +19,20 @@ pub struct ModelConfig {
     #[serde(with = "OutputName")]
     pub output: OutputMode,
     /// Whether the outputs are residuals, added to the last row (`data.targets = "next"`) or to the noisy row
-    /// (`data.targets = "clean"`): an untrained network then predicts that nothing changes. Needs a Gaussian or
-    /// heteroscedastic likelihood.
+    /// (`data.targets = "clean"`): an untrained network then predicts that nothing changes. Needs a Gaussian
+    /// or heteroscedastic likelihood.
     pub residual: bool,
-    /// Distribution of a target given the output: Gaussian with a learned variance per output, heteroscedastic with a
-    /// variance that the network predicts, Bernoulli for targets of 0 and 1, or categorical where exactly one target
-    /// of a row is 1.
+    /// Distribution of a target given the output: Gaussian with a learned variance per output,
+    /// heteroscedastic with a variance that the network predicts, Bernoulli for targets of 0 and 1, or
+    /// categorical where exactly one target of a row is 1.
     #[serde(with = "LikelihoodName")]
     pub likelihood: Likelihood,
-    /// Moments of sigmoid and tanh: the accurate form, or the one of the papers, to reproduce published results.
+    /// Moments of sigmoid and tanh: the accurate form, or the one of the papers, to reproduce published
+    /// results.
     #[serde(with = "MomentsName")]
     pub moments: MomentForm,
-    /// Implicit variance network: the variance of a Gaussian output is the propagated one, without learned noise
-    /// (Bayer 2015, thesis, 2.6.1).
+    /// Implicit variance network: the variance of a Gaussian output is the propagated one, without learned
+    /// noise (Bayer 2015, thesis, 2.6.1).
     pub implicit_variance: bool,
     /// Whether the factor β on the variance of each layer's state is learned; otherwise β = 1.
     pub learn_variance_scale: bool,
@@ -63,7 +64,9 @@ pub enum CellName {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "OutputMode", rename_all = "kebab-case")]
 enum OutputName {
+    /// Mean and variance.
     Propagating,
+    /// Means only: the propagated variance of the outputs is zero.
     MeanOnly,
 }
 
@@ -71,9 +74,13 @@ enum OutputName {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Likelihood", rename_all = "lowercase")]
 enum LikelihoodName {
+    /// Normal with a learned noise variance per output.
     Gaussian,
+    /// 0 or 1 with the sigmoid of the output as probability.
     Bernoulli,
+    /// Normal with a noise variance that a second output predicts.
     Heteroscedastic,
+    /// One of several classes, with the softmax of the outputs as probabilities.
     Categorical,
 }
 
@@ -81,7 +88,9 @@ enum LikelihoodName {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "MomentForm", rename_all = "lowercase")]
 enum MomentsName {
+    /// Within 5·10⁻⁴ of quadrature in f32.
     Accurate,
+    /// The approximation of the papers.
     Paper,
 }
 

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
 
-/// The section `[noise]`: noise on units before an affine map, propagated as variance (Bayer 2015, thesis, 2.3.4 and
-/// 2.5). Dropout is set by keep probabilities, of which 1 means no noise; the other kinds are set by variances, of
-/// which 0 means no noise.
+/// The section `[noise]`: noise on units before an affine map, propagated as variance (Bayer 2015, thesis,
+/// 2.3.4 and 2.5). Dropout is set by keep probabilities, of which 1 means no noise; the other kinds are set
+/// by variances, of which 0 means no noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NoiseConfig {

@@ -1,7 +1,7 @@
 //! `docs/reference/config.md`, and the test that keeps it up to date.
 //!
-//! Meanings are the doc comments of the config structs, types and values their Rust types, defaults a config that is
-//! written out, and ranges the tables that the checks use.
+//! Meanings are the doc comments of the config structs, types and values their Rust types, defaults a config
+//! that is written out, and ranges the tables that the checks use.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,6 +11,7 @@ use std::path::Path;
 use toml::Value;
 
 use super::limits::Rule;
+use super::renamed;
 use super::{
     AddedNoiseConfig, AugmentConfig, Config, DataConfig, HalvingConfig, InitConfig, LatentConfig,
     ModelConfig, NoiseConfig, TrainingConfig, WeightsConfig,
@@ -131,7 +132,7 @@ fn value_name(variant: &str, kebab: bool) -> String {
     name
 }
 
-/// What a reader of the page is told of a Rust type.
+/// The name of a Rust type on the page.
 fn type_name(ty: &str) -> Option<&'static str> {
     let ty = ty.strip_prefix("Option<").map_or(ty, |inner| inner.trim_end_matches('>'));
     Some(match ty {
@@ -227,7 +228,7 @@ impl Reference {
                 text += &self.meanings(prefix, item);
             }
         }
-        text
+        text + &old_names()
     }
 
     fn row(&self, prefix: &str, item: &Item, section_has_defaults: bool) -> String {
@@ -249,6 +250,7 @@ impl Reference {
         let default = match self.defaults.get(&key) {
             _ if !optional => "required".to_string(),
             Some(default) if ty != "table" => format!("`{default}`"),
+            _ if ty == "table" && !item.ty.starts_with("Option<") => "its defaults".to_string(),
             _ => "none".to_string(),
         };
         let integer = if ty == "integer" { "0 or above" } else { "" };
@@ -280,6 +282,19 @@ impl Reference {
         let line = |item: &Item| format!("- {}\n", plain(&item.doc).replace('\n', " "));
         format!("\nDistributions:\n\n{}", items.iter().map(line).collect::<String>())
     }
+}
+
+fn old_names() -> String {
+    let mut text =
+        String::from("\n## Old names\n\nThese names are still read, and written as the new ones:\n\n");
+    text += "| old | new |\n|---|---|\n";
+    for (old, new) in renamed::KEYS {
+        writeln!(text, "| `{old}` | `{new}` |").unwrap();
+    }
+    for (key, old, new) in renamed::VALUES {
+        writeln!(text, "| `{key} = \"{old}\"` | `{key} = \"{new}\"` |").unwrap();
+    }
+    text + "| `lead` of a data source | `burn_in` |\n"
 }
 
 /// A doc comment without links of rustdoc.

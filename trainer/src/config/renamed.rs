@@ -1,11 +1,12 @@
-//! Keys and values that have been renamed. Old configs, and the `config.toml` of old run folders, use the old names.
+//! Keys and values that have been renamed. Old configs, and the `config.toml` of old run folders, use the old
+//! names.
 
 use anyhow::{Result, bail};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Keys: old name, new name. Both lie in the same table.
-const KEYS: [(&str, &str); 7] = [
+pub(super) const KEYS: [(&str, &str); 7] = [
     ("data.noise.db", "data.noise.snr_db"),
     ("init.bias_std", "init.bias_std_dev"),
     ("init.input_std", "init.input_std_dev"),
@@ -16,7 +17,7 @@ const KEYS: [(&str, &str); 7] = [
 ];
 
 /// Values: key, old name, new name.
-const VALUES: [(&str, &str, &str); 6] = [
+pub(super) const VALUES: [(&str, &str, &str); 6] = [
     ("latent.variance", "carried", "propagated"),
     ("model.cell", "dense-rectifier", "dense-relu"),
     ("model.cell", "rectifier", "relu"),
@@ -30,8 +31,8 @@ pub(super) fn present(key: &str) -> Option<&'static str> {
     KEYS.iter().find(|(old, _)| *old == key).map(|(_, new)| *new)
 }
 
-/// The first name that a dotted key has had. What a search draws for a key depends on its name, and must not change
-/// when the key is renamed.
+/// The first name that a dotted key has had. What a search draws for a key depends on its name, and must not
+/// change when the key is renamed.
 pub(crate) fn original(key: &str) -> &str {
     KEYS.iter().find(|(_, new)| *new == key).map_or(key, |(old, _)| old)
 }

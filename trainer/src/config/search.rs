@@ -15,8 +15,8 @@ use toml::{Table, Value};
 
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
 
-/// The section `[search]`: every key of the config that is searched, with a distribution as its value, such as
-/// `training.learning_rate = { log_uniform = [1e-4, 1e-1] }`.
+/// The section `[search]`: every key of the config that is searched, with a distribution as its value, such
+/// as `training.learning_rate = { log_uniform = [1e-4, 1e-1] }`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct SearchConfig {
@@ -26,14 +26,14 @@ pub struct SearchConfig {
     pub space: BTreeMap<String, Distribution>,
 }
 
-/// The table `search.halving`: successive halving. Of all trials, which train for `first_epochs` epochs, the best
-/// 1/`factor` train for `factor` times as long, and so on until `training.epochs`.
+/// The table `search.halving`: successive halving. Of all trials, which train for `first_epochs` epochs, the
+/// best 1/`factor` train for `factor` times as long, and so on until `training.epochs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HalvingConfig {
     /// Epochs that every trial trains for; a ninth of `training.epochs` if not set.
     pub first_epochs: Option<usize>,
-    /// Of this many trials one goes on, for this many times the epochs; 1 trains every trial to its end.
+    /// Of this many trials, one continues, for this many times the epochs; 1 trains every trial to its end.
     pub factor: usize,
 }
 
@@ -54,9 +54,9 @@ pub enum Distribution {
     UniformVariance([f64; 2]),
     /// `{ normal = [mean, std_dev] }`: a real number.
     Normal([f64; 2]),
-    /// `{ integer = [low, high] }`: a whole number, both ends included.
+    /// `{ integer = [low, high] }`: an integer, both ends included.
     Integer([i64; 2]),
-    /// `{ log_integer = [low, high] }`: a whole number whose logarithm is about uniform, both ends included.
+    /// `{ log_integer = [low, high] }`: an integer whose logarithm is about uniform, both ends included.
     LogInteger([i64; 2]),
     /// `{ choice = [...] }`: one of the values listed.
     Choice(Vec<Value>),
@@ -80,7 +80,8 @@ impl TryFrom<Table> for SearchConfig {
     }
 }
 
-/// Collects the distributions from nested tables, so that keys may be dotted, quoted or in tables of their own.
+/// Collects the distributions from nested tables, so that keys may be dotted, quoted or in tables of their
+/// own.
 fn collect(prefix: &str, table: Table, space: &mut BTreeMap<String, Distribution>) -> Result<(), String> {
     for (name, value) in table {
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };

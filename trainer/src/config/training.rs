@@ -16,15 +16,16 @@ pub struct TrainingConfig {
     pub momentum: f32,
     /// Decay rate of the average squared gradient in RMSProp and Adadelta.
     pub square_decay: f32,
-    /// Decay rate of the moving average of the parameters (Polyak averaging): 0 for none, 0.999 for an average over
-    /// about a thousand steps. The average is what is validated, evaluated and exported.
+    /// Decay rate of the moving average of the parameters (Polyak averaging): 0 for none, 0.999 for an
+    /// average over about a thousand steps. The average is what is validated, evaluated and exported.
     pub average: f32,
     /// Learning-rate schedule.
     pub schedule: Schedule,
-    /// Epochs of the schedule. Cosine: until the rate is lowest. Step: between two cuts. Plateau: without a lower
-    /// validation loss until a cut.
+    /// Epochs of the schedule. Cosine: until the rate is lowest. Step: between two cuts. Plateau: without a
+    /// lower validation loss until a cut.
     pub schedule_epochs: usize,
-    /// Factor of the schedule. Cosine: lowest rate as a fraction of the first. Step and plateau: factor of a cut.
+    /// Factor of the schedule. Cosine: lowest rate as a fraction of the first. Step and plateau: factor of a
+    /// cut.
     pub schedule_factor: f32,
     /// Epochs over which the learning rate rises linearly from zero.
     pub warm_up: f64,
@@ -34,17 +35,18 @@ pub struct TrainingConfig {
     pub chunk: usize,
     /// Where chunks that are shorter than the longest of their batch are padded.
     pub padding: Padding,
-    /// Truncated backpropagation through time with carried state: a chunk starts from the final state of the chunk
-    /// before it, without gradients; otherwise every chunk starts from zero.
+    /// Truncated backpropagation through time with carried state: a chunk starts from the final state of the
+    /// chunk before it, without gradients; otherwise every chunk starts from zero.
     pub carry_state: bool,
     /// Maximum number of passes over the training data.
     pub epochs: usize,
     /// Early stopping: epochs without a lower validation loss after which training stops; 0 for never.
     pub patience: usize,
-    /// Which state is evaluated and exported. With `"last"`, neither early stopping nor a plateau schedule looks at
-    /// the validation loss, so validation data may then be part of the training data.
+    /// Which state is evaluated and exported. With `"last"`, neither early stopping nor a plateau schedule
+    /// looks at the validation loss, so validation data may then be part of the training data.
     pub keep: StateSelection,
-    /// Maximum norm of the gradient over all parameters, to which larger ones are scaled down; 0 for no limit.
+    /// Maximum norm of the gradient over all parameters, to which larger ones are scaled down; 0 for no
+    /// limit.
     pub clip_norm: f32,
     /// Time limit in minutes; none if not set.
     #[serde(skip_serializing_if = "Option::is_none")]

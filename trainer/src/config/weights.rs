@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
 
-/// The section `[weights]`: posterior distributions of the weights and noise on them (Bayer 2015, thesis, 2.6.2 and
-/// 2.7).
+/// The section `[weights]`: posterior distributions of the weights and noise on them (Bayer 2015, thesis,
+/// 2.6.2 and 2.7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WeightsConfig {
     /// What is learned for each weight: a point estimate, or (`"ropd"`, `"vb"`) mean and variance of a normal
     /// distribution, known as fast adaptive weight noise.
     pub posterior: WeightPosterior,
-    /// Factor on the Kullback–Leibler divergence of the weights from their prior; 1 is the published objective. A
-    /// smaller factor helps where there are few data for many weights.
+    /// Factor on the Kullback–Leibler divergence of the weights from their prior; 1 is the published
+    /// objective. A smaller factor helps where there are few data for many weights.
     pub divergence_weight: f32,
     /// Standard deviation of Gaussian noise on every weight. Excludes `keep`.
     pub noise_std_dev: f32,
@@ -28,8 +28,8 @@ pub enum WeightPosterior {
     /// A point estimate.
     #[default]
     Point,
-    /// Mean and variance by regularised optimisation of the predictive distribution: the variance that weights
-    /// contribute to an output counts as predictive variance (Bayer 2015, thesis, 2.6.2.2).
+    /// Mean and variance by regularised optimisation of the predictive distribution: the variance that
+    /// weights contribute to an output counts as predictive variance (Bayer 2015, thesis, 2.6.2.2).
     Ropd,
     /// Mean and variance by variational Bayes (Bayer 2015, thesis, 2.6.2.1).
     Vb,

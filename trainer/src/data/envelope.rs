@@ -1,18 +1,20 @@
-//! The envelope of a rectified signal, such as EMG: what is left of it when the firing of single units is averaged out.
+//! The envelope of a rectified signal such as EMG: a moving average that removes the firing of single motor
+//! units.
 
 use std::f64::consts::PI;
 
 use super::rows::{Rows, Sequence};
 use crate::config::Targets;
 
-/// A sequence whose inputs are rectified rows, |x_t|, and whose truth is their envelope over `window` rows. A causal net has
-/// half a window less to go on than its truth.
+/// A sequence whose inputs are rectified rows, |x_t|, and whose clean signal is their envelope over `window`
+/// rows. The envelope looks ahead by half a window; a causal network cannot.
 pub(super) fn sequence(rows: &Rows, window: usize, targets: &Targets) -> Sequence {
     let rectified = rectified(rows);
     clean(envelope(&rectified, window), targets).with_noisy_inputs(rectified)
 }
 
-/// A sequence of envelopes over `window` rows, for noise to be put on: what a sensor gives that makes them itself.
+/// A sequence of envelopes over `window` rows, to which noise will be added: the signal of a sensor that
+/// computes envelopes itself.
 pub(super) fn sensed(rows: &Rows, window: usize, targets: &Targets) -> Sequence {
     clean(envelope(&rectified(rows), window), targets)
 }
@@ -28,8 +30,8 @@ fn rectified(rows: &Rows) -> Rows {
     Rows { channels: rows.channels, values: rows.values.iter().map(|value| value.abs()).collect() }
 }
 
-/// A mean around every row, with weights ½ (1 + cos(2πk/(n + 1))) for the row k steps off, |k| ≤ (n − 1)/2 (von Hann): it
-/// looks as far ahead as back, so that it delays nothing. Missing rows and those beyond either end do not count.
+/// Weighted mean around every row, with Hann weights ½ (1 + cos(2πk/(n + 1))) for the row k steps away, |k| ≤
+/// (n − 1)/2. It is symmetric, so it adds no delay. Missing rows and rows beyond either end have no weight.
 fn envelope(rows: &Rows, window: usize) -> Rows {
     let half = window / 2;
     let weight = |off: usize| 0.5 + 0.5 * (2.0 * PI * off as f64 / (window + 1) as f64).cos();

@@ -1,4 +1,4 @@
-//! Telling file formats apart.
+//! Inferring the format of a data file.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use super::npy;
 use crate::config::FileFormat;
 
 impl FileFormat {
-    /// How many bytes from the start of a file [`FileFormat::infer`] wants to see.
+    /// Bytes from the start of a file that [`FileFormat::infer`] needs.
     pub(super) const HEAD: usize = 512;
 
-    /// The format of a file, from its first bytes and, where these leave room for doubt, from its extension.
+    /// The format of a file, from its first bytes and, where these are ambiguous, from its extension.
     pub fn infer(path: &Path, head: &[u8]) -> FileFormat {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         match extension.as_str() {
@@ -23,7 +23,7 @@ impl FileFormat {
     }
 }
 
-/// Whether nothing but notes and their separators is there.
+/// Whether there are only notes and their separators.
 fn looks_like_notes(head: &[u8]) -> bool {
     head.iter().all(|byte| byte.is_ascii_digit() || b",; \r\n".contains(byte))
 }

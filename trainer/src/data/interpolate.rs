@@ -1,9 +1,9 @@
-//! Straight lines across gaps.
+//! Linear interpolation across gaps.
 
 use super::rows::Rows;
 
-/// Gaps filled by straight lines between the values around them, and by the nearest value at the ends. A channel of which
-/// nothing was observed gets its place in `otherwise`.
+/// Fills gaps by linear interpolation between the values around them, and by the nearest value at the ends. A
+/// channel without any observed value is filled with its entry in `otherwise`.
 pub fn interpolated(rows: &Rows, otherwise: &[f32]) -> Rows {
     let mut filled = rows.clone();
     for (channel, otherwise) in otherwise.iter().enumerate() {

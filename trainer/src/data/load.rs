@@ -1,4 +1,4 @@
-//! Reading the files of a `[data]` section into a [`Dataset`].
+//! Reads the files of a `[data]` section into a [`Dataset`].
 
 use anyhow::{Context, Result};
 use quaver::checkpoint::Likelihood;
@@ -14,7 +14,11 @@ use super::table::{Table, listed};
 use crate::config::{Config, DataConfig, DataSource, Targets};
 
 impl Config {
-    /// Reads the data, and checks that they suit the model.
+    /// Reads the data, and checks that the targets suit the likelihood.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or its contents contradict the config; the message names the file or the
+    /// key.
     pub fn load_data(&self) -> Result<Dataset> {
         let dataset = self.data.load()?;
         match self.model.likelihood {
@@ -27,7 +31,11 @@ impl Config {
 }
 
 impl DataConfig {
-    /// Reads all files and puts the splits together.
+    /// Reads all files and assembles the splits.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or its contents contradict the config; the message names the file or the
+    /// key.
     pub fn load(&self) -> Result<Dataset> {
         let mut choice = None;
         let mut train = self.split("train", &self.train, &mut choice)?;
@@ -57,7 +65,7 @@ impl DataConfig {
         Ok(dataset)
     }
 
-    /// Reads the files of one split. The first file of all settles which columns there are.
+    /// Reads the files of one split. The first file of all determines the columns.
     fn split(
         &self,
         key: &str,
@@ -92,7 +100,7 @@ impl DataConfig {
         })
     }
 
-    /// Parts inputs from targets in a table of all columns chosen, which has the inputs first.
+    /// Separates inputs from targets in a table of all selected columns, which has the inputs first.
     fn sequences(&self, table: Table, choice: &SelectedColumns) -> Vec<Sequence> {
         let all: Vec<usize> = (0..table.names.len()).collect();
         let (inputs, targets) = all.split_at(choice.inputs.len());
@@ -107,7 +115,7 @@ impl DataConfig {
     }
 }
 
-/// Files may order their columns as they like, but must have the same ones.
+/// Files may order their columns differently, but must have the same ones.
 fn check_same_columns(settled: &SelectedColumns, own: &SelectedColumns) -> Result<(), String> {
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();

@@ -1,12 +1,12 @@
 //! From files to batches.
 //!
-//! A sample walks through this module in the order of its parts: a file in one of three formats ([`csv`],
-//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns cut into sequences; the [`DataConfig`] (the
-//! `[data]` section of a config) picks columns and rows and puts a [`Dataset`] together; a [`Scaling`] is
-//! fitted on its training split; in every epoch, an [`Augmentation`] and [`FreshNoise`] make training sequences what they might
-//! have been; and [`batch`] turns sequences into standardised, padded, masked arrays for the trainer.
+//! A recording passes through the parts of this module in order: a file in one of three formats ([`csv`],
+//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
+//! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
+//! split; in every epoch, an [`Augmentation`] and [`FreshNoise`] transform the training sequences; and
+//! [`batch`] turns sequences into standardised, padded, masked arrays for training.
 //!
-//! A missing value is `NaN` in everything up to the batch, where it becomes a mean and a variance.
+//! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
 mod augment;
 pub mod batch;

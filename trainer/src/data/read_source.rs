@@ -1,4 +1,4 @@
-//! Reading one file of a split, and the part of it that is used.
+//! Reads the selected part of one data file.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::table::Table;
 use super::{lines, npy, piano_roll};
 use crate::config::{DataSource, FileFormat, RowSelection};
 
-/// How to read files that do not say so themselves.
+/// Options for files that do not describe themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadOptions<'a> {
     pub(super) format: Option<FileFormat>,
@@ -21,7 +21,7 @@ pub(super) struct ReadOptions<'a> {
 }
 
 impl DataSource {
-    /// Reads the columns that `choose` picks from the names there are, and the rows asked for.
+    /// Reads the columns that `choose` selects from the available names, and the selected rows.
     pub(super) fn read(
         &self,
         reading: ReadOptions<'_>,
@@ -65,7 +65,7 @@ impl DataSource {
         Ok(FileFormat::infer(&self.file, &head))
     }
 
-    /// Keeps the sequences and rows asked for.
+    /// Keeps the selected sequences and rows.
     fn cut(&self, mut sequences: Vec<Rows>) -> Result<Vec<Rows>> {
         let mut first = 0;
         if let Some(cut) = self.sequences {
@@ -75,7 +75,7 @@ impl DataSource {
         }
         let cut = match &self.rows {
             None | Some(RowSelection::Listed(_)) if self.burn_in.is_some() => {
-                bail!("lead needs a stretch of rows that it leads up to, such as rows = \"2502..\"");
+                bail!("burn_in needs a range of rows that it precedes, such as rows = \"2502..\"");
             }
             None => return Ok(sequences),
             Some(RowSelection::Listed(list)) => return list.pick(&sequences),
@@ -85,7 +85,7 @@ impl DataSource {
             Ok(range) => match range.start.checked_sub(self.burn_in.unwrap_or(0)) {
                 Some(start) => Ok(rows.slice(start..range.end)),
                 None => Err(anyhow!(
-                    "lead is {}, but sequence {} has {} rows before those asked for",
+                    "burn_in is {}, but sequence {} has {} rows before the selected ones",
                     self.burn_in.unwrap_or(0),
                     first + index,
                     range.start

@@ -1,4 +1,4 @@
-//! Noise put on clean recordings, so that it is known how much of it a model takes away.
+//! Noise added to clean recordings, so that denoising can be scored against the clean signal.
 
 use rand_core::Rng;
 
@@ -8,8 +8,8 @@ use crate::config::AddedNoiseConfig;
 use crate::random::{Purpose, normal, stream, uniform};
 
 impl AddedNoiseConfig {
-    /// Puts noise on the inputs of all splits, the first of which is the training split, and returns what is needed to do so
-    /// again. Every sequence has its own stream of random numbers, whatever else is read.
+    /// Adds noise to the inputs of all splits, the first of which is the training split, and returns the
+    /// noise for later epochs. Every sequence has its own random stream, independent of the other sequences.
     pub(crate) fn add(&self, splits: [&mut Vec<Sequence>; 3]) -> FreshNoise {
         let channels = splits[0].first().map_or(0, |first| first.inputs.channels);
         let train = splits[0].iter().map(|sequence| sequence.inputs.as_ref());
@@ -24,9 +24,9 @@ impl AddedNoiseConfig {
         FreshNoise { noise: *self, std_devs }
     }
 
-    /// Rows with noise on them. What is missing stays missing.
+    /// Rows with noise. A missing value stays missing.
     fn on(&self, rows: &Rows, std_devs: &[f32], rng: &mut impl Rng) -> Rows {
-        // A ratio of powers is a ratio of squares: half as many decibels for deviations.
+        // A ratio of powers is a ratio of squares: half as many decibels for standard deviations.
         let scale = self.snr_db.map(|db| 10_f64.powf(-db / 20.0));
         let mut noisy = |(place, value): (usize, &f32)| match (scale, self.on) {
             (Some(scale), _) => value + (scale * normal(rng)) as f32 * std_devs[place % std_devs.len()],
@@ -38,17 +38,17 @@ impl AddedNoiseConfig {
     }
 }
 
-/// Noise that training rows get anew in every epoch, so that a net cannot learn it by heart.
+/// Noise that training rows get in every epoch, so that a network cannot memorise it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreshNoise {
     noise: AddedNoiseConfig,
-    /// Of every channel over the clean training split.
+    /// Standard deviation of every channel over the clean training split.
     std_devs: Vec<f32>,
 }
 
 impl FreshNoise {
-    /// Training sequences as an epoch meets them, counted from 1. The noise depends on its seed and that number alone, so
-    /// that a resumed run needs to know nothing else.
+    /// The training sequences of an epoch, counted from 1. The noise depends only on its seed and the epoch,
+    /// so that a resumed run gets the same noise.
     pub fn on_epoch(&self, train: &[Sequence], epoch: u64) -> Vec<Sequence> {
         let renewed = |(index, sequence): (u64, &Sequence)| {
             let clean = sequence.truth.as_ref().unwrap_or(&sequence.inputs);
@@ -91,7 +91,8 @@ mod tests {
                     .map(|(n, c)| (n[channel] - c[channel]).powi(2))
                     .sum();
                 let db = 10.0 * (power / (squares / STEPS as f32)).log10();
-                // The variance of 20 000 normal numbers is within 4 %, which is 0.17 dB, four times in a thousand.
+                // The variance of 20 000 normal numbers is within 4 %, which is 0.17 dB, four times in a
+                // thousand.
                 assert!((db - 5.0).abs() < 0.2, "{db}");
             }
         }

@@ -7,7 +7,7 @@ use super::rows::Rows;
 use crate::config::RowList;
 
 impl RowList {
-    /// The rows listed, each as a sequence. Rows are counted through all of `sequences`.
+    /// The listed rows, each as a sequence. Rows are counted through all of `sequences`.
     pub(super) fn pick(&self, sequences: &[Rows]) -> Result<Vec<Rows>> {
         let rows: Vec<(&Rows, usize)> =
             sequences.iter().flat_map(|rows| (0..rows.len()).map(move |index| (rows, index))).collect();
@@ -17,7 +17,9 @@ impl RowList {
         let one = |cell: &str| {
             let cell = cell.trim();
             let index: usize = cell.parse().map_err(|_| {
-                anyhow!("{place}: found `{cell}`, expected the numbers of rows, counted from 0, with commas between them")
+                anyhow!(
+                    "{place}: found `{cell}`, expected row numbers, counted from 0 and separated by commas"
+                )
             })?;
             let Some((rows, index)) = rows.get(index) else {
                 bail!("{place}: there is no row {index}: the file has {} rows, counted from 0", rows.len());

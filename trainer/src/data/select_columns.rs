@@ -1,9 +1,9 @@
-//! Which columns of a file are inputs and which are targets.
+//! Selects the input and target columns of a file.
 
 use super::table::listed;
 use crate::config::{ColumnPatterns, Columns, Targets};
 
-/// The names of the columns chosen.
+/// The names of the selected columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SelectedColumns {
     pub(crate) inputs: Vec<String>,
@@ -11,7 +11,7 @@ pub(crate) struct SelectedColumns {
 }
 
 impl SelectedColumns {
-    /// Chooses among the columns of a file. The error names the key at fault and what to do.
+    /// Selects among the columns of a file. The error names the invalid key and how to fix it.
     pub(crate) fn new(
         inputs: &Columns,
         targets: &Targets,
@@ -42,7 +42,7 @@ impl SelectedColumns {
     }
 }
 
-/// The columns that match patterns, each at most once.
+/// The columns that match the patterns, each at most once.
 fn resolve(key: &str, patterns: &[String], names: &[String]) -> Result<Vec<String>, String> {
     let mut chosen: Vec<String> = Vec::new();
     for pattern in patterns {
@@ -69,25 +69,24 @@ fn matching<'a>(pattern: &str, names: &'a [String]) -> Result<&'a [String], Stri
     let start = place(from).ok_or_else(|| missing(from))?;
     let end = match to.strip_prefix('=') {
         Some(last) => place(last).map(|index| index + 1).ok_or_else(|| missing(last))?,
-        // One past the last of the numbered columns is as good an end as in Rust, though no column has that
-        // name.
+        // One past the last numbered column is a valid end, although no column has that name.
         None if names.last().is_some_and(|last| follows(last, to)) => names.len(),
         None => place(to).ok_or_else(|| missing(to))?,
     };
     match names.get(start..end) {
         Some(stretch @ [_, ..]) => Ok(stretch),
-        _ => Err(format!("`{pattern}` holds no column; the columns are {}", listed(names))),
+        _ => Err(format!("`{pattern}` contains no column; the columns are {}", listed(names))),
     }
 }
 
-/// Whether one is called c3, say, and the other c4.
+/// Whether the names are consecutive, such as c3 and c4.
 fn follows(last: &str, name: &str) -> bool {
     let number = |name: &str| name.strip_prefix('c').and_then(|digits| digits.parse::<usize>().ok());
     number(last).zip(number(name)).is_some_and(|(last, number)| number == last + 1)
 }
 
 impl ColumnPatterns {
-    /// Where the columns that match are among `names`, each at most once. The error begins with the key.
+    /// Indices of the matching columns among `names`, each at most once. The error starts with the key.
     pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
         let place = |chosen: &String| names.iter().position(|name| name == chosen);
         Ok(resolve(key, self.as_slice(), names)?.iter().filter_map(place).collect())
@@ -143,7 +142,7 @@ mod tests {
         assert_eq!(error(&["emg1..emg9"], &["force"]), format!("data.inputs: no column `emg9`; {there_are}"));
         assert_eq!(
             error(&["emg2..emg1"], &["force"]),
-            format!("data.inputs: `emg2..emg1` holds no column; {there_are}")
+            format!("data.inputs: `emg2..emg1` contains no column; {there_are}")
         );
         assert_eq!(error(&[], &["force"]), format!("data.inputs names no column; {there_are}"));
         assert_eq!(error(&["emg1", "emg1"], &["force"]), "data.inputs: column `emg1` is named twice");

@@ -1,4 +1,4 @@
-//! Whether what is promised with probability p happens with frequency p.
+//! Calibration: whether events with predicted probability p have frequency p.
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
@@ -8,19 +8,20 @@ use crate::prediction::{ScoredValue, central_probability, is_normal};
 /// One point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalibrationPoint {
-    /// For a normal output: the probability of a central interval. For binary outputs: the mean of similar predicted
+    /// Normal outputs: the probability of a central interval. Binary outputs: the mean of similar predicted
     /// probabilities.
     pub promised: f64,
-    /// The share of observed values inside that interval, or of ones among those predictions.
+    /// The fraction of observed values inside that interval, or of ones among those predictions.
     pub observed: f64,
-    /// How many values that share is taken of.
+    /// Number of values.
     pub n: usize,
 }
 
-/// Steps of 5 %.
+/// Bins of 5 %.
 const BINS: usize = 20;
 
-/// Values sorted by the probability of the interval that just holds them, or by their predicted probability.
+/// Values by the probability of the smallest central interval that contains them, or by their predicted
+/// probability.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CalibrationHistogram {
     bins: [Bin; BINS],
@@ -50,12 +51,12 @@ impl CalibrationHistogram {
         }
     }
 
-    /// The curve, from the smallest promise to the largest.
+    /// The calibration curve, by ascending probability.
     pub(super) fn curve(&self, likelihood: Likelihood) -> Vec<CalibrationPoint> {
         if is_normal(likelihood) { self.coverage_curve() } else { self.reliability_curve() }
     }
 
-    /// Share of values inside the central intervals of 5 %, 10 %, … 95 %.
+    /// Coverage of the central intervals of 5 %, 10 %, … 95 %.
     fn coverage_curve(&self) -> Vec<CalibrationPoint> {
         let n: usize = self.bins.iter().map(|bin| bin.n).sum();
         let mut inside = 0;
@@ -68,7 +69,7 @@ impl CalibrationHistogram {
         if n == 0 { Vec::new() } else { curve.collect() }
     }
 
-    /// Predicted probability and frequency in each bin that holds anything.
+    /// Mean predicted probability and frequency in each bin that is not empty.
     fn reliability_curve(&self) -> Vec<CalibrationPoint> {
         let point = |bin: &Bin| {
             let n = bin.n as f64;

@@ -1,4 +1,4 @@
-//! A denoiser beside filters that need no net, on the same rows.
+//! Denoising scores of a model and of classical filters, on the same rows.
 
 use serde::Serialize;
 
@@ -7,20 +7,20 @@ use super::filters::{ConstantVelocity, Exponential, FilterBank, OneEuro, Tunable
 use super::snr::{DenoisedSequence, SignalToNoise, signal_to_noise};
 use crate::data::{Dataset, Rows, Sequence};
 
-/// An estimate of clean rows and what it is worth.
+/// Estimates of clean rows by one method, and their scores.
 #[derive(Clone, Debug, Serialize)]
 pub struct Denoising {
-    /// Who made it.
+    /// The method.
     pub name: String,
-    /// How, and what it was fitted on.
+    /// How it works, and what it was fitted on.
     pub detail: String,
-    /// What it is worth.
+    /// Its scores.
     #[serde(flatten)]
     pub scores: SignalToNoise,
 }
 
-/// The noisy rows themselves, the estimates of a model, then, `with_filters`, those of filters tuned on the training data;
-/// nothing if the truth is not known. All use past and present only, if the model does.
+/// Scores of the noisy rows, of a model's estimates and, `with_filters`, of filters tuned on the training
+/// data; empty if the clean rows are not known. The filters are causal.
 pub fn denoising(
     data: &Dataset,
     sequences: &[Sequence],
@@ -57,7 +57,7 @@ fn compared<'a>(sequence: &'a Sequence, estimate: &'a Rows) -> Option<DenoisedSe
     sequence.truth.as_deref().map(|truth| DenoisedSequence { truth, noisy: &sequence.inputs, estimate })
 }
 
-/// What a filter makes of sequences, tuned channel by channel on the training data.
+/// The score of a filter that is tuned on the training data, channel by channel.
 fn filtered<F: Tunable<N>, const N: usize>(
     data: &Dataset,
     sequences: &[Sequence],

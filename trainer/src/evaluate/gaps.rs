@@ -1,4 +1,4 @@
-//! How well gaps are filled, beside straight lines across them.
+//! Scores of imputed gaps.
 
 use serde::Serialize;
 
@@ -9,12 +9,12 @@ use crate::data::Rows;
 pub struct GapScores {
     /// Over all channels.
     pub rmse: f64,
-    /// Of every channel that has gaps: name, error, number of values.
+    /// For every channel with gaps: name, error, number of values.
     pub per_channel: Vec<(String, f64, usize)>,
 }
 
-/// Judges sequences whose gaps were filled: values that are missing in `gappy` and known in `truth` count. Nothing if there
-/// are none.
+/// Scores sequences whose gaps were filled, on values that are missing in `gappy` and known in `truth`.
+/// Nothing if there are none.
 pub fn gap_scores(names: &[String], gappy: &[Rows], filled: &[Rows], truth: &[Rows]) -> Option<GapScores> {
     let mut sums = vec![(0.0, 0_usize); names.len()];
     for ((gappy, filled), truth) in gappy.iter().zip(filled).zip(truth) {

@@ -1,4 +1,5 @@
-//! Gaps made on purpose: rows of known sequences are hidden, filled in, and judged beside fillings that need no net.
+//! Imputation of artificial gaps: rows of complete sequences are hidden, imputed, and compared with
+//! imputation without a network.
 
 use std::ops::Range;
 
@@ -9,21 +10,21 @@ use super::gaps::{GapScores, gap_scores};
 use crate::data::interpolated;
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 
-/// Which rows are hidden: these of every window.
+/// The rows hidden in every window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldOutGap {
-    /// Rows of a window; what is left of a sequence behind its last whole window is not used.
+    /// Rows of a window; rows after the last whole window of a sequence are not used.
     pub window: usize,
-    /// Rows of the window that are hidden, counted from 0.
+    /// Hidden rows of the window, counted from 0.
     pub gap: Range<usize>,
 }
 
-/// One way to fill gaps, and what it earns.
+/// One imputation method and its scores.
 #[derive(Clone, Debug, Serialize)]
 pub struct GapFilling {
-    /// What it is called.
+    /// The method.
     pub name: String,
-    /// How it fills gaps.
+    /// How it works.
     pub detail: String,
     /// Its errors.
     #[serde(flatten)]
@@ -31,7 +32,7 @@ pub struct GapFilling {
 }
 
 impl HeldOutGap {
-    /// The windows of all sequences, whole, behind the rows that lead up to those which count.
+    /// The windows of all sequences, complete, after their burn-in.
     pub fn windows(&self, sequences: &[Sequence]) -> Vec<Rows> {
         let of = |sequence: &Sequence| -> Vec<Rows> {
             let rows = &sequence.targets;
@@ -42,16 +43,16 @@ impl HeldOutGap {
         sequences.iter().flat_map(of).collect()
     }
 
-    /// A window without the hidden rows.
+    /// A window with the gap.
     pub fn hide(&self, window: &Rows) -> Rows {
         let mut gappy = window.clone();
         gappy.values[self.gap.start * window.channels..self.gap.end * window.channels].fill(f32::NAN);
         gappy
     }
 
-    /// Errors of a model's filling, described by `detail`, and of fillings that need no net: straight lines across the gap, and a
-    /// linear autoregression, fitted on the training data, that goes on from the rows before it. Nothing if no window is
-    /// whole.
+    /// Errors of a model's imputation, described by `detail`, of linear interpolation, and of a linear
+    /// autoregression that is fitted on the training data and continues the rows before the gap. Nothing if
+    /// there is no complete window.
     pub fn score(
         &self,
         data: &Dataset,
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
     use quaver::checkpoint::Target;
 
-    /// x_t = 1.6 x_{t−1} − 0.9 x_{t−2}: a rule that two rows tell, and no straight line follows.
+    /// x_t = 1.6 x_{t−1} − 0.9 x_{t−2}: a recurrence of two rows that linear interpolation misses.
     fn oscillation(steps: usize) -> Sequence {
         let mut values = vec![1.0_f32, 0.4];
         for step in 2..steps {

@@ -1,4 +1,4 @@
-//! What the runtime makes of sequences with a latent model, row by row, as a device does.
+//! Predictions of a latent model by the runtime, row by row, as on a device.
 
 use quaver::checkpoint::{Family, Target};
 use quaver::{Denoiser, LatentModel, Prediction, Sampler};
@@ -7,25 +7,26 @@ use super::scores;
 use crate::data::Sequence;
 use crate::prediction::SequencePrediction;
 
-/// What came of it.
+/// The predictions for sequences.
 #[derive(Clone, Debug)]
 pub struct LatentStreamPrediction {
-    /// What every row was expected to be before it was seen.
+    /// One-step-ahead predictions of every row.
     pub expected: Vec<SequencePrediction>,
-    /// Of a VOSP, what every row was without its noise.
+    /// Of a VOSP: estimates of every row without its noise.
     pub estimates: Option<Vec<SequencePrediction>>,
-    /// How unlikely rows were before they were seen or, if the targets are clean rows, how unlikely those are once their noisy
-    /// selves were: nats per time step, summed over channels, densities in raw units.
+    /// Negative log-likelihood of the rows before they are observed or, if the targets are clean rows, of
+    /// those given their noisy versions: nats per time step, summed over channels, with densities in raw
+    /// units.
     pub nll: f64,
 }
 
 impl LatentStreamPrediction {
-    /// What a stream of this family is for: estimates of a VOSP, predictions of a STORN.
+    /// The main result of the family: estimates of a VOSP, predictions of a STORN.
     pub fn primary(&self) -> &[SequencePrediction] {
         self.estimates.as_ref().unwrap_or(&self.expected)
     }
 
-    /// What was said of targets: clean rows are estimated with their noisy selves, next rows are expected.
+    /// The predictions of a target: estimates of clean rows, or one-step-ahead predictions of next rows.
     pub fn for_target(&self, target: Target) -> &[SequencePrediction] {
         if target.is_next() { &self.expected } else { self.primary() }
     }
@@ -78,7 +79,7 @@ pub fn predict_latent_by_runtime(
     }
 }
 
-/// What has been seen so far.
+/// Predictions and likelihood so far.
 struct StreamTotals {
     expected: Vec<SequencePrediction>,
     nll: f64,
@@ -108,7 +109,7 @@ impl StreamTotals {
         }
     }
 
-    /// Takes in how surprising a row was; one of which nothing was observed says nothing.
+    /// Adds the surprise of a row; a row without observed values has none.
     fn count(&mut self, prediction: &Prediction<'_>) {
         if let Some(surprise) = prediction.surprise() {
             self.nll += f64::from(surprise.nll);

@@ -1,5 +1,5 @@
-//! How good is a model? Forecasts from the trained net or from the runtime, the scores they earn, and what a forecast
-//! that needs no net would have earned on the same rows.
+//! Evaluation: scores of predictions by the trained network or the runtime, and of baselines without a
+//! network on the same rows.
 
 mod baselines;
 mod calibration;

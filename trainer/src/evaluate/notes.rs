@@ -1,4 +1,4 @@
-//! Denoised rows of zeros and ones, such as piano rolls, against what was played (Bayer and Osendorfer 2014, 4.2).
+//! Denoising scores of zeros and ones such as piano rolls (Bayer and Osendorfer 2014, 4.2).
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
@@ -6,47 +6,47 @@ use serde::Serialize;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::prediction::ScoredValue;
 
-/// What an estimate of clean notes is worth.
+/// Scores of estimated notes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NoteScores {
-    /// −ln of the probability of the clean row, in nats, summed over keys and averaged over time steps; nothing if the
-    /// estimate holds no probabilities.
+    /// Negative log-likelihood of the clean row in nats, summed over keys and averaged over time steps;
+    /// nothing if the estimates are not probabilities.
     pub nll: Option<f64>,
-    /// Harmonic mean of precision and recall: 2 × hits / (notes said + notes played).
+    /// Harmonic mean of precision and recall: 2 × hits / (notes predicted + notes played).
     pub f1: f64,
-    /// Notes that were played, of those said to be.
+    /// Fraction of the predicted notes that were played.
     pub precision: f64,
-    /// Notes said to be played, of those that were.
+    /// Fraction of the played notes that were predicted.
     pub recall: f64,
-    /// From which probability on a note is said to be played: where `f1` is best on validation data.
+    /// Probability from which on a note is predicted: the one with the best `f1` on validation data.
     pub threshold: f64,
     /// Time steps.
     pub n: usize,
 }
 
-/// An estimate of clean notes and what it is worth.
+/// Estimates of clean notes by one method, and their scores.
 #[derive(Clone, Debug, Serialize)]
 pub struct NoteDenoising {
-    /// Who made it.
+    /// The method.
     pub name: String,
-    /// How, and what it was fitted on.
+    /// How it works, and what it was fitted on.
     pub detail: String,
-    /// What it is worth.
+    /// Its scores.
     #[serde(flatten)]
     pub scores: NoteScores,
 }
 
-/// Probabilities of clean notes in the judged sequences, and in the validation data for thresholds.
+/// Probabilities of clean notes in the scored sequences, and in the validation data for thresholds.
 #[derive(Clone, Debug)]
 pub struct NoteEstimates {
-    /// Of the sequences to be judged.
+    /// Of the scored sequences.
     pub scored: Vec<Rows>,
     /// Of the validation data.
     pub valid: Vec<Rows>,
 }
 
-/// The noisy notes themselves, the estimates of a model, the same where a note was observed, and what each key tells on its
-/// own; nothing if the truth is not known.
+/// Scores of the noisy notes, of a model's estimates, of these where a note was observed, and of each key by
+/// itself; empty if the clean rows are not known.
 pub fn note_denoising(data: &Dataset, sequences: &[Sequence], model: NoteEstimates) -> Vec<NoteDenoising> {
     let all = [&data.train[..], &data.valid, sequences];
     if all.iter().any(|split| split.iter().any(|sequence| sequence.truth.is_none())) {
@@ -72,7 +72,7 @@ pub fn note_denoising(data: &Dataset, sequences: &[Sequence], model: NoteEstimat
         score("this model", "past and present rows of all keys", &model, true),
         score(
             "this model, observed notes",
-            "the same, and 0 where no note was observed: noise adds notes and takes none away",
+            "the same, and 0 where no note was observed: noise adds notes and removes none",
             &observed,
             true,
         ),
@@ -94,7 +94,7 @@ fn both(sequences: &[Sequence], estimates: &[Rows]) -> Vec<Rows> {
     sequences.iter().zip(estimates).map(product).collect()
 }
 
-/// For every key the probability that it was played, given whether it is observed: the frequency in training.
+/// For every key, the probability that it was played given whether it is observed: its frequency in training.
 struct PerKeyBayes {
     given_silent: Vec<f32>,
     given_observed: Vec<f32>,
@@ -108,7 +108,7 @@ impl PerKeyBayes {
             for (noisy, truth) in train.iter().flat_map(pairs).filter(|(noisy, _)| noisy[key] == observed) {
                 (count, played) = (count + f32::from(!noisy[key].is_nan()), played + truth[key]);
             }
-            // Half a note more on either side (Jeffreys): what was never heard is not impossible.
+            // Jeffreys prior: a key that was never played has a small probability rather than none.
             (played + 0.5) / (count + 1.0)
         };
         PerKeyBayes {
@@ -126,7 +126,7 @@ impl PerKeyBayes {
     }
 }
 
-/// Noisy rows with their truth.
+/// Noisy rows with their clean versions.
 fn pairs(sequence: &Sequence) -> impl Iterator<Item = (&[f32], &[f32])> {
     sequence.truth.iter().flat_map(|truth| sequence.inputs.iter().zip(truth.iter()))
 }
@@ -164,9 +164,9 @@ fn score(sequences: &[Sequence], estimates: &[Rows], threshold: f64) -> NoteScor
     }
 }
 
-/// The per cent of probability at which F1 is best.
+/// The percentage of probability with the best F1.
 fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
-    // Notes played and notes in all, by the per cent that their probability reaches.
+    // Played notes and all notes, by the percentage of their probability.
     let mut counts = [[0.0_f64; 2]; 101];
     for (is_played, mean) in values(sequences, estimates) {
         let [played, all] = &mut counts[(100.0 * mean).clamp(0.0, 100.0) as usize];
@@ -225,7 +225,8 @@ mod tests {
         assert_eq!((found.f1, found.precision, found.recall, found.n), (0.5, 0.5, 0.5, 2));
         let expected = -(0.8_f64.ln() + 0.4_f64.ln() + 0.3_f64.ln() + 0.9_f64.ln()) / 2.0;
         assert!((found.nll.unwrap() - expected).abs() < 1e-6, "{found:?}");
-        // From 0.3 on all notes that were played are said, with one too many; no other threshold has an F1 of 0.8.
+        // From 0.3 on all notes that were played are said, with one too many; no other threshold has an F1 of
+        // 0.8.
         let best = best_threshold(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])]);
         assert!(best > 0.1 && best <= 0.3, "{best}");
     }
@@ -242,7 +243,8 @@ mod tests {
         assert!((noisy.scores.precision - 500.0 / 800.0).abs() < 0.04, "{noisy:?}");
         assert_eq!(model.scores.f1, 1.0);
         assert!(observed.scores.nll < model.scores.nll, "{observed:?}");
-        // The second key is never played, which is all there is to know key by key; the first is played 500 times of 600.
+        // The second key is never played, which is all there is to know key by key; the first is played 500
+        // times of 600.
         assert!(
             (alone.scores.precision - 500.0 / 600.0).abs() < 0.04 && alone.scores.recall == 1.0,
             "{alone:?}"

@@ -1,20 +1,20 @@
-//! One factor per output that makes its error bars as wide as its errors.
+//! Variance recalibration: one factor per output that matches predicted variances to errors.
 
 use super::scores::for_each_value;
 use crate::data::Sequence;
 use crate::prediction::SequencePrediction;
 
-/// What the checkpoint format takes as a factor on a variance.
+/// Range of a variance factor in the checkpoint format.
 const SMALLEST: f64 = 1e-12;
 const LARGEST: f64 = 1e12;
 
-/// The factors c on the total variances that make these observations most likely.
+/// The maximum-likelihood factors c on the total variances.
 ///
-/// With residuals e and variances v, Σ ½ (ln c v + e²/(c v)) is least where c is the mean of e²/v. An output that
-/// was never observed keeps its variance.
+/// With residuals e and variances v, Σ ½ (ln c v + e²/(c v)) is minimal where c is the mean of e²/v. An
+/// output that was never observed keeps its variance.
 ///
 /// # Panics
-/// If forecasts and sequences do not belong together.
+/// If predictions and sequences do not match.
 pub fn variance_factors(
     outputs: usize,
     sequences: &[Sequence],

@@ -1,4 +1,4 @@
-//! Sums over predicted values, from which every score is made.
+//! Sums over predicted values, from which all scores are computed.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use quaver::checkpoint::Likelihood;
 use super::calibration::{CalibrationHistogram, CalibrationPoint};
 use crate::prediction::{ScoredValue, central_probability, is_normal};
 
-/// Central intervals that are reported: per cent, and half their width in standard deviations.
+/// Reported central intervals: percentage, and half their width in standard deviations.
 const INTERVALS: [(u32, f64); 3] =
     [(50, 0.674_489_750_196_081_7), (90, 1.644_853_626_951_472_2), (95, 1.959_963_984_540_054)];
 
@@ -84,19 +84,19 @@ impl ScoreTotals {
         self.mean(self.aleatoric)
     }
 
-    /// Share of the variance of the observed values that the means explain; NaN where they do not vary.
+    /// Coefficient of determination; NaN where the observed values are constant.
     pub(super) fn r2(&self) -> f64 {
         let spread = self.sum_of_squares - self.mean(self.sum * self.sum);
         if spread > 0.0 { 1.0 - self.squared_error / spread } else { f64::NAN }
     }
 
-    /// Share of values inside each interval; binary outputs have none.
+    /// Coverage of each interval; empty for binary outputs.
     pub(super) fn coverage(&self, likelihood: Likelihood) -> BTreeMap<String, f64> {
         let shares = self.inside.iter().map(|inside| self.mean(*inside as f64));
         by_percent(likelihood, shares)
     }
 
-    /// Mean width of each interval; binary outputs have none.
+    /// Mean width of each interval; empty for binary outputs.
     pub(super) fn width(&self, likelihood: Likelihood) -> BTreeMap<String, f64> {
         by_percent(likelihood, INTERVALS.iter().map(|(_, half)| 2.0 * half * self.mean(self.std_dev)))
     }

@@ -1,8 +1,9 @@
-//! Likelihood, error and calibration of forecasts.
+//! Likelihood, error and calibration of predictions.
 //!
-//! Conventions, stated wherever they are printed: NLL is in nats with densities in raw units; per output it is the mean
-//! over observed values, in all it is the sum over outputs, averaged over time steps. Coverage is the share of
-//! observed values inside the central interval of the predictive normal, width the mean width of that interval.
+//! Conventions, repeated wherever scores are printed: NLL is in nats with densities in raw units; per output
+//! it is the mean over observed values, in total the sum over outputs, averaged over time steps. Coverage is
+//! the fraction of observed values inside the central interval of the predictive normal distribution, width
+//! the mean width of that interval.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +21,23 @@ use crate::prediction::SequencePrediction;
 pub struct Scores {
     /// Negative log-likelihood in nats per time step, summed over outputs.
     pub nll: f64,
-    /// The same with densities in units of the training deviation of each output, where that is known.
+    /// The same with densities in units of each output's training standard deviation, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nll_standardised: Option<f64>,
     /// Mean squared error over all observed values.
     pub mse: f64,
     /// Squared error summed over outputs, mean over time steps.
     pub sse_per_step: f64,
-    /// Mean over outputs of the share of variance explained.
+    /// Coefficient of determination, averaged over outputs.
     pub r2: f64,
-    /// Continuous ranked probability score (for binary outputs the Brier score), mean over all observed values.
+    /// Continuous ranked probability score (for binary outputs the Brier score), mean over all observed
+    /// values.
     pub crps: f64,
-    /// Share of values inside each central interval, by its percentage; empty for binary outputs.
+    /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
     /// Mean width of each central interval, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
-    /// Promised against observed frequencies.
+    /// The calibration curve.
     pub calibration: Vec<CalibrationPoint>,
     /// Mean epistemic variance over all observed values.
     pub epistemic: f64,
@@ -43,42 +45,42 @@ pub struct Scores {
     pub aleatoric: f64,
     /// Time steps with at least one observed target.
     pub n: usize,
-    /// The same for each output.
+    /// Scores of each output.
     pub per_output: Vec<OutputScores>,
 }
 
 /// Scores of one output.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutputScores {
-    /// Its name.
+    /// Name of the output.
     pub name: String,
     /// Negative log-likelihood in nats, mean over observed values.
     pub nll: f64,
-    /// The same with densities in units of the output's training deviation, where that is known.
+    /// The same with densities in units of the output's training standard deviation, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nll_standardised: Option<f64>,
     /// Mean squared error in squared raw units.
     pub mse: f64,
-    /// Share of the variance of the observed values that the predicted means explain.
+    /// Coefficient of determination: fraction of the variance of the observed values that the means explain.
     pub r2: f64,
     /// Continuous ranked probability score in raw units, or the Brier score; mean over observed values.
     pub crps: f64,
-    /// Share of values inside each central interval, by its percentage; empty for binary outputs.
+    /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
     /// Mean width of each central interval in raw units, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
-    /// Promised against observed frequencies.
+    /// The calibration curve.
     pub calibration: Vec<CalibrationPoint>,
     /// Mean epistemic variance in squared raw units.
     pub epistemic: f64,
     /// Mean aleatoric variance in squared raw units.
     pub aleatoric: f64,
-    /// Observed values.
+    /// Number of observed values.
     pub n: usize,
 }
 
 impl Scores {
-    /// Adds NLLs with densities in units of `deviations`, one per output: −ln p(y/s) = −ln p(y) − ln s.
+    /// Adds NLLs with densities in units of `std_devs`, one per output: −ln p(y/s) = −ln p(y) − ln s.
     pub fn in_units_of(mut self, std_devs: &[f32]) -> Self {
         let mut shift = 0.0;
         for (output, std_dev) in self.per_output.iter_mut().zip(std_devs) {
@@ -91,10 +93,10 @@ impl Scores {
     }
 }
 
-/// Scores forecasts against what was observed; missing targets do not count.
+/// Scores predictions against the observed targets; missing targets do not count.
 ///
 /// # Panics
-/// If forecasts and sequences do not belong together.
+/// If predictions and sequences do not match.
 pub fn scores(
     likelihood: Likelihood,
     names: &[String],
@@ -113,7 +115,7 @@ pub fn scores(
 /// Errors in predicted standard deviations, of every observed value.
 ///
 /// # Panics
-/// If forecasts and sequences do not belong together.
+/// If predictions and sequences do not match.
 pub fn standardised_residuals(sequences: &[Sequence], predictions: &[SequencePrediction]) -> Vec<f32> {
     let mut residuals = Vec::new();
     for_each_value(sequences, predictions, |_, value| residuals.push(value.z() as f32));
@@ -126,7 +128,7 @@ pub(super) fn for_each_value(
     predictions: &[SequencePrediction],
     mut visit: impl FnMut(usize, ScoredValue),
 ) {
-    assert_eq!(sequences.len(), predictions.len(), "one forecast per sequence");
+    assert_eq!(sequences.len(), predictions.len(), "one prediction per sequence");
     for (sequence, prediction) in sequences.iter().zip(predictions) {
         for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.burn_in) {
             for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
@@ -148,7 +150,7 @@ fn combine(likelihood: Likelihood, names: &[String], totals: &[ScoreTotals], ste
         names.iter().zip(totals).map(|(name, total)| of_output(likelihood, name, total)).collect();
     let mut all = ScoreTotals::default();
     totals.iter().for_each(|total| all.merge(total));
-    // An output that never varies has no R²; it must not spoil the mean of the others.
+    // A constant output has no R², and is left out of the mean.
     let explained: Vec<f64> = per_output.iter().map(|output| output.r2).filter(|r2| r2.is_finite()).collect();
     let per_step = |sum: f64| sum / steps.max(1) as f64;
     Scores {
@@ -250,7 +252,8 @@ mod tests {
 
     #[test]
     fn intervals_hold_what_lies_inside_them() {
-        // z = 1 lies outside the 50 % interval (0.674) and inside the 90 % one (1.645); z = 0 lies inside both.
+        // z = 1 lies outside the 50 % interval (0.674) and inside the 90 % one (1.645); z = 0 lies inside
+        // both.
         let found = found();
         assert!((found.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(found.coverage["90"], 1.0);

@@ -1,51 +1,51 @@
-//! How much noise is left: the ratio of signal to noise of an estimate whose truth is known.
+//! Signal-to-noise ratio of an estimate whose clean signal is known.
 
 use serde::Serialize;
 
 use crate::data::Rows;
 
-/// Signal to noise of an estimate.
+/// Signal-to-noise ratio of an estimate.
 ///
-/// Of a channel, 10 log₁₀ Σ_t (x_t − x̄)² / Σ_t (x̂_t − x_t)² in decibels, with the truth x, its mean x̄ over the same rows (an
-/// offset is no signal) and the estimate x̂. A value counts if both its truth and its noisy self were observed, so that all
-/// estimates of the same rows are judged by the same values.
+/// Of a channel: 10 log₁₀ Σ_t (x_t − x̄)² / Σ_t (x̂_t − x_t)² in decibels, with the clean signal x, its mean
+/// x̄ over the same rows (an offset is no signal) and the estimate x̂. A value counts if both its clean and
+/// its noisy version were observed, so that all estimates of the same rows are scored on the same values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SignalToNoise {
     /// Mean over the channels, in decibels.
     pub snr_db: f64,
-    /// Root of the mean squared error over all values, in raw units.
+    /// Root mean squared error over all values, in raw units.
     pub rmse: f64,
-    /// Values that count.
+    /// Number of values.
     pub n: usize,
-    /// Every channel with a signal; one that is constant has none.
+    /// Every channel with a signal, which a constant channel does not have.
     pub per_channel: Vec<ChannelSnr>,
 }
 
-/// Signal to noise of one channel.
+/// Signal-to-noise ratio of one channel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelSnr {
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
-    /// Decibels.
+    /// In decibels.
     pub snr_db: f64,
-    /// Root of the mean squared error, in raw units.
+    /// Root mean squared error, in raw units.
     pub rmse: f64,
-    /// Values that count.
+    /// Number of values.
     pub n: usize,
 }
 
-/// One sequence, three times.
+/// One sequence: clean, noisy and denoised.
 #[derive(Clone, Copy, Debug)]
 pub struct DenoisedSequence<'a> {
-    /// What was there.
+    /// The clean signal.
     pub truth: &'a Rows,
-    /// What was observed of it.
+    /// The noisy signal.
     pub noisy: &'a Rows,
-    /// What is judged.
+    /// The estimate to score.
     pub estimate: &'a Rows,
 }
 
-/// Judges estimates of sequences; nothing if no channel has a signal.
+/// Scores estimates of sequences; nothing if no channel has a signal.
 pub fn signal_to_noise(names: &[String], sequences: &[DenoisedSequence<'_>]) -> Option<SignalToNoise> {
     let sums: Vec<Sums> = (0..names.len()).map(|channel| Sums::of(channel, sequences)).collect();
     let scored = names.iter().zip(&sums).filter(|(_, sums)| sums.signal > 0.0);

@@ -1,10 +1,10 @@
-//! The constants that firmware needs, as a Rust file beside the checkpoint.
+//! The constants that firmware needs, as a Rust file next to the checkpoint.
 
 use std::fmt::Write;
 
 use quaver::{LatentModel, Model};
 
-/// A Rust module that embeds the checkpoint `file` of a predictor and names its sizes.
+/// A Rust module that embeds the checkpoint `file` of a predictor and declares its sizes.
 pub fn rust_constants(file: &str, model: &Model<'_>) -> String {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     let mut text = RustModule::new(file, checkpoint.crc());
@@ -20,13 +20,13 @@ pub fn latent_constants(file: &str, model: &LatentModel<'_>) -> String {
     let mut text = RustModule::new(file, model.crc());
     text.words("ARENA_WORDS", "Words of RAM for one stream", model.arena_words());
     text.words("SAVED_WORDS", "Words of a saved stream", model.saved_words());
-    text.words("FUTURE_WORDS", "Words of RAM for each future of a fan", model.future_words());
+    text.words("FUTURE_WORDS", "Words of RAM for each rollout", model.future_words());
     let names = model.recognition().checkpoint().input_names().collect();
     text.names("CHANNELS", "Channels of a row.", names);
     text.finish()
 }
 
-/// A module being written.
+/// A Rust module under construction.
 struct RustModule {
     text: String,
     crc: u32,

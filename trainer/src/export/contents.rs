@@ -1,4 +1,4 @@
-//! Trained parameters in the form of a checkpoint.
+//! Trained parameters as the contents of a checkpoint.
 
 use burn::tensor::Device;
 use quaver::checkpoint::{Affine, Contents, ModelSpec, Scaler, WeightFormat};
@@ -7,11 +7,11 @@ use crate::data::Scaling;
 use crate::nn::Parameters;
 use crate::nn::tensors::{AffineTensors, ParameterTensors, to_vec};
 
-/// Everything a checkpoint of this net holds. Noise on weights is folded into their moments; keep probabilities and
-/// variance scales are those that were learned.
+/// The contents of a checkpoint. Noise on weights is included in their moments; keep probabilities and
+/// variance scales are the learned ones.
 ///
 /// # Panics
-/// If the parameters are not those of such a net.
+/// If the parameters are not those of such a network.
 pub fn contents(
     spec: &ModelSpec,
     format: WeightFormat,

@@ -1,4 +1,4 @@
-//! What storing a net in few bits costs, measured through the runtime itself.
+//! The cost of quantization, measured by the runtime.
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
@@ -7,22 +7,22 @@ use crate::data::Sequence;
 use crate::evaluate::{Scores, scores};
 use crate::prediction::{SequencePrediction, predict_by_runtime};
 
-/// A checkpoint against the same net in full precision, on the same sequences, both through the runtime.
+/// A checkpoint compared with the same network in f32, on the same sequences, both by the runtime.
 #[derive(Clone, Debug, Serialize)]
 pub struct QuantizationCost {
-    /// Scores of the full-precision net.
+    /// Scores of the network in f32.
     pub f32: Scores,
     /// Scores of the checkpoint.
     pub exported: Scores,
-    /// How many nats per step the checkpoint loses.
+    /// Increase of the NLL in nats per step.
     pub nll_increase: f64,
-    /// Mean ratio of predicted variances, checkpoint over full precision.
+    /// Mean ratio of predicted variances, checkpoint to f32.
     pub variance_ratio: f64,
     /// Root mean square of the difference of the means, in predicted standard deviations.
     pub mean_shift: f64,
 }
 
-/// Measures a checkpoint against its full-precision twin.
+/// Compares a checkpoint with the same network in f32.
 ///
 /// # Errors
 /// If either is not a checkpoint.
@@ -47,7 +47,7 @@ pub fn cost(
     })
 }
 
-/// Mean ratio of variances, and root mean square shift of means in deviations.
+/// Mean ratio of variances, and root mean square difference of means in standard deviations.
 pub(super) fn compare(full: &[SequencePrediction], exported: &[SequencePrediction]) -> (f64, f64) {
     let (mut n, mut ratio, mut shift) = (0.0, 0.0, 0.0);
     for (full, exported) in full.iter().zip(exported) {

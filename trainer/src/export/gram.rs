@@ -1,4 +1,4 @@
-//! How data use a net's weights: what the bytes that stand for them are chosen by.
+//! Gram matrices of the inputs of every affine map on training data, which guide the rounding of its weights.
 
 use anyhow::{Result, anyhow};
 use quaver::Model;
@@ -10,18 +10,19 @@ use super::contents;
 use crate::data::{Scaler, Sequence};
 use crate::fit::RunState;
 
-/// Steps that are looked at, at most: spread over all data.
+/// Maximum number of steps, spread over all data.
 const STEPS: usize = 2000;
-/// A variance below this need not be right to a few per cent, where no noise was learned that drowns it.
+/// A variance below this need not be accurate to a few per cent, where no learned noise dominates it.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// Mean and variance of a column, noise included.
+/// Mean and variance of a column, including noise.
 type ColumnMoments = (f64, f64);
 
-/// Runs the net in f32 over `sequences` and adds up what each of its maps is fed: the layers', then the output's.
+/// Runs the network in f32 over `sequences` and accumulates the Gram matrices of the inputs of each affine
+/// map: the layers', then the output's.
 ///
 /// # Errors
-/// When the net cannot be stored at all.
+/// When the network cannot be stored.
 pub fn gram_matrices(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrices>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
     let contents = contents(spec, WeightFormat::F32, parameters, scaling, input_names, target_names);
@@ -42,7 +43,7 @@ pub fn gram_matrices(state: &RunState, sequences: &[Sequence]) -> Result<Vec<Gra
             model.step(&mut stream, row);
             model.save(&stream, &mut after)?;
             step += 1;
-            // What stands in for a gap is the runtime's affair; there are rows without one.
+            // Imputation of missing values is up to the runtime, so rows with missing values are skipped.
             if step % every == 0 && row.iter().all(|value| value.is_finite()) {
                 accumulate(
                     &mut accumulators,
@@ -60,7 +61,7 @@ fn standardised(scaler: &Scaler, row: &[f32]) -> Vec<ColumnMoments> {
     row.iter().enumerate().map(|(channel, value)| (scaler.standardise(channel, *value).into(), 0.0)).collect()
 }
 
-/// Enters one step, from the saved states before and after it.
+/// Adds one step, from the saved states before and after it.
 fn accumulate(
     accumulators: &mut [GramAccumulator],
     contents: &Contents,
@@ -82,7 +83,7 @@ fn accumulate(
     accumulators[contents.spec.layers.len()].add(&fed);
 }
 
-/// The units h of each layer in a saved state: means, then variances, then what the cell remembers beside them.
+/// The states h of each layer in a saved stream: means, then variances, then further state of the cell.
 fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<ColumnMoments>> {
     let mut rest = saved;
     let mut layer_units = |layer: &LayerSpec| {
@@ -108,12 +109,12 @@ fn noisy(noise: UnitNoise, (mean, var): ColumnMoments) -> ColumnMoments {
     }
 }
 
-/// The usage of one map as it grows.
+/// The Gram matrices of one affine map under accumulation.
 struct GramAccumulator {
     gram_matrices: GramMatrices,
     /// Mean over the rows of each column's squared weight.
     squares: Vec<f64>,
-    /// Variance that comes on top of the rows', or that nobody would miss.
+    /// Variance that adds to that of the rows, or below which accuracy does not matter.
     floor: f64,
 }
 
@@ -137,8 +138,8 @@ impl GramAccumulator {
         GramAccumulator { gram_matrices: GramMatrices { means: matrix(), vars: matrix() }, squares, floor }
     }
 
-    /// Enters what the columns held at one step. Variances count in proportion to their sum: they range over orders of magnitude, and
-    /// the likelihood sees their logarithm.
+    /// Adds the inputs of one step. Variances are weighted by the inverse of their sum: they range over
+    /// orders of magnitude, and the likelihood depends on their logarithm.
     fn add(&mut self, columns: &[ColumnMoments]) {
         let rows_var: f64 = self.squares.iter().zip(columns).map(|(square, (_, var))| square * var).sum();
         let weight = 1.0 / (rows_var + self.floor).powi(2);

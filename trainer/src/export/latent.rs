@@ -1,4 +1,4 @@
-//! A trained latent model in the form of a checkpoint, and what that costs.
+//! A trained latent model as a checkpoint, and the cost of quantization.
 
 use anyhow::{Result, anyhow, bail};
 use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, WeightFormat, write_latent};
@@ -13,14 +13,14 @@ use crate::fit::RunState;
 use crate::latent::LatentNets;
 use quaver::checkpoint::Prior;
 
-/// How both networks are stored, and how the latent variables go into the second.
+/// How both networks are stored, and how latent variables are fed to the generative network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatentStorageOptions {
-    /// Of weights.
+    /// Format of the weights.
     pub format: WeightFormat,
-    /// Of weights.
+    /// Layout of the weights.
     pub layout: Layout,
-    /// Of latent variables.
+    /// How latent variables are fed.
     pub forecast: Forecast,
 }
 
@@ -34,12 +34,12 @@ pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorageOptions
         LatentFamily::Storn if nets.is_causal() => checkpoint::Family::Storn,
         LatentFamily::Vosp => checkpoint::Family::Vosp,
         LatentFamily::Storn => bail!(
-            "the recognition net of this STORN reads the whole sequence, and a device has only seen its beginning; train one \
-             with latent.direction = \"causal\" to export it"
+            "the recognition network of this STORN reads the whole sequence, which a device has not got; train one with \
+             latent.direction = \"causal\" to export it"
         ),
-        LatentFamily::Vrae => bail!(
-            "a VRAE reads the whole sequence, and a device has only seen its beginning; export a STORN or a VOSP"
-        ),
+        LatentFamily::Vrae => {
+            bail!("a VRAE reads the whole sequence, which a device has not got; export a STORN or a VOSP")
+        }
     };
     let prior = match nets.prior {
         Prior::White => checkpoint::Prior::White,
@@ -101,21 +101,21 @@ fn numbered(name: &str, count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("{name}{number}")).collect()
 }
 
-/// A checkpoint against the same model in full precision, on the same sequences, both through the runtime.
+/// A checkpoint compared with the same model in f32, on the same sequences, both by the runtime.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatentCost {
-    /// How unlikely rows were before they were seen, or clean rows once their noisy selves were, in nats per step with densities in
-    /// raw units: the checkpoint.
+    /// Negative log-likelihood of the checkpoint: of rows before they are observed, or of clean rows given
+    /// their noisy versions; nats per step with densities in raw units.
     pub nll: f64,
-    /// How many nats per step the checkpoint loses.
+    /// Increase of the NLL in nats per step.
     pub nll_increase: f64,
-    /// Mean ratio of predicted variances, checkpoint over full precision.
+    /// Mean ratio of predicted variances, checkpoint to f32.
     pub variance_ratio: f64,
     /// Root mean square of the difference of the means, in predicted standard deviations.
     pub mean_shift: f64,
 }
 
-/// Measures a checkpoint against its full-precision twin.
+/// Compares a checkpoint with the same model in f32.
 ///
 /// # Errors
 /// If either is not a checkpoint of a latent model.

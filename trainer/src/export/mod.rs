@@ -1,4 +1,4 @@
-//! From a trained net to a checkpoint, and what that costs.
+//! From a trained network to a checkpoint, and the cost of quantization.
 
 mod constants;
 mod contents;

@@ -1,4 +1,4 @@
-//! How a trained net is stored: as bytes, in the fastest layout that is good enough.
+//! How a trained network is stored: its weight format, and the fastest layout that is accurate enough.
 
 use anyhow::{Result, anyhow, ensure};
 use quaver::checkpoint::{GramMatrices, Layout, WeightFormat};
@@ -9,22 +9,23 @@ use crate::evaluate::scores;
 use crate::fit::RunState;
 use crate::prediction::predict_by_runtime;
 
-/// The most that speed may cost: where the fast layout loses more nats per step than this against the plain one, on
-/// training or on validation data, the plain one is taken.
+/// Maximum increase of the NLL in nats per step by the fast layout. Where it is larger on training or
+/// validation data, the float layout is used.
 pub(crate) const MAX_FAST_NLL_INCREASE: f64 = 0.02;
 
-/// How weights are stored: without a layout, in the fastest that is good enough.
+/// How weights are stored; without a layout, in the fastest one that is accurate enough.
 #[derive(Clone, Copy, Debug)]
 pub struct StorageOptions {
-    /// How many bits a weight has.
+    /// Format of the weights.
     pub format: WeightFormat,
-    /// In which order weights are stored.
+    /// Layout of the weights.
     pub layout: Option<Layout>,
 }
 
 impl StorageOptions {
-    /// The layout to take. Where nobody asked for one, it is settled on each of the `splits`: integers are exact to a part of the
-    /// largest number, so that what they cost shows where a net is sure of itself, and not every recording has such stretches.
+    /// The layout to use. If none is set, it is chosen on all `splits`: quantization errors are relative to
+    /// the largest number and matter most where the network is certain, and not every recording has such
+    /// parts.
     pub fn layout(self, state: &RunState, gram_matrices: &[GramMatrices], splits: &[&[Sequence]]) -> Layout {
         if let Some(layout) = self.layout {
             return layout;
@@ -45,7 +46,7 @@ impl StorageOptions {
             }
             Ok(true)
         };
-        // What the integer kernels cannot run, floating point can.
+        // Networks that the integer kernels do not support use the float layout.
         match (bytes(Layout::Fast), bytes(Layout::Float)) {
             (Ok(fast), Ok(plain)) if affordable(&fast, &plain).unwrap_or(false) => Layout::Fast,
             _ => Layout::Float,
@@ -53,11 +54,11 @@ impl StorageOptions {
     }
 }
 
-/// A state as the bytes of a checkpoint, rounded by the `gram_matrices` of its maps where there is one, with factors on the variances of its
-/// outputs.
+/// A state as the bytes of a checkpoint, rounded with the Gram matrices of its affine maps if given, with
+/// factors on the variances of its outputs.
 ///
 /// # Errors
-/// When the layout cannot hold the net, or when there are factors for outputs that have none.
+/// When the layout does not support the network, or when there are factors for outputs without a variance.
 pub fn encode(
     state: &RunState,
     format: WeightFormat,
@@ -91,7 +92,7 @@ mod tests {
 
     const STORAGE: StorageOptions = StorageOptions { format: WeightFormat::Int8, layout: None };
 
-    /// A net whose noise has this logarithm of a variance.
+    /// A network with this log-variance of its noise.
     fn state(log_noise: f32, activation: Activation) -> RunState {
         let spec = test_spec(2, 1, &[(CellKind::Elman(activation), 8)]);
         let mut parameters = InitConfig::default().parameters(&spec, 1);
@@ -101,7 +102,7 @@ mod tests {
         RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names)
     }
 
-    /// A sequence that the net predicts exactly as long as it computes in floating point.
+    /// A sequence that the network predicts exactly in floating point.
     fn predicted(state: &RunState) -> Vec<Sequence> {
         let mut rng = stream(1, Purpose::Initialisation);
         let inputs = Rows { channels: 2, values: (0..200).map(|_| normal(&mut rng) as f32).collect() };
@@ -119,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_net_surer_than_integers_are_exact_stays_plain() {
-        // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift costs 0.12 nats.
+        // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift
+        // costs 0.12 nats.
         let sure = state(-16.0, Activation::Tanh);
         assert_eq!(STORAGE.layout(&sure, &[], &[&predicted(&sure)]), Layout::Float);
         // That one split does not show it is no excuse.

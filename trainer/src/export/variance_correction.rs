@@ -1,15 +1,16 @@
-//! Giving back what few bits take from variances.
+//! Correction of the bias of variances by quantization.
 
 use crate::prediction::SequencePrediction;
 
-/// One factor per output on the variances that a checkpoint predicts, with which their logarithm is, in the mean over all steps,
-/// that of the same net in full precision.
+/// One factor per output on the variances of a checkpoint, with which the mean of their logarithms over all
+/// steps equals that of the network in f32.
 ///
-/// Integers that are cut off fall a little short each time, and a variance is a sum of many; means have no such side to fall to.
-/// The logarithm, because it is what a likelihood sees, and because a sure moment counts as much as an unsure one.
+/// Truncating integers loses a little each time, and a variance is a sum of many such terms; means have no
+/// preferred sign. The logarithm is what the likelihood depends on, and weights small variances as much as
+/// large ones.
 ///
 /// # Panics
-/// If the forecasts are not of the same sequences.
+/// If the predictions are not of the same sequences.
 pub fn variance_correction(
     outputs: usize,
     full: &[SequencePrediction],

@@ -1,7 +1,7 @@
-//! A running average of the parameters along the way of training (Polyak and Juditsky 1992).
+//! Polyak averaging: a moving average of the parameters over training (Polyak and Juditsky 1992).
 //!
-//! Steps that are large enough to get ahead do not come to rest: the parameters circle around a place that is better than any
-//! they visit. Their average is near it, at any learning rate.
+//! With steps that are large enough to make progress, the parameters do not converge but circle around a
+//! point that is better than any they visit. Their average is close to it, at any learning rate.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,18 +12,18 @@ use crate::nn::Parameters;
 pub struct ParameterAverage {
     /// The average.
     pub parameters: Parameters,
-    /// Steps that are in it.
+    /// Number of steps averaged.
     pub steps: u64,
 }
 
 impl ParameterAverage {
-    /// An average of nothing but where training begins.
+    /// An average that consists of the initial parameters.
     pub(super) fn new(first: &Parameters) -> Self {
         ParameterAverage { parameters: first.clone(), steps: 0 }
     }
 
-    /// Takes in the parameters after a step, of which the average keeps the share `memory`. Early on it keeps less, (1 + n)/(10 + n)
-    /// after n steps: where training began is soon forgotten.
+    /// Updates the average after a step with decay rate `memory`, limited to (1 + n)/(10 + n) after n steps
+    /// so that the initial parameters are forgotten quickly.
     pub(super) fn add(&mut self, parameters: &Parameters, memory: f32) {
         let grown = (1.0 + self.steps as f64) / (10.0 + self.steps as f64);
         let share = 1.0 - memory.min(grown as f32);

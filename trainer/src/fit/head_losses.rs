@@ -1,4 +1,4 @@
-//! Losses of likelihoods that look at more than one row of the output map.
+//! Losses of likelihoods that use several rows of the output map.
 
 use super::likelihood;
 use super::loss::{MomentGradients, ObservedTargets};
@@ -6,9 +6,10 @@ use crate::nn::host_node::{HostArray, HostFunction};
 use crate::nn::observation_head::{LOG_NOISE_LIMIT, expected_noise, probabilities, shrinkage};
 use crate::nn::recurrence::Traces;
 
-/// −ln N(z | E[y], V[y] + E[eˢ]), where the network predicts y and the logarithm s of its noise variance, row by row.
+/// −ln N(z | E[y], V[y] + E[eˢ]), where the network predicts y and the logarithm s of its noise variance.
 ///
-/// E[eˢ] = e^(m + v/2) is exact if s is normal; that the noise then enters by its mean alone is the approximation.
+/// E[eˢ] = e^(m + v/2) is exact for normal s; using the expected noise variance in the density is the
+/// approximation.
 #[derive(Clone, Debug)]
 pub(super) struct Heteroscedastic(pub(super) ObservedTargets);
 

@@ -1,4 +1,4 @@
-//! How unlikely observations are under the moments of the outputs, and the derivatives of that.
+//! Negative log-likelihoods of observations under the moments of the outputs, and their derivatives.
 
 use std::f64::consts::TAU;
 use std::marker::PhantomData;
@@ -9,10 +9,11 @@ use quaver::moments::Moments;
 use crate::nn::activation_moments::{ActivationMoments, PaperSigmoid, Sigmoid};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// Observations, the outputs that should explain them, and where the derivatives go. All slices are of one length.
+/// Observations, the moments of the outputs, and buffers for the derivatives. All slices have the same
+/// length.
 #[derive(Debug)]
 pub struct LikelihoodTerms<'a> {
-    /// What was observed.
+    /// Observed values.
     pub targets: &'a [f32],
     /// 1 where an observation counts, 0 where it does not.
     pub mask: &'a [f32],
@@ -20,13 +21,13 @@ pub struct LikelihoodTerms<'a> {
     pub mean: &'a [f32],
     /// Variances of the outputs.
     pub var: &'a [f32],
-    /// Derivatives of the loss by the means.
+    /// Derivatives of the loss with respect to the means.
     pub by_mean: &'a mut [f32],
-    /// Derivatives of the loss by the variances.
+    /// Derivatives of the loss with respect to the variances.
     pub by_var: &'a mut [f32],
 }
 
-/// Sum of −ln N(z | E[y], V[y]), in nats, where the variance holds the noise of the observation as well.
+/// Sum of −ln N(z | E[y], V[y]), in nats, where the variance includes the observation noise.
 pub fn gaussian(terms: LikelihoodTerms<'_>) -> f64 {
     let mut sum = 0.0;
     for (index, target) in terms.targets.iter().enumerate() {
@@ -58,10 +59,11 @@ fn cross_entropy<F: ActivationMoments>(terms: LikelihoodTerms<'_>) -> f64 {
     groups.map(|(p, mask)| -p.iter().zip(mask).map(counted).product::<f64>().ln()).sum()
 }
 
-/// Probability of each target, and the derivatives of minus its logarithm.
+/// Probability of each target, and the derivatives of its negative logarithm.
 ///
-/// 1 − E[σ(a)] is E[σ(−a)], so that a target of 0 is one of 1 for the mirrored output: no probability is ever the
-/// difference of 1 and a number close to 1. A loop without branches, to be compiled to vector instructions.
+/// 1 − E[σ(a)] = E[σ(−a)], so a target of 0 is treated as one of 1 for the mirrored output: no probability is
+/// ever computed as 1 minus a number close to 1. The loop has no branches, so that it compiles to vector
+/// instructions.
 struct CrossEntropyKernel<'a, F> {
     terms: LikelihoodTerms<'a>,
     probability: &'a mut [f32],

@@ -1,4 +1,4 @@
-//! The training objective: negative log-likelihood per time step, padding and missing targets left out.
+//! The training objective: negative log-likelihood per time step, without padding and missing targets.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::nn::tensors::ParameterTensors;
 /// The loss of a batch.
 #[derive(Clone, Debug)]
 pub struct Loss {
-    /// Nats per time step: the sum over outputs, the mean over the steps that count. One element.
+    /// Nats per time step: summed over outputs, averaged over the steps that count. One element.
     pub value: Tensor<1>,
-    /// Steps that count: those with at least one target that is neither padding nor missing.
+    /// Steps that count: those with at least one unmasked target.
     pub steps: usize,
 }
 
@@ -34,7 +34,7 @@ pub enum Mode {
     Eval,
 }
 
-/// The loss of a batch, or nothing if no target of it counts.
+/// The loss of a batch; nothing if all targets are masked.
 pub fn loss(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
@@ -72,7 +72,8 @@ pub fn loss(
     Some(Loss { value, steps })
 }
 
-/// −E[ln N(z | y, σ̂²)] = (V[y] + (z − E[y])²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(E[y], V[y]) (Bayer 2015, thesis, 2.6.2.1).
+/// −E[ln N(z | y, σ̂²)] = (V[y] + (z − E[y])²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(E[y], V[y]) (Bayer 2015, thesis,
+/// 2.6.2.1).
 fn expected_gaussian(
     observed: &ObservedTargets,
     outputs: usize,
@@ -91,10 +92,10 @@ fn expected_gaussian(
     (terms * given(&observed.mask)).sum() * (0.5 * observed.share)
 }
 
-/// Targets per task: enough to be worth a thread. Fixed, because sums are rounded chunk by chunk.
+/// Targets per task: enough to amortise a thread. Fixed, because sums are rounded chunk by chunk.
 const CHUNK: usize = 8192;
 
-/// What was observed, and the share of one step in the loss.
+/// Targets and mask, and the weight of one step in the loss.
 #[derive(Clone, Debug)]
 pub(super) struct ObservedTargets {
     pub(super) targets: Arc<[f32]>,
@@ -102,7 +103,7 @@ pub(super) struct ObservedTargets {
     pub(super) share: f32,
 }
 
-/// Derivatives of the loss by each output's moments.
+/// Derivatives of the loss with respect to each output's moments.
 #[derive(Debug)]
 pub(super) struct MomentGradients {
     pub(super) by_mean: Vec<f32>,
@@ -110,7 +111,7 @@ pub(super) struct MomentGradients {
 }
 
 impl ObservedTargets {
-    /// The loss and its derivatives under outputs with these moments.
+    /// The loss and its derivatives for outputs with these moments.
     pub(super) fn evaluate(
         &self,
         mean: &[f32],
@@ -136,7 +137,7 @@ impl ObservedTargets {
         (HostArray { values: vec![value], shape: vec![1] }, gradients_by_moment)
     }
 
-    /// Derivatives of the whole loss, given that by the mean over steps.
+    /// Derivatives of the whole loss, given the gradient for its value.
     pub(super) fn scaled(&self, gradients_by_moment: &MomentGradients, grad: &[f32]) -> [Vec<f32>; 2] {
         let factor = grad[0] * self.share;
         [&gradients_by_moment.by_mean, &gradients_by_moment.by_var]
@@ -144,7 +145,7 @@ impl ObservedTargets {
     }
 }
 
-/// A function of the means, the variances and the logarithms of the noise variances.
+/// A function of the means, the variances and the log-variances of the noise.
 #[derive(Clone, Debug)]
 struct Gaussian(ObservedTargets);
 

@@ -1,7 +1,7 @@
-//! Training: loss, optimiser, the loop over epochs, and the run folder that lets it continue.
+//! Training: loss, optimisers, the loop over epochs, and the run folder that allows resuming.
 //!
-//! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
-//! best and the last [`state`]; [`folder`] knows which file is where.
+//! A run is [`train_as`]. It leaves a folder with the config, the metrics of every epoch ([`metrics`]), and
+//! the best and the last [`state`]; [`folder`] defines the files.
 
 pub mod architecture;
 pub mod average;

@@ -1,19 +1,20 @@
-//! rmsprop and Adadelta with Nesterov momentum, the optimisers of the published experiments (Bayer 2015, thesis, 1.3.3
-//! and 2.5.2).
+//! RMSProp and Adadelta with Nesterov momentum, the optimisers of the published experiments (Bayer 2015,
+//! thesis, 1.3.3 and 2.5.2).
 //!
-//! Nesterov's gradient is taken where momentum alone would lead: at w − γs for a last step s. The parameters that are kept
-//! are those places: a step δ of the rule makes s ← γs + δ, and the place ahead moves by δ + γs. One
-//! gradient per step is enough, and what is validated and saved is where gradients are taken.
+//! Nesterov's gradient is taken at the lookahead point w − γs, where s is the last step. The stored
+//! parameters are the lookahead point itself: a step δ of the rule gives s ← γs + δ, and the lookahead point
+//! moves by δ + γs. This needs one gradient per step, and the parameters that are validated and saved are
+//! those at which gradients are taken.
 
 use serde::{Deserialize, Serialize};
 
 use super::optimiser::{Accumulators, zeros};
 use crate::nn::Parameters;
 
-/// Keeps a step finite where hardly any gradient has been seen yet.
+/// Keeps a step finite where gradients have been close to zero.
 const EPSILON: f32 = 1e-6;
 
-/// rmsprop (Tieleman and Hinton 2012): δ = η g / √E[g²].
+/// RMSProp (Tieleman and Hinton 2012): δ = η g / √E[g²].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rmsprop {
     momentum: f32,
@@ -31,14 +32,14 @@ pub struct Adadelta {
     decay: f32,
     /// Moving averages of the squared gradients.
     square: Accumulators,
-    /// Moving averages of the squared steps, momentum and learning rate not included.
+    /// Moving averages of the squared steps, without momentum and learning rate.
     moved: Accumulators,
     /// Last steps.
     velocity: Accumulators,
 }
 
 impl Rmsprop {
-    /// Nothing learned yet.
+    /// The initial state of the optimiser.
     pub fn new(parameters: &Parameters, momentum: f32, decay: f32) -> Self {
         Rmsprop { momentum, decay, square: zeros(parameters), velocity: zeros(parameters) }
     }
@@ -58,7 +59,7 @@ impl Rmsprop {
 }
 
 impl Adadelta {
-    /// Nothing learned yet.
+    /// The initial state of the optimiser.
     pub fn new(parameters: &Parameters, momentum: f32, decay: f32) -> Self {
         let zeros = || zeros(parameters);
         Adadelta { momentum, decay, square: zeros(), moved: zeros(), velocity: zeros() }
@@ -80,7 +81,7 @@ impl Adadelta {
     }
 }
 
-/// Every number that is trained, with its gradient.
+/// All parameters with their gradients.
 fn numbers<'a>(
     parameters: &'a mut Parameters,
     gradients: &'a [Vec<f32>],
@@ -89,12 +90,12 @@ fn numbers<'a>(
     values.zip(gradients.iter().flatten().copied())
 }
 
-/// Takes a value into a moving average.
+/// Updates a moving average.
 fn average(mean: &mut f32, value: f32, decay: f32) {
     *mean = decay * *mean + (1.0 - decay) * value;
 }
 
-/// Takes a step into the velocity and returns how far the place ahead moves.
+/// Updates the velocity and returns the step of the lookahead point.
 fn ahead(velocity: &mut f32, step: f32, momentum: f32) -> f32 {
     *velocity = momentum * *velocity + step;
     step + momentum * *velocity

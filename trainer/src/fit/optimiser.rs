@@ -1,4 +1,4 @@
-//! From gradients to parameters.
+//! Optimisers.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use super::nesterov::{Adadelta, Rmsprop};
 use crate::config::{self, TrainingConfig};
 use crate::nn::Parameters;
 
-/// A number for every number that is trained, in the order of the parameters.
+/// One number per parameter, in the order of the parameters.
 pub(super) type Accumulators = Vec<Vec<f32>>;
 
-/// A rule of learning with what it remembers.
+/// An optimiser with its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Optimiser {
     /// Adam.
     Adam(Adam),
-    /// rmsprop with Nesterov momentum.
+    /// RMSProp with Nesterov momentum.
     Rmsprop(Rmsprop),
     /// Adadelta with Nesterov momentum.
     Adadelta(Adadelta),
 }
 
-/// Adam (Kingma and Ba 2015, algorithm 1) with its customary constants.
+/// Adam (Kingma and Ba 2015, algorithm 1) with its usual constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adam {
     steps: u64,
@@ -31,7 +31,7 @@ pub struct Adam {
 }
 
 impl Optimiser {
-    /// The rule that a config asks for, nothing learned yet.
+    /// The optimiser of a config, in its initial state.
     pub fn new(training: &TrainingConfig, parameters: &Parameters) -> Self {
         let TrainingConfig { momentum, square_decay, .. } = *training;
         match training.optimiser {
@@ -45,7 +45,7 @@ impl Optimiser {
         }
     }
 
-    /// Moves parameters against their gradients, which stand in the same order.
+    /// Updates parameters by gradients in the same order.
     pub fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
         match self {
             Optimiser::Adam(adam) => adam.step(parameters, gradients, learning_rate),
@@ -55,7 +55,7 @@ impl Optimiser {
         parameters.clamp_to_limits();
     }
 
-    /// Whether this is the memory of training such parameters.
+    /// Whether the state belongs to such parameters.
     pub fn fits(&self, parameters: &Parameters) -> bool {
         let accumulators = match self {
             Optimiser::Adam(adam) => vec![&adam.mean, &adam.square],
@@ -75,10 +75,10 @@ impl Optimiser {
 impl Adam {
     const MEAN_DECAY: f32 = 0.9;
     const SQUARE_DECAY: f32 = 0.999;
-    /// Keeps a step finite where no gradient has been seen yet.
+    /// Keeps a step finite where gradients have been close to zero.
     const EPSILON: f32 = 1e-8;
 
-    /// Nothing learned yet.
+    /// The initial state.
     pub fn new(parameters: &Parameters) -> Self {
         let zeros = zeros(parameters);
         Adam { steps: 0, mean: zeros.clone(), square: zeros }
@@ -86,7 +86,7 @@ impl Adam {
 
     fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
         self.steps += 1;
-        // The averages start at zero; these factors undo the pull towards it.
+        // The averages start at zero; these factors correct the bias.
         let unbias = |decay: f32| (1.0 / (1.0 - libm::pow(f64::from(decay), self.steps as f64))) as f32;
         let (unbias_mean, unbias_square) = (unbias(Self::MEAN_DECAY), unbias(Self::SQUARE_DECAY));
         let memory = self.mean.iter_mut().zip(&mut self.square);
@@ -103,13 +103,13 @@ impl Adam {
     }
 }
 
-/// A zero for every number that is trained.
+/// A zero for every parameter.
 pub(super) fn zeros(parameters: &Parameters) -> Accumulators {
     parameters.tensors.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect()
 }
 
-/// Scales gradients down to a norm of at most `limit`, taken over all parameters together, and returns the norm that
-/// they had (Pascanu 2013; Bayer 2015, thesis, 1.3.3).
+/// Scales gradients down to a global norm of at most `limit` and returns their norm before (Pascanu 2013;
+/// Bayer 2015, thesis, 1.3.3).
 pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
     let square: f64 = gradients.iter().flatten().map(|gradient| f64::from(*gradient).powi(2)).sum();
     let norm = square.sqrt();

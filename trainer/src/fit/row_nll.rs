@@ -1,4 +1,4 @@
-//! How unlikely every single row of a batch is: what the loss sums up, before it is summed up.
+//! Negative log-likelihood of every single row of a batch: the terms of the loss.
 
 use quaver::checkpoint::{Likelihood, ModelSpec};
 
@@ -8,8 +8,9 @@ use crate::nn::net::MomentTensors;
 use crate::nn::observation_head::{expected_noise, probabilities};
 use crate::nn::tensors::to_vec;
 
-/// Negative log-likelihood of every row [steps × lanes] of a batch under the moments of the output map, in nats, densities in
-/// standardised units; 0 for padding. `noise` holds the noise variances of a Gaussian likelihood.
+/// Negative log-likelihood of every row [steps × lanes] of a batch under the moments of the output map, in
+/// nats with densities in standardised units; 0 for padding. `noise` holds the noise variances of a Gaussian
+/// likelihood.
 pub(crate) fn row_nlls(spec: &ModelSpec, noise: &[f32], output: MomentTensors, batch: &Batch) -> Vec<f64> {
     let (outputs, columns) = (usize::from(spec.outputs), usize::from(spec.outputs) * spec.likelihood.rows());
     let mean = to_vec(output.mean);

@@ -1,4 +1,4 @@
-//! The training loop: epochs, early stopping, and what is on disk after each of them.
+//! The training loop: epochs, early stopping, and the files after each epoch.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -19,47 +19,47 @@ use crate::data::batch;
 use crate::data::{Dataset, Sequence};
 use crate::random::{Purpose, stream};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunSummary {
-    /// Epochs done, those before a resumption included.
+    /// Epochs completed, those before resuming included.
     pub epochs: usize,
     /// The best epoch.
     pub best: Option<BestEpoch>,
     /// Why training ended.
     pub stop: StopReason,
-    /// Seconds since this call began to train.
+    /// Duration of training in this call, in seconds.
     pub seconds: f64,
 }
 
 /// Why training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// All epochs are done.
+    /// The maximum number of epochs was reached.
     Epochs,
-    /// The validation loss has not got better for as many epochs as it may take.
+    /// The validation loss has not improved for `training.patience` epochs.
     Patience,
-    /// The time is up.
+    /// The time limit was reached.
     Time,
 }
 
-/// Time steps of the training data with at least one target.
+/// Number of training steps with at least one target.
 fn observations(data: &Dataset) -> usize {
     let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
     rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
 }
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Run<'a, A> {
     pub(super) config: &'a Config,
     pub(super) data: &'a Dataset,
     pub(super) folder: RunFolder,
     pub(super) metrics: MetricFiles,
-    /// The state after the last finished epoch, which is also on disk.
+    /// The state after the last completed epoch, which is also on disk.
     pub(super) state: RunState<A>,
 }
 
-/// What an epoch of training amounts to.
+/// Means over one epoch of training.
 #[derive(Default)]
 struct EpochTotals {
     nll: RunningMean,
@@ -94,13 +94,13 @@ impl<A: Architecture> Run<'_, A> {
         }
     }
 
-    /// The training sequences of an epoch. Chunks that go on from one another are changed in one way.
+    /// The training sequences of an epoch. Chunks with carried state share one transform.
     fn train_in(&self, epoch: usize) -> Cow<'_, [Sequence]> {
         let TrainingConfig { chunk, carry_state, .. } = self.config.training;
         self.data.train_in(epoch as u64, if carry_state { 0 } else { chunk })
     }
 
-    /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
+    /// The batches of an epoch, in an order that depends only on the seed and the epoch.
     fn batches<'a>(&'a self, train: &'a [Sequence], epoch: usize) -> batch::Batches<'a> {
         let TrainingConfig { chunk, batch, padding, carry_state, .. } = self.config.training;
         let scaling = &self.state.scaling;
@@ -126,7 +126,7 @@ impl<A: Architecture> Run<'_, A> {
         }
     }
 
-    /// Trains for one epoch and writes it down; what fails leaves the state before it.
+    /// Trains for one epoch and saves it; a failure leaves the state before it.
     fn epoch(&mut self, progress: &mut dyn Progress) -> Result<EpochMetrics> {
         let mut next = self.state.clone();
         next.epoch += 1;
@@ -155,7 +155,7 @@ impl<A: Architecture> Run<'_, A> {
         let done = self.state.epoch;
         self.save(next, &metrics).with_context(|| {
             format!(
-                "epoch {} is lost, but the run in `{}` is whole up to epoch {done}: remedy what follows and go on with \
+                "epoch {} is lost, but the run in `{}` is intact up to epoch {done}: fix the following problem and continue with \
                  --resume",
                 metrics.epoch,
                 self.folder.path().display()
@@ -164,7 +164,7 @@ impl<A: Architecture> Run<'_, A> {
         Ok(metrics)
     }
 
-    /// Steps through all batches of an epoch.
+    /// Runs the optimiser over all batches of an epoch.
     fn learn(&self, next: &mut RunState<A>, progress: &mut dyn Progress) -> Result<EpochTotals> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
@@ -178,7 +178,7 @@ impl<A: Architecture> Run<'_, A> {
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
             let context = BatchContext { divergence_share: Some(divergence_share), start: start.as_deref() };
-            // A step counts with what it completes: a warm-up does not begin at zero.
+            // The progress after this step, so that a warm-up does not start at a rate of zero.
             let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
             let step = StepContext { config: self.config, context, epoch: next.epoch, batch: index, epochs };
             let Some(mut batch_loss) = next.spec.loss_and_gradient(&next.parameters, &batch, &step) else {
@@ -207,7 +207,7 @@ impl<A: Architecture> Run<'_, A> {
         let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
         let validation = next.spec.clone().validate(self.config, next.evaluated_parameters(), &batches);
         let validation =
-            validation.context("data.valid: every target is missing, so there is nothing to validate on")?;
+            validation.context("data.valid: every target is missing, so validation is impossible")?;
         self.check_finite("the validation loss", validation.nll, next.epoch)?;
         Ok(validation)
     }
@@ -224,7 +224,8 @@ impl<A: Architecture> Run<'_, A> {
         )
     }
 
-    /// Metrics first, the last state last: an interruption in between repeats the epoch and drops its metrics.
+    /// Metrics first, the last state last: after an interruption in between, the epoch is repeated and its
+    /// metrics are removed.
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {

@@ -1,8 +1,8 @@
-//! How large the steps of the optimiser are, as training goes on.
+//! Learning-rate schedules.
 
 use crate::config::{Schedule, TrainingConfig};
 
-/// The learning rate after `epochs` epochs, of which the last may be part done, and `cuts` cuts by a plateau.
+/// The learning rate after `epochs` epochs, with a fraction, and `cuts` cuts by a plateau schedule.
 pub fn learning_rate(training: &TrainingConfig, epochs: f64, cuts: u32) -> f32 {
     let factor = f64::from(training.schedule_factor);
     let span = training.schedule_epochs as f64;
@@ -20,7 +20,7 @@ pub fn learning_rate(training: &TrainingConfig, epochs: f64, cuts: u32) -> f32 {
     (f64::from(training.learning_rate) * share * warm) as f32
 }
 
-/// Whether an epoch after which the validation loss has not got better for `stale` epochs ends in a cut.
+/// Whether the learning rate is cut after `stale` epochs without improvement of the validation loss.
 pub fn cuts(training: &TrainingConfig, stale: usize) -> bool {
     training.schedule == Schedule::Plateau && stale > 0 && stale.is_multiple_of(training.schedule_epochs)
 }

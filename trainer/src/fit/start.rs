@@ -1,4 +1,4 @@
-//! How a run begins: anew, with what another run has learned, or where it stopped.
+//! The start of a run: a new one, one from the state of another run, or a resumed one.
 
 use std::path::Path;
 
@@ -14,14 +14,15 @@ use crate::config::Config;
 use crate::data::{Dataset, Scaling};
 use crate::nn::Parameters;
 
-/// Trains an architecture on `data` as `config` says, and keeps the run in the folder `out`.
+/// Trains an architecture on `data` and keeps the run in the folder `out`.
 ///
-/// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted. A run that was stopped before it had written its first state begins again.
+/// With `resume`, the run in that folder continues after its last completed epoch, and ends with the same
+/// bits as a run that was never interrupted. A run that was stopped before it saved its first state starts
+/// again.
 ///
 /// # Errors
-/// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
-/// a number; in that case the state before that epoch stays in the folder.
+/// When the folder contains another run, or none to resume; when a file cannot be written; or when the loss
+/// is no longer finite, in which case the state before that epoch stays in the folder.
 pub fn train_as<A: Architecture>(
     config: &Config,
     data: &Dataset,
@@ -57,7 +58,7 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
     Ok(RunState::first(spec, parameters, &config.training, scaling, names))
 }
 
-/// What another run has learned, and the scaling that it has learned it in: its weights mean nothing in another.
+/// The parameters of another run, and the scaling they were trained with.
 fn inherit<A: Architecture>(
     spec: &A,
     config: &Config,
@@ -68,7 +69,7 @@ fn inherit<A: Architecture>(
     let shown = run.display();
     ensure!(
         source.input_names == data.input_names && source.target_names == data.target_names,
-        "the run in `{shown}` learned from {} and explains {}, but the data have {} and {}",
+        "the run in `{shown}` has the inputs {} and the targets {}, but the data have {} and {}",
         source.input_names.join(", "),
         source.target_names.join(", "),
         data.input_names.join(", "),
@@ -77,13 +78,13 @@ fn inherit<A: Architecture>(
     let method = spec.init_parameters(config, data, &source.scaling).method;
     ensure!(
         spec.fits(&source.parameters) && source.parameters.method == method,
-        "the run in `{shown}` trained another architecture: begin with the `[model]`, `[weights]` and learned noise of \
+        "the run in `{shown}` trained another architecture: use the `[model]`, `[weights]` and learned noise of \
          its config.toml"
     );
     Ok((source.parameters, source.scaling))
 }
 
-/// Lays out a new run. The state comes last: where it is, all else is.
+/// Creates a new run. The state is written last: where it exists, all other files do.
 fn begin<A: Architecture>(
     config: &Config,
     folder: &RunFolder,
@@ -97,7 +98,7 @@ fn begin<A: Architecture>(
     Ok(fresh)
 }
 
-/// Opens a run to go on with.
+/// Opens a run to resume it.
 fn reopen<A: Architecture>(
     config: &Config,
     folder: &RunFolder,
@@ -110,7 +111,7 @@ fn reopen<A: Architecture>(
             && state.scaling == fresh.scaling
             && state.input_names == fresh.input_names
             && state.target_names == fresh.target_names,
-        "the data are not those that the run in `{}` began with: restore them, or start another run",
+        "the data differ from those that the run in `{}` started with: restore them, or start another run",
         folder.path().display()
     );
     metrics.truncate(state.epoch)?;

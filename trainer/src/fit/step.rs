@@ -1,4 +1,4 @@
-//! One batch: its loss, and the gradient of its loss.
+//! The loss and gradient of one batch.
 
 use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
@@ -13,30 +13,31 @@ use crate::nn::{Parameters, net, parallel};
 /// Loss and gradient of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossAndGradient {
-    /// Nats per time step.
+    /// Negative log-likelihood in nats per time step.
     pub nll: f64,
-    /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time step; 0 if
-    /// weights are plain numbers.
+    /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time
+    /// step; 0 for point weights.
     pub divergence: f64,
     /// Time steps that count.
     pub steps: usize,
-    /// Derivatives of the sum of both by the parameters, in their order.
+    /// Derivatives of the sum of both with respect to the parameters, in their order.
     pub gradients: Vec<Vec<f32>>,
-    /// Where each layer has got to; empty unless states are carried over.
+    /// Final state of each layer; empty unless states are carried.
     pub states: Vec<LayerState>,
 }
 
-/// What a batch is part of.
+/// Settings of a batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BatchContext<'a> {
-    /// Share of the divergence of the weights that one time step carries. The likelihood of all N steps of the training data
-    /// stands against it once, so that a mean over steps carries 1/N of it (Bayer 2015, thesis, 2.6.2). None leaves it out.
+    /// Weight of the divergence of the weights in the loss of one time step. The divergence counts once
+    /// against the likelihood of all N steps of the training data, so its weight in a mean over steps is 1/N
+    /// (Bayer 2015, thesis, 2.6.2). None omits it.
     pub divergence_share: Option<f32>,
-    /// Where each layer begins; zero if nothing is given.
+    /// Initial state of each layer; zero if not given.
     pub start: Option<&'a [LayerState]>,
 }
 
-/// Loss and gradient of a batch on its own, or nothing if no target of it counts.
+/// Loss and gradient of a single batch; nothing if all targets are masked.
 pub fn loss_and_gradient(
     spec: &ModelSpec,
     parameters: &Parameters,
@@ -45,7 +46,7 @@ pub fn loss_and_gradient(
     loss_and_gradient_with(spec, parameters, batch, BatchContext::default())
 }
 
-/// Loss and gradient of a batch, or nothing if no target of it counts.
+/// Loss and gradient of a batch; nothing if all targets are masked.
 pub fn loss_and_gradient_with(
     spec: &ModelSpec,
     parameters: &Parameters,
@@ -73,7 +74,7 @@ pub fn loss_and_gradient_with(
     })
 }
 
-/// Mean loss of several batches in nats per time step, or nothing if no target counts.
+/// Mean loss of several batches in nats per time step; nothing if all targets are masked.
 pub fn evaluate(
     spec: &ModelSpec,
     parameters: &Parameters,
@@ -102,13 +103,13 @@ pub(super) struct RunningMean {
 }
 
 impl RunningMean {
-    /// Takes in `count` values with this mean.
+    /// Adds `count` values with this mean.
     pub(super) fn add(&mut self, mean: f64, count: usize) {
         self.sum += mean * count as f64;
         self.count += count;
     }
 
-    /// The mean so far, if there is anything to take it of.
+    /// The mean so far, if there are any values.
     pub(super) fn value(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }

@@ -1,9 +1,9 @@
-//! States that go on from batch to batch: truncated backpropagation through time.
+//! Truncated backpropagation through time with states carried from batch to batch.
 
 use crate::data::batch::{Batch, Chunk};
 use crate::nn::recurrence::LayerState;
 
-/// Where the sequences of the last batch have got to. Gradients do not follow back.
+/// Final states of the sequences of the last batch. Gradients do not propagate into them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CarriedStates {
     chunks: Vec<Chunk>,
@@ -11,13 +11,13 @@ pub(super) struct CarriedStates {
 }
 
 impl CarriedStates {
-    /// What a batch leaves behind.
+    /// The final states of a batch.
     pub(super) fn after(batch: &Batch, states: Vec<LayerState>) -> Self {
         CarriedStates { chunks: batch.chunks.clone(), states }
     }
 
-    /// Where a batch begins, for layers of so many units: a row that goes on with a sequence of the last batch where that
-    /// has got to, every other at zero.
+    /// Initial states of a batch, for layers of these sizes: the final state of the preceding chunk where the
+    /// last batch had it, zero otherwise.
     pub(super) fn start(&self, units: &[usize], batch: &Batch) -> Vec<LayerState> {
         units.iter().enumerate().map(|(index, units)| self.layer(index, *units, batch)).collect()
     }

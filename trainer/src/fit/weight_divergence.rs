@@ -1,11 +1,11 @@
-//! How far the distributions of the weights are from their prior.
+//! The divergence of the weight posteriors from their prior.
 
 use burn::tensor::Tensor;
 
 use crate::nn::tensors::Posteriors;
 
-/// Σ KL(N(μ, τ) ‖ N(μ̃, σ̃²)) = Σ ln(σ̃/σ) + (τ + (μ − μ̃)²)/(2σ̃²) − ½ over all weights, with the prior's mean and variance
-/// shared by all (Bayer 2015, thesis, 2.6.2). One element, in nats.
+/// Σ KL(N(μ, τ) ‖ N(μ̃, σ̃²)) = Σ ln(σ̃/σ) + (τ + (μ − μ̃)²)/(2σ̃²) − ½ over all weights, which share the
+/// mean and variance of the prior (Bayer 2015, thesis, 2.6.2). One element, in nats.
 pub(crate) fn divergence(posteriors: &Posteriors) -> Tensor<1> {
     let Posteriors { weights, prior_mean, prior_log_var } = posteriors;
     let (means, logs): (Vec<_>, Vec<_>) = weights.iter().cloned().unzip();

@@ -15,28 +15,30 @@ use crate::nn::net::{MomentTensors, add_residual, moments};
 use crate::nn::parallel;
 use crate::random::normals;
 
-/// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that counts.
+/// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that
+/// counts.
 ///
-/// The inequality holds for every q. If a VOSP is shown noisy rows x̃ and has to explain the clean rows x, the sum bounds
-/// −ln ∫ Π_t p(x_t | h_{t−1}, z_t) p(z) dz, where h_{t−1} has read x̃_{1:t−1}: how unlikely clean rows are, each *before* anything is seen of
-/// it. It says nothing of the likelihood of x̃. The reconstruction alone bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) q(z | x̃) dz (by
-/// Jensen's inequality): how unlikely they are as *denoised*. A divergence is never negative, so that the reconstruction with any part of
-/// it bounds that too.
+/// The inequality holds for every q. If a VOSP reads noisy rows x̃ and explains the clean rows x, the sum
+/// bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) p(z) dz, where h_{t−1} depends on x̃_{1:t−1}: the negative
+/// log-likelihood of the clean rows, each *before* it is observed. It does not bound the likelihood of x̃. By
+/// Jensen's inequality, the reconstruction alone bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) q(z | x̃) dz: the
+/// negative log-likelihood of the clean rows given their noisy versions. A divergence is never negative, so
+/// the reconstruction plus any fraction of the divergence bounds that too.
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// −E_q[ln p(x|z)], the mean over draws. One element.
     pub reconstruction: Tensor<1>,
     /// The divergence. One element.
     pub divergence: Tensor<1>,
-    /// Steps that count: those with at least one value that is neither padding nor missing.
+    /// Steps that count: those with at least one unmasked value.
     pub steps: usize,
 }
 
-/// The bound of a batch over `draws` draws of every lane, or nothing if no value of it counts. `shown` is what the recognition
-/// net reads: the batch itself, or the batch with gaps.
+/// The bound of a batch with `draws` draws per lane; nothing if all values are masked. The recognition
+/// network reads `shown`: the batch itself, or the batch with gaps.
 ///
-/// A chunk of a longer sequence counts as a sequence of its own: its divergence starts anew and its nets start at zero; only
-/// the row before it is known to a STORN.
+/// A chunk of a longer sequence counts as a sequence of its own: the prior and both networks start from zero,
+/// and only a STORN reads the row before it.
 pub fn bound(
     nets: &LatentNets,
     tensors: &LatentTensors,
@@ -57,7 +59,8 @@ pub fn bound(
     Some(Bound { reconstruction: value, divergence: divergence * (1.0 / steps as f32), steps })
 }
 
-/// z = μ + σ ε with ε ~ N(0, 1) (Kingma and Welling 2013; Bayer 2015, thesis, 4.3.2), `draws` times the lanes.
+/// z = μ + σ ε with ε ~ N(0, 1), the reparametrisation trick (Kingma and Welling 2013; Bayer 2015, thesis,
+/// 4.3.2), `draws` times per lane.
 pub(super) fn draw(
     posterior: &PosteriorTensors,
     lanes: usize,
@@ -72,8 +75,9 @@ pub(super) fn draw(
     MomentTensors { mean: mean + std_dev * noise, var: None }
 }
 
-/// What the generative net says of every row of a batch, given latent variables as moments. `hidden` is the last layer of
-/// the recognition net, which lanes of `batch` may share in turn.
+/// Moments of the generative network's output for every row of a batch, given moments of the latent
+/// variables. `hidden` is the last layer of the recognition network; several lanes of `batch` may share a
+/// lane of it.
 pub(super) fn generate(
     nets: &LatentNets,
     tensors: &LatentTensors,
@@ -100,7 +104,7 @@ pub(super) fn generate(
     add_residual(pass.output, net, &last)
 }
 
-/// Columns of one, then of the other.
+/// Concatenates columns.
 pub(super) fn concat_columns(left: MomentTensors, right: MomentTensors) -> MomentTensors {
     let var = match (left.var, right.var) {
         (None, None) => None,
@@ -113,7 +117,7 @@ pub(super) fn concat_columns(left: MomentTensors, right: MomentTensors) -> Momen
     MomentTensors { mean: Tensor::cat(vec![left.mean, right.mean], 1), var }
 }
 
-/// All lanes `times` times, one set behind the other.
+/// All lanes `times` times, one set after the other.
 fn repeated_lanes(values: &Tensor<2>, lanes: usize, times: usize) -> Tensor<2> {
     if times == 1 {
         return values.clone();
@@ -124,7 +128,7 @@ fn repeated_lanes(values: &Tensor<2>, lanes: usize, times: usize) -> Tensor<2> {
     sets.reshape([rows * times, width])
 }
 
-/// The same for a batch of rows with so many channels.
+/// The same for a batch of rows with this number of channels.
 pub(super) fn repeated(batch: &Batch, channels: usize, times: usize) -> Batch {
     if times == 1 {
         return batch.clone();

@@ -15,18 +15,18 @@ use crate::nn::tensors::to_vec;
 use crate::random::{Purpose, stream};
 use quaver::checkpoint::Prior;
 
-/// Rows of a pass, draws times steps: enough for wide products, few enough for memory.
+/// Rows per pass, draws times steps: enough for wide products, few enough for memory.
 const ROWS: usize = 16_384;
 
-/// −ln p(x), estimated.
+/// An estimate of −ln p(x).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImportanceEstimate {
-    /// Nats per time step, densities in standardised units. By Jensen's inequality its expectation lies between −ln p(x)
-    /// and the bound, and falls with the number of draws.
+    /// Nats per time step with densities in standardised units. By Jensen's inequality its expectation lies
+    /// between −ln p(x) and the bound, and falls with the number of draws.
     pub nll: f64,
-    /// Standard error of that, from the spread of the weights.
+    /// Standard error of `nll`, from the variance of the weights.
     pub standard_error: f64,
-    /// Draws that a sequence's weights are worth on average: (Σw)²/Σw².
+    /// Effective sample size per sequence, (Σw)²/Σw², on average.
     pub effective_draws: f64,
     /// Draws per sequence.
     pub draws: usize,
@@ -34,8 +34,8 @@ pub struct ImportanceEstimate {
     pub steps: usize,
 }
 
-/// −ln (1/S) Σ_s p(x|z_s) p(z_s) / q(z_s|x) with z_s ~ q, over whole sequences, for S draws each; nothing if no value was
-/// observed. Sequence k draws from stream k of the seed, whatever else is evaluated.
+/// −ln (1/S) Σ_s p(x|z_s) p(z_s) / q(z_s|x) with z_s ~ q, over whole sequences with S draws each; nothing if
+/// no value was observed. Sequence k uses random stream k of the seed, independent of the other sequences.
 pub fn importance(
     nets: &LatentNets,
     parameters: &Parameters,
@@ -68,7 +68,7 @@ pub fn importance(
     })
 }
 
-/// A model that weighs draws.
+/// A model that weights draws.
 struct ImportanceSampler<'a> {
     nets: &'a LatentNets,
     tensors: &'a LatentTensors,
@@ -77,7 +77,8 @@ struct ImportanceSampler<'a> {
 }
 
 impl ImportanceSampler<'_> {
-    /// ln p(x|z_s) + ln p(z_s) − ln q(z_s|x) of every draw, for the only sequence of a batch. Draws are lanes.
+    /// ln p(x|z_s) + ln p(z_s) − ln q(z_s|x) of every draw, for the only sequence of a batch. Draws are
+    /// lanes.
     fn log_weights(&self, batch: &Batch, draws: usize, rng: &mut impl Rng) -> Vec<f64> {
         let channels = self.nets.channels();
         let recognition = recognise(self.nets, self.tensors, batch);
@@ -109,7 +110,8 @@ impl ImportanceSampler<'_> {
     }
 }
 
-/// One lane of drawn latent variables, and the posterior of one sequence that they come from, [steps, latents].
+/// One lane of drawn latent variables, and the posterior of the sequence they are drawn from, [steps,
+/// latents].
 struct LatentDraw<'a> {
     prior: Prior,
     mean: &'a [f32],
@@ -139,11 +141,11 @@ impl LatentDraw<'_> {
     }
 }
 
-/// What the weights of one sequence's draws amount to.
+/// Statistics of the weights of one sequence.
 struct ImportanceWeights {
     /// ln (1/S) Σ w.
     log_mean: f64,
-    /// Of that logarithm, to first order: V[w] / (S E[w]²).
+    /// Variance of `log_mean` to first order: V[w] / (S E[w]²).
     variance_of_log: f64,
     /// (Σw)²/Σw².
     effective: f64,

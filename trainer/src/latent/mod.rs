@@ -1,11 +1,12 @@
-//! Models of latent sequences: STORN, VOSP and VRAE (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer 2014).
+//! Models of latent sequences: STORN, VOSP and VRAE (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer
+//! 2014).
 //!
-//! Each is two ordinary networks ([`nets`]): a recognition net that guesses latent variables z from what was observed,
-//! q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²), and a generative net that says how likely the observations are given them. They
-//! are trained together on a [`bound`] on the negative log-likelihood, KL(q ‖ p(z)) − E_q[ln p(x | z)]
-//! ([`divergence`] has the first term); [`importance`] sampling gets closer to the likelihood itself. What a trained
-//! model is good for are methods of [`TrainedLatentModel`]: guesses and reconstructions ([`model`]), predictions ([`predict`]),
-//! samples ([`sample`]) and gaps filled in ([`impute`]); [`streaming`] denoises a stream.
+//! Each consists of two networks ([`nets`]): a recognition network that infers the latent variables z from
+//! the observed rows, q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²), and a generative network that gives the
+//! likelihood of the rows given z. They are trained together on a [`bound`] on the negative log-likelihood,
+//! KL(q ‖ p(z)) − E_q[ln p(x | z)], whose first term is in [`divergence`]; [`importance_sampling`] estimates
+//! the likelihood itself. A [`TrainedLatentModel`] infers and reconstructs ([`model`]), predicts
+//! ([`predict`]), samples ([`sample`]) and imputes gaps ([`impute`]); [`streaming`] denoises row by row.
 
 pub mod bound;
 pub mod divergence;

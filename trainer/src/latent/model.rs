@@ -1,4 +1,4 @@
-//! A trained latent model and what it is good for, sequence by sequence in raw units.
+//! A trained latent model: inference and reconstruction of sequences in raw units.
 
 use burn::tensor::Device;
 
@@ -16,22 +16,22 @@ use crate::nn::tensors::to_vec;
 use crate::nn::{BatchPrediction, Parameters};
 use crate::prediction::{SequencePrediction, write_batch};
 
-/// Sequences side by side: enough for wide products, few enough for memory.
+/// Sequences per batch: enough for wide products, few enough for memory.
 pub(super) const LANES: usize = 32;
 
-/// A trained model, ready to be used.
+/// A trained model on the host.
 #[derive(Clone, Debug)]
 pub struct TrainedLatentModel {
     /// Its architecture.
     pub nets: LatentNets,
-    /// From raw to standardised units.
+    /// Standardisation of inputs and targets.
     pub scaling: Scaling,
     parameters: Parameters,
     pub(super) tensors: LatentTensors,
     noise: Vec<f32>,
 }
 
-/// What is known of the latent variables of a sequence, a row per step and a column per variable.
+/// The posterior of the latent variables of a sequence: a row per step, a column per variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PosteriorMoments {
     /// Means μ.
@@ -40,14 +40,14 @@ pub struct PosteriorMoments {
     pub var: Rows,
 }
 
-/// How what is known of a latent variable is fed to the generative net.
+/// How the distribution of a latent variable is fed to the generative network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LatentFeed {
-    /// As mean and variance, by variance propagation.
+    /// Mean and variance, by variance propagation.
     Moments,
-    /// As its mean.
+    /// The mean only.
     Mean,
-    /// As so many draws, over which predictions are averaged.
+    /// This number of draws, over which predictions are averaged.
     Draws(usize),
 }
 
@@ -65,7 +65,8 @@ impl TrainedLatentModel {
         }
     }
 
-    /// What the recognition net makes of every sequence: q(z_t | x_{1:t}), or q(z_t | x_{1:T}) if it reads both ways.
+    /// The posterior of every sequence: q(z_t | x_{1:t}), or q(z_t | x_{1:T}) of a bidirectional recognition
+    /// network.
     pub fn posterior(&self, sequences: &[Sequence]) -> Vec<PosteriorMoments> {
         let latents = self.nets.latents();
         let room =
@@ -90,12 +91,12 @@ impl TrainedLatentModel {
         posteriors
     }
 
-    /// What every row should have been, given what was observed of it and around it: p(x_t | …, z) with z from the
-    /// recognition net. With [`LatentFeed::Mean`] that is denoising as published: z̃_t = mean of q, x̃_t = mode of
-    /// p(x_t | h_{t−1}, z̃_t) (Bayer and Osendorfer 2014, 4.2). Draws are not offered: use the mean or the moments.
+    /// The reconstruction of every row, given the observed rows: p(x_t | …, z) with z from the recognition
+    /// network. [`LatentFeed::Mean`] is denoising as published: z̃_t = mean of q, x̃_t = mode of p(x_t |
+    /// h_{t−1}, z̃_t) (Bayer and Osendorfer 2014, 4.2).
     ///
     /// # Panics
-    /// If asked for draws.
+    /// For [`LatentFeed::Draws`], which is not supported here.
     pub fn reconstruct(&self, sequences: &[Sequence], feed: LatentFeed) -> Vec<SequencePrediction> {
         let mut predictions = self.room(sequences);
         for batch in batch::evaluation(sequences, &self.scaling, LANES) {
@@ -113,12 +114,13 @@ impl TrainedLatentModel {
         mean_bound(&self.nets, &self.parameters, batches, draws, seed)
     }
 
-    /// The negative log-likelihood of these sequences by importance sampling; nothing if no value was observed.
+    /// The negative log-likelihood of these sequences by importance sampling; nothing if no value was
+    /// observed.
     pub fn importance(&self, sequences: &[Sequence], draws: usize, seed: u64) -> Option<ImportanceEstimate> {
         importance(&self.nets, &self.parameters, &self.scaling, sequences, draws, seed)
     }
 
-    /// Predictions of all rows, to be filled in.
+    /// Predictions for all rows, to be filled in.
     pub(super) fn room(&self, sequences: &[Sequence]) -> Vec<SequencePrediction> {
         sequences
             .iter()
@@ -126,7 +128,7 @@ impl TrainedLatentModel {
             .collect()
     }
 
-    /// Puts what was said of a batch in its place, in raw units.
+    /// Copies the predictions for a batch into those of its sequences, in raw units.
     pub(super) fn write_batch(
         &self,
         predictions: &mut [SequencePrediction],
@@ -136,13 +138,13 @@ impl TrainedLatentModel {
         write_batch(predictions, self.nets.generative.spec.likelihood, &self.scaling, batch, prediction);
     }
 
-    /// What the output of the generative net means.
+    /// The prediction for moments of the generative network's output.
     pub(super) fn prediction(&self, output: MomentTensors) -> BatchPrediction {
         to_prediction(&self.nets.generative.spec, &self.noise, output)
     }
 }
 
-/// Latent variables as the generative net is fed with them.
+/// Latent variables in the form in which the generative network reads them.
 pub(super) fn decoder_input(
     PosteriorTensors { mean, var }: PosteriorTensors,
     feed: LatentFeed,

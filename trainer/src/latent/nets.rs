@@ -1,4 +1,4 @@
-//! What a latent model is: its family, its prior, and its two networks.
+//! The architecture of a latent model: its family, its prior, and its two networks.
 
 use anyhow::{Result, ensure};
 use quaver::checkpoint::{MAX_WIDTH, ModelSpec, Prior, Target};
@@ -16,34 +16,35 @@ pub struct LatentNet {
     pub spec: ModelSpec,
     /// How it is trained.
     pub method: TrainingMethod,
-    /// Whether it has layers that read the sequence backwards as well.
+    /// Whether it also has layers that read the sequence backwards.
     pub bidirectional: bool,
 }
 
-/// A latent model without its numbers.
+/// A latent model without its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LatentNets {
-    /// How the generative net gets at the past.
+    /// What the generative network reads.
     pub family: LatentFamily,
-    /// What is expected of the latent variables.
+    /// The prior of the latent variables.
     pub prior: Prior,
     /// From observations to latent variables.
     pub recognition: LatentNet,
     /// From latent variables to observations.
     pub generative: LatentNet,
-    /// Whether the noise of the outputs is 1 while learning and then found on validation data (Bayer 2015, thesis, 4.4.2).
+    /// Whether the noise variance of the outputs is 1 in training and then fitted to validation data (Bayer
+    /// 2015, thesis, 4.4.2).
     pub searched_noise: bool,
 }
 
-/// The lists of numbers of a latent model, each behind the prefix of its part.
+/// The prefixes of the parameters of both networks: forward, backward.
 pub(super) const PREFIXES: [(&str, &str); 2] =
     [("recognition.", "recognition.backward."), ("generative.", "generative.backward.")];
 
 impl LatentNets {
-    /// The two networks that a config with a section `[latent]` asks for.
+    /// The two networks of a config with a section `[latent]`.
     ///
     /// # Errors
-    /// When a net would be wider than the runtime takes.
+    /// When a network would be wider than the runtime supports.
     pub fn new(config: &Config, latent: &LatentConfig, channels: usize) -> Result<Self> {
         let latents = usize::from(latent.latents);
         let networks = [config.recognition_network(), config.network()];
@@ -55,7 +56,7 @@ impl LatentNets {
             LatentFamily::Vrae => latents,
         };
         let generative =
-            generative_spec(&networks[1], width("inputs of the generative net", inputs)?, channels as u16);
+            generative_spec(&networks[1], width("inputs of the generative network", inputs)?, channels as u16);
         Ok(LatentNets {
             family: latent.family,
             prior: latent.prior,
@@ -88,7 +89,8 @@ impl LatentNets {
         !self.recognition.bidirectional && !self.generative.bidirectional
     }
 
-    /// Draws the parameters of both; each part has a seed of its own. The bias of the outputs is the generative net's.
+    /// Initial parameters of both networks, each with its own seed. `init.output_bias` applies to the
+    /// generative network.
     pub fn init_parameters(&self, init: &InitConfig, seed: u64) -> Parameters {
         let of_recognition = InitConfig { output_bias: 0.0, ..init.clone() };
         let nets = [(&self.recognition, &of_recognition), (&self.generative, init)];
@@ -118,19 +120,20 @@ impl LatentNets {
     }
 }
 
-/// The recognition net: reads `inputs` channels and says what the latent variables may be.
+/// The recognition network: from `inputs` channels to the moments of the latent variables.
 fn recognition_spec(network: &NetworkConfig, inputs: u16, latents: u16) -> ModelSpec {
     model_spec(network, inputs, latents, Target::Columns)
 }
 
-/// The generative net: reads `inputs` numbers, latent variables among them, and says what the channels may be.
+/// The generative network: from `inputs` numbers, including the latent variables, to the moments of the
+/// channels.
 fn generative_spec(network: &NetworkConfig, inputs: u16, channels: u16) -> ModelSpec {
     let target = if network.model.residual { Target::ResidualNext } else { Target::Columns };
     model_spec(network, inputs, channels, target)
 }
 
 fn width(what: &str, count: usize) -> Result<u16> {
-    ensure!((1..=usize::from(MAX_WIDTH)).contains(&count), "{count} {what}; a net takes 1 to {MAX_WIDTH}");
+    ensure!((1..=usize::from(MAX_WIDTH)).contains(&count), "{count} {what}; a network takes 1 to {MAX_WIDTH}");
     Ok(count as u16)
 }
 

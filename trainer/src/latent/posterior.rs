@@ -1,4 +1,4 @@
-//! What the recognition net says of the latent variables: q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²).
+//! The posterior of the latent variables: q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²).
 
 use burn::tensor::Tensor;
 use quaver::checkpoint::Likelihood;
@@ -21,10 +21,10 @@ pub struct PosteriorTensors {
     pub var: Tensor<2>,
 }
 
-/// A guess, and what the recognition net has kept in its last layer after every step.
+/// The posterior, and the states of the recognition network's last layer.
 #[derive(Clone, Debug)]
 pub struct RecognitionOutput {
-    /// The guess.
+    /// The posterior.
     pub posterior: PosteriorTensors,
     /// States of the last layer.
     pub hidden: MomentTensors,
@@ -35,8 +35,8 @@ pub(super) fn lengths(batch: &Batch) -> Vec<usize> {
     batch.chunks.iter().map(|chunk| chunk.len).collect()
 }
 
-/// What the recognition net makes of the rows that come in with a batch, noise and all; what the generative net has to explain are
-/// its targets.
+/// Runs the recognition network on the observed rows of a batch, including noise; the targets of the
+/// generative network are those of the batch.
 pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> RecognitionOutput {
     let device = tensors.recognition.forward_net.output.affine.bias.device();
     let lengths = lengths(batch);
@@ -47,8 +47,9 @@ pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> R
     RecognitionOutput { posterior: of_output(net, pass.output), hidden: pass.hidden }
 }
 
-/// From the rows of the output map to the latent variables: the mean, and all of the variance, whether the net predicts it
-/// (σ² = V[y] + E[eˢ] with outputs y and s) or carries it (σ² = V[y]; Bayer 2015, thesis, 2.6.1 and 4.4).
+/// The posterior from the rows of the output map: the mean, and the total variance, which the network
+/// predicts (σ² = V[y] + E[eˢ] with outputs y and s) or propagates (σ² = V[y]; Bayer 2015, thesis, 2.6.1 and
+/// 4.4).
 pub(super) fn of_output(net: &LatentNet, output: MomentTensors) -> PosteriorTensors {
     let var = output.var.unwrap_or_else(|| output.mean.zeros_like());
     if net.spec.likelihood != Likelihood::Heteroscedastic {
@@ -59,7 +60,7 @@ pub(super) fn of_output(net: &LatentNet, output: MomentTensors) -> PosteriorTens
     PosteriorTensors { mean: column(&output.mean, 0), var: column(&var, 0) + noise }
 }
 
-/// Every other column, beginning with `first`.
+/// Every other column, starting with `first`.
 fn column(pairs: &Tensor<2>, first: usize) -> Tensor<2> {
     let [rows, columns] = pairs.dims();
     let pairs = pairs.clone().reshape([rows, columns / 2, 2]);

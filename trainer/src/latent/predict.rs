@@ -1,4 +1,4 @@
-//! One row ahead: p(x_t | x_{1:t−1}), of models whose nets read forwards only.
+//! One-step-ahead prediction, p(x_t | x_{1:t−1}), by causal models.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_core::Rng;
@@ -14,9 +14,9 @@ use crate::prediction::SequencePrediction;
 use crate::random::{Purpose, normals, stream};
 
 impl TrainedLatentModel {
-    /// What every row to be explained was expected to be before anything was seen of it: the generative net one step ahead, with latent variables as
-    /// the prior has them. `feed` says how they are fed; the state of a recurrent generative net follows what the recognition
-    /// net made of the rows before, by moments or by means. The seed is for draws.
+    /// The prediction of every row before it is observed: the generative network one step ahead, with latent
+    /// variables from the prior, fed as `feed`. The state of a recurrent generative network follows the
+    /// posteriors of the rows before, by moments or by means. The seed is for draws.
     ///
     /// # Panics
     /// If the model is not causal.
@@ -47,7 +47,7 @@ impl TrainedLatentModel {
         all
     }
 
-    /// What the next row of every lane is expected to be.
+    /// The prediction of the next row of every lane.
     pub(super) fn predict_next(
         &self,
         stream: &LatentStream<'_>,
@@ -67,7 +67,7 @@ impl TrainedLatentModel {
     }
 }
 
-/// `count` draws of every lane, one set behind the other.
+/// `count` draws for every lane, one set after the other.
 pub(super) fn drawn(latent: &PosteriorTensors, count: usize, rng: &mut impl Rng) -> MomentTensors {
     let [lanes, latents] = latent.mean.dims();
     let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, count);
@@ -76,7 +76,7 @@ pub(super) fn drawn(latent: &PosteriorTensors, count: usize, rng: &mut impl Rng)
     MomentTensors { mean: repeat(&latent.mean) + repeat(&latent.var).sqrt() * noise, var: None }
 }
 
-/// The moments of a mixture: means of means and variances, the spread of the means counting as carried variance.
+/// The moments of a mixture: means of means and variances; the variance of the means counts as propagated.
 fn averaged(sets: &BatchPrediction, count: usize) -> BatchPrediction {
     let size = sets.mean.len() / count;
     let mean_of = |values: &[f32]| -> Vec<f32> {

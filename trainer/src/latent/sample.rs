@@ -1,4 +1,4 @@
-//! Sequences that a model makes up (Bayer 2015, thesis, 4.4.2).
+//! Sampling of sequences (Bayer 2015, thesis, 4.4.2).
 
 use burn::tensor::Device;
 use quaver::FeedMode;
@@ -14,23 +14,22 @@ use crate::nn::BatchPrediction;
 use crate::nn::net::{MomentTensors, moments};
 use crate::random::{Purpose, normal, stream, uniform};
 
-/// What is to be made up.
+/// Options of sampling.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleOptions {
     /// Rows per sample.
     pub steps: usize,
-    /// Samples.
+    /// Number of samples.
     pub samples: usize,
-    /// What is fed back, and returned.
+    /// What is returned and fed back as the last row.
     pub feed_mode: FeedMode,
-    /// Where random numbers start from.
+    /// Seed of the draws.
     pub seed: u64,
 }
 
 impl TrainedLatentModel {
-    /// Samples that go on after a prefix, in raw units; each has rows of its own behind the same past. Latent variables are
-    /// the recognition net's means during the prefix and drawn from the prior after it. The prefix may be empty, and values
-    /// of it may be missing.
+    /// Samples that continue a prefix, in raw units. Latent variables are the posterior means during the
+    /// prefix and draws from the prior after it. The prefix may be empty, and may have missing values.
     ///
     /// # Panics
     /// If the model is not causal, or the prefix has other channels.
@@ -64,7 +63,7 @@ impl TrainedLatentModel {
         samples
     }
 
-    /// A row for all lanes, standardised; what is missing has the mean and the variance of the training data.
+    /// A row for all lanes, standardised; a missing value has the mean and variance of the training data.
     fn standardised(&self, row: &[f32], lanes: usize) -> MomentTensors {
         let known = |(c, value): (usize, &f32)| match value.is_nan() {
             true => (0.0, 1.0),
@@ -74,7 +73,7 @@ impl TrainedLatentModel {
         moments(&mean.repeat(lanes), &var.repeat(lanes), row.len(), &Device::flex())
     }
 
-    /// Draws from what was said, standardised.
+    /// A draw from a prediction, standardised.
     fn draw_row(&self, prediction: &BatchPrediction, rng: &mut impl Rng) -> Vec<f32> {
         let BatchPrediction { mean, var, noise } = prediction;
         match self.nets.generative.spec.likelihood {
@@ -90,7 +89,7 @@ impl TrainedLatentModel {
     }
 }
 
-/// 1 for the class into whose share of [0, 1) a number falls, 0 for the others.
+/// One-hot vector of the class whose interval of [0, 1) contains `at`.
 fn one_of(probabilities: &[f32], at: f64) -> Vec<f32> {
     let mut sum = 0.0;
     let behind = |p: &f32| {

@@ -1,4 +1,4 @@
-//! A causal latent model that goes from row to row, several lanes side by side.
+//! A causal latent model that processes several lanes row by row.
 
 use burn::tensor::{Device, Tensor};
 use quaver::checkpoint::ModelSpec;
@@ -13,16 +13,17 @@ use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
 use quaver::checkpoint::Prior;
 
-/// Where the lanes have got to. All rows are standardised, [lanes, channels].
+/// The state of the lanes. All rows are standardised, [lanes, channels].
 #[derive(Clone, Debug)]
 pub(super) struct LatentStream<'a> {
     model: &'a TrainedLatentModel,
     lanes: usize,
     recognition: Vec<LayerState>,
     generative: Vec<LayerState>,
-    /// What the generative net knows of the past beside its state: the last row, or the last layer of the recognition net.
+    /// What the generative network reads besides z: the last row, or the last layer of the recognition
+    /// network.
     past: MomentTensors,
-    /// What the latent variables of the last row were guessed to be.
+    /// Posterior of the latent variables of the last row.
     last: Option<PosteriorTensors>,
 }
 
@@ -32,7 +33,7 @@ impl<'a> LatentStream<'a> {
     /// # Panics
     /// If the model is not causal.
     pub(super) fn new(model: &'a TrainedLatentModel, lanes: usize) -> Self {
-        assert!(model.nets.is_causal(), "a bidirectional net has no order of rows to follow");
+        assert!(model.nets.is_causal(), "a bidirectional network cannot process a stream");
         let width = match model.nets.family {
             LatentFamily::Storn | LatentFamily::Vrae => model.nets.channels(),
             LatentFamily::Vosp => {
@@ -49,7 +50,7 @@ impl<'a> LatentStream<'a> {
         }
     }
 
-    /// What is known of the latent variables of the next row before it is seen.
+    /// The distribution of the latent variables of the next row before it is observed.
     pub(super) fn prior(&self) -> PosteriorTensors {
         let size = [self.lanes, self.model.nets.latents()];
         let (zero, one) = (Tensor::zeros(size, &Device::flex()), Tensor::ones(size, &Device::flex()));
@@ -61,13 +62,13 @@ impl<'a> LatentStream<'a> {
         }
     }
 
-    /// What the generative net says of the next row, given its latent variables; lanes of these may be a multiple of the
-    /// stream's. Nothing changes.
+    /// Output of the generative network for the next row, given its latent variables, of which there may be a
+    /// multiple of the stream's lanes. The stream does not change.
     pub(super) fn look_ahead(&self, latent: MomentTensors) -> MomentTensors {
         self.generated(latent).output
     }
 
-    /// What the recognition net makes of the next row.
+    /// Runs the recognition network on the next row.
     pub(super) fn recognise(&mut self, row: MomentTensors) -> PosteriorTensors {
         let net = &self.model.nets.recognition;
         let tensors = &self.model.tensors.recognition.forward_net;
@@ -79,8 +80,8 @@ impl<'a> LatentStream<'a> {
         of_output(net, pass.output)
     }
 
-    /// Goes on behind the next row, whose latent variables are guessed or drawn by now; `feed` says how a recurrent
-    /// generative net is told of them, its mean standing in for draws.
+    /// Advances past the next row, given its latent variables, inferred or drawn. `feed` is how a recurrent
+    /// generative network reads them; for draws it reads the mean.
     pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: LatentFeed) {
         if self.model.nets.family == LatentFamily::Storn {
             let feed = if let LatentFeed::Draws(_) = feed { LatentFeed::Mean } else { feed };
@@ -90,7 +91,7 @@ impl<'a> LatentStream<'a> {
         self.last = Some(latent);
     }
 
-    /// One step of the generative net.
+    /// One step of the generative network.
     fn generated(&self, latent: MomentTensors) -> ForwardPass {
         let lanes = latent.mean.dims()[0];
         let times = lanes / self.lanes;
@@ -121,7 +122,7 @@ fn step(
     forward_moments(spec, tensors, input, options)
 }
 
-/// The lanes of a state `times` times, one set behind the other, in both planes.
+/// The lanes of a state `times` times, one set after the other, for means and variances.
 fn repeated(state: &LayerState, times: usize) -> LayerState {
     let repeat = |values: &[f32]| {
         let (mean, var) = values.split_at(values.len() / 2);

@@ -1,4 +1,4 @@
-//! Denoising one row at a time, as the runtime does it (Bayer and Osendorfer 2014, 4.2).
+//! Denoising row by row, as the runtime does it (Bayer and Osendorfer 2014, 4.2).
 
 use burn::tensor::Device;
 use quaver::Output;
@@ -12,21 +12,23 @@ use crate::random::{Purpose, stream};
 
 /// A causal model on a stream of rows in raw units.
 ///
-/// What is missing of a row (NaN) is fed as what was expected of it, mean and variance, and filled in by the estimate.
+/// A missing value (NaN) is replaced by its prediction, mean and variance, in the input, and by the estimate
+/// in the output.
 #[derive(Debug)]
 pub struct StreamingDenoiser<'a> {
     model: &'a TrainedLatentModel,
     stream: LatentStream<'a>,
 }
 
-/// What a row was without its noise, and how surprising it was.
+/// The denoised row, and the surprise of the noisy one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DenoisedRow {
-    /// Every channel, in raw units.
+    /// Estimates of every channel, in raw units.
     pub outputs: Vec<Output>,
-    /// −ln p(x_t | x_{1:t−1}) of what was observed, in nats with densities in raw units; nothing if nothing was.
+    /// −ln p(x_t | x_{1:t−1}) of the observed values, in nats with densities in raw units; nothing if none
+    /// was observed.
     pub surprise: Option<f32>,
-    /// Every channel's distance from what was expected, in standard deviations; NaN where it was missing.
+    /// Residual of every channel in predicted standard deviations; NaN where it was missing.
     pub z: Vec<f32>,
 }
 
@@ -34,23 +36,23 @@ impl<'a> StreamingDenoiser<'a> {
     /// A stream before its first row.
     ///
     /// # Panics
-    /// If a net of the model reads whole sequences.
+    /// If the model is not causal.
     pub fn new(model: &'a TrainedLatentModel) -> Self {
         StreamingDenoiser { model, stream: LatentStream::new(model, 1) }
     }
 
-    /// Forgets everything seen.
+    /// Resets the stream to its start.
     pub fn reset(&mut self) {
         self.stream = LatentStream::new(self.model, 1);
     }
 
-    /// Takes in one noisy row and estimates it without the noise: z as the recognition net has it, by moments.
+    /// Reads a noisy row and estimates the clean one, feeding the posterior of z as moments.
     ///
     /// # Panics
-    /// If the row has another number of channels.
+    /// If the number of channels differs.
     pub fn step(&mut self, row: &[f32]) -> DenoisedRow {
         assert_eq!(row.len(), self.model.nets.channels(), "a row of other channels");
-        // Moments need no draws, so it does not matter where these would start from.
+        // Moments need no draws, so the seed is irrelevant.
         let mut unused = stream(0, Purpose::Draws { epoch: 0, batch: 0 });
         let expected = self.model.predict_next(&self.stream, LatentFeed::Moments, &mut unused);
         let scaler = &self.model.scaling.inputs;
@@ -60,17 +62,17 @@ impl<'a> StreamingDenoiser<'a> {
         };
         let (mean, var): (Vec<f32>, Vec<f32>) = row.iter().enumerate().map(known).unzip();
         let fed_row = moments(&mean, &var, row.len(), &Device::flex());
-        // The generative net reads what was kept before the row was seen.
+        // The generative network reads the state before the row.
         let before = self.stream.clone();
         let latent = self.stream.recognise(fed_row.clone());
         let prediction =
             self.model.prediction(before.look_ahead(decoder_input(latent.clone(), LatentFeed::Moments)));
         self.stream.pass(fed_row, latent, LatentFeed::Moments);
-        let (surprise, z) = self.judged(row, &self.raw(&expected));
+        let (surprise, z) = self.scored(row, &self.raw(&expected));
         DenoisedRow { outputs: self.raw(&prediction), surprise, z }
     }
 
-    /// What was said of one row, in raw units. (Probabilities are in raw units: their scaler does nothing.)
+    /// A prediction of one row, in raw units. (The scaler of probabilities is the identity.)
     fn raw(&self, prediction: &BatchPrediction) -> Vec<Output> {
         let scaler = &self.model.scaling.targets;
         let output = |c: usize| {
@@ -82,8 +84,8 @@ impl<'a> StreamingDenoiser<'a> {
         (0..prediction.mean.len()).map(output).collect()
     }
 
-    /// A row against what was expected of it.
-    fn judged(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
+    /// Negative log-likelihood and z-scores of a row under its prediction.
+    fn scored(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
         let likelihood = self.model.nets.generative.spec.likelihood;
         let values = row.iter().zip(expected).map(|(observed, expected)| ScoredValue {
             observed: f64::from(*observed),

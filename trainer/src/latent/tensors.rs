@@ -1,4 +1,4 @@
-//! The numbers of both networks as tensors, for the time of one step.
+//! The parameters of both networks as tensors, for the duration of one step.
 
 use burn::tensor::{Device, Gradients};
 
@@ -16,7 +16,7 @@ pub struct LatentTensors {
 }
 
 impl LatentTensors {
-    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    /// Copies parameters to a device; gradients are tracked if the device supports autodiff.
     ///
     /// # Panics
     /// If the parameters are not those of such a model.
@@ -37,7 +37,7 @@ impl LatentTensors {
         }
     }
 
-    /// Takes the gradient of each parameter out of `gradients`, in the order of the parameters.
+    /// The gradient of each parameter, in the order of the parameters.
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         let mut all = self.recognition.gradients(gradients);
         all.extend(self.generative.gradients(gradients));

@@ -1,4 +1,4 @@
-//! Latent models as the training loop sees them.
+//! Latent models in the training loop.
 
 use anyhow::{Context as _, Result};
 use burn::tensor::{Device, Tensor};
@@ -18,7 +18,7 @@ use crate::nn::Parameters;
 use crate::nn::tensors::to_vec;
 use crate::random::{Purpose, stream};
 
-/// The list that holds the logarithms of the outputs' noise variances.
+/// The parameter with the log-variances of the outputs' noise.
 pub(super) const LOG_NOISE: &str = "generative.output.log_noise";
 
 impl Architecture for LatentNets {
@@ -30,8 +30,8 @@ impl Architecture for LatentNets {
         LatentNets::new(config, latent, data.target_names.len())
     }
 
-    /// One scaler, that of the rows to be explained, for what is read as well: what is expected of a missing value can then be fed
-    /// in its place.
+    /// One scaler, that of the targets, for inputs as well: the prediction of a missing value can then
+    /// replace it in the input.
     fn scaling(&self, data: &Dataset) -> Scaling {
         let targets = Scaling::fit(&data.train).targets;
         Scaling { inputs: targets.clone(), targets }
@@ -86,23 +86,26 @@ impl Architecture for LatentNets {
         }
         let BoundEstimate { reconstruction, divergence, .. } =
             mean_bound(self, parameters, batches(), draws, config.seed)?;
-        // With a part of the divergence, this bounds the loss of denoised rows: see `bound`.
+        // With part of the divergence, this bounds the loss of denoised rows: see `bound`.
         Some(ValidationLoss { nll: reconstruction + divergence_weight * divergence, kl: Some(divergence) })
     }
 }
 
-/// How much divergences from priors count.
+/// Weights of the divergences from priors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DivergenceWeights {
-    /// That of the latent variables in what is printed, of which 1 makes a bound on the likelihood of rows before they are seen.
+    /// Of the latent variables, in the printed bound; 1 bounds the likelihood of rows before they are
+    /// observed.
     pub(super) latents: f64,
-    /// How much of that the gradient has by now, at most 1.
+    /// Fraction of that in the gradient during warm-up, at most 1.
     pub(super) warmth: f64,
-    /// That of the generative net's weights, if they have distributions.
+    /// Of the generative network's weights, if they have distributions.
     pub(super) weights: Option<f32>,
 }
 
-/// Bound and gradient of a batch, after what the recognition net is shown of it; in the bound, the divergence of the latent variables has its share from the beginning, in the gradient as much as is warm.
+/// Bound and gradient of a batch, of which the recognition network reads `shown`. In the bound, the
+/// divergence of the latent variables has its full weight from the start; in the gradient, the fraction of
+/// the warm-up.
 pub(super) fn loss_and_gradient(
     nets: &LatentNets,
     parameters: &Parameters,
@@ -134,7 +137,7 @@ pub(super) fn loss_and_gradient(
     Some(LossAndGradient { nll, divergence, steps, gradients, states: Vec::new() })
 }
 
-/// The two parts of a bound in nats per time step, densities in standardised units.
+/// The two terms of the bound in nats per time step, with densities in standardised units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoundEstimate {
     /// −E_q[ln p(x|z)].
@@ -145,7 +148,7 @@ pub struct BoundEstimate {
     pub steps: usize,
 }
 
-/// The bound of several batches, with draws that depend on the seed alone; nothing if no value counts.
+/// The bound of several batches, with draws that depend only on the seed; nothing if all values are masked.
 pub(super) fn mean_bound(
     nets: &LatentNets,
     parameters: &Parameters,

@@ -1,4 +1,4 @@
-//! Networks that may read a sequence from both of its ends (Bayer 2015, thesis, 1.3.5).
+//! Bidirectional networks (Bayer 2015, thesis, 1.3.5).
 
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use quaver::checkpoint::ModelSpec;
@@ -7,17 +7,17 @@ use super::Parameters;
 use super::net::{ForwardOptions, ForwardPass, LayerPass, MomentTensors, forward_moments, output_map, sum};
 use super::tensors::{LayerStack, LayerTensors, ParameterTensors};
 
-/// The tensors of a network, and of the layers that read backwards if it has any.
+/// The tensors of a network, and those of the layers that read the sequence backwards, if it has any.
 #[derive(Clone, Debug)]
 pub struct Bidirectional {
-    /// From the beginning to the end; the output map is here.
+    /// Reads from the first step to the last, and has the output map.
     pub forward_net: ParameterTensors,
-    /// From the end to the beginning.
+    /// Reads from the last step to the first.
     pub backward_layers: Option<LayerStack>,
 }
 
 impl Bidirectional {
-    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    /// Copies parameters to a device; gradients are tracked if the device supports autodiff.
     ///
     /// # Panics
     /// If the parameters are not those of such a network.
@@ -34,7 +34,7 @@ impl Bidirectional {
         }
     }
 
-    /// The gradient of each parameter: those of the net that reads ahead, then the others.
+    /// The gradient of each parameter: those of the forward network, then those of the backward layers.
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         let mut all = self.forward_net.gradients(gradients);
         all.extend(
@@ -43,8 +43,8 @@ impl Bidirectional {
         all
     }
 
-    /// The whole net from its start. The two directions meet after every layer, where they are added:
-    /// ẏ_t = →y_t + ←y_t, and both read ẏ_t in the layer above (Bayer 2015, thesis, 1.3.5).
+    /// A forward pass from zero states. The two directions are added after every layer, ẏ_t = →y_t + ←y_t,
+    /// and both read ẏ_t in the next layer (Bayer 2015, thesis, 1.3.5).
     pub fn forward(
         &self,
         spec: &ModelSpec,
@@ -81,18 +81,18 @@ impl Bidirectional {
     }
 }
 
-/// Steps of each lane that are not padding, which comes after them.
+/// Steps of each lane; padding follows them.
 #[derive(Clone, Copy, Debug)]
 pub struct Lengths<'a>(pub &'a [usize]);
 
 impl Lengths<'_> {
-    /// Whether a step of a lane belongs to its sequence.
+    /// Whether a step of a lane is part of its sequence.
     pub fn holds(&self, step: usize, lane: usize) -> bool {
         step < self.0[lane]
     }
 
-    /// Where each row of [steps × lanes] comes from if every lane is turned round; padding stays where it is. Turning
-    /// round twice changes nothing.
+    /// Source row of each row of [steps × lanes] when every lane is reversed within its length; padding stays
+    /// in place. Reversing twice changes nothing.
     fn reversal(&self, steps: usize, device: &Device) -> Tensor<1, Int> {
         let lanes = self.0.len();
         let source = |row: usize| {

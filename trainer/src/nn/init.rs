@@ -13,14 +13,14 @@ use crate::random::{Purpose, choose, normal, stream};
 const FORGET_GATE: usize = 1;
 
 impl InitConfig {
-    /// Draws the parameters of a network of plain weights.
+    /// Initial parameters of a network with point weights.
     pub fn parameters(&self, spec: &ModelSpec, seed: u64) -> Parameters {
         self.parameters_for(spec, TrainingMethod::default(), seed)
     }
 
-    /// Draws the parameters of a network; the same seed gives the same numbers on every machine.
+    /// Initial parameters of a network; a seed gives the same numbers on every machine.
     ///
-    /// Biases are zero unless asked otherwise, but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
+    /// Biases are zero by default, except those of forget gates, which are 1: a new LSTM then does not forget
     /// before it has learned what to remember. The noise variance starts at 1, the variance of the targets.
     pub fn parameters_for(&self, spec: &ModelSpec, method: TrainingMethod, seed: u64) -> Parameters {
         let mut rng = stream(seed, Purpose::Initialisation);
@@ -33,7 +33,7 @@ impl InitConfig {
             self.fill_bias(next(), layer.cell, &mut rng);
         }
         let units = layer_inputs(spec, spec.layers.len());
-        // A net for changes begins with none.
+        // A residual network starts by predicting no change.
         let output_std_dev = if spec.target.is_residual() { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
         weight.fill_with(|| (output_std_dev * normal(&mut rng)) as f32);
@@ -62,7 +62,8 @@ impl InitConfig {
         parameters
     }
 
-    /// Variances of the weights, all of one map alike, and the prior that suits them best: the one with their moments.
+    /// Variances of the weights, equal within one affine map, and the prior that fits them best: the one with
+    /// their moments.
     fn fill_variances(&self, spec: &ModelSpec, parameters: &mut Parameters) {
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for (name, _, columns) in maps(spec) {
@@ -82,7 +83,7 @@ impl InitConfig {
         fill(parameters, "prior.log_var", libm::log(squares / count - mean * mean) as f32);
     }
 
-    /// Fills the weights of one layer, [rows, inputs + units], or [units, inputs] if it is not recurrent.
+    /// Weights of one layer, [rows, inputs + units], or [units, inputs] without recurrence.
     fn fill_weight(&self, weight: &mut [f32], layer: &LayerSpec, inputs: usize, rng: &mut impl Rng) {
         let (units, gates) = (usize::from(layer.units), layer.cell.gates());
         let input_std_dev = self.input_std_dev.map_or(1.0 / (inputs as f64).sqrt(), f64::from);
@@ -97,7 +98,8 @@ impl InitConfig {
         }
     }
 
-    /// A sparse Gaussian matrix scaled to its spectral radius (Bayer 2015, thesis, 1.3.3 and 2.5.2).
+    /// A sparse Gaussian matrix, scaled to the spectral radius if one is set (Bayer 2015, thesis, 1.3.3 and
+    /// 2.5.2).
     fn recurrent(&self, units: usize, rng: &mut impl Rng) -> DMatrix<f64> {
         let used = if self.sparse == 0 { units } else { units.min(self.sparse.into()) };
         let std_dev = self.recurrent_std_dev.map_or(1.0 / (used as f64).sqrt(), f64::from);
@@ -109,7 +111,7 @@ impl InitConfig {
         }
         if let Some(wanted) = self.spectral_radius.filter(|_| units > 0) {
             let radius = spectral_radius(&matrix);
-            // A matrix without any cycle has radius 0, and no factor can change that.
+            // A matrix without cycles is nilpotent: its radius is 0, and no factor changes that.
             if radius > 0.0 {
                 matrix *= f64::from(wanted) / radius;
             }
@@ -119,7 +121,7 @@ impl InitConfig {
 
     fn fill_bias(&self, bias: &mut [f32], cell: CellKind, rng: &mut impl Rng) {
         match cell {
-            // Drawn only where asked for: a draw more would change all those after it.
+            // Drawn only if configured: an additional draw would change all later ones.
             CellKind::Dense(_) if self.bias_std_dev > 0.0 => {
                 bias.fill_with(|| (f64::from(self.bias_std_dev) * normal(rng)) as f32);
             }
@@ -131,12 +133,12 @@ impl InitConfig {
     }
 }
 
-/// Largest magnitude of an eigenvalue.
+/// Largest absolute eigenvalue.
 fn spectral_radius(matrix: &DMatrix<f64>) -> f64 {
     matrix.complex_eigenvalues().iter().map(|value| value.norm()).fold(0.0, f64::max)
 }
 
-/// Gives all numbers of a list the same value.
+/// Sets all numbers of a list to one value.
 fn fill(parameters: &mut Parameters, name: &str, value: f32) {
     if let Some(named) = parameters.get_mut(name) {
         named.values.fill(value);

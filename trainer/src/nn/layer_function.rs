@@ -6,11 +6,12 @@ use super::recurrence::{
     Gradients, LayerInput, LayerState, LayerTape, MomentSlices, Recurrence, RecurrentWeights, Traces,
 };
 
-/// A layer as a function of both pre-activation moments, the recurrent weights and the coefficients of noise and scale.
+/// A layer as a function of its pre-activation moments, its recurrent weights, and the coefficients of noise
+/// and scale.
 ///
-/// Weights are [rows, units], or [2 · rows, units] with the means first and the variances second. The value is
-/// [2, steps · lanes, units]; if states are carried over, what units keep besides their state follows behind the
-/// last step, and no gradient comes back from there.
+/// Weights are [rows, units], or [2 · rows, units] with means first and variances second. The value is [2,
+/// steps · lanes, units]; if states are carried, the memory of the cells follows the last step, without a
+/// gradient.
 #[derive(Clone, Debug)]
 pub(super) struct RecurrentFunction {
     pub(super) recurrence: Recurrence,
@@ -18,11 +19,11 @@ pub(super) struct RecurrentFunction {
     pub(super) start: Option<LayerState>,
 }
 
-/// A layer without recurrence, as a function of both pre-activation moments and the same coefficients.
+/// A layer without recurrence, as a function of its pre-activation moments and the same coefficients.
 #[derive(Clone, Debug)]
 pub(super) struct DenseFunction(pub(super) Recurrence);
 
-/// A layer with its noise and its scale.
+/// The layer with its noise and its scale.
 fn filled(layer: Recurrence, coefficients: &[f32]) -> Recurrence {
     let [mean, square, var, constant, variance_scale] =
         *coefficients.first_chunk().expect("four coefficients of the noise and one scale");
@@ -75,13 +76,13 @@ impl HostFunction<4> for RecurrentFunction {
     }
 }
 
-/// Two planes of states, each with its plane of memory behind it.
+/// Means and variances of the states, each followed by those of the memory.
 fn interleave(states: &[f32], memory: &[f32]) -> Vec<f32> {
     let (states, memory) = (MomentSlices::halves(states), MomentSlices::halves(memory));
     [states.mean, memory.mean, states.var, memory.var].concat()
 }
 
-/// The two planes without the memory behind each.
+/// Means and variances of the states without the memory that follows each.
 fn without_memory(values: &[f32], tape: &LayerTape) -> Vec<f32> {
     let MomentSlices { mean, var } = MomentSlices::halves(values);
     let count = mean.len() - tape.memory.len() / 2;
@@ -89,7 +90,7 @@ fn without_memory(values: &[f32], tape: &LayerTape) -> Vec<f32> {
 }
 
 impl DenseFunction {
-    /// All steps of all sequences side by side, since none waits for another.
+    /// All steps of all sequences as lanes, since they are independent.
     fn input<'a>(&self, mean: &'a [f32], var: &'a [f32]) -> LayerInput<'a> {
         let weights = RecurrentWeights { mean: &[], var: None };
         LayerInput {

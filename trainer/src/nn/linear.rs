@@ -1,7 +1,7 @@
-//! Large matrix products of the network as nodes of the autodiff graph.
+//! Large matrix products as nodes of the autodiff graph.
 //!
-//! The maps into a layer and out of the last one see all steps at once, so each is a single large product. Rows are
-//! shared among threads; no result depends on how many there are.
+//! The affine maps into a layer and out of the last one process all steps at once, so each is a single large
+//! product. Rows are distributed over threads; no result depends on the number of threads.
 
 use burn::tensor::Tensor;
 
@@ -10,7 +10,7 @@ use super::parallel;
 use super::product::{Packed, Strided, add_product};
 use super::recurrence::Traces;
 
-/// Rows of a result that one task computes: enough to be worth a task, few enough to keep every core busy.
+/// Rows of the result per task: enough to amortise a task, few enough to keep every core busy.
 const ROWS_PER_TASK: usize = 64;
 
 /// The same for gradients of weights, which have few rows and many terms.
@@ -81,7 +81,7 @@ fn add_rows(out: &mut [f32], a: Strided<'_>, b: &Packed, rows_per_task: usize, t
     parallel::for_each(threads, tasks, |(task, out)| add_product(out, a.skip_rows(task * rows_per_task), b));
 }
 
-/// Of input and weight.
+/// A function of input and weight.
 impl HostFunction<2> for Linear {
     type Tape = ();
 
@@ -108,7 +108,7 @@ impl HostFunction<2> for Linear {
     }
 }
 
-/// Of input, weight and bias.
+/// A function of input, weight and bias.
 impl HostFunction<3> for Linear {
     type Tape = ();
 

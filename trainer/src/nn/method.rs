@@ -1,40 +1,40 @@
-//! What a network is beyond its architecture while it is trained: what is uncertain, what is learned.
+//! The training method of a network, beyond its architecture: which quantities are distributions, and which
+//! are learned.
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{NetworkConfig, WeightPosterior, WeightsConfig};
 
-/// How a network is trained. The default: weights are plain numbers, noise and scales are given.
+/// How a network is trained. The default has point weights, and fixed noise and scales.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrainingMethod {
-    /// What is learned of each weight.
+    /// What is learned for each weight.
     pub posterior: WeightPosterior,
     /// Noise on the weights.
     pub weight_noise: WeightNoise,
-    /// Lower bound β_min of the factors β on the variances of all layers, if those are learned (Bayer 2015, thesis,
-    /// 2.6.1).
+    /// Lower bound β_min of the factors β on the variances of all layers, if those are learned (Bayer 2015,
+    /// thesis, 2.6.1).
     pub scale_min: Option<f32>,
     /// Whether the keep probabilities of dropout are learned.
     pub learned_keep: bool,
-    /// Whether the variance of a Gaussian output is what the network carries, and nothing else (Bayer 2015, thesis,
-    /// 2.6.1).
+    /// Whether the variance of a Gaussian output is the propagated one only (Bayer 2015, thesis, 2.6.1).
     pub implicit_variance: bool,
 }
 
-/// Noise on the weights of all affine maps; biases are left alone (Bayer 2015, thesis, 2.7).
+/// Noise on the weights of all affine maps, not on the biases (Bayer 2015, thesis, 2.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum WeightNoise {
-    /// None.
+    /// No noise.
     #[default]
     None,
-    /// A Gaussian summand: τ + s².
+    /// Additive Gaussian noise: variance τ + s².
     Gaussian {
-        /// Variance s² of the summand.
+        /// Variance s² of the noise.
         var: f32,
     },
-    /// DropConnect: each weight is there with a probability p, hence μ̃ = pμ, τ̃ = p(1−p)μ² + pτ.
+    /// DropConnect: each weight is kept with probability p, hence μ̃ = pμ, τ̃ = p(1−p)μ² + pτ.
     DropConnect {
-        /// The probability p.
+        /// The keep probability p.
         keep: f32,
     },
 }

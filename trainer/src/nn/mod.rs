@@ -1,10 +1,11 @@
-//! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole net on
-//! Burn.
+//! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole
+//! network on Burn.
 //!
-//! A batch walks through this module bottom up: [`net`] puts noise ([`unit_noise`]) on it and maps it to pre-activations with
-//! Burn, [`host_node`] hands those to [`recurrence`], whose blocks of sequences run in [`parallel`] on the products of
-//! [`product`]. Parameters are plain lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the
-//! time of one step only, so that saving, resuming and exporting need nothing of Burn.
+//! A batch passes through this module from the outside in: [`net`] adds noise ([`noise_layer`]) and computes
+//! pre-activations with Burn, [`host_node`] passes them to [`recurrence`], whose blocks of sequences run in
+//! [`parallel`] on the matrix products of [`product`]. Parameters are named lists of numbers
+//! ([`parameters`]); they become tensors ([`tensors`]) for the duration of one step only, so that saving,
+//! resuming and exporting are independent of Burn.
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;

@@ -2,11 +2,11 @@
 
 use quaver::checkpoint::UnitNoise;
 
-/// Noise as the coefficients of what it does to a unit of mean m and variance v:
-/// m̃ = `mean`·m and ṽ = `square`·m² + `var`·v + `constant`.
+/// Noise as coefficients of its effect on a unit with mean m and variance v: m̃ = `mean`·m and ṽ =
+/// `square`·m² + `var`·v + `constant`.
 ///
-/// Every kind of noise that a model can hold has this form (Bayer 2015, thesis, 2.3.4 and 2.5), so that kernels
-/// need no case distinction in their loops.
+/// Every [`UnitNoise`] has this form (Bayer 2015, thesis, 2.3.4 and 2.5), so that kernels need no case
+/// distinction in their loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseCoefficients {
     /// Factor on the mean.
@@ -15,7 +15,7 @@ pub struct NoiseCoefficients {
     pub square: f32,
     /// Factor on the variance.
     pub var: f32,
-    /// What is added to the variance.
+    /// Added to the variance.
     pub constant: f32,
 }
 
@@ -35,7 +35,7 @@ impl From<UnitNoise> for NoiseCoefficients {
 }
 
 impl NoiseCoefficients {
-    /// No noise: every unit stays as it is.
+    /// No noise: every unit is unchanged.
     pub const SILENT: NoiseCoefficients =
         NoiseCoefficients { mean: 1.0, square: 0.0, var: 1.0, constant: 0.0 };
 
@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn dropout_has_the_moments_of_a_masked_unit() {
-        // A unit that is ±1 around 3 (mean 3, variance 1), kept with probability 0.8: four equally simple cases.
+        // A unit that is ±1 around 3 (mean 3, variance 1), kept with probability 0.8: four equally simple
+        // cases.
         let (keep, values) = (0.8_f64, [2.0_f64, 4.0]);
         let mean: f64 = values.iter().map(|x| keep * x / 2.0).sum();
         let square: f64 = values.iter().map(|x| keep * x * x / 2.0).sum();

@@ -1,4 +1,4 @@
-//! Noise on units and factors on variances on Burn, given or learned.
+//! Noise on units and variance scales as Burn tensors, fixed or learned.
 
 use burn::tensor::{Device, Tensor};
 
@@ -8,23 +8,23 @@ use super::noise_coefficients::NoiseCoefficients;
 /// Noise on units before an affine map.
 #[derive(Clone, Debug)]
 pub enum NoiseLayer {
-    /// Given.
+    /// With fixed coefficients.
     Fixed(NoiseCoefficients),
-    /// Dropout with a keep probability that is learned, one number.
+    /// Dropout with a learned keep probability, [1].
     Dropout(Box<Tensor<1>>),
 }
 
-/// A factor on variances.
+/// The factor β on variances.
 #[derive(Clone, Debug)]
 pub enum VarianceScale {
-    /// Given.
+    /// Fixed.
     Fixed(f32),
-    /// Learned, one number.
+    /// Learned, [1].
     Learned(Box<Tensor<1>>),
 }
 
 impl NoiseLayer {
-    /// Moments after the noise, leaving out what changes nothing and variances that are all zero.
+    /// Moments after the noise. Terms that are zero are not computed.
     pub fn apply(&self, input: MomentTensors) -> MomentTensors {
         match self {
             NoiseLayer::Fixed(noise) => {
@@ -90,7 +90,7 @@ impl VarianceScale {
     }
 }
 
-/// ṽ = square·m² + var·v + constant, leaving out what is zero.
+/// ṽ = square·m² + var·v + constant; terms that are zero are not computed.
 fn fixed_var(input: &MomentTensors, noise: NoiseCoefficients) -> Option<Tensor<2>> {
     let carried = input.var.clone().map(|var| if noise.var == 1.0 { var } else { var * noise.var });
     let made = (noise.square != 0.0).then(|| input.mean.clone() * input.mean.clone() * noise.square);

@@ -8,10 +8,10 @@ use quaver::checkpoint::{
 
 use crate::config::{CellName, Config, NetworkConfig, NoiseConfig, NoiseKind};
 
-/// The predictor of a config for this many input and target channels, with weights of 32 bits.
+/// The predictor of a config with these numbers of input and target channels, in f32.
 ///
 /// # Errors
-/// When the runtime does not take as many channels.
+/// When the runtime does not support that many channels.
 pub fn predictor_spec(config: &Config, inputs: usize, outputs: usize) -> Result<ModelSpec> {
     let width = |what: &str, count: usize| {
         ensure!(
@@ -24,7 +24,7 @@ pub fn predictor_spec(config: &Config, inputs: usize, outputs: usize) -> Result<
     Ok(model_spec(&config.network(), inputs, outputs, config.target()))
 }
 
-/// A network of these widths, with weights of 32 bits.
+/// A network of these widths, in f32.
 pub fn model_spec(network: &NetworkConfig, inputs: u16, outputs: u16, target: Target) -> ModelSpec {
     let NetworkConfig { model, noise, weights } = network;
     let (cell, weight_variance) = (CellKind::from(model.cell), weights.has_variance());
@@ -62,7 +62,7 @@ pub fn model_spec(network: &NetworkConfig, inputs: u16, outputs: u16, target: Ta
     }
 }
 
-/// Noise that changes nothing is no noise at all, which the runtime then does not pay for.
+/// The noise of one affine map. Noise without effect is [`UnitNoise::None`], which costs the runtime nothing.
 fn unit_noise(noise: &NoiseConfig, keep: f32, var: f32) -> UnitNoise {
     match noise.kind {
         NoiseKind::Dropout if keep < 1.0 => UnitNoise::Dropout { keep },

@@ -1,4 +1,4 @@
-//! Parameters as Burn tensors, for the time of one step.
+//! Parameters as Burn tensors, for the duration of one step.
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
@@ -8,21 +8,21 @@ use super::method::{TrainingMethod, WeightNoise};
 use super::noise_layer::{NoiseLayer, VarianceScale};
 use super::parameters::{NamedTensor, Parameters};
 
-/// Moments of the weights and biases of one affine map, noise on weights included.
+/// Moments of the weights and biases of one affine map, including noise on weights.
 #[derive(Clone, Debug)]
 pub struct AffineTensors {
     /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
     /// Means of the biases, [rows].
     pub bias: Tensor<1>,
-    /// Variances of the weights, unless all are zero.
+    /// Variances of the weights; `None` if all are zero.
     pub weight_var: Option<Tensor<2>>,
-    /// Variances of the biases, unless all are zero.
+    /// Variances of the biases; `None` if all are zero.
     pub bias_var: Option<Tensor<1>>,
 }
 
 impl AffineTensors {
-    /// Some of the columns. Biases belong to all of them.
+    /// Some of the columns, with all biases.
     pub fn columns(&self, range: std::ops::Range<usize>) -> AffineTensors {
         let rows = 0..self.weight.dims()[0];
         let cut = |matrix: Tensor<2>| matrix.slice([rows.clone(), range.clone()]);
@@ -35,7 +35,7 @@ impl AffineTensors {
     }
 }
 
-/// A layer.
+/// The tensors of a layer.
 #[derive(Clone, Debug)]
 pub struct LayerTensors {
     /// Its affine map, columns [x, h].
@@ -48,7 +48,7 @@ pub struct LayerTensors {
     pub scale: VarianceScale,
 }
 
-/// The output map.
+/// The tensors of the output map.
 #[derive(Clone, Debug)]
 pub struct OutputTensors {
     /// Its affine map.
@@ -59,14 +59,14 @@ pub struct OutputTensors {
     pub scale: VarianceScale,
 }
 
-/// The normal distributions that all weights and biases have, and the one they were expected to have.
+/// The posterior distributions of all weights and biases, and their prior.
 #[derive(Clone, Debug)]
 pub struct Posteriors {
-    /// Means and logarithms of variances, list by list.
+    /// Means and log-variances, list by list.
     pub weights: Vec<(Tensor<1>, Tensor<1>)>,
-    /// Mean of the prior, one number.
+    /// Mean of the prior, [1].
     pub prior_mean: Tensor<1>,
-    /// Logarithm of the prior's variance, one number.
+    /// Log-variance of the prior, [1].
     pub prior_log_var: Tensor<1>,
 }
 
@@ -79,9 +79,9 @@ pub struct ParameterTensors {
     pub layers: Vec<LayerTensors>,
     /// The output map.
     pub output: OutputTensors,
-    /// Logarithm of each output's noise variance, for a Gaussian likelihood with one.
+    /// Logarithm of each output's noise variance, for a Gaussian likelihood with learned noise.
     pub log_noise: Option<Tensor<1>>,
-    /// The distributions of the weights, if they have variances that are learned.
+    /// The posterior distributions, if variances of weights are learned.
     pub posteriors: Option<Posteriors>,
     /// How the network is trained.
     pub method: TrainingMethod,
@@ -110,14 +110,14 @@ impl ParameterTensors {
         }
     }
 
-    /// Takes the gradient of each parameter out of `gradients`, in the order of [`Parameters`].
+    /// The gradient of each parameter, in the order of [`Parameters`].
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
 }
 
-/// The layers of a network without its output map, as tensors on a device: the half of a bidirectional net that reads
-/// backwards.
+/// The layers of a network without its output map, as tensors on a device: the backward half of a
+/// bidirectional network.
 #[derive(Clone, Debug)]
 pub struct LayerStack {
     leaves: Vec<Tensor<1>>,
@@ -142,7 +142,7 @@ impl LayerStack {
     }
 }
 
-/// The parameters on a device, each a flat list, to be found by name.
+/// The parameters on a device, each a flat list, accessible by name.
 struct Leaves<'a> {
     parameters: &'a Parameters,
     tensors: Vec<Tensor<1>>,

@@ -1,5 +1,5 @@
-//! Predictions of whole sequences in raw units, from the trained network or from the runtime, and the score of a single
-//! predicted value.
+//! Predictions of whole sequences in raw units, by the trained network or by the runtime, and the score of a
+//! single predicted value.
 
 mod scored_value;
 mod sequence;

@@ -1,13 +1,13 @@
-//! What one predicted value earns when the truth turns out.
+//! The score of one predicted value, given the observation.
 
 use std::f64::consts::{PI, SQRT_2};
 
 use quaver::checkpoint::Likelihood;
 
-/// Probabilities are kept this far from 0 and 1, as in the runtime's surprise score.
+/// Probabilities are clamped to this distance from 0 and 1, as in the runtime's surprise score.
 const PROBABILITY_MARGIN: f64 = 1e-7;
 
-/// Whether outputs are normal; otherwise they are probabilities of ones.
+/// Whether outputs are normally distributed; otherwise they are probabilities of ones.
 pub(crate) fn is_normal(likelihood: Likelihood) -> bool {
     match likelihood {
         Likelihood::Gaussian | Likelihood::Heteroscedastic => true,
@@ -15,7 +15,7 @@ pub(crate) fn is_normal(likelihood: Likelihood) -> bool {
     }
 }
 
-/// A prediction and what was observed.
+/// A prediction and the observed value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredValue {
     pub(crate) observed: f64,
@@ -29,7 +29,7 @@ impl ScoredValue {
         self.observed - self.mean
     }
 
-    /// The whole predicted variance, never zero.
+    /// The total predicted variance, never zero.
     pub(crate) fn variance(&self) -> f64 {
         (self.epistemic + self.aleatoric).max(f64::from(f32::MIN_POSITIVE))
     }
@@ -39,7 +39,7 @@ impl ScoredValue {
         self.error() / self.variance().sqrt()
     }
 
-    /// The mean as a probability of a one, never quite certain.
+    /// The mean as a probability of a one, clamped.
     fn probability(&self) -> f64 {
         self.mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN)
     }
@@ -54,15 +54,16 @@ impl ScoredValue {
                 let p = self.probability();
                 -self.observed * p.ln() - (1.0 - self.observed) * (1.0 - p).ln()
             }
-            // The class that occurred pays; summed over classes that is −ln p of it.
+            // Summed over classes, this is −ln p of the class that occurred.
             Likelihood::Categorical => -self.observed * self.probability().ln(),
         }
     }
 
     /// The continuous ranked probability score ∫ (F(x) − 1[x ≥ observed])² dx.
     ///
-    /// Of a normal it is σ (z (2Φ(z) − 1) + 2φ(z) − 1/√π) (Gneiting and Raftery 2007, section 4.2); of a probability
-    /// the distribution function is 1 − p between 0 and 1, which leaves the squared error: the Brier score.
+    /// For a normal distribution it is σ (z (2Φ(z) − 1) + 2φ(z) − 1/√π) (Gneiting and Raftery 2007, section
+    /// 4.2). For a Bernoulli distribution, F is 1 − p between 0 and 1, which leaves the squared error: the
+    /// Brier score.
     pub(crate) fn crps(&self, likelihood: Likelihood) -> f64 {
         if !is_normal(likelihood) {
             return self.error() * self.error();

@@ -1,4 +1,4 @@
-//! What a model says of every step of every sequence, in raw units.
+//! Predictions for every step of every sequence, in raw units.
 
 use quaver::Model;
 use quaver::checkpoint::{Likelihood, ModelSpec, Target};
@@ -12,14 +12,14 @@ use crate::nn::{BatchPrediction, Parameters, predict};
 pub struct SequencePrediction {
     /// Expected values.
     pub mean: Rows,
-    /// Propagated part of the variances.
+    /// Epistemic variances: the propagated part.
     pub epistemic: Rows,
-    /// Noise part of the variances.
+    /// Aleatoric variances: the noise part.
     pub aleatoric: Rows,
 }
 
 impl SequencePrediction {
-    /// Room for this many predictions, all zero.
+    /// Predictions that are all zero.
     pub(crate) fn zeros(steps: usize, outputs: usize) -> Self {
         let rows = || Rows { channels: outputs, values: vec![0.0; steps * outputs] };
         SequencePrediction { mean: rows(), epistemic: rows(), aleatoric: rows() }
@@ -30,7 +30,7 @@ impl SequencePrediction {
         self.epistemic.row(step)[output] + self.aleatoric.row(step)[output]
     }
 
-    /// Puts one prediction in its place.
+    /// Sets the prediction of one value.
     pub(crate) fn set(&mut self, step: usize, output: usize, mean: f32, epistemic: f32, aleatoric: f32) {
         let place = step * self.mean.channels + output;
         self.mean.values[place] = mean;
@@ -46,10 +46,10 @@ impl SequencePrediction {
     }
 }
 
-/// Sequences of one batch when evaluating: enough to use wide products, few enough for memory.
+/// Sequences per batch in evaluation: enough for wide products, few enough for memory.
 const ROWS: usize = 64;
 
-/// Forecasts by the net as it was trained, in batches.
+/// Predictions by the trained network, in batches.
 pub fn predict_by_network(
     spec: &ModelSpec,
     parameters: &Parameters,
@@ -66,7 +66,7 @@ pub fn predict_by_network(
     predictions
 }
 
-/// Puts what a network says of a batch in its place, in raw units.
+/// Copies the predictions for a batch into those of its sequences, in raw units.
 pub(crate) fn write_batch(
     predictions: &mut [SequencePrediction],
     likelihood: Likelihood,
@@ -92,7 +92,7 @@ pub(crate) fn write_batch(
     }
 }
 
-/// Forecasts by the runtime itself, sample by sample, as a device makes them.
+/// Predictions by the runtime, sample by sample, as on a device.
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.

@@ -1,5 +1,5 @@
-//! Runs of either kind: a predictor, or a latent model. [`train`] trains what the config asks for, and [`TrainedState`] is what a run has
-//! learned.
+//! Runs of either kind, a predictor or a latent model: [`train`] trains what a config describes, and
+//! [`TrainedState`] is the result of a run.
 
 mod trained_state;
 
@@ -16,14 +16,15 @@ use crate::latent::LatentNets;
 
 pub use trained_state::TrainedState;
 
-/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
+/// Trains the model of a config on `data` and keeps the run in the folder `out`.
 ///
-/// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted. A run that was stopped before it had written its first state begins again.
+/// With `resume`, the run in that folder continues after its last completed epoch, and ends with the same
+/// bits as a run that was never interrupted. A run that was stopped before it saved its first state starts
+/// again.
 ///
 /// # Errors
-/// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
-/// a number; in that case the state before that epoch stays in the folder.
+/// When the folder contains another run, or none to resume; when a file cannot be written; or when the loss
+/// is no longer finite, in which case the state before that epoch stays in the folder.
 pub fn train(
     config: &Config,
     data: &Dataset,

@@ -1,4 +1,4 @@
-//! The state of a run whose kind is not known before it is read.
+//! The state of a run of either kind.
 
 use std::fs::File;
 use std::io::Read;
@@ -19,7 +19,7 @@ pub enum TrainedState {
 }
 
 impl TrainedState {
-    /// Reads a state and checks that it is whole and consistent.
+    /// Reads a state and checks its integrity.
     ///
     /// # Errors
     /// As [`RunState::load`].
@@ -27,7 +27,7 @@ impl TrainedState {
         let mut magic = [0; 8];
         let mut file =
             File::open(path).with_context(|| format!("cannot read the state `{}`", path.display()))?;
-        // A file too short to have a beginning is not a latent model's; reading it as the other kind says so.
+        // A file too short for the magic bytes is read as a predictor's, which reports the error.
         let latent = file.read_exact(&mut magic).is_ok() && magic == *LatentNets::MAGIC;
         if latent {
             return Ok(TrainedState::Latent(Box::new(RunState::load(path)?)));
@@ -35,7 +35,7 @@ impl TrainedState {
         Ok(TrainedState::Predictor(Box::new(RunState::load(path)?)))
     }
 
-    /// Epochs done.
+    /// Epochs completed.
     pub fn epochs(&self) -> usize {
         match self {
             TrainedState::Predictor(state) => state.epoch,

@@ -1,4 +1,4 @@
-//! A search as a page: who won, and what mattered.
+//! The report of a search.
 
 use super::importance::{KeyImportance, number};
 use super::leaderboard::shown;
@@ -6,12 +6,12 @@ use super::{Leaderboard, LeaderboardEntry, TrialStatus};
 use crate::report::plot::{self, Bar, Bars, TrialMark, Trials, Values};
 use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 
-/// Rows of the leaderboard that the page shows.
+/// Rows of the leaderboard in the report.
 const SHOWN: usize = 30;
 
-/// The page of a search.
+/// The report of a search.
 pub fn page(title: &str, leaderboard: &Leaderboard) -> Report {
-    let mut sections = vec![what_mattered(leaderboard)];
+    let mut sections = vec![importance(leaderboard)];
     sections.extend(leaderboard.importance.iter().map(|key| by_value(key, leaderboard)));
     sections.push(ranking(leaderboard));
     Report {
@@ -39,12 +39,12 @@ fn key_figures(leaderboard: &Leaderboard) -> Vec<KeyFigure> {
     figures.push(KeyFigure::new(
         "failed",
         count(TrialStatus::Failed).to_string(),
-        "trials that could not go on",
+        "trials that could not continue",
     ));
     figures
 }
 
-fn what_mattered(leaderboard: &Leaderboard) -> Section {
+fn importance(leaderboard: &Leaderboard) -> Section {
     let bar = |key: &KeyImportance| Bar {
         label: key.key.clone(),
         value: 100.0 * key.explained as f32,
@@ -53,9 +53,9 @@ fn what_mattered(leaderboard: &Leaderboard) -> Section {
     };
     let bars: Vec<Bar> = leaderboard.importance.iter().map(bar).collect();
     Section {
-        heading: "What mattered".into(),
-        text: "How much of the trials' order, after the epochs that all of them got, each key explains by itself, adjusted \
-               for chance. A correlation above 0 means that smaller values were better."
+        heading: "Importance of keys".into(),
+        text: "Fraction of the variance of the trials' ranks after the first stage that each key explains by itself, adjusted \
+               for chance. A positive correlation means that smaller values were better."
             .into(),
         body: Body::Svg(plot::bars(&Bars { bars: &bars, unit: "%" })),
     }

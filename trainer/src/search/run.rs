@@ -14,53 +14,54 @@ use super::{Leaderboard, LeaderboardEntry, Trial, TrialProgress, TrialStatus};
 use crate::config::Config;
 use crate::files;
 
-/// What a search is told.
+/// The settings of a search.
 #[derive(Clone, Debug)]
 pub struct SearchPlan {
     /// The config with a `[search]` section.
     pub config: PathBuf,
     /// Values set on the command line.
     pub overrides: Vec<String>,
-    /// Where relative paths of data start; at the config's folder unless given.
+    /// Folder for relative paths of data; that of the config if not set.
     pub data_dir: Option<PathBuf>,
-    /// How many trials to draw.
+    /// Number of trials.
     pub trials: usize,
-    /// How many of them train at the same time.
+    /// Number of trials that train at the same time.
     pub jobs: usize,
     /// The folder of the search.
     pub out: PathBuf,
 }
 
-/// Something that follows a search, from several threads. Every method may be left out.
+/// An observer of a search, called from several threads. All methods are optional.
 pub trait SearchProgress: Sync {
-    /// A stage begins: which of how many, what it asks for, and how many epochs are left to train in it at most.
+    /// A stage starts: its number, the number of stages, its settings, and the maximum number of epochs left
+    /// to train in it.
     fn rung(&self, _number: usize, _of: usize, _rung: &Rung, _epochs_left: usize) {}
 
-    /// An epoch of some trial is done.
+    /// An epoch of some trial is completed.
     fn epoch(&self) {}
 
-    /// A trial has done its part of a stage.
+    /// A trial has completed a stage.
     fn trial(&self, _trial: &Trial, _standing: &TrialProgress, _outcome: &TrialOutcome) {}
 }
 
-/// Follows nothing.
+/// Observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSearchProgress;
 
 impl SearchProgress for NoSearchProgress {}
 
-/// Searches, or goes on with the search in the folder. Returns how the trials have done.
+/// Searches, or continues the search in the folder. Returns the results of all trials.
 ///
-/// The folder holds `leaderboard.csv` and the best run so far in `best` after every stage.
+/// After every stage, the folder contains `leaderboard.csv` and the best run so far in `best`.
 ///
 /// # Errors
-/// When the config is not one, when the folder holds another search or is in use, when every trial fails, or when a file
-/// cannot be written.
+/// When the config is invalid, when the folder contains another search or is in use, when every trial fails,
+/// or when a file cannot be written.
 pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgress) -> Result<Leaderboard> {
     let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
     ensure!(
         !base.search.space.is_empty(),
-        "{}: there is nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
+        "{}: nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
         plan.config.display()
     );
     let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index));
@@ -71,9 +72,9 @@ pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgres
     RunningSearch { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
 }
 
-/// Makes the folder and keeps other searches out of it for as long as the lock lives.
+/// Creates the folder and excludes other searches from it until the lock is dropped.
 fn lock(out: &Path) -> Result<File> {
-    fs::create_dir_all(out.join("trials")).with_context(|| format!("cannot make `{}`", out.display()))?;
+    fs::create_dir_all(out.join("trials")).with_context(|| format!("cannot create `{}`", out.display()))?;
     let path = out.join("lock");
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
@@ -81,14 +82,14 @@ fn lock(out: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// A search under way.
+/// A search in progress.
 struct RunningSearch<'a> {
     plan: &'a SearchPlan,
     trials: Vec<Trial>,
     rungs: Vec<Rung>,
     launcher: &'a dyn Launcher,
     watch: &'a dyn SearchProgress,
-    /// Trials that cannot go on, and why.
+    /// Failed trials, and why.
     failed: BTreeMap<usize, String>,
 }
 
@@ -101,7 +102,7 @@ impl RunningSearch<'_> {
             self.train_rung(number, &alive)?;
             ensure!(
                 alive.iter().any(|trial| !self.failed.contains_key(trial)),
-                "every trial has failed; trial {} said: {}",
+                "every trial has failed; trial {} reported: {}",
                 alive[0],
                 self.failed[&alive[0]]
             );
@@ -110,7 +111,8 @@ impl RunningSearch<'_> {
         self.leaderboard(&alive, self.rungs.len() - 1)
     }
 
-    /// What decides who takes part in a stage: the losses after the one before. All take part in the first.
+    /// The scores that select the trials of a stage: the losses after the stage before. All trials take part
+    /// in the first.
     fn scores(&self, alive: &[usize], number: usize) -> Result<Vec<(usize, Option<f64>)>> {
         let score = |&trial: &usize| {
             let Some(before) = number.checked_sub(1) else { return Ok((trial, Some(0.0))) };
@@ -121,7 +123,7 @@ impl RunningSearch<'_> {
         alive.iter().map(score).collect()
     }
 
-    /// Trains those trials of a stage that have not got so far yet, several at a time.
+    /// Trains those trials of a stage that have not completed it yet, several at a time.
     fn train_rung(&mut self, number: usize, alive: &[usize]) -> Result<()> {
         let rung = self.rungs[number];
         let mut waiting = VecDeque::new();
@@ -144,7 +146,7 @@ impl RunningSearch<'_> {
         Ok(())
     }
 
-    /// Takes trials from the queue until it is empty. When one of them shows trouble for all, nobody takes another.
+    /// Trains trials from the queue until it is empty. If a problem affects all trials, the queue is cleared.
     fn work(&self, queue: &Queue<'_>, epochs: usize) -> Result<()> {
         while let Some(trial) = queue.next() {
             let outcome = self
@@ -176,13 +178,13 @@ impl RunningSearch<'_> {
         Ok(Leaderboard::new(self.trials.iter().map(place).collect::<Result<_>>()?))
     }
 
-    /// Writes the leaderboard, and the best run as a run of its own.
+    /// Writes the leaderboard, and copies the best run.
     fn keep(&self, leaderboard: &Leaderboard) -> Result<()> {
         let out = &self.plan.out;
         files::replace(&out.join("leaderboard.csv"), &leaderboard.csv()?)?;
         let Some(best) = leaderboard.best() else { return Ok(()) };
         let (from, to) = (self.trials[best.trial].run(), out.join("best"));
-        fs::create_dir_all(&to).with_context(|| format!("cannot make `{}`", to.display()))?;
+        fs::create_dir_all(&to).with_context(|| format!("cannot create `{}`", to.display()))?;
         for path in [from.config(), from.path().join("metrics.csv"), from.path().join("metrics.jsonl")]
             .into_iter()
             .chain([from.last_state(), from.best_state()])
@@ -194,7 +196,7 @@ impl RunningSearch<'_> {
     }
 }
 
-/// Trials that wait for their turn, and those that failed.
+/// Waiting and failed trials.
 struct Queue<'a> {
     waiting: Mutex<VecDeque<&'a Trial>>,
     failed: Mutex<BTreeMap<usize, String>>,

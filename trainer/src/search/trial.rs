@@ -17,18 +17,18 @@ use crate::runs::TrainedState;
 pub struct Trial {
     /// Its number, counted from 0.
     pub index: usize,
-    /// What was drawn for it, by key.
+    /// Its values, by key.
     pub values: Vec<(String, Value)>,
     /// The config with these values.
     pub config: Config,
-    /// Where its run is, and its config beside it.
+    /// Its run folder; its config is next to it.
     path: PathBuf,
 }
 
-/// How far a trial has got.
+/// The progress of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TrialProgress {
-    /// Epochs done.
+    /// Epochs completed.
     pub epochs: usize,
     /// The best of them.
     pub best: Option<BestEpoch>,
@@ -38,7 +38,7 @@ impl Trial {
     /// Draws trial `index` of a search; `base` is the plan's config.
     ///
     /// # Errors
-    /// When the values drawn do not make a config; the message names them.
+    /// When its values do not make a valid config; the message names them.
     pub fn new(plan: &SearchPlan, base: &Config, index: usize) -> Result<Self> {
         let values = draw::values(&base.search, base.seed, index);
         let mut overrides = plan.overrides.clone();
@@ -48,33 +48,33 @@ impl Trial {
         Ok(Trial { index, values, config, path: plan.out.join("trials").join(format!("{index:04}")) })
     }
 
-    /// Its run.
+    /// Its run folder.
     pub fn run(&self) -> RunFolder {
         RunFolder::new(&self.path)
     }
 
-    /// Its config as a file.
+    /// Its config file.
     pub fn config_file(&self) -> PathBuf {
         self.path.with_extension("toml")
     }
 
-    /// Whether anything has been trained.
+    /// Whether it has a state.
     pub fn has_begun(&self) -> bool {
         self.run().last_state().exists()
     }
 
-    /// Makes room for the run and writes the config, unless another search has been here.
+    /// Creates the run folder and writes the config, unless the folder belongs to another search.
     pub(super) fn prepare(&self) -> Result<()> {
         if self.has_begun() {
             self.run().check_config(&self.config).context(
-                "this folder holds another search; give the config that it began with, or choose another folder",
+                "this folder contains another search; use the config that it started with, or choose another folder",
             )?;
         }
-        fs::create_dir_all(&self.path).with_context(|| format!("cannot make `{}`", self.path.display()))?;
+        fs::create_dir_all(&self.path).with_context(|| format!("cannot create `{}`", self.path.display()))?;
         files::replace(&self.config_file(), self.config.to_toml()?.as_bytes())
     }
 
-    /// How far the run has got, looking no further than `epochs`. Only what its last state has reached counts.
+    /// The progress of the run, up to `epochs`. Only epochs of its last state count.
     ///
     /// # Errors
     /// When a file of the run cannot be read.

@@ -1,4 +1,4 @@
-//! `quaver demo --task denoise`: a VOSP against filters, on rows whose truth is known.
+//! `quaver demo --task denoise`: a VOSP compared with filters, on rows with known clean signals.
 
 use std::fs;
 use std::path::Path;
@@ -13,22 +13,20 @@ use crate::evaluate::{Denoising, denoising, predict_latent_by_runtime};
 use crate::files;
 use crate::report::{self, Body, ReportTable, Section};
 
-/// The config that a user can start from.
+/// The config, as a starting point for users.
 const CONFIG: &str = include_str!("denoise.toml");
 
 pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let begun = Instant::now();
-    eprintln!(
-        "1/4  recording: activations of three muscles and their force, under as much noise as a third of the signal"
-    );
+    eprintln!("1/4  recording: activations of three muscles and their force, with noise added");
     record(out, seed, CONFIG)?;
     let finished = train_and_export(out)?;
-    eprintln!("4/4  denoising a recording never trained on, in the runtime and by filters\n");
+    eprintln!("4/4  denoising a held-out recording, by the runtime and by filters\n");
     let found = compare(&finished)?;
     let test = &finished.data.test[0];
-    let truth = test.truth.as_deref().context("the config puts noise on the data")?;
+    let truth = test.truth.as_deref().context("the config adds noise to the data")?;
     write_csv(&out.join("data/noisy.csv"), &finished.data.input_names, &test.inputs)?;
-    let title = "Muscles and force without their noise";
+    let title = "Muscle activations and force, denoised";
     let mut page = denoise::show(&finished.model, title, &test.inputs, truth)?;
     write_picture(&out.join("denoised.svg"), &page)?;
     page.sections.insert(0, filters(&found));
@@ -42,7 +40,7 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// The checkpoint in the runtime, beside filters tuned on the training data.
+/// The checkpoint in the runtime, compared with filters tuned on the training data.
 fn compare(finished: &FinishedRun) -> Result<Vec<Denoising>> {
     let test = &finished.data.test;
     let bytes = fs::read(&finished.model)?;
@@ -62,8 +60,8 @@ fn filters(found: &[Denoising]) -> Section {
     let columns = rows.remove(0);
     Section {
         heading: "Against filters".into(),
-        text: "The int8 model in the runtime has learned from noisy rows alone. The filters were tuned for each channel on the \
-               same rows and their truth; the linear map has learned from the truth too. None looks ahead."
+        text: "The int8 model in the runtime was trained on noisy rows only. The filters were tuned for each channel on the \
+               same rows and their clean versions, and so was the linear map. All are causal."
             .into(),
         body: Body::Table(ReportTable { columns, rows }),
     }
@@ -72,8 +70,8 @@ fn filters(found: &[Denoising]) -> Section {
 fn next_steps(out: &Path) -> Section {
     let folder = out.display();
     Section {
-        heading: "To go on from here".into(),
-        text: "Everything here is in files.".into(),
+        heading: "Next steps".into(),
+        text: "All results are in files.".into(),
         body: Body::Pre(format!(
             "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
              quaver eval {folder}/run\n\

@@ -1,4 +1,4 @@
-//! The demo's experiment: signal, training, export and forecasts.
+//! The demo's experiment: signal, training, export and predictions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,16 @@ use crate::fit::{self, EpochMetrics, RunFolder, RunState};
 use crate::prediction::{SequencePrediction, predict_by_runtime};
 use crate::runs;
 
-/// The config that a user can start from.
+/// The config, as a starting point for users.
 const CONFIG: &str = include_str!("config.toml");
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 900.0), ("valid", 180.0), ("test", 120.0)];
 
-/// Length of the stretch that the emulated core replays, in rows.
+/// Number of rows that the emulated core replays.
 const EMULATED_ROWS: usize = 500;
 
-/// What was recorded, by part: train, valid, test.
+/// The recordings by split: train, valid, test.
 pub(super) struct Recordings {
     parts: [Recording; 3],
 }
@@ -42,10 +42,10 @@ impl Recordings {
     }
 }
 
-/// Makes the recordings and the config, as files like anyone's.
+/// Writes the recordings and the config.
 pub(super) fn record(out: &Path, seed: u64) -> Result<Recordings> {
     let data = out.join("data");
-    fs::create_dir_all(&data).with_context(|| format!("cannot make the folder {}", data.display()))?;
+    fs::create_dir_all(&data).with_context(|| format!("cannot create the folder {}", data.display()))?;
     let mut parts = Vec::new();
     for (index, (name, seconds)) in SECONDS.into_iter().enumerate() {
         let recording = generate(3 * seed + index as u64, seconds, SignalForm::default());
@@ -65,7 +65,7 @@ pub(super) struct DemoRun {
     metrics: Vec<EpochMetrics>,
 }
 
-/// Trains as the config says.
+/// Trains with the config.
 pub(super) fn train(out: &Path) -> Result<DemoRun> {
     let folder = RunFolder::new(&out.join("run"));
     if folder.last_state().exists() {
@@ -79,7 +79,7 @@ pub(super) fn train(out: &Path) -> Result<DemoRun> {
     Ok(DemoRun { state, data, seconds: summary.seconds, metrics: recorder.metrics })
 }
 
-/// Shows a run on the console and keeps its metrics for the report.
+/// Prints the progress of a run and keeps its metrics for the report.
 struct MetricsRecorder {
     console: TrainingConsole,
     metrics: Vec<EpochMetrics>,
@@ -100,13 +100,13 @@ impl fit::Progress for MetricsRecorder {
     }
 }
 
-/// Everything that the report shows.
+/// The contents of the report.
 pub(super) struct Experiment {
     pub(super) model_path: PathBuf,
     pub(super) training_seconds: f64,
     pub(super) metrics: Vec<EpochMetrics>,
     pub(super) rate_hz: f32,
-    /// The true force of the test recording, without the noise of its measurement.
+    /// The true force of the test recording, without measurement noise.
     pub(super) truth: Vec<f32>,
     pub(super) test: Sequence,
     pub(super) int8: SequencePrediction,
@@ -150,7 +150,7 @@ impl Experiment {
         })
     }
 
-    /// Nats per step that int8 loses on the held-out recording.
+    /// Increase of the NLL by int8 on the test recording, in nats per step.
     pub(super) fn int8_cost(&self) -> f64 {
         self.int8_scores.nll - self.f32_scores.nll
     }
@@ -172,23 +172,23 @@ impl Experiment {
         self.exported.cost.variance_ratio
     }
 
-    /// The rows that the emulated core is to see.
+    /// The rows that the emulated core replays.
     pub(super) fn emulated_rows(&self) -> Rows {
         self.test.inputs.slice(0..EMULATED_ROWS.min(self.test.len()))
     }
 }
 
-/// The test recording again, with one electrode gone for a while.
+/// Predictions of the test recording with one electrode missing for a while.
 pub(super) struct ElectrodeDropout {
-    /// Rows without it.
+    /// Rows in which it is missing.
     pub(super) rows: std::ops::Range<usize>,
-    /// Its name.
+    /// Name of the electrode.
     pub(super) channel: String,
     pub(super) prediction: SequencePrediction,
 }
 
 impl ElectrodeDropout {
-    /// Takes away the electrode whose loss widens the error bar most.
+    /// Removes the electrode whose loss increases the predicted standard deviation most.
     fn worst(bytes: &[u8], test: &Sequence, names: &[String], whole: &SequencePrediction) -> Result<Self> {
         let rows = test.len() / 3..test.len() / 3 + 400.min(test.len() / 3);
         let mut worst: Option<(f32, ElectrodeDropout)> = None;
@@ -215,7 +215,7 @@ impl ElectrodeDropout {
     }
 }
 
-/// The runtime's forecast with one channel missing in some rows.
+/// The runtime's prediction with one channel missing in some rows.
 fn without(
     bytes: &[u8],
     test: &Sequence,

@@ -1,4 +1,4 @@
-//! What the demos of latent models have in common: clean recordings, a run, and its checkpoint.
+//! Common parts of the demos of latent models: clean recordings, a run, and its checkpoint.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ pub(super) struct FinishedRun {
     pub(super) training_seconds: f64,
 }
 
-/// Writes recordings of what muscles do and the force that comes of it, and the config, as files like anyone's.
+/// Writes recordings of muscle activations and force, and the config.
 pub(super) fn record(out: &Path, seed: u64, config: &str) -> Result<()> {
     let data = out.join("data");
-    fs::create_dir_all(&data).with_context(|| format!("cannot make the folder {}", data.display()))?;
+    fs::create_dir_all(&data).with_context(|| format!("cannot create the folder {}", data.display()))?;
     for (index, (name, seconds)) in SECONDS.into_iter().enumerate() {
         let recording = generate(3 * seed + index as u64, seconds, SignalForm::default());
         files::replace(&data.join(format!("{name}.csv")), to_csv(&recording).as_bytes())?;
@@ -36,7 +36,7 @@ pub(super) fn record(out: &Path, seed: u64, config: &str) -> Result<()> {
     files::replace(&out.join("config.toml"), config.replace("SEED", &seed.to_string()).as_bytes())
 }
 
-/// Activations and force as they were, which only a made signal can tell.
+/// True activations and force, which only a synthetic signal has.
 fn to_csv(recording: &Recording) -> String {
     let header = (1..=MUSCLES).map(|muscle| format!("muscle{muscle},")).collect::<String>() + "force_n\n";
     let rows = recording.activations.iter().zip(&recording.force_true).map(|(activations, force)| {
@@ -56,7 +56,7 @@ pub(super) fn write_picture(path: &Path, page: &Report) -> Result<()> {
     plot::standalone(path, &last)
 }
 
-/// Trains as the config says, and stores the model in int8.
+/// Trains with the config, and stores the model in int8.
 pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
     let folder = RunFolder::new(&out.join("run"));
     if folder.last_state().exists() {
@@ -66,7 +66,7 @@ pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
     let data = config.load_data()?;
     eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
     let summary = runs::train(&config, &data, folder.path(), false, &mut TrainingConsole::new())?;
-    eprintln!("3/4  exporting int8 and measuring it through the runtime");
+    eprintln!("3/4  exporting to int8 and evaluating with the runtime");
     let model = out.join("model.qvr");
     export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;
     Ok(FinishedRun { data, model, training_seconds: summary.seconds })

@@ -17,10 +17,10 @@ use crate::report::{self, Body, KeyFigure, Report, ReportTable, Section};
 /// Half-width of the central 90 % interval of a normal, in standard deviations.
 const Z_90: f32 = 1.644_854;
 
-/// Seconds that the first plot shows.
+/// Length of the first plot, in seconds.
 const SHOWN_SECONDS: f32 = 30.0;
 
-/// Writes the report of a finished demo, and its first picture as a file of its own.
+/// Writes the report, and its first plot as a file of its own.
 pub(super) fn write(path: &Path, experiment: &Experiment, emulation: &Emulation) -> Result<()> {
     plot::standalone(&path.with_file_name("prediction.svg"), &shown(experiment))?;
     report::write(path, &page(experiment, emulation))
@@ -29,7 +29,7 @@ pub(super) fn write(path: &Path, experiment: &Experiment, emulation: &Emulation)
 fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
     Report {
         title: "Grip force from surface EMG, with error bars".into(),
-        subtitle: "A small LSTM trained on a made signal whose truth is known, stored in int8, run sample by sample by \
+        subtitle: "A small LSTM, trained on a synthetic signal with known truth, stored in int8 and run sample by sample by \
                    the runtime"
             .into(),
         key_figures: key_figures(experiment, emulation),
@@ -48,7 +48,7 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
     }
 }
 
-/// The five numbers, short enough for a glance.
+/// The key figures of the demo.
 fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure> {
     let scores = &experiment.int8_scores;
     let emulated = match emulation {
@@ -62,7 +62,7 @@ fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure>
         KeyFigure::new(
             "Error",
             format!("{:.2} N", scores.mse.sqrt()),
-            format!("root mean square on a recording never trained on; R² {:.3}", scores.r2),
+            format!("root mean square on a held-out recording; R² {:.3}", scores.r2),
         ),
         KeyFigure::new(
             "90 % interval covers",
@@ -72,14 +72,14 @@ fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure>
         KeyFigure::new(
             "int8 costs",
             format!("{:+.3} nats", experiment.int8_cost()),
-            "per step against f32; below zero is luck",
+            "per step relative to f32; below zero is chance",
         ),
         KeyFigure::new("Flash + RAM", memory, "for the model, and for each stream"),
         KeyFigure::new("Cortex-M4F", emulated, "emulated, against this machine, in every prediction"),
     ]
 }
 
-/// Truth, mean and 90 % band of a stretch of the test recording.
+/// Truth, mean and 90 % band of part of the test recording.
 fn band(
     experiment: &Experiment,
     prediction: &SequencePrediction,
@@ -104,7 +104,7 @@ fn band(
     })
 }
 
-/// The first stretch of the test recording.
+/// The first part of the test recording.
 fn shown(experiment: &Experiment) -> plot::Figure {
     let rows = 0..((SHOWN_SECONDS * experiment.rate_hz) as usize).min(experiment.test.len());
     band(experiment, &experiment.int8, rows, &[])
@@ -112,7 +112,7 @@ fn shown(experiment: &Experiment) -> plot::Figure {
 
 fn prediction(experiment: &Experiment) -> Section {
     Section {
-        heading: "What the device says".into(),
+        heading: "Prediction".into(),
         text: "Predicted force and its 90 % band from eight EMG envelopes at 50 Hz, one sample at a time, past and present \
                only. The truth is the force before the noise of its measurement; the band is for the measured force."
             .into(),
@@ -129,11 +129,11 @@ fn missing_channel(experiment: &Experiment) -> Section {
         ShadedRange { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
     let (with, without) = (gap.std_dev(&experiment.int8), gap.std_dev(&gap.prediction));
     Section {
-        heading: "When an electrode falls off".into(),
+        heading: "A missing electrode".into(),
         text: format!(
-            "The same recording with {} taken away for {:.0} s: its training mean and variance stand in, and the \
-             error bar knows. Mean standard std_dev in the gap: {without:.2} N, against {with:.2} N with the electrode. \
-             (Of the eight, this is the one whose loss costs most.)",
+            "The same recording with {} missing for {:.0} s: its training mean and variance are imputed, and the predicted \
+             variance increases. Mean standard deviation in the gap: {without:.2} N, compared with {with:.2} N with the \
+             electrode. (Of the eight electrodes, this one's loss increases it most.)",
             gap.channel,
             seconds(end) - seconds(start),
         ),
@@ -169,9 +169,9 @@ fn calibration(experiment: &Experiment) -> Section {
         CalibrationCurve { label: "f32", nominal: &nominal, observed: &f32 },
     ];
     Section {
-        heading: "Are the error bars right?".into(),
-        text: "An interval that promises p % should hold p % of the measured values. Below the diagonal the model is too \
-               sure of itself, above it too careful."
+        heading: "Calibration".into(),
+        text: "An interval with nominal coverage p % should contain p % of the measured values. Below the diagonal the model \
+               is overconfident, above it underconfident."
             .into(),
         body: Body::Svg(plot::calibration(&Calibration { curves: &curves })),
     }
@@ -221,8 +221,8 @@ fn budget(experiment: &Experiment) -> Section {
         bar("one stream", experiment.ram_bytes(), "RAM", "state and scratch, fixed"),
     ];
     Section {
-        heading: "What it needs".into(),
-        text: "Bytes beside the code. There is no heap; the RAM is one array whose size is known when the firmware is built."
+        heading: "Memory".into(),
+        text: "Bytes in addition to the code. There is no heap; the RAM is one array of a size known at compile time."
             .into(),
         body: Body::Svg(plot::bars(&Bars { bars: &bars, unit: "B" })),
     }
@@ -235,9 +235,9 @@ fn against_f32(x: &[f32], y: &[f32], label: &str) -> Body {
 
 fn means_against_f32(experiment: &Experiment) -> Section {
     Section {
-        heading: "Eight bits against thirty-two".into(),
+        heading: "int8 compared with f32: means".into(),
         text: format!(
-            "Predicted means of the int8 model over those of the f32 model, both through the runtime. int8 costs {:+.4} \
+            "Predicted means of the int8 model against those of the f32 model, both by the runtime. int8 costs {:+.4} \
              nats per step.",
             experiment.int8_cost()
         ),
@@ -250,12 +250,16 @@ fn deviations_against_f32(experiment: &Experiment) -> Section {
         (0..prediction.mean.len()).map(|row| prediction.variance(row, 0).sqrt()).collect()
     };
     Section {
-        heading: "And their error bars".into(),
+        heading: "int8 compared with f32: standard deviations".into(),
         text: format!(
-            "Predicted standard deviations likewise. On the validation data int8 variances are {:.3} times those of f32.",
+            "Predicted standard deviations likewise. On the validation data, int8 variances are {:.3} times those of f32.",
             experiment.variance_ratio()
         ),
-        body: against_f32(&std_devs(&experiment.f32), &std_devs(&experiment.int8), "predicted sd"),
+        body: against_f32(
+            &std_devs(&experiment.f32),
+            &std_devs(&experiment.int8),
+            "predicted standard deviation",
+        ),
     }
 }
 
@@ -275,13 +279,22 @@ fn scores_table(experiment: &Experiment) -> Section {
             format!("{:.3}", output.aleatoric.sqrt()),
         ]
     };
-    let columns =
-        ["", "NLL (nats)", "RMSE (N)", "R²", "50 %", "90 %", "95 %", "epistemic sd (N)", "aleatoric sd (N)"];
+    let columns = [
+        "",
+        "NLL (nats)",
+        "RMSE (N)",
+        "R²",
+        "50 %",
+        "90 %",
+        "95 %",
+        "epistemic std dev (N)",
+        "aleatoric std dev (N)",
+    ];
     Section {
         heading: "Held-out scores".into(),
         text: format!(
-            "{} samples never trained on. NLL with densities in newtons; 50 %, 90 %, 95 %: share of measured values inside \
-             that interval; the std_devs are roots of mean variances.",
+            "{} held-out samples. NLL with densities in newtons; 50 %, 90 %, 95 %: fraction of measured values inside \
+             that interval; standard deviations are roots of mean variances.",
             experiment.int8_scores.n
         ),
         body: Body::Table(ReportTable {
@@ -295,7 +308,7 @@ fn next_steps(experiment: &Experiment, emulation: &Emulation) -> Section {
     let folder = experiment.model_path.parent().unwrap_or(Path::new(".")).display();
     Section {
         heading: "On the emulated Cortex-M4F".into(),
-        text: format!("{}.\n\nEverything here is in files; to go on from them:", emulation.in_words()),
+        text: format!("{}.\n\nAll results are in files; next steps:", emulation.in_words()),
         body: Body::Pre(format!(
             "quaver inspect {folder}/model.qvr\n\
              quaver run {folder}/model.qvr --input {folder}/data/test.csv\n\

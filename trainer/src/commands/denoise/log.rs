@@ -1,4 +1,4 @@
-//! What went in and what came out, kept to be judged and drawn.
+//! The input and output of denoising, kept for scores and plots.
 
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::data::Rows;
 use crate::data::csv::RowStart;
 use crate::evaluate::{DenoisedSequence, SignalToNoise, signal_to_noise};
 
-/// Sequences as they were read, with estimates and their deviations.
+/// Noisy sequences, with estimates and their standard deviations.
 #[derive(Debug)]
 pub(super) struct DenoisingLog {
     channels: usize,
@@ -17,7 +17,7 @@ pub(super) struct DenoisingLog {
     pub(super) std_dev: Vec<Rows>,
 }
 
-/// The rows as they were and as they have become.
+/// Signal-to-noise ratio before and after denoising.
 #[derive(Debug, Serialize)]
 pub(super) struct SnrComparison {
     pub(super) before: SignalToNoise,
@@ -54,14 +54,13 @@ impl DenoisingLog {
         let (found, expected) = (lengths(truth), lengths(&self.noisy));
         ensure!(
             found == expected,
-            "--truth has sequences of {found:?} rows, but the input has {expected:?}; give the same rows, without noise"
+            "--truth has sequences of {found:?} rows, but the input has {expected:?}; it must have the same rows, without noise"
         );
         let score = |estimates: &[Rows]| {
             let parts = truth.iter().zip(&self.noisy).zip(estimates);
             let compared: Vec<DenoisedSequence<'_>> =
                 parts.map(|((truth, noisy), estimate)| DenoisedSequence { truth, noisy, estimate }).collect();
-            signal_to_noise(names, &compared)
-                .context("--truth is constant, so there is no signal to judge by")
+            signal_to_noise(names, &compared).context("--truth is constant, so there is no signal")
         };
         Ok(SnrComparison { before: score(&self.noisy)?, after: score(&self.mean)? })
     }

@@ -1,4 +1,4 @@
-//! `quaver denoise`: rows without their noise, from past and present alone.
+//! `quaver denoise`: causal denoising of rows.
 
 mod log;
 mod model;
@@ -20,18 +20,21 @@ use crate::report::{self, Report};
 use log::{DenoisingLog, SnrComparison};
 use model::with_model;
 
-/// Take the noise off rows, one at a time.
+/// Denoise rows, one at a time
 ///
-/// Takes a VOSP model, as a run folder (on the host) or as a checkpoint (through the runtime), or a predictor that was trained
-/// with data.targets = "clean". Reads CSV with a header and picks the model's channels by name; an empty cell is missing, and
-/// is filled in. Writes one row per row read, at once, so that it works on a live pipe: for each channel mean, standard
-/// deviation, and the epistemic and aleatoric parts of the variance; then, of a latent model, the surprise of the row. A model
-/// that has learned from noisy rows counts their noise as aleatoric; what it does not know of the clean row is the
-/// epistemic part. One that has learned from the truth means the clean row by both, and is surprised as if the row were clean:
-/// its surprises are to be compared with each other. A blank line in the input begins a new sequence.
+/// Takes a VOSP, as a run folder (on the host) or as a checkpoint (with the runtime), or a predictor trained
+/// with data.targets = "clean". Reads CSV with a header and selects the model's channels by name; an empty
+/// cell is a missing value, which is imputed. Writes one row per input row, immediately, so that it works on
+/// a live pipe: for each channel mean, standard deviation, and the epistemic and aleatoric parts of the
+/// variance; for a latent model also the surprise of the row. A blank line in the input starts a new
+/// sequence.
 ///
-/// With --truth, the ratio of signal to noise is printed before and after: 10 log10 of the variance of the truth over the
-/// mean squared error, in decibels, averaged over channels.
+/// For a model trained on noisy rows, the aleatoric variance includes their noise, and the epistemic variance
+/// is that of the clean row. For a model trained on clean rows, both are variances of the clean row, and the
+/// surprise is that of the row if it were clean: compare it between rows only.
+///
+/// With --truth, the signal-to-noise ratio is printed before and after: 10 log10 of the variance of the truth
+/// over the mean squared error, in decibels, averaged over channels.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver denoise runs/vosp --input noisy.csv --output clean.csv
@@ -44,13 +47,13 @@ pub struct Arguments {
     model: PathBuf,
     #[command(flatten)]
     rows: RowIo,
-    /// The same rows without noise, to judge by.
+    /// The same rows without noise, to compute the signal-to-noise ratio.
     #[arg(long, value_name = "F.csv")]
     truth: Option<PathBuf>,
-    /// Write a page that shows noisy and denoised rows, and the truth if it is given.
+    /// Write an HTML page with noisy and denoised rows, and the truth if given.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
-    /// Print the judgement as one JSON object instead of rows; rows are still written to --output.
+    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
     #[arg(long, requires = "truth")]
     json: bool,
 }
@@ -60,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         let channels = model.channels().clone();
         let names = &channels.output_names;
         let rows = arguments.rows.open()?;
-        // Read first, so that a wrong file is known before the stream begins.
+        // Read first, so that a wrong file is reported before the stream starts.
         let truth = arguments.truth.as_ref();
         let truth = truth.map(|path| read_whole(path, !arguments.rows.no_header, names)).transpose()?;
         let mut log = DenoisingLog::new(names.len());
@@ -92,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// Denoises one sequence whose truth is known, and draws that.
+/// Denoises one sequence with a known clean version, as a page.
 pub(super) fn show(model: &Path, title: &str, noisy: &Rows, truth: &Rows) -> Result<Report> {
     with_model(model, |model| {
         let names = model.channels().output_names.clone();

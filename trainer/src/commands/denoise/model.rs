@@ -1,4 +1,5 @@
-//! Models that denoise: a VOSP in the runtime, any causal latent model on the host, and predictors of clean inputs.
+//! Models that denoise: a VOSP in the runtime, a causal latent model on the host, or a predictor of clean
+//! inputs.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, StreamingDenoiser, TrainedLatentModel};
 use crate::runs::TrainedState;
 
-/// Loads a run folder or a checkpoint and hands it over, ready for its first row.
+/// Loads a run folder or a checkpoint, and calls `work` with it before its first row.
 pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {
     let shown = path.display();
     if path.is_dir() {
@@ -33,7 +34,7 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
     }
 }
 
-/// The model as it was trained, on the host.
+/// The trained model on the host.
 fn with_host<T>(
     path: &Path,
     state: &RunState<LatentNets>,
@@ -41,8 +42,8 @@ fn with_host<T>(
 ) -> Result<T> {
     ensure!(
         state.spec.is_causal(),
-        "{}: a net of this model reads whole sequences, so it cannot follow a stream; \
-         `quaver impute` makes use of it, and a VOSP denoises",
+        "{}: a network of this model reads whole sequences, so it cannot process a stream; \
+         use it with `quaver impute`, or denoise with a VOSP",
         path.display()
     );
     let model = TrainedLatentModel::new(state);
@@ -51,7 +52,7 @@ fn with_host<T>(
     work(&mut HostDenoiser { stream, channels: ModelChannels::new(inputs, count, outputs, count) })
 }
 
-/// A checkpoint of a latent model, through the runtime.
+/// A checkpoint of a latent model, in the runtime.
 fn with_denoiser<T>(
     path: &Path,
     bytes: &[u8],
@@ -61,7 +62,7 @@ fn with_denoiser<T>(
     let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
     if model.spec().family == Family::Storn {
         bail!(
-            "{shown} is a STORN, which predicts and makes up rows (`quaver sample`); denoising takes a VOSP"
+            "{shown} is a STORN, which predicts and samples rows (`quaver sample`); denoising needs a VOSP"
         );
     }
     let (recognition, generative) = (model.recognition().checkpoint(), model.generative().checkpoint());
@@ -72,7 +73,7 @@ fn with_denoiser<T>(
     work(&mut RuntimeDenoiser { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
 }
 
-/// A predictor, if what it predicts is its own inputs without noise.
+/// A predictor, if its targets are its own inputs without noise.
 fn with_predictor<T>(
     path: &Path,
     bytes: &[u8],
@@ -89,7 +90,7 @@ fn with_predictor<T>(
             Target::Columns | Target::ResidualSame => output_names.join(", "),
         };
         bail!(
-            "{shown} is a predictor of {what}, not a denoiser: use `quaver run` on it. Denoising takes a VOSP \
+            "{shown} is a predictor of {what}, not a denoiser: use it with `quaver run`. Denoising needs a VOSP \
              (`[latent] family = \"vosp\"`) or a predictor trained with `data.targets = \"clean\"`"
         );
     }

@@ -1,4 +1,4 @@
-//! Noisy against denoised rows, as a page.
+//! Noisy and denoised rows, as a page.
 
 use super::log::{DenoisingLog, SnrComparison};
 use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
@@ -19,8 +19,8 @@ pub(super) fn page(
     Report {
         title: title.into(),
         subtitle: format!(
-            "Rows 1 to {rows} of the first sequence, past and present only. The band holds 90 % of rows as the model has \
-             learned them: with their noise, unless it learned from clean ones.{}",
+            "Rows 1 to {rows} of the first sequence, denoised causally. The band contains 90 % of the rows under the model: \
+             noisy ones, unless it was trained on clean rows.{}",
             left_out(names.len())
         ),
         key_figures: comparison.map(key_figures).unwrap_or_default(),
@@ -32,8 +32,8 @@ fn key_figures(comparison: &SnrComparison) -> Vec<KeyFigure> {
     let decibels = |value: f64| format!("{value:.1} dB");
     let (before, after) = (comparison.before.snr_db, comparison.after.snr_db);
     vec![
-        KeyFigure::new("Before", decibels(before), "signal to noise, mean over channels"),
-        KeyFigure::new("After", decibels(after), "likewise, of the denoised rows"),
+        KeyFigure::new("Before", decibels(before), "signal-to-noise ratio, mean over channels"),
+        KeyFigure::new("After", decibels(after), "the same for the denoised rows"),
         KeyFigure::new("Gain", decibels(after - before), "6 dB is half the error"),
     ]
 }

@@ -1,4 +1,4 @@
-//! How much noise a model takes off its inputs, beside filters or key by key, as a plain table.
+//! Denoising scores as plain tables.
 
 use anyhow::Result;
 use quaver::checkpoint::Likelihood;
@@ -9,13 +9,13 @@ use crate::commands::text_table;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Denoising, NoteDenoising, NoteEstimates, denoising, note_denoising};
 
-/// Estimates of clean rows and what they are worth; empty if the truth is not known or the model does not denoise.
+/// Denoising scores; empty if clean rows are not known or the model does not denoise.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum DenoisingScores {
-    /// Rows of numbers.
+    /// Of real values.
     Decibels(Vec<Denoising>),
-    /// Rows of zeros and ones.
+    /// Of zeros and ones.
     Notes(Vec<NoteDenoising>),
 }
 
@@ -28,7 +28,7 @@ impl DenoisingScores {
     }
 }
 
-/// Scores of the model, and with `baselines` of filters fitted on the training data.
+/// Scores of the model and, with `baselines`, of filters fitted on the training data.
 pub(super) fn score(
     evaluated: &EvaluatedModel,
     data: &Dataset,
@@ -45,7 +45,7 @@ pub(super) fn score(
     Ok(DenoisingScores::Notes(note_denoising(data, sequences, NoteEstimates { scored: estimates, valid })))
 }
 
-/// What the model makes of rows whose truth is known, if it denoises.
+/// The model's estimates of rows whose clean versions are known, if it denoises.
 pub(super) fn estimates(evaluated: &EvaluatedModel, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
     if sequences.iter().any(|sequence| sequence.truth.is_none()) {
         return Ok(None);
@@ -53,7 +53,7 @@ pub(super) fn estimates(evaluated: &EvaluatedModel, sequences: &[Sequence]) -> R
     evaluated.denoise(sequences)
 }
 
-/// One row per estimate below a heading; the first estimate is the noisy rows themselves.
+/// One row per method below a heading; the first method is the noisy rows themselves.
 pub(in crate::commands) fn rows(found: &[Denoising]) -> Vec<Vec<String>> {
     let mut rows = vec![["denoising", "SNR (dB)", "gain", "RMSE", "n"].map(String::from).to_vec()];
     let noisy = found.first().map_or(0.0, |noisy| noisy.scores.snr_db);
@@ -65,7 +65,7 @@ pub(in crate::commands) fn rows(found: &[Denoising]) -> Vec<Vec<String>> {
     rows
 }
 
-/// The same of notes.
+/// The same for notes.
 fn note_rows(found: &[NoteDenoising]) -> Vec<Vec<String>> {
     let heading = ["denoising", "NLL of clean rows", "F1", "precision", "recall", "threshold", "n"];
     let mut rows = vec![heading.map(String::from).to_vec()];
@@ -82,10 +82,10 @@ fn note_rows(found: &[NoteDenoising]) -> Vec<Vec<String>> {
 
 const DECIBELS: &str = "SNR: variance of the truth over mean squared error in decibels, mean over channels";
 
-const NOTES: &str = "NLL: nats per time step, of what was played under the denoised probabilities; F1, precision and recall of \
+const NOTES: &str = "NLL: of the clean rows under the denoised probabilities, in nats per time step; F1, precision and recall of \
                      notes whose probability reaches the threshold, the one with the best F1 on validation data";
 
-/// All estimates and how to read them; nothing if there are none.
+/// All methods with explanations; nothing if there are none.
 pub(super) fn render(found: &DenoisingScores) -> String {
     if found.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! How well a latent model fills gaps that were made on purpose, as a plain table.
+//! Imputation scores of artificial gaps as a plain table.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{GapFilling, HeldOutGap};
 use crate::latent::{ImputeOptions, TrainedLatentModel};
 
-/// What was found.
+/// The result of an evaluation.
 #[derive(Debug, Serialize)]
 struct GapEvaluation {
     convention: &'static str,
@@ -34,11 +34,11 @@ pub(super) fn parse_gap(text: &str) -> Result<Range<usize>, String> {
     let ends = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
     match ends {
         Some((first, end)) if first < end => Ok(first..end),
-        _ => Err("give the first row and the one behind the last, counted from 0, such as 30..40".into()),
+        _ => Err("give the first row and the one after the last, counted from 0, such as 30..40".into()),
     }
 }
 
-/// Hides rows, has them filled in, and prints what that is worth.
+/// Masks rows, imputes them, and prints the scores.
 pub(super) fn run(
     arguments: &Arguments,
     gap: &Range<usize>,
@@ -48,16 +48,16 @@ pub(super) fn run(
 ) -> Result<()> {
     let EvaluatedModel::Latent(state) = evaluated else {
         bail!(
-            "--gap needs the run folder of a latent model: filling gaps takes whole sequences again and again, which neither a \
-             predictor nor a checkpoint does"
+            "--gap needs the run folder of a latent model: imputation processes whole sequences repeatedly, which neither a \
+             predictor nor a checkpoint supports"
         )
     };
     ensure!(
         data.target.is_next(),
-        "--gap judges rows that are read themselves: name a config with data.targets = \"next\" by --data"
+        "--gap imputes rows that the model reads: give a config with data.targets = \"next\" with --data"
     );
     let window = arguments.window as usize;
-    ensure!(gap.end <= window, "--gap {gap:?} ends behind a window of {window} rows; see --window");
+    ensure!(gap.end <= window, "--gap {gap:?} ends after the window of {window} rows; see --window");
     let model = TrainedLatentModel::new(state);
     let usual = usual_rounds(used_to_gaps(&arguments.evaluated)?, gap.len());
     let iterations = arguments.iterations.map_or(usual, |rounds| rounds as usize);
@@ -75,13 +75,13 @@ pub(super) fn run(
         iterations,
         joined: options.joined,
         fillings: held_out.score(data, sequences, detail, fill).with_context(|| {
-            format!("no sequence has {window} rows, all known in the gap; choose a smaller --window")
+            format!("no sequence has {window} rows that are known in the gap; choose a smaller --window")
         })?,
     };
     if arguments.json { print_json(&found) } else { print_text(&render(&found)) }
 }
 
-/// One row per filling, and in how many channels the model has the smaller error.
+/// One row per method, and the number of channels in which the model has the smaller error.
 fn render(found: &GapEvaluation) -> String {
     let mut rows = vec![["gaps", "RMSE", "mean", "channels better", "values"].map(String::from).to_vec()];
     let own = &found.fillings[0].scores.per_channel;
@@ -97,7 +97,7 @@ fn render(found: &GapEvaluation) -> String {
     let mut text = text_table::render(&rows);
     let GapEvaluation { window, gap, windows, convention, .. } = found;
     text += &format!(
-        "\nrows {gap:?} of each of {windows} windows of {window} rows hidden, all channels\n{convention}\n"
+        "\nrows {gap:?} of each of {windows} windows of {window} rows masked, all channels\n{convention}\n"
     );
     text += "channels better: those in which this model has the smaller error\n";
     for filling in &found.fillings {

@@ -8,13 +8,13 @@ use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 /// The page; `residuals` are in predicted standard deviations.
 pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report {
     let mut sections = vec![calibration(found)];
-    // A binary outcome lies where it lies, zero or one: its residuals are never normal.
+    // Residuals of binary outcomes are never normal.
     if !found.scores.coverage.is_empty() {
         sections.push(histogram(residuals));
     }
     if !found.baselines.is_empty() {
         sections.push(section(
-            "Against simple forecasts",
+            "Compared with baselines",
             &comparison_text(found),
             text::comparison_rows(found),
         ));
@@ -54,9 +54,9 @@ fn calibration(found: &Evaluation) -> Section {
         .map(|(label, (nominal, observed))| CalibrationCurve { label, nominal, observed })
         .collect();
     Section {
-        heading: "Are the error bars right?".into(),
-        text: "What is promised with probability p should happen with frequency p: values inside central intervals, or ones \
-               among binary outputs. Below the diagonal a forecast is too sure of itself, above it too careful."
+        heading: "Calibration".into(),
+        text: "Events with predicted probability p should have frequency p: values inside central intervals, or ones among binary \
+               outputs. Below the diagonal a model is overconfident, above it underconfident."
             .into(),
         body: Body::Svg(plot::calibration(&Calibration { curves: &curves })),
     }
@@ -64,8 +64,8 @@ fn calibration(found: &Evaluation) -> Section {
 
 fn histogram(residuals: &[f32]) -> Section {
     Section {
-        heading: "How are the errors spread?".into(),
-        text: "Errors in predicted standard deviations, under the normal density that they should follow."
+        heading: "Residuals".into(),
+        text: "Errors in predicted standard deviations, with the normal density that they should follow."
             .into(),
         body: Body::Svg(plot::histogram(&Histogram { residuals })),
     }

@@ -1,4 +1,4 @@
-//! `quaver impute`: gaps filled in, with the whole sequence in view.
+//! `quaver impute`: imputation of gaps from whole sequences.
 
 mod page;
 
@@ -20,18 +20,19 @@ use crate::latent::{Imputation, ImputeOptions, LatentNets, TrainedLatentModel};
 use crate::report;
 use crate::runs::TrainedState;
 
-/// Fill the gaps of sequences.
+/// Impute gaps in sequences
 ///
-/// Takes the run folder of a latent model, STORN, VOSP or VRAE; the last reads sequences from both ends. Reads CSV with a
-/// header and picks the model's channels by name; empty cells, NaN and NA are gaps. Round by round, latent variables are
-/// guessed from rows and rows from latent variables, and what is missing is replaced. Writes the same rows with the gaps filled;
-/// what was observed stays as it is. A blank line in the input begins a new sequence, and one in the output likewise.
+/// Takes the run folder of a latent model: STORN, VOSP or VRAE, the last of which is bidirectional. Reads CSV
+/// with a header and selects the model's channels by name; empty cells, NaN and NA are gaps. In every round,
+/// latent variables are inferred from rows and rows from latent variables, and missing values are replaced.
+/// Writes the same rows with the gaps filled; observed values are unchanged. A blank line starts a new
+/// sequence, in the input and in the output.
 ///
-/// With --truth, the root mean squared error inside the gaps is printed beside that of straight lines across them.
+/// With --truth, the root mean squared error inside the gaps is printed, compared with linear interpolation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver impute runs/vrae --input gaps.csv --output filled.csv
-  quaver impute runs/vrae --in gaps.csv --iterations 30 --std_devs > filled.csv
+  quaver impute runs/vrae --in gaps.csv --iterations 30 --std-devs > filled.csv
   quaver impute runs/vrae --in gaps.csv --out filled.csv --truth whole.csv --plot filled.html")]
 pub struct Arguments {
     /// The run folder.
@@ -39,36 +40,36 @@ pub struct Arguments {
     model: PathBuf,
     #[command(flatten)]
     rows: RowIo,
-    /// Rounds of guessing; unless given, one if the model was trained with gaps, else ten more than the longest gap has rows: a STORN
-    /// goes one row further in each.
+    /// Rounds of imputation; by default one if the model was trained with gaps, otherwise ten more than the
+    /// rows of the longest gap: a STORN advances one row per round.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     iterations: Option<u32>,
-    /// Fill gaps with what the model says as it is, as published. Otherwise a line between its errors on either side of a gap is
-    /// added, so that what is filled in joins what was observed.
+    /// Impute the model's reconstruction as published. By default, linear interpolation of its errors at both
+    /// sides of a gap is added, so that imputed values join the observed ones.
     #[arg(long)]
     unjoined: bool,
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
     #[arg(long, alias = "deviations")]
     std_devs: bool,
-    /// The same rows without gaps, to judge by.
+    /// The same rows without gaps, to score the imputation.
     #[arg(long, value_name = "F.csv")]
     truth: Option<PathBuf>,
-    /// Write a page that shows what was filled in.
+    /// Write an HTML page with the imputed values.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
-    /// Print the judgement as one JSON object instead of rows; rows are still written to --output.
+    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
     #[arg(long, requires = "truth")]
     json: bool,
 }
 
-/// Sequences before and after.
+/// Sequences with gaps, and their imputations.
 struct FilledSequences {
     names: Vec<String>,
     gappy: Vec<Rows>,
     imputations: Vec<Imputation>,
 }
 
-/// Errors inside gaps.
+/// Errors inside gaps, of the model and of linear interpolation.
 #[derive(Debug, Serialize)]
 struct GapComparison {
     model: GapScores,
@@ -115,13 +116,13 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
     let shown = path.display();
     ensure!(
         path.is_dir(),
-        "{shown} is not a run folder: imputation looks at whole sequences again and again, which no checkpoint does; \
-         give the run folder, or fill gaps of a stream with `quaver denoise`"
+        "{shown} is not a run folder: imputation processes whole sequences repeatedly, which a checkpoint does not support; \
+         give the run folder, or impute values of a stream with `quaver denoise`"
     );
     match TrainedState::load(&RunFolder::new(path).best_state())? {
         TrainedState::Latent(state) => Ok(state),
         TrainedState::Predictor(_) => bail!(
-            "{shown} is a predictor, which has no latent variables to guess: imputation takes a latent model \
+            "{shown} is a predictor, which has no latent variables: imputation needs a latent model \
              (a config with `[latent]`)"
         ),
     }
@@ -133,8 +134,8 @@ pub(super) fn used_to_gaps(run: &Path) -> Result<bool> {
     Ok(config.latent.is_some_and(|latent| latent.max_gap > 0))
 }
 
-/// Rounds of guessing for gaps of so many rows. A model that is used to gaps knows what they are; its own guesses in their place
-/// would pass for observations.
+/// Default number of rounds for gaps of this length. A model trained with gaps reads them as missing; its own
+/// predictions in their place would count as observations.
 pub(super) fn usual_rounds(used_to_gaps: bool, longest_gap: usize) -> usize {
     if used_to_gaps { 1 } else { longest_gap + 10 }
 }
@@ -156,14 +157,14 @@ fn score(filled: &FilledSequences, truth: &[Rows], model: &TrainedLatentModel) -
     let (found, expected) = (lengths(truth), lengths(&filled.gappy));
     ensure!(
         found == expected,
-        "--truth has sequences of {found:?} rows, but the input has {expected:?}; give the same rows, without gaps"
+        "--truth has sequences of {found:?} rows, but the input has {expected:?}; it must have the same rows, without gaps"
     );
     let means: Vec<Rows> = filled.imputations.iter().map(|imputation| imputation.filled.clone()).collect();
     let lines: Vec<Rows> =
         filled.gappy.iter().map(|rows| interpolated(rows, &model.scaling.targets.mean)).collect();
     let scores = |estimates: &[Rows]| {
         gap_scores(&filled.names, &filled.gappy, estimates, truth)
-            .context("no gap of the input is known in --truth, so there is nothing to judge")
+            .context("no gap of the input is known in --truth")
     };
     Ok(GapComparison { model: scores(&means)?, linear: scores(&lines)? })
 }
@@ -193,7 +194,8 @@ fn write(filled: &FilledSequences, std_devs: bool, out: &mut dyn Write) -> Resul
 
 /// One row per channel with gaps, and one for all.
 fn render(GapComparison { model, linear }: &GapComparison) -> String {
-    let mut rows = vec![["channel", "RMSE in gaps", "straight lines", "values"].map(String::from).to_vec()];
+    let mut rows =
+        vec![["channel", "RMSE in gaps", "linear interpolation", "values"].map(String::from).to_vec()];
     let row = |name: &str, model: f64, linear: f64, n: usize| {
         vec![name.to_string(), format!("{model:.4}"), format!("{linear:.4}"), n.to_string()]
     };

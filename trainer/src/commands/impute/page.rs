@@ -1,4 +1,4 @@
-//! Gaps and what they were filled with, as a page.
+//! Gaps and their imputations, as a page.
 
 use super::FilledSequences;
 use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
@@ -7,7 +7,7 @@ use crate::report::plot::{self, Area, Curve, CurveStyle, Series, ShadedRange};
 use crate::report::{Body, Report, Section};
 
 pub(super) fn page(title: &str, filled: &FilledSequences, truth: Option<&[Rows]>) -> Report {
-    // The first sequence in which something is missing.
+    // The first sequence with a gap.
     let has_gap = |rows: &Rows| rows.values.iter().any(|value| value.is_nan());
     let shown = filled.gappy.iter().position(has_gap).unwrap_or(0);
     let rows = filled.gappy[shown].len().min(MOST_ROWS);
@@ -16,7 +16,7 @@ pub(super) fn page(title: &str, filled: &FilledSequences, truth: Option<&[Rows]>
     Report {
         title: title.into(),
         subtitle: format!(
-            "Rows 1 to {rows} of sequence {}; gaps are shaded, and the band holds 90 % of what may have been there.{}",
+            "Rows 1 to {rows} of sequence {}; gaps are shaded; the band is the 90 % interval of the imputed values.{}",
             shown + 1,
             left_out(filled.names.len())
         ),
@@ -37,7 +37,7 @@ fn section(
     let imputation = &filled.imputations[shown];
     let observed = column(&filled.gappy[shown]);
     let truth = truth.map(column);
-    // Drawn from the last value before a gap to the first behind it, so that the curves meet.
+    // Drawn from the last value before a gap to the first one after it, so that the curves meet.
     let near_gap = |row: usize| {
         let around = row.saturating_sub(1)..(row + 2).min(rows);
         observed[around].iter().any(|value| value.is_nan())
@@ -56,12 +56,12 @@ fn section(
         curves.push(Curve { label: "truth", values, style: CurveStyle::Background });
     }
     curves.push(Curve { label: "observed", values: &observed, style: CurveStyle::Truth });
-    curves.push(Curve { label: "filled in", values: &fill, style: CurveStyle::Estimate });
+    curves.push(Curve { label: "imputed", values: &fill, style: CurveStyle::Estimate });
     Section {
         heading: name.into(),
         text: String::new(),
         body: Body::Svg(plot::series(&Series {
-            name: "Gaps filled in",
+            name: "Imputed gaps",
             x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
             areas: &[Area { label: "90 % band", lower: &lower, upper: &upper }],
             curves: &curves,

@@ -1,4 +1,4 @@
-//! One network: what it is and what it needs.
+//! One network: its architecture and requirements.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::text_table;
 use crate::export::{InstructionCount, instructions};
 
-/// Everything about a model that is one network.
+/// The description of a model with one network.
 pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
     let (spec, mut description) = (model.spec(), architecture(model));
     let needs = json!({
@@ -27,7 +27,7 @@ pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
     description
 }
 
-/// What a network is, whatever it is part of.
+/// The description of a network.
 pub(super) fn architecture(model: &Model<'_>) -> Value {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     json!({
@@ -84,7 +84,7 @@ fn noise_text(noise: UnitNoise) -> String {
     }
 }
 
-/// The same as text.
+/// The description as text.
 pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
     let spec = model.spec();
     let names = |key: &str| {
@@ -105,7 +105,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
             format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
         ),
         ("predicted", predicted(&instructions(spec))),
-        ("flash", format!("{} bytes beside the code", description["flash_bytes"])),
+        ("flash", format!("{} bytes in addition to the code", description["flash_bytes"])),
         ("RAM", format!("{} bytes per stream: Arena::<{}>", description["ram_bytes"], spec.arena_words())),
         ("CRC", text("crc")),
     ];
@@ -123,7 +123,7 @@ pub(super) fn layers(spec: &ModelSpec) -> String {
     text_table::render(&layers)
 }
 
-/// Instructions per step by core, within five percent of what an emulator counts for one network.
+/// Instructions per step by core, within five per cent of what an emulator counts for one network.
 pub(super) fn predicted(instructions: &[InstructionCount]) -> String {
     let on_core = |core: &InstructionCount| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");

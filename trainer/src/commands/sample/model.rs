@@ -1,4 +1,4 @@
-//! Futures from a model in either of its forms.
+//! Samples from a model, on the host or in the runtime.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::latent::{LatentNets, SampleOptions, TrainedLatentModel};
 use crate::random::{Purpose, stream};
 use crate::runs::TrainedState;
 
-/// Makes up futures behind a prefix, on the host from a run folder or in the runtime from a checkpoint.
+/// Samples continuations of a prefix, on the host from a run folder or in the runtime from a checkpoint.
 pub(super) fn futures(
     model: &Path,
     prefix: Option<&Path>,
@@ -28,7 +28,7 @@ pub(super) fn futures(
         return match TrainedState::load(&RunFolder::new(model).best_state())? {
             TrainedState::Latent(state) => on_host(model, &state, read, options),
             TrainedState::Predictor(_) => bail!(
-                "{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN \
+                "{shown} is a predictor, which has no latent variables: sampling needs a STORN \
                  (`[latent] family = \"storn\"`)"
             ),
         };
@@ -36,12 +36,12 @@ pub(super) fn futures(
     let bytes = fs::read(model)
         .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
     if Kind::of(&bytes) == Some(Kind::Predictor) {
-        bail!("{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN");
+        bail!("{shown} is a predictor, which has no latent variables: sampling needs a STORN");
     }
     in_runtime(model, &bytes, read, options)
 }
 
-/// The last sequence of the prefix; no rows without one.
+/// The last sequence of the prefix; no rows if there is none.
 fn read_prefix(prefix: Option<&Path>, header: bool, names: &[String]) -> Result<Rows> {
     let Some(path) = prefix else { return Ok(Rows::new(names.len())) };
     let mut table = read_whole(path, header, names)?;
@@ -56,8 +56,8 @@ fn on_host(
 ) -> Result<Futures> {
     ensure!(
         state.spec.is_causal(),
-        "{}: a net of this model reads whole sequences, so it cannot go on behind a prefix; \
-         sampling takes a STORN with causal recognition",
+        "{}: a network of this model reads whole sequences, so it cannot continue a prefix; \
+         sampling needs a STORN with causal recognition",
         path.display()
     );
     let prefix = read(&state.input_names)?;
@@ -75,7 +75,7 @@ fn in_runtime(
     let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
     ensure!(
         model.spec().family == Family::Storn,
-        "{shown} is a VOSP, which denoises (`quaver denoise`); sampling from a checkpoint takes a STORN"
+        "{shown} is a VOSP, which denoises (`quaver denoise`); sampling from a checkpoint needs a STORN"
     );
     let mut names: Vec<String> = model.recognition().checkpoint().input_names().map(String::from).collect();
     if names.is_empty() {
@@ -90,7 +90,7 @@ fn in_runtime(
     let mut draws = Vec::with_capacity(options.samples);
     let mut room = vec![0.0; model.arena_words()];
     for draw in 0..options.samples {
-        // Every future has random numbers of its own, so that more of them leave the first ones as they were.
+        // Every sample has its own random stream, so that more samples leave the first ones unchanged.
         let mut rng = stream(options.seed, Purpose::Draws { epoch: 0, batch: draw as u64 });
         let mut future = sampler.fork_in(&mut room)?;
         let mut rows = Rows::new(model.channels());

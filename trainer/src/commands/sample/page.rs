@@ -1,4 +1,4 @@
-//! A prefix and the fan of its futures, as a page.
+//! A prefix and its sampled continuations, as a page.
 
 use super::Futures;
 use super::statistics::FutureStatistics;
@@ -7,7 +7,7 @@ use crate::data::Rows;
 use crate::report::plot::{self, Area, Curve, CurveStyle, Series};
 use crate::report::{Body, Report, Section};
 
-/// Single futures that are drawn: enough to see what one looks like.
+/// Number of samples that are drawn individually.
 const SHOWN_FUTURES: usize = 5;
 
 pub(super) fn page(title: &str, futures: &Futures, summary: &FutureStatistics) -> Report {
@@ -15,8 +15,8 @@ pub(super) fn page(title: &str, futures: &Futures, summary: &FutureStatistics) -
     Report {
         title: title.into(),
         subtitle: format!(
-            "Step 0 is the last row of the prefix. Bands hold the middle 50 % and 90 % of all futures at each step; {} of them are \
-             drawn.{}",
+            "Step 0 is the last row of the prefix. Bands contain the central 50 % and 90 % of all samples at each step; {} of \
+             them are drawn.{}",
             futures.draws.len().min(SHOWN_FUTURES),
             left_out(futures.names.len())
         ),
@@ -50,7 +50,7 @@ fn section(channel: usize, name: &str, futures: &Futures, summary: &FutureStatis
         .collect();
     curves.push(Curve { label: "prefix", values: &prefix, style: CurveStyle::Truth });
     if let Some(values) = &came {
-        curves.push(Curve { label: "what came", values, style: CurveStyle::Truth });
+        curves.push(Curve { label: "truth", values, style: CurveStyle::Truth });
     }
     curves.push(Curve { label: "mean of all futures", values: &mean, style: CurveStyle::Estimate });
     Section {

@@ -1,4 +1,4 @@
-//! What many futures have in common, step by step.
+//! Statistics of samples, step by step.
 
 use std::io::Write;
 
@@ -7,21 +7,21 @@ use anyhow::Result;
 use crate::commands::row_io::quoted;
 use crate::data::Rows;
 
-/// The shares of futures that quantiles are given for, with their names.
+/// Reported quantiles with their names.
 pub(super) const QUANTILES: [(f32, &str); 5] =
     [(0.05, "q05"), (0.25, "q25"), (0.5, "q50"), (0.75, "q75"), (0.95, "q95")];
 
-/// Statistics over draws: a row per step, a column per channel.
+/// Statistics over samples: a row per step, a column per channel.
 pub(super) struct FutureStatistics {
     pub(super) mean: Rows,
-    /// About their own mean, the root of a sum over K − 1; 0 for one draw.
+    /// Sample standard deviation (divided by K − 1); 0 for one sample.
     std_dev: Rows,
     /// In the order of [`QUANTILES`].
     pub(super) quantiles: [Rows; QUANTILES.len()],
 }
 
 impl FutureStatistics {
-    /// Draws are of equal length, and there is at least one.
+    /// Statistics of at least one sample; all have the same length.
     pub(super) fn of(draws: &[Rows]) -> Self {
         let room =
             || Rows { values: Vec::with_capacity(draws[0].values.len()), ..Rows::new(draws[0].channels) };
@@ -59,7 +59,8 @@ impl FutureStatistics {
     }
 }
 
-/// Linear between the values in order: Hyndman and Rollouts's seventh definition (1996), as in the runtime's `Rollouts`.
+/// Linear interpolation of order statistics: Hyndman and Fan's seventh definition (1996), as in the runtime's
+/// `Rollouts`.
 fn quantile(sorted: &[f32], share: f32) -> f32 {
     let place = share * (sorted.len() - 1) as f32;
     let below = place as usize;

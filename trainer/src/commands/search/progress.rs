@@ -1,4 +1,4 @@
-//! A search as seen from a terminal: a bar over all epochs of a stage, and one line per trial.
+//! A search on a terminal: a progress bar over all epochs of a stage, and one line per trial.
 
 use std::io::{IsTerminal, stderr};
 
@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::search::halving::Rung;
 use crate::search::{SearchProgress, Trial, TrialOutcome, TrialProgress};
 
-/// Follows a search on standard error, so that standard output stays clean for results.
+/// Prints the progress of a search to standard error, so that standard output contains results only.
 pub(super) struct SearchConsole {
     bar: ProgressBar,
 }
@@ -47,7 +47,7 @@ impl SearchProgress for SearchConsole {
             (TrialOutcome::Failed(reason), _) => {
                 self.print_line(&format!("trial {index:>4}  failed: {reason}"))
             }
-            (TrialOutcome::Done, None) => self.print_line(&format!("trial {index:>4}  no epoch is done")),
+            (TrialOutcome::Done, None) => self.print_line(&format!("trial {index:>4}  no epoch completed")),
             (TrialOutcome::Done, Some(best)) => self.print_line(&format!(
                 "trial {index:>4}  {:>4} epochs  validation NLL {:>9.4} in epoch {}",
                 progress.epochs, best.valid_nll, best.epoch

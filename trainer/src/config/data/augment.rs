@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::columns::ColumnPatterns;
 use crate::config::limits::{InvalidValue, Limits, Rule, check_rules};
 
-/// The section `[data.augment]`: random transforms of the training rows, drawn independently for every chunk in every
-/// epoch. They apply to the inputs, and to targets that are inputs (`"next"`, `"clean"`); targets in other columns
-/// follow in time only.
+/// The section `[data.augment]`: random transforms of the training rows, drawn independently for every chunk
+/// in every epoch. They apply to the inputs, and to targets that are inputs (`"next"`, `"clean"`); targets in
+/// other columns follow in time only.
 ///
 /// ```toml
 /// [data.augment]
@@ -16,8 +16,8 @@ use crate::config::limits::{InvalidValue, Limits, Rule, check_rules};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AugmentConfig {
-    /// Sensors with three axes, each a list of three inputs or a range such as `"c4..c7"`. All are rotated by the
-    /// same uniformly distributed rotation, as if the board had been mounted differently.
+    /// Sensors with three axes, each a list of three inputs or a range such as `"c4..c7"`. All are rotated by
+    /// the same uniformly distributed rotation, as if the board had been mounted differently.
     pub rotate: Vec<ColumnPatterns>,
     /// Channels that a mirror image swaps, or whose sign it flips. Half of all chunks are mirrored.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,22 +25,23 @@ pub struct AugmentConfig {
     /// Channels on a ring, such as the electrodes of an armband: rotated by a random number of places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<ColumnPatterns>,
-    /// Standard deviation of the logarithm of a gain that all channels share, and of a further one per channel.
+    /// Standard deviation of the logarithm of a gain that all channels share, and of a further one per
+    /// channel.
     pub gain: f64,
     /// Standard deviation of an offset per channel, in standard deviations of that channel.
     pub shift: f64,
     /// Time warping: speed factors between e^−speed and e^speed, with linear interpolation between rows.
     pub speed: f64,
-    /// Mixing with another chunk around the means, cos φ · x ± sin φ · y, with φ up to `blend` right angles. Keeps the
-    /// covariances, within a row and in time, and destroys what identifies a single recording.
+    /// Mixing with another chunk around the means, cos φ · x ± sin φ · y, with φ up to `blend` right angles.
+    /// Keeps the covariances, within a row and in time, and destroys what identifies a single recording.
     pub blend: f64,
     /// Seed of the transforms; 1 if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// The table `data.augment.mirror`. A channel that takes the place of another also takes over its mean and standard
-/// deviation: its standardised value is kept.
+/// The table `data.augment.mirror`. A channel that takes the place of another also takes over its mean and
+/// standard deviation: its standardised value is kept.
 ///
 /// ```toml
 /// mirror = { swap = [["left", "right"]], flip = ["roll", "yaw"] }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Value of `data.inputs`: `"all"`, one pattern, or a list of patterns.
 ///
-/// A pattern is the name of a column or a range of neighbouring columns: `c0..c8` ends before c8, `emg1..=emg8`
-/// includes its end.
+/// A pattern is the name of a column or a range of neighbouring columns: `c0..c8` ends before c8,
+/// `emg1..=emg8` includes its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Columns {
     /// Every column that is not a target.

@@ -40,34 +40,34 @@ const DEFAULT_VALID_FRACTION: f64 = 0.2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
-    /// Training data: the path of a file, a table `{ file, sequences, rows, lengths }`, or a list of these. Paths are
-    /// relative to the config file, or to the folder given by `--data-dir`.
+    /// Training data: the path of a file, a table `{ file, sequences, rows, lengths }`, or a list of these.
+    /// Paths are relative to the config file, or to the folder given by `--data-dir`.
     #[serde(deserialize_with = "source::one_or_many")]
     pub train: Vec<DataSource>,
     /// Validation data for early stopping, in the same form. Excludes `valid_fraction`.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub valid: Vec<DataSource>,
-    /// Fraction of the training data that is set aside for validation; 0.2 if `valid` is not set either. Of ten or
-    /// more training sequences these are the last ones, of fewer the end of each.
+    /// Fraction of the training data that is set aside for validation; 0.2 if `valid` is not set either. Of
+    /// ten or more training sequences these are the last ones, of fewer the end of each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_fraction: Option<f64>,
-    /// Seed for setting aside random sequences instead of the last ones, for samples whose order has no meaning. Needs
-    /// ten or more training sequences.
+    /// Seed for setting aside random sequences instead of the last ones, for samples whose order has no
+    /// meaning. Needs ten or more training sequences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_seed: Option<u64>,
     /// Test data, in the same form; optional.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
     pub test: Vec<DataSource>,
-    /// Input columns: `"all"` (all columns but the targets), a name, a range such as `"c0..c8"` (without its end) or
-    /// `"emg1..=emg8"` (with it), or a list of names and ranges.
+    /// Input columns: `"all"` (all columns but the targets), a name, a range such as `"c0..c8"` (without its
+    /// end) or `"emg1..=emg8"` (with it), or a list of names and ranges.
     #[serde(default)]
     pub inputs: Columns,
-    /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step without
-    /// the noise of `noise` (or their `envelope`), or columns in the form of `inputs`.
+    /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step
+    /// without the noise of `noise` (or their `envelope`), or columns in the form of `inputs`.
     pub targets: Targets,
-    /// Window, an odd number of rows, of a Hann-weighted moving average over the rectified inputs |x|: the average is
-    /// the clean signal, for raw EMG with `targets = "clean"` or `"next"` (see `docs/evaluation.md`). With `noise`,
-    /// the inputs are the envelopes under that noise.
+    /// Window, an odd number of rows, of a Hann-weighted moving average over the rectified inputs |x|: the
+    /// average is the clean signal, for raw EMG with `targets = "clean"` or `"next"` (see
+    /// `docs/evaluation.md`). With `noise`, the inputs are the envelopes under that noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<usize>,
     /// Noise added to the inputs; none if not set.
@@ -82,7 +82,8 @@ pub struct DataConfig {
     /// CSV: whether the first line names the columns. Without a header they are called c0, c1, ….
     #[serde(default = "yes")]
     pub header: bool,
-    /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found automatically.
+    /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found
+    /// automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
 }
@@ -92,7 +93,8 @@ fn yes() -> bool {
 }
 
 impl DataConfig {
-    /// Fraction of the training data to set aside for validation; `None` where validation has files of its own.
+    /// Fraction of the training data to set aside for validation; `None` where validation has files of its
+    /// own.
     pub fn fraction_set_aside(&self) -> Option<f64> {
         self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
     }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// A half-open range `a..b`, in rows counted from 0 or in per cent of the whole.
 ///
-/// Either end may be left out (`100..`, `..80%`), and a single number `2` means `2..3`. Percentages are rounded down to
-/// whole rows, so that `..80%` and `80%..` share a boundary.
+/// Either end may be left out (`100..`, `..80%`), and a single number `2` means `2..3`. Percentages are
+/// rounded down to whole rows, so that `..80%` and `80%..` share a boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RowRange {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(within("5..5", 10).unwrap_err(), "`5..5` leaves nothing of the 10 there are");
         assert_eq!(within("0%..5%", 10).unwrap_err(), "`0%..5%` leaves nothing of the 10 there are");
         for bad in ["", "a..b", "-1..2", "1..101%", "1...3", "NaN%..", "18446744073709551615"] {
-            assert!(within(bad, 10).unwrap_err().starts_with(&format!("found `{bad}`, expected a stretch")));
+            assert!(within(bad, 10).unwrap_err().starts_with(&format!("found `{bad}`, expected a range")));
         }
     }
 

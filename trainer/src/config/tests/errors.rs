@@ -138,7 +138,7 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[init]\nspectral_radius = 1\nrecurrent_std_dev = 1"),
-        "run.toml:6:17: `init.recurrent_std_dev` and `init.spectral_radius` \
+        "run.toml:6:21: `init.recurrent_std_dev` and `init.spectral_radius` \
          both set the size of the recurrent weights; remove one of them"
     );
     assert_eq!(

@@ -1,21 +1,21 @@
-//! Which channels take part in what.
+//! Channels that each transform of the augmentation applies to.
 
 use crate::config::{AugmentConfig, ColumnPatterns, MirrorConfig};
 use crate::data::table::listed;
 
-/// Channels by number.
+/// Channels by index.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AugmentedChannels {
-    /// Sensors of three axes.
+    /// Sensors with three axes.
     pub(super) rotate: Vec<[usize; 3]>,
-    /// For every channel, whose place it takes in a mirror, and with which sign.
+    /// For every channel, the channel that a mirror image takes it from, and the sign.
     pub(super) mirror: Option<Vec<(usize, f32)>>,
-    /// In the order of the ring.
+    /// Channels in the order of the ring.
     pub(super) ring: Vec<usize>,
 }
 
 impl AugmentedChannels {
-    /// Looks up names. The error names the key at fault and what to do.
+    /// Resolves names. The error names the invalid key and how to fix it.
     pub(super) fn find(config: &AugmentConfig, names: &[String]) -> Result<Self, String> {
         let ring = config.ring.as_ref().map(|ring| ring.places("data.augment.ring", names)).transpose()?;
         Ok(AugmentedChannels {
@@ -55,7 +55,7 @@ fn mirrored(mirror: &MirrorConfig, names: &[String]) -> Result<Vec<(usize, f32)>
         if left.len() != right.len() {
             let [one, other] = pair;
             return Err(format!(
-                "{SWAP}: `{one}` holds {} inputs, but `{other}` {}; they change places one by one",
+                "{SWAP}: `{one}` has {} inputs, but `{other}` has {}; both ranges must be equally long",
                 left.len(),
                 right.len()
             ));

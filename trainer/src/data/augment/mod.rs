@@ -1,8 +1,8 @@
-//! Training rows as they might have been: turned, mirrored, faster, louder, elsewhere, on top of each other.
+//! Data augmentation: training rows rotated, mirrored, warped in time, scaled, shifted and mixed.
 //!
-//! A net learns by heart what never changes in its training data: which way up a sensor was mounted, that a walk turned left. What
-//! could as well have been otherwise is drawn anew for every chunk of every epoch, so that there is nothing to remember. Rows to
-//! validate on and to be judged by are never touched.
+//! A network memorises what never varies in its training data, such as how a sensor was mounted or that every
+//! walk turned left. Such properties are drawn at random for every chunk of every epoch. Validation and test
+//! rows are never changed.
 
 mod channels;
 mod segments;
@@ -20,19 +20,20 @@ use channels::AugmentedChannels;
 use segments::{Segment, cut};
 use transform::ChannelTransform;
 
-/// What is done to the training rows of an experiment.
+/// The augmentation of an experiment: its config, and statistics of the training rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augmentation {
     config: AugmentConfig,
     channels: AugmentedChannels,
     inputs: Scaler,
     targets: Scaler,
-    /// Whether the targets are inputs, and change with them.
+    /// Whether the targets are inputs, and are transformed with them.
     targets_are_inputs: bool,
 }
 
 impl Augmentation {
-    /// Looks up the channels and measures the training rows, of which there must be some. The error names the key at fault.
+    /// Resolves channel names and measures the training rows, of which there must be some. The error names
+    /// the invalid key.
     pub(crate) fn new(
         config: &AugmentConfig,
         names: &[String],
@@ -50,8 +51,9 @@ impl Augmentation {
         })
     }
 
-    /// Training sequences as an epoch meets them, counted from 1, in stretches of `rows` rows (0 for whole sequences), each with
-    /// draws of its own. They depend on the seed and that number alone, so that a resumed run needs to know nothing else.
+    /// The training sequences of an epoch, counted from 1, in segments of `rows` rows (0 for whole
+    /// sequences), each with its own transform. Transforms depend only on the seed and the epoch, so that a
+    /// resumed run gets the same ones.
     pub fn on_epoch(&self, train: &[Sequence], epoch: u64, rows: usize) -> Vec<Sequence> {
         let mut segments = Vec::new();
         for (index, sequence) in (0..).zip(train) {
@@ -65,7 +67,7 @@ impl Augmentation {
         segments
     }
 
-    /// A stretch with changes of its own.
+    /// A segment with a random transform.
     fn changed(&self, sequence: &Sequence, segment: Segment, rng: &mut impl Rng) -> Sequence {
         let transform = ChannelTransform::random(&self.config, &self.channels, &self.inputs, rng);
         let input = |rows: &Rows| transform.on(&segment.resample(rows));
@@ -73,7 +75,7 @@ impl Augmentation {
         sequence.map(input, target)
     }
 
-    /// With a stretch of any sequence on top that is as long, if there is one.
+    /// The sequence mixed with a segment of equal length from a random sequence, if one is long enough.
     fn blended(&self, below: Sequence, train: &[Sequence], rng: &mut impl Rng) -> Sequence {
         if self.config.blend == 0.0 {
             return below;

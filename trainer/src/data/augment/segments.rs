@@ -1,23 +1,23 @@
-//! Where sequences are cut, and how fast time runs in between.
+//! Segments of sequences, and their speed.
 
 use rand_core::Rng;
 
 use crate::data::rows::Rows;
 use crate::random::uniform;
 
-/// A stretch of a sequence, read at its own pace.
+/// A segment of a sequence, resampled at its own pace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Segment {
     /// First row.
     start: usize,
-    /// Rows to come of it.
+    /// Rows after resampling.
     len: usize,
-    /// Rows of the sequence per row to come.
+    /// Rows of the sequence per resampled row.
     pace: f64,
 }
 
 impl Segment {
-    /// `len` rows from anywhere in a sequence of `rows`; nothing if it is too short.
+    /// `len` rows from a random place in a sequence of `rows` rows; nothing if it is too short.
     pub(super) fn anywhere(rows: usize, len: usize, speed: f64, rng: &mut impl Rng) -> Option<Self> {
         let pace = random_pace(speed, rng);
         let room = rows.checked_sub(span(len, pace))?;
@@ -25,7 +25,8 @@ impl Segment {
         Some(Segment { start, len, pace })
     }
 
-    /// These rows, on straight lines between those that there are. Beside a missing value, what lies in between is missing.
+    /// The rows of the segment by linear interpolation. Next to a missing value, interpolated values are
+    /// missing.
     pub(super) fn resample(&self, rows: &Rows) -> Rows {
         if self.pace == 1.0 {
             return rows.slice(self.start..self.start + self.len);
@@ -44,7 +45,7 @@ impl Segment {
     }
 }
 
-/// Rows of a sequence that `len` rows at a pace reach over.
+/// Rows of a sequence that `len` resampled rows extend over.
 fn span(len: usize, pace: f64) -> usize {
     match len.checked_sub(1) {
         Some(steps) => (steps as f64 * pace).ceil() as usize + 1,
@@ -52,7 +53,7 @@ fn span(len: usize, pace: f64) -> usize {
     }
 }
 
-/// Most rows at a pace that reach over no more than `rows`, of which there is at least one.
+/// Maximum number of resampled rows within `rows` rows, of which there is at least one.
 fn fitting(rows: usize, pace: f64) -> usize {
     ((rows - 1) as f64 / pace) as usize + 1
 }
@@ -61,8 +62,9 @@ fn random_pace(speed: f64, rng: &mut impl Rng) -> f64 {
     if speed == 0.0 { 1.0 } else { libm::exp(speed * (2.0 * uniform(rng) - 1.0)) }
 }
 
-/// A sequence of `rows` rows from end to end in stretches of `len` (0 for one alone), each at a pace of its own. The first ends
-/// anywhere within that length, so that no epoch cuts where the one before it did; the last is what is left.
+/// Splits a sequence of `rows` rows into segments of `len` rows (0 for a single one), each at its own pace.
+/// The first one has a random length up to `len`, so that the boundaries differ between epochs; the last one
+/// takes the remaining rows.
 pub(super) fn cut(rows: usize, len: usize, speed: f64, rng: &mut impl Rng) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut start = 0;

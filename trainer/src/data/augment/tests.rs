@@ -88,7 +88,8 @@ fn every_direction_is_as_likely_as_any_other() {
         let values: Vec<f32> = pieces.iter().map(|piece| piece.inputs.values[axis]).collect();
         let mean = values.iter().sum::<f32>() / values.len() as f32;
         let square = values.iter().map(|value| value * value).sum::<f32>() / values.len() as f32;
-        // A coordinate on the sphere is uniform: mean 0, variance 1/3, with errors of 0.0075 and 0.0039 at 6000 draws.
+        // A coordinate on the sphere is uniform: mean 0, variance 1/3, with errors of 0.0075 and 0.0039 at
+        // 6000 draws.
         assert!(mean.abs() < 0.03 && (square - 1.0 / 3.0).abs() < 0.016, "{axis}: {mean}, {square}");
     }
 }
@@ -156,7 +157,8 @@ fn gains_are_about_zero_and_offsets_in_deviations() {
         }
         start += piece.len();
     }
-    // Two independent draws of deviation 0.3; some 1400 of their sums, whose mean square is within 4 % (one deviation).
+    // Two independent draws of deviation 0.3; some 1400 of their sums, whose mean square is within 4 % (one
+    // deviation).
     let variance = logarithms[0] / logarithms[1];
     assert!((variance / 0.18 - 1.0).abs() < 0.16, "{variance}");
 
@@ -272,7 +274,7 @@ fn faults_name_the_key_and_what_to_do() {
     };
     assert_eq!(
         error(mirror(["c0..c3", "c3"], &[])),
-        "data.augment.mirror.swap: `c0..c3` holds 3 inputs, but `c3` 1; they change places one by one"
+        "data.augment.mirror.swap: `c0..c3` has 3 inputs, but `c3` has 1; both ranges must be equally long"
     );
     assert_eq!(
         error(mirror(["c0..c3", "c1..c4"], &[])),

@@ -1,4 +1,4 @@
-//! What is done to the channels of one stretch of rows.
+//! Random transform of the channels of one segment.
 
 use rand_core::Rng;
 
@@ -8,13 +8,13 @@ use crate::data::rows::Rows;
 use crate::data::scaler::Scaler;
 use crate::random::{normal, uniform};
 
-/// One draw: a rotation of axes, then places and signs, then a gain and an offset.
+/// One draw: a rotation of axes, a permutation with signs, then a gain and an offset per channel.
 #[derive(Debug)]
 pub(super) struct ChannelTransform<'a> {
     sensors: &'a [[usize; 3]],
     rotation: [[f32; 3]; 3],
     scaler: &'a Scaler,
-    /// For every channel, whose place it takes and with which sign.
+    /// For every channel, the channel it is taken from and the sign.
     places: Vec<(usize, f32)>,
     gains: Vec<f32>,
     shifts: Vec<f32>,
@@ -46,7 +46,8 @@ impl<'a> ChannelTransform<'a> {
         }
     }
 
-    /// Rows after the change. What is missing stays missing; of a sensor that is turned, all three axes then are.
+    /// The transformed rows. A missing value stays missing; if one axis of a rotated sensor is missing, all
+    /// three are.
     pub(super) fn on(&self, rows: &Rows) -> Rows {
         let mut changed = Rows::new(rows.channels);
         changed.values.reserve_exact(rows.values.len());
@@ -74,7 +75,7 @@ impl<'a> ChannelTransform<'a> {
     }
 }
 
-/// The mirror or not, and the ring by any number of places.
+/// The mirror image with probability ½, then the ring rotated by a random number of places.
 fn places(channels: &AugmentedChannels, scaler: &Scaler, rng: &mut impl Rng) -> Vec<(usize, f32)> {
     let plain = || (0..scaler.channels()).map(|channel| (channel, 1.0)).collect::<Vec<_>>();
     let mut places = match &channels.mirror {
@@ -92,7 +93,7 @@ fn places(channels: &AugmentedChannels, scaler: &Scaler, rng: &mut impl Rng) -> 
     places
 }
 
-/// A rotation, each as likely as any other: that of a quaternion of four normal numbers, made a unit one (Muller 1959).
+/// A uniformly distributed rotation: that of a normalised quaternion of four normal variates (Muller 1959).
 fn random_rotation(rng: &mut impl Rng) -> [[f32; 3]; 3] {
     let quaternion = [(); 4].map(|()| normal(rng));
     let norm = quaternion.iter().map(|part| part * part).sum::<f64>().sqrt();

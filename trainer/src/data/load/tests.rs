@@ -189,10 +189,10 @@ fn test_rows_may_be_led_up_to() {
     );
     assert_eq!(
         load("{ file = 'a.csv', rows = '2..', burn_in = 3 }").unwrap_err(),
-        "data.test: a.csv: lead is 3, but sequence 0 has 2 rows before those asked for"
+        "data.test: a.csv: burn_in is 3, but sequence 0 has 2 rows before the selected ones"
     );
     assert_eq!(
         load("{ file = 'a.csv', burn_in = 3 }").unwrap_err(),
-        "data.test: a.csv: lead needs a stretch of rows that it leads up to, such as rows = \"2502..\""
+        "data.test: a.csv: burn_in needs a range of rows that it precedes, such as rows = \"2502..\""
     );
 }

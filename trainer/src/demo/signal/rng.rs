@@ -1,4 +1,4 @@
-//! The one source of randomness: the same numbers for a seed on every machine.
+//! Random numbers of the signal: the same for a seed on every machine.
 
 use core::f64::consts::TAU;
 
@@ -14,7 +14,7 @@ impl SignalRng {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// A new generator, independent of what this one is used for afterwards.
+    /// A new generator, independent of further draws from this one.
     pub(super) fn branch(&mut self) -> Self {
         Self::from_seed(self.0.next_u64())
     }
@@ -36,14 +36,14 @@ impl SignalRng {
         radius * libm::cos(TAU * self.unit())
     }
 
-    /// Uniform in [0, 1), with all 53 bits that a double can hold.
+    /// Uniform in [0, 1), with 53 random bits.
     fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 
-/// A value that wanders around 0 with a given standard deviation and forgets within a given time: an
-/// Ornstein–Uhlenbeck process, exact at the sampling instants (Gillespie 1996, updating formula).
+/// An Ornstein–Uhlenbeck process with a given standard deviation and time constant, exact at the sampling
+/// instants (Gillespie 1996, updating formula).
 pub(super) struct OrnsteinUhlenbeck {
     value: f64,
     std_dev: f64,
@@ -51,7 +51,7 @@ pub(super) struct OrnsteinUhlenbeck {
 }
 
 impl OrnsteinUhlenbeck {
-    /// Starts somewhere typical, so that the beginning of a recording looks like its middle.
+    /// Starts from the stationary distribution.
     pub(super) fn new(noise: &mut SignalRng, std_dev: f64, time_constant_s: f64, rate_hz: f64) -> Self {
         let memory = libm::exp(-1.0 / (time_constant_s * rate_hz));
         Self { value: std_dev * noise.normal(), std_dev, memory }

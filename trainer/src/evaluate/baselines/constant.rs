@@ -1,4 +1,4 @@
-//! The training mean, always.
+//! The training mean as the prediction of every step.
 
 use crate::data::Sequence;
 use crate::prediction::SequencePrediction;
@@ -14,8 +14,8 @@ impl Constant {
     pub(super) const GAUSSIAN: &str = "mean and variance of the training targets";
     pub(super) const BERNOULLI: &str = "each output on its own, with its frequency in the training targets";
 
-    /// Measures every target, passing over missing values. Of targets of 0 and 1 the mean is the frequency p, and the
-    /// variance p (1 − p).
+    /// Measures every target, ignoring missing values. For targets of 0 and 1 the mean is the frequency p,
+    /// and the variance p (1 − p).
     pub(super) fn fit(train: &[Sequence]) -> Self {
         let outputs = train.first().map_or(0, |sequence| sequence.targets.channels);
         let (mean, variance) = (0..outputs).map(|output| measure(train, output)).unzip();

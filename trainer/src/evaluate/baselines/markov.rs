@@ -1,4 +1,4 @@
-//! Persistence of targets of 0 and 1: how often does each stay as it was?
+//! Persistence of targets of 0 and 1: their transition frequencies.
 
 use super::constant::Constant;
 use super::persistence::{for_each_change, for_each_memory};
@@ -8,7 +8,7 @@ use crate::prediction::SequencePrediction;
 /// A Markov chain of two states for every output.
 #[derive(Clone, Debug)]
 pub(super) struct Markov<'a> {
-    /// Before anything has been observed.
+    /// Prediction before the first observation.
     start: &'a Constant,
     /// Probability of a one after a zero and after a one.
     one_after: Vec<[f64; 2]>,
@@ -19,7 +19,7 @@ impl<'a> Markov<'a> {
         "each output on its own, with its frequency in training after the same last value";
 
     pub(super) fn fit(train: &[Sequence], start: &'a Constant) -> Self {
-        // One imagined observation with the overall frequency keeps what was never seen from being impossible.
+        // One pseudo-observation with the overall frequency avoids probabilities of zero.
         let mut counts: Vec<[(f64, f64); 2]> = start.mean.iter().map(|&p| [(p, 1.0); 2]).collect();
         for sequence in train {
             for_each_change(sequence, |output, last, value| {

@@ -1,14 +1,14 @@
-//! Sums of products that linear regression needs, gathered once for every number of lags and every penalty.
+//! The sums of linear regression, gathered once for every number of lags and every penalty.
 
 use nalgebra::{DMatrix, DVector};
 
 use crate::data::{Scaling, Sequence};
 
-/// Steps that are multiplied at a time: enough for wide products, few enough for any memory.
+/// Steps multiplied at a time: enough for wide products, few enough for memory.
 const BLOCK: usize = 1024;
 
-/// What a linear forecast sees at a step, in standardised units: a one, then the last `lags` input rows, the newest
-/// first. For rows before the beginning the oldest one stands in; what is missing is 0, the training mean.
+/// The features of a linear prediction in standardised units: a one, then the last `lags` input rows, the
+/// newest first. Before the start, the oldest row is repeated; a missing value is 0, the training mean.
 #[derive(Clone, Debug)]
 pub(super) struct Features<'a> {
     pub(super) scaling: &'a Scaling,
@@ -16,7 +16,7 @@ pub(super) struct Features<'a> {
 }
 
 impl Features<'_> {
-    /// Numbers per step when the last `lags` rows are seen.
+    /// Number of features for the last `lags` rows.
     pub(super) fn width(&self, lags: usize) -> usize {
         1 + lags * self.scaling.inputs.channels()
     }
@@ -48,12 +48,12 @@ pub(super) struct NormalEquations {
     pub(super) cross: DMatrix<f64>,
     /// Σ y², per output.
     squares: Vec<f64>,
-    /// Steps.
+    /// Number of steps.
     pub(super) n: usize,
 }
 
 impl NormalEquations {
-    /// Gathers the sums for the outputs listed, in standardised units.
+    /// Gathers the sums for these outputs, in standardised units.
     pub(super) fn gather(sequences: &[Sequence], features: &Features<'_>, outputs: &[usize]) -> Self {
         let width = features.width(features.lags);
         let mut moments = NormalEquations {
@@ -80,7 +80,7 @@ impl NormalEquations {
         moments
     }
 
-    /// Adds a block of steps, which leaves the buffers empty.
+    /// Adds a block of steps and empties the buffers.
     fn add(&mut self, x: &mut Vec<f64>, y: &mut Vec<f64>) {
         let steps = x.len() / self.gram.nrows();
         let x = DMatrix::from_vec(self.gram.nrows(), steps, std::mem::take(x));
@@ -93,8 +93,8 @@ impl NormalEquations {
         self.n += steps;
     }
 
-    /// Weights that minimise Σ |y − Wᵀx|² + λ |W|² over the first `width` features, the constant not punished
-    /// (Hoerl and Kennard 1970); none where the sums do not determine them.
+    /// Weights that minimise Σ |y − Wᵀx|² + λ |W|² over the first `width` features, without a penalty on the
+    /// constant (Hoerl and Kennard 1970); nothing where the sums do not determine them.
     pub(super) fn ridge(&self, width: usize, penalty: f64) -> Option<DMatrix<f64>> {
         let mut punished = DVector::from_element(width, penalty);
         punished[0] = 0.0;
@@ -111,7 +111,7 @@ impl NormalEquations {
             let weights = weights.column(output);
             squares - 2.0 * weights.dot(&cross.column(output)) + weights.dot(&gram.column(output))
         };
-        // A perfect fit may come out a rounding error below 0.
+        // Rounding may make the error of a perfect fit negative.
         self.squares.iter().enumerate().map(error).map(|sum| sum.max(0.0)).collect()
     }
 }

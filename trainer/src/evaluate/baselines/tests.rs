@@ -67,7 +67,8 @@ fn classes_cost_the_logarithm_of_their_frequency() {
     assert!((found[0].scores.nll - expected).abs() < 1e-6, "{}", found[0].scores.nll);
 }
 
-/// Four rows of one input and one target, and the ridge weights of one lag from the normal equations of two unknowns.
+/// Four rows of one input and one target, and the ridge weights of one lag from the normal equations of two
+/// unknowns.
 fn by_hand(x: &[f64], y: &[f64], penalty: f64) -> (f64, f64) {
     let n = x.len() as f64;
     let sum = |values: &[f64]| values.iter().sum::<f64>();

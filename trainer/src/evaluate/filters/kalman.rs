@@ -1,14 +1,14 @@
-//! A Kalman filter (1960) for a body that moves with almost constant velocity.
+//! A Kalman filter (1960) with a constant-velocity model.
 
 use super::tune::Grid;
 use super::{Filter, Tunable};
 
-/// Velocity before anything is known of it: variance in units of the noise of an observation. Far more than any signal has.
+/// Initial variance of the velocity, in units of the observation noise: far larger than that of any signal.
 const UNKNOWN: f64 = 1e4;
 
-/// State (p, v): p_t = p_{t−1} + v_{t−1}, v_t = v_{t−1}, disturbed by white acceleration of spectral density q, which puts
-/// q [[1/3, 1/2], [1/2, 1]] on their covariance in a step (Bar-Shalom, Li and Kirubarajan 2001, 6.2.2); observed is p with
-/// noise of variance r. Estimates depend on q / r alone, so r = 1 here.
+/// State (p, v): p_t = p_{t−1} + v_{t−1}, v_t = v_{t−1}, driven by white acceleration of spectral density q,
+/// which adds q [[1/3, 1/2], [1/2, 1]] to their covariance per step (Bar-Shalom, Li and Kirubarajan 2001,
+/// 6.2.2). p is observed with noise of variance r. Estimates depend on q / r only, so r = 1 here.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantVelocity {
     /// q / r.

@@ -1,13 +1,13 @@
-//! The one-euro filter (Casiez, Roussel and Vogel 2012): an exponential average that lets go when the signal moves.
+//! The one-euro filter (Casiez, Roussel and Vogel 2012): exponential smoothing whose cutoff rises with speed.
 
 use std::f64::consts::TAU;
 
 use super::tune::Grid;
 use super::{Filter, Tunable};
 
-/// x̂_t = α x_t + (1 − α) x̂_{t−1} with α = 1 / (1 + τ), τ = 1 / (2π f_c) and the cutoff f_c = f_min + β |dx̂_t| (Casiez et al.
-/// 2012, eqs. 5 to 7); dx̂_t is the change x_t − x̂_{t−1}, smoothed likewise with a cutoff of its own, as in the authors' code.
-/// Frequencies are per sample: the time between two rows is 1.
+/// x̂_t = α x_t + (1 − α) x̂_{t−1} with α = 1 / (1 + τ), τ = 1 / (2π f_c) and the cutoff f_c = f_min + β
+/// |dx̂_t| (Casiez et al. 2012, eqs. 5 to 7); dx̂_t is the change x_t − x̂_{t−1}, smoothed likewise with a
+/// cutoff of its own, as in the authors' code. Frequencies are per sample: the time between two rows is 1.
 #[derive(Clone, Copy, Debug)]
 pub struct OneEuro {
     /// Cutoff at rest, f_min.
@@ -18,14 +18,14 @@ pub struct OneEuro {
     pub speed_cutoff: f64,
 }
 
-/// What it remembers.
+/// Its state.
 #[derive(Clone, Copy, Debug)]
 pub struct OneEuroState {
     value: f64,
     speed: f64,
 }
 
-/// The share of a new value that goes with a cutoff.
+/// The smoothing weight α of a cutoff frequency.
 fn share(cutoff: f64) -> f64 {
     1.0 / (1.0 + 1.0 / (TAU * cutoff))
 }

@@ -7,8 +7,8 @@ use nalgebra::{DMatrix, DVector};
 use super::*;
 use crate::random::{Purpose, normal, stream};
 
-/// The last position of a constant-velocity path by dense least squares: observations with variance 1, and accelerations
-/// whose covariance in every step is `agility` [[1/3, 1/2], [1/2, 1]], all solved at once.
+/// The last position of a constant-velocity path by dense least squares: observations with variance 1, and
+/// accelerations whose covariance in every step is `agility` [[1/3, 1/2], [1/2, 1]], all solved at once.
 fn dense(agility: f64, observed: &[f64]) -> f64 {
     let (steps, unknowns) = (observed.len(), 2 * observed.len());
     let mut information = DMatrix::zeros(unknowns, unknowns);
@@ -80,8 +80,8 @@ fn observed(path: Vec<f32>, noise: f64, rng: &mut impl rand_core::Rng) -> Sequen
 #[test]
 fn the_parameters_of_a_simulated_law_are_found() {
     let mut rng = stream(3, Purpose::Initialisation);
-    // A random walk with steps of variance q under noise of variance r: the best average has α = (√(k² + 4k) − k)/2, k = q/r
-    // (the stationary gain of its Kalman filter).
+    // A random walk with steps of variance q under noise of variance r: the best average has α = (√(k² + 4k)
+    // − k)/2, k = q/r (the stationary gain of its Kalman filter).
     let (q, r) = (0.04_f64, 1.0_f64);
     let mut place = 0.0;
     let walk: Vec<f32> = (0..20_000)

@@ -83,7 +83,8 @@ impl Case {
         let init = InitConfig { weight_std_dev: 0.5, ..InitConfig::default() };
         let mut parameters = init.parameters_for(&spec, method, rng.next_u64());
         if implicit_variance {
-            // Next to no weight is next to no variance, and a loss too steep to tell anything by its differences.
+            // Next to no weight is next to no variance, and a loss too steep to tell anything by its
+            // differences.
             let weights = parameters.get_mut("output.weight").expect("an output map");
             weights.values.iter_mut().for_each(|weight| *weight += weight.signum());
         }
@@ -125,7 +126,8 @@ fn table() -> impl Iterator<Item = Case> {
     rows.map(move |(cell, noise, head, posterior)| Case::new(cell, noise, head, posterior, &mut rng))
 }
 
-/// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is shorter.
+/// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is
+/// shorter.
 ///
 /// Sums of large terms that cancel cannot be more exact than the terms.
 fn size(gradient: &[f32], whole: &LossAndGradient) -> f64 {
@@ -135,8 +137,8 @@ fn size(gradient: &[f32], whole: &LossAndGradient) -> f64 {
     length(&mut gradient.iter()).max(0.01 * length(&mut whole.gradients.iter().flatten()))
 }
 
-/// Gradients are f32, formed by some hundred operations; the references are better than that, or as good. At most half of this
-/// was seen, where the variance is implicit and small, so that rounding counts for much.
+/// Gradients are f32, formed by some hundred operations; the references are better than that, or as good. At
+/// most half of this was seen, where the variance is implicit and small, so that rounding counts for much.
 const TOLERANCE: f64 = 1e-4;
 
 /// Gradients that deviate from what they should be by more than that.
@@ -157,7 +159,8 @@ impl StdDevs {
     }
 }
 
-/// The derivative of the f64 objective along a direction, free of the term in the squared step: good to ten digits.
+/// The derivative of the f64 objective along a direction, free of the term in the squared step: good to ten
+/// digits.
 fn difference(reference: &Reference<'_, f64>, name: &str, direction: &[f32], batch: &Batch) -> f64 {
     let at = |step: f64| {
         let mut moved = reference.clone();

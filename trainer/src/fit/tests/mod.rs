@@ -1,4 +1,5 @@
-//! The objective by hand, its gradients against a slow reference; runs that learn, repeat, resume and fail as they should.
+//! The objective by hand, its gradients against a slow reference; runs that learn, repeat, resume and fail as
+//! they should.
 
 mod gradients;
 mod learning;
@@ -23,7 +24,8 @@ fn numbers(seed: u64, count: usize) -> Vec<f32> {
     (0..count).map(|_| normal(&mut rng) as f32).collect()
 }
 
-/// A batch of 4 steps and 3 rows with some input variance; the last row ends after 2 steps, one target is missing.
+/// A batch of 4 steps and 3 rows with some input variance; the last row ends after 2 steps, one target is
+/// missing.
 fn ragged_batch(inputs: usize, outputs: usize, binary: bool) -> Batch {
     let (steps, rows) = (4, 3);
     let mut targets = numbers(2, steps * rows * outputs);

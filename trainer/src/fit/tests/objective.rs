@@ -52,8 +52,8 @@ fn an_untouched_bernoulli_net_loses_ln_2_per_output() {
 
 #[test]
 fn variational_bayes_expects_the_loss_of_every_draw() {
-    // Both losses by hand, for one output N(0, V) that was observed at 0 with noise 1: the predictive density counts V as
-    // doubt, ½ ln 2π(V + 1); the expected loss as error, ½ (ln 2π + V).
+    // Both losses by hand, for one output N(0, V) that was observed at 0 with noise 1: the predictive density
+    // counts V as doubt, ½ ln 2π(V + 1); the expected loss as error, ½ (ln 2π + V).
     let spec = test_spec(1, 1, &[(CellKind::Elman(Activation::Tanh), 1)]);
     let batch = Batch { targets: vec![0.0], mask: vec![1.0], ..one_step() };
     let nll = |posterior: WeightPosterior| {

@@ -124,7 +124,8 @@ fn an_epoch_cut_off_at_any_of_its_writes_is_repeated() {
     }
 }
 
-/// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so beside it.
+/// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so
+/// beside it.
 fn write_half(folder: &Path, name: &str, before: &[u8], after: &[u8]) {
     if name.starts_with("metrics") {
         let cut = usize::midpoint(before.len(), after.len());

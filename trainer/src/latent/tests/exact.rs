@@ -87,7 +87,8 @@ fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
     let batches = || crate::data::batch::evaluation(&sequences, &scaling, 4);
     for (name, prior) in [("white", Prior::White), ("wiener", Prior::Wiener)] {
         let (nets, parameters) = linear(name);
-        // Before anything is seen of them, clean rows are as likely as any: the noise is only in the guess of z.
+        // Before anything is seen of them, clean rows are as likely as any: the noise is only in the guess of
+        // z.
         let expected = sequences.iter().map(|sequence| exact(prior, &sequence.targets)).sum::<f64>() / steps;
         let found = importance(&nets, &parameters, &scaling, &sequences, 40_000, 1).unwrap();
         assert!((found.nll - expected).abs() < 4.0 * found.standard_error, "{name}: {found:?}, {expected}");
@@ -97,7 +98,8 @@ fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
             bound.reconstruction + bound.divergence > expected + 0.01,
             "{name}: {bound:?} against {expected}"
         );
-        // Denoised they are N(B k x̃, B² q + S), whatever the prior; the reconstruction expects the loss of every draw instead.
+        // Denoised they are N(B k x̃, B² q + S), whatever the prior; the reconstruction expects the loss of
+        // every draw instead.
         let (b, s, k, q) = (f64::from(B), f64::from(S), f64::from(K), f64::from(Q));
         let pairs = || {
             let rows = sequences.iter().flat_map(|seq| seq.targets.values.iter().zip(&seq.inputs.values));

@@ -24,7 +24,8 @@ fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> LossA
     .unwrap()
 }
 
-/// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to about 1e-4.
+/// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to
+/// about 1e-4.
 fn assert_gradients(nets: &LatentNets, parameters: &mut Parameters, batch: &Batch, skipped: &str) {
     let found = objective(nets, parameters, batch);
     for index in 0..parameters.tensors.len() {
@@ -164,7 +165,8 @@ fn padding_changes_neither_bound_nor_gradient() {
     let (nets, parameters) = nets(&config(lines, &[]), 2);
     let all = sequences(&[4, 2], 2);
     let bound = |batch: &Batch, weight: f64| {
-        // The rng is not asked for the same numbers by batches of other sizes; without latent deviation none matters.
+        // The rng is not asked for the same numbers by batches of other sizes; without latent deviation none
+        // matters.
         let mut parameters = parameters.clone();
         let bias = parameters.get_mut("recognition.output.bias").unwrap();
         bias.values.iter_mut().skip(1).step_by(2).for_each(|log_var| *log_var = -18.0);

@@ -13,7 +13,8 @@ use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::random::{Purpose, normal, stream, uniform};
 use crate::runs::{TrainedState, train};
 
-/// Two keys that always agree, at random. Keys taken one by one are two fair coins: 2 ln 2 nats. Together they are one.
+/// Two keys that always agree, at random. Keys taken one by one are two fair coins: 2 ln 2 nats. Together
+/// they are one.
 fn twins(seed: u64, count: usize, steps: usize) -> Vec<Sequence> {
     let mut rng = stream(seed, Purpose::Initialisation);
     let mut toss = || f32::from(uniform(&mut rng) < 0.5);
@@ -58,7 +59,8 @@ fn every_family_learns_that_two_keys_agree() {
         let model = TrainedLatentModel::new(&best(place.path()));
         let sampled = model.importance(&data.valid, 50, 1).unwrap();
         assert!(sampled.nll < bound + 3.0 * sampled.standard_error, "{sampled:?} against {bound}");
-        // Nothing can be better than knowing the law: ln 2 nats, which 320 tosses meet to three deviations of their mean.
+        // Nothing can be better than knowing the law: ln 2 nats, which 320 tosses meet to three deviations of
+        // their mean.
         assert!(sampled.nll > 2.0_f64.ln() - 0.01, "{sampled:?}");
     }
 }
@@ -117,7 +119,8 @@ fn a_noise_found_on_validation_data_is_the_size_of_the_errors() {
     let bound = run(&config(STORN, &overrides), &data, place.path(), false).best.unwrap().valid_nll;
     let state = best(place.path());
     let log_noise = state.parameters.get("generative.output.log_noise").unwrap().values[0];
-    // Knowing nothing leaves a variance of 1, standardised; learning with a noise of 1 must leave far less to be found.
+    // Knowing nothing leaves a variance of 1, standardised; learning with a noise of 1 must leave far less to
+    // be found.
     assert!(log_noise < -1.0, "{log_noise}");
     let mut with_one = state.clone();
     with_one.parameters.get_mut("generative.output.log_noise").unwrap().values[0] = 0.0;

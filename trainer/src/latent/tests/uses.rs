@@ -96,7 +96,8 @@ fn a_stream_is_denoised_as_a_whole_sequence_is() {
         let expected = model.reconstruct(&sequences, LatentFeed::Moments);
         let predicted = model.predict(&sequences, LatentFeed::Moments, 1);
         let mut stream = StreamingDenoiser::new(&model);
-        // The first sequence has a gap, which a stream fills with what it expects and a batch with the training mean.
+        // The first sequence has a gap, which a stream fills with what it expects and a batch with the
+        // training mean.
         for index in [1, 2] {
             stream.reset();
             for (step, row) in sequences[index].targets.iter().enumerate() {
@@ -183,7 +184,8 @@ fn many_draws_come_to_the_moments_of_a_linear_net() {
     );
     for (moments, draws) in moments.iter().zip(&draws) {
         for step in 0..moments.mean.len() {
-            // tanh of a normal by Quaver's moments is within 5e-4, the mean of 20 000 draws within 5 · 0.6/√20 000.
+            // tanh of a normal by Quaver's moments is within 5e-4, the mean of 20 000 draws within 5 ·
+            // 0.6/√20 000.
             assert!((moments.mean.row(step)[0] - draws.mean.row(step)[0]).abs() < 0.025);
             let (expected, found) = (moments.variance(step, 0), draws.variance(step, 0));
             assert!((expected - found).abs() < 0.05 * expected, "{expected} against {found}");

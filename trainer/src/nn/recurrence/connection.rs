@@ -1,11 +1,11 @@
-//! The connection of a layer to its own last state: noise, then the affine map on moments.
+//! The recurrent connection of a layer: noise, then the affine map on moments.
 
 use super::gates::GateOrder;
 use super::{MomentSlices, MomentSlicesMut, RecurrentWeights};
 use crate::nn::noise_coefficients::NoiseCoefficients;
 use crate::nn::product::{Packed, Strided, add_product};
 
-/// Recurrent weights in the forms that the passes need, prepared once per batch, rows gate by gate.
+/// Recurrent weights in the forms that both passes need, prepared once per batch, rows gate by gate.
 ///
 /// E[a] = Σ m̃ μ and V[a] = Σ ṽ μ² + (m̃² + ṽ) τ (Bayer 2015, thesis, eqs. 17 and 18).
 pub(super) struct Connection {
@@ -18,17 +18,17 @@ pub(super) struct Connection {
     backwards: PackedWeights,
 }
 
-/// What weights multiply moments with.
+/// The factors on moments.
 struct PackedWeights {
     /// μ, for means.
     mean: Packed,
     /// μ² + τ, for variances.
     square: Packed,
-    /// τ, for squared means; none if weights are certain.
+    /// τ, for squared means; `None` if weights have no variance.
     var: Option<Packed>,
 }
 
-/// OutputSlices for what goes into the affine map.
+/// Buffers for the inputs of the affine map.
 pub(super) struct Scratch {
     /// Noisy means and variances.
     noisy: Vec<f32>,
@@ -37,7 +37,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Room for the states of all lanes of a block.
+    /// Buffers for the states of all lanes of a block.
     pub(super) fn new(units: usize) -> Self {
         Scratch { noisy: vec![0.0; 2 * units], square: vec![0.0; units] }
     }
@@ -83,7 +83,7 @@ impl Connection {
         }
     }
 
-    /// Adds what the last state contributes to the pre-activations.
+    /// Adds the contribution of the last state to the pre-activations.
     pub(super) fn forward(&self, state: MomentSlices<'_>, scratch: &mut Scratch, pre: MomentSlicesMut<'_>) {
         let PackedWeights { mean, square, var } = &self.forwards;
         add_noise(self.noise, state, MomentSlicesMut::halves(&mut scratch.noisy));
@@ -98,8 +98,8 @@ impl Connection {
         }
     }
 
-    /// Computes the gradient for the last state from that for the pre-activations, and adds that for the noise to
-    /// `by_noise` if it is wanted.
+    /// Computes the gradient for the last state from that for the pre-activations, and adds that for the
+    /// noise to `by_noise` if it is given.
     pub(super) fn backward(
         &self,
         grad_pre: MomentSlices<'_>,
@@ -131,7 +131,7 @@ impl Connection {
     }
 }
 
-/// Puts noise on a state of any number of steps and lanes.
+/// Applies noise to states of any number of steps and lanes.
 pub(super) fn add_noise(noise: NoiseCoefficients, state: MomentSlices<'_>, noisy: MomentSlicesMut<'_>) {
     let outputs = noisy.mean.iter_mut().zip(noisy.var.iter_mut());
     for ((mean, var), (noisy_mean, noisy_var)) in state.mean.iter().zip(state.var).zip(outputs) {
@@ -139,12 +139,13 @@ pub(super) fn add_noise(noise: NoiseCoefficients, state: MomentSlices<'_>, noisy
     }
 }
 
-/// Derivatives of the loss by the coefficients of a noise, in the order of [`NoiseCoefficients`]'s fields.
+/// Derivatives of the loss with respect to noise coefficients, in the order of [`NoiseCoefficients`]'s
+/// fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NoiseGradient(pub(super) [f64; 4]);
 
 impl NoiseGradient {
-    /// Takes in units with the gradients for their noisy moments.
+    /// Accumulates units with the gradients for their noisy moments.
     fn add(&mut self, state: MomentSlices<'_>, grad_noisy: MomentSlicesMut<'_>) {
         let mut sums = [0.0; 4];
         let grads = grad_noisy.mean.iter().zip(grad_noisy.var.iter());

@@ -11,13 +11,13 @@ const GRADIENT_ROWS: usize = 16;
 /// Gradients of one layer's recurrence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// For the input's share of the pre-activations, [2, steps, lanes, rows], means then variances.
+    /// For the input's contribution to the pre-activations, [2, steps, lanes, rows], means then variances.
     pub pre: Vec<f32>,
     /// For the means of the recurrent weights, [rows, units].
     pub weight: Vec<f32>,
-    /// For their variances; empty if they have none.
+    /// For their variances; empty if there are none.
     pub weight_var: Vec<f32>,
-    /// For the four coefficients of the noise and for β; zero unless they are wanted.
+    /// For the four noise coefficients and for β; zero unless they are needed.
     pub coefficients: [f32; 5],
 }
 
@@ -84,7 +84,7 @@ impl Recurrence {
         Packed::new(Strided::rows(states, self.units), states.len() / self.units, self.units)
     }
 
-    /// What the affine map saw at each step: the state before it, noise included.
+    /// The inputs of the affine map at each step: the state before it, with noise.
     fn noisy_states_before(&self, state: MomentSlices<'_>, input: LayerInput<'_>) -> Vec<f32> {
         let step = input.lanes * self.units;
         let mut before = vec![0.0; 2 * state.mean.len()];

@@ -1,4 +1,4 @@
-//! Moments of one block of lanes over time, cut out of arrays of all lanes.
+//! Moments of one block of lanes over time, as slices of the arrays of all lanes.
 
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::parallel::{lane_blocks, lane_blocks_mut};
@@ -9,13 +9,13 @@ pub(super) struct LaneBlock<'a> {
     pub(super) var: Vec<&'a [f32]>,
 }
 
-/// The same, to be written.
+/// Mutable moments of one block of lanes.
 pub(super) struct LaneBlockMut<'a> {
     pub(super) mean: Vec<&'a mut [f32]>,
     pub(super) var: Vec<&'a mut [f32]>,
 }
 
-/// Cuts moments [steps, lanes, width] into blocks of lanes.
+/// Splits moments [steps, lanes, width] into blocks of lanes.
 pub(super) fn lane_block(
     moment_slices: MomentSlices<'_>,
     lanes: usize,
@@ -28,7 +28,7 @@ pub(super) fn lane_block(
         .map(|(mean, var)| LaneBlock { mean, var })
 }
 
-/// Like [`lane_block`], for writing.
+/// Like [`lane_block`], mutable.
 pub(super) fn lane_block_mut(
     moment_slices: MomentSlicesMut<'_>,
     lanes: usize,
@@ -54,7 +54,7 @@ impl<'a> LaneBlockMut<'a> {
         MomentSlicesMut { mean: &mut *self.mean[step], var: &mut *self.var[step] }
     }
 
-    /// The moments at one step to be written, and those of the step before it, or `start` at the first.
+    /// The mutable moments of one step, and those of the step before it, or `start` at the first.
     pub(super) fn around<'s>(
         &'s mut self,
         step: usize,

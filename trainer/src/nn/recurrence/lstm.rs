@@ -14,18 +14,18 @@ pub(super) struct Lstm {
     pub(super) tanh: ActivationFn,
 }
 
-/// MomentSlices of all gates: two of moments, four of derivatives.
+/// Slices of all gates: two of moments and four of derivatives each.
 const GATE_PLANES: usize = 6 * 4;
 
-/// Positions of the gates among the pre-activations: those that are squashed alike stand together.
+/// Positions of the gates among the pre-activations: gates with the same activation are adjacent.
 const INPUT: usize = 0;
 const FORGET: usize = 1;
 const OUTPUT: usize = 2;
 const CELL_INPUT: usize = 3;
 
-/// What a step leaves behind, cut into its parts.
+/// The trace of a step, split into its parts.
 struct Trace<'a> {
-    /// Moments of the gates, four planes of means and four of variances.
+    /// Moments of the gates, four slices of means and four of variances.
     gates: MomentSlices<'a>,
     gate_derivatives: Derivatives<'a>,
     /// Moments of tanh(c_t).
@@ -36,7 +36,7 @@ struct Trace<'a> {
 }
 
 impl RecurrentCell for Lstm {
-    /// Moments and derivatives of the four gates and of the squashed cell, moments of the cell before.
+    /// Moments and derivatives of the four gates and of tanh(c_t), moments of c_{t−1}.
     const TRACE: usize = GATE_PLANES + 6 + 2;
     const GATES: &'static [usize] = &[0, 1, 3, 2];
 
@@ -155,7 +155,7 @@ impl Kernel for LstmBackward<'_> {
 }
 
 impl Lstm {
-    /// Squashes all gates into their part of the trace and returns their moments.
+    /// Applies the activations to all gates, into their part of the trace, and returns their moments.
     fn activate_gates<'a>(&self, pre: MomentSlices<'_>, trace: &'a mut [f32]) -> MomentSlices<'a> {
         let all = pre.mean.len();
         let sigmoids = CELL_INPUT * all / 4;

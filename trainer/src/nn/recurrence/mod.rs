@@ -1,9 +1,10 @@
-//! The recurrence of one layer over a whole batch, forwards and backwards, on plain slices.
+//! The recurrence of one layer over a whole batch, forward and backward, on plain slices.
 //!
-//! The input's share of the pre-activations is known for all steps beforehand and arrives as one array; what is
-//! left is the part that has to go step by step. Arrays are time-major: [steps, lanes, …], one lane per sequence
-//! of the batch. The initial state is zero unless one is carried over from the batch before. Nothing here knows of tensors: see [`super::host_node`] for how a
-//! recurrence becomes a node of the autodiff graph.
+//! The input's contribution to the pre-activations is computed for all steps beforehand and arrives as one
+//! array; only the recurrent part proceeds step by step. Arrays are time-major: [steps, lanes, …], one lane
+//! per sequence of the batch. The initial state is zero unless one is carried over from the previous batch.
+//! This module is independent of tensors: [`super::host_node`] makes a recurrence a node of the autodiff
+//! graph.
 
 mod activation;
 mod cell;
@@ -32,17 +33,17 @@ use super::noise_coefficients::NoiseCoefficients;
 /// A layer without its weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrence {
-    /// The kind of recurrence.
+    /// The kind of cell.
     pub cell: CellKind,
     /// Hidden units.
     pub units: usize,
     /// Noise on the last state before the affine map.
     pub noise: NoiseCoefficients,
-    /// Which moments of sigmoid and tanh are used.
+    /// The form of the moments of sigmoid and tanh.
     pub form: MomentForm,
     /// Factor β on the variance of the states (Bayer 2015, thesis, 2.6.1).
     pub variance_scale: f32,
-    /// Whether gradients for the noise and for β are wanted.
+    /// Whether gradients for the noise and for β are needed.
     pub learned: bool,
     /// Threads to compute on; the result does not depend on it.
     pub threads: usize,
@@ -53,38 +54,38 @@ pub struct Recurrence {
 pub struct RecurrentWeights<'a> {
     /// Means μ.
     pub mean: &'a [f32],
-    /// Variances τ, unless all are zero.
+    /// Variances τ; `None` if all are zero.
     pub var: Option<&'a [f32]>,
 }
 
-/// What a recurrence is computed from.
+/// The inputs of a recurrence.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerInput<'a> {
-    /// The input's share of the pre-activations, [steps, lanes, rows] each, bias included.
+    /// The input's contribution to the pre-activations, [steps, lanes, rows] each, including the bias.
     pub pre: MomentSlices<'a>,
     /// The recurrent weights.
     pub weights: RecurrentWeights<'a>,
-    /// Sequences side by side.
+    /// Number of sequences.
     pub lanes: usize,
-    /// Where the sequences begin; all zero if nothing is given.
+    /// Initial states; zero if not given.
     pub start: Option<&'a LayerState>,
 }
 
-/// What a layer remembers between steps, [2, lanes, units] each, means then variances.
+/// The state of a layer between steps, [2, lanes, units] each, means then variances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerState {
     /// The states h.
     pub state: Vec<f32>,
-    /// What units keep besides: the cells c of an LSTM.
+    /// Further state of the cell: c of an LSTM.
     pub memory: Vec<f32>,
 }
 
-/// What a forward pass leaves behind.
+/// What a forward pass keeps.
 #[derive(Debug)]
 pub struct LayerTape {
     /// For the backward pass.
     traces: Vec<f32>,
-    /// What units keep besides their state after the last step, [2, lanes, units].
+    /// Memory of the cells after the last step, [2, lanes, units].
     pub memory: Vec<f32>,
 }
 
@@ -104,7 +105,7 @@ impl Recurrence {
         }
     }
 
-    /// Computes all gradients from that for the states, which `forward` returned with the tape.
+    /// Computes all gradients from that for the states, which `forward` returned together with the tape.
     pub fn backward(
         &self,
         input: LayerInput<'_>,

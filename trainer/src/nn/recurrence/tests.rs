@@ -1,4 +1,5 @@
-//! The recurrence against a slow loop written from the equations, and its gradients against finite differences.
+//! The recurrence against a slow loop written from the equations, and its gradients against finite
+//! differences.
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm, UnitNoise};
 use quaver::moments::{self, Moments, product};
@@ -213,8 +214,8 @@ fn states_agree_with_the_equations() {
 
 /// Largest deviation from central differences, relative to the gradient's root mean square.
 ///
-/// States are f32, so a difference over ±0.01 carries noise of about 1e-5; its own error is of the order of the
-/// squared step.
+/// States are f32, so a difference over ±0.01 carries noise of about 1e-5; its own error is of the order of
+/// the squared step.
 fn worst_deviation(
     case: &mut Case,
     found: &[f32],

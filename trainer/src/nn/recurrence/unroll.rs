@@ -1,4 +1,4 @@
-//! A layer unrolled over time, block of lanes by block of lanes, forwards and backwards.
+//! A layer unrolled over time, in blocks of lanes, forward and backward.
 
 use super::cell::RecurrentCell;
 use super::connection::{Connection, NoiseGradient, Scratch};
@@ -7,7 +7,7 @@ use super::lane_block::{LaneBlock, LaneBlockMut, lane_block, lane_block_mut};
 use super::{LayerInput, LayerTape, MomentSlices, MomentSlicesMut, Recurrence};
 use crate::nn::parallel::{self, lane_blocks, lane_blocks_mut};
 
-/// Whether a forward pass keeps what a backward pass needs.
+/// Whether a forward pass keeps the traces that a backward pass needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traces {
     /// Traces of every step are kept.
@@ -16,16 +16,16 @@ pub enum Traces {
     Discard,
 }
 
-/// A layer made ready for one batch.
+/// A layer prepared for one batch.
 struct Unrolled<'a, C> {
     cell: &'a C,
-    /// None in a layer without recurrence.
+    /// None for a layer without recurrence.
     connection: Option<Connection>,
     units: usize,
     rows: usize,
     /// Factor β on the variance of the states.
     variance_scale: f32,
-    /// Whether gradients for the noise and for β are wanted.
+    /// Whether gradients for the noise and for β are needed.
     learned: bool,
 }
 
@@ -40,13 +40,13 @@ impl<'a, C: RecurrentCell> Unrolled<'a, C> {
     }
 }
 
-/// What stands before the first step, [2, lanes, units]: what is carried over, or zero.
+/// Initial state and memory, [2, lanes, units]: carried over, or zero.
 fn starts(input: LayerInput<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
     let zeros = || vec![0.0; 2 * input.lanes * units];
     input.start.map_or_else(|| (zeros(), zeros()), |start| (start.state.clone(), start.memory.clone()))
 }
 
-/// One block of lanes on its way forwards.
+/// The forward pass of one block of lanes.
 struct ForwardBlock<'a> {
     pre: LaneBlock<'a>,
     state: LaneBlockMut<'a>,
@@ -56,7 +56,7 @@ struct ForwardBlock<'a> {
     memory: LaneBlockMut<'a>,
 }
 
-/// States [2, steps, lanes, units] and what is left behind.
+/// States [2, steps, lanes, units] and the tape.
 pub(super) fn forward<C: RecurrentCell>(
     layer: &Recurrence,
     cell: &C,
@@ -111,7 +111,7 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
         }
     }
 
-    /// V[y′] = β V[y] (Bayer 2015, thesis, 2.6.1); the same factor takes gradients back.
+    /// V[y′] = β V[y] (Bayer 2015, thesis, 2.6.1); the same factor applies to gradients.
     fn scale(&self, variances: &mut [f32]) {
         if self.variance_scale != 1.0 {
             variances.iter_mut().for_each(|var| *var *= self.variance_scale);
@@ -133,7 +133,7 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
     }
 }
 
-/// One block of lanes on its way backwards.
+/// The backward pass of one block of lanes.
 struct BackwardBlock<'a> {
     traces: Vec<&'a [f32]>,
     state: LaneBlock<'a>,
@@ -145,7 +145,8 @@ struct BackwardBlock<'a> {
     by_scale: &'a mut f64,
 }
 
-/// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states; and those for noise and β.
+/// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states; and those for noise
+/// and β.
 pub(super) fn backward<C: RecurrentCell>(
     layer: &Recurrence,
     cell: &C,
@@ -179,7 +180,7 @@ pub(super) fn backward<C: RecurrentCell>(
     (grad_pre, total(&sums))
 }
 
-/// The sums of all blocks, in their order.
+/// The sums over all blocks, in order.
 fn total(sums: &[(NoiseGradient, f64)]) -> [f32; 5] {
     let noise = |index: usize| sums.iter().map(|(noise, _)| noise.0[index]).sum::<f64>() as f32;
     let scale = sums.iter().map(|(_, scale)| scale).sum::<f64>() as f32;
@@ -218,7 +219,7 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
             let written = block.grad_pre.at(step);
             self.scatter(grad_pre.mean, written.mean);
             self.scatter(grad_pre.var, written.var);
-            // Nobody asks for the gradient of the start, but noise on it has one.
+            // The gradient for the initial state is not needed, but that of the noise on it is.
             if let Some(connection) = self.connection.as_ref().filter(|_| step > 0 || self.learned) {
                 let before = step.checked_sub(1).map_or(block.start.at(0), |before| block.state.at(before));
                 let by_noise = self.learned.then_some(&mut *block.by_noise);

@@ -1,6 +1,6 @@
-//! Plots as SVG text that scales, follows the colour scheme of the page, and survives any data.
+//! Plots as scalable SVG that follows the colour scheme of the page and accepts any data.
 //!
-//! Values that are not finite leave gaps; where nothing is left, the plot says so.
+//! Values that are not finite leave gaps; a plot without data is labelled so.
 
 mod band;
 mod bars;

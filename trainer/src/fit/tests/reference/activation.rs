@@ -11,8 +11,8 @@ use super::number::{Number, Recorded};
 /// The moments of f(a), given those of a.
 pub(crate) type ActivationMoments<N> = fn(Activation, Pair<N>) -> Pair<N>;
 
-/// The closed forms that are printed: sigmoid and tanh approximately, the relu exactly (Bayer 2015, thesis, 2.3.4; the
-/// squares that are subtracted are of the outgoing mean).
+/// The closed forms that are printed: sigmoid and tanh approximately, the relu exactly (Bayer 2015, thesis,
+/// 2.3.4; the squares that are subtracted are of the outgoing mean).
 pub(crate) fn printed<N: Number>(activation: Activation, (m, v): Pair<N>) -> Pair<N> {
     match activation {
         Activation::Sigmoid => printed_sigmoid(m, v),
@@ -50,8 +50,8 @@ fn relu<N: Number>(m: N, v: N) -> Pair<N> {
     (mean.clone(), second - mean.squared())
 }
 
-/// The fitted forms, by the runtime's own values and slopes at this point: what is tested is everything around them. That the
-/// slopes are those of the values is for the runtime's tests to say.
+/// The fitted forms, by the runtime's own values and slopes at this point: what is tested is everything
+/// around them. That the slopes are those of the values is for the runtime's tests to say.
 pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Recorded> {
     let at = Moments { mean: m.value(), var: v.value() };
     let (value, jacobian) = match activation {
