@@ -2,7 +2,8 @@
 
 use quaver::checkpoint::Layout;
 
-/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM cells, inputs, units filled in, channels scored.
+/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM cells, inputs, units filled in,
+/// channels scored.
 pub(super) const PARTS: usize = 7;
 
 /// Instructions per part, by core and layout.

@@ -1,9 +1,9 @@
-//! How many instructions a step takes on a microcontroller, predicted from the architecture.
+//! Predicted instructions per step on a microcontroller, from the architecture.
 //!
-//! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
-//! four rows by eight columns, groups of four rows, LSTM cells, inputs, units to fill in, channels to score. The weight of each part is
-//! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
-//! together.
+//! A step in a quantized layout takes the same number of instructions for every input, so a weighted sum over
+//! its parts predicts it: blocks of four rows by eight columns, groups of four rows, LSTM cells, inputs,
+//! units to fill in, channels to score. The weights are fitted by `instructions.py` to the counts of QEMU
+//! (`instructions.json`, from `cargo xtask bench --json`); a test compares both.
 
 use quaver::LatentModel;
 use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};
@@ -13,22 +13,22 @@ use super::instruction_weights::{PARTS, WEIGHTS};
 
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Instructions {
+pub struct InstructionCount {
     /// The core.
     pub core: &'static str,
     /// Instructions per step.
     pub instructions: u64,
 }
 
-/// Predictions for Cortex-M0, M3, M4F and M33; none for plain layouts, whose cost on cores without a floating-point unit
-/// depends on the data.
-pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
+/// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
+/// floating-point unit depends on the data.
+pub fn instructions(spec: &ModelSpec) -> Vec<InstructionCount> {
     let parts = parts(spec);
     let predict =
         |weights: &[f64; PARTS]| weights.iter().zip(parts).map(|(weight, part)| weight * part).sum::<f64>();
     let of_layout = WEIGHTS.iter().filter(|(_, layout, _)| *layout == spec.layout);
     of_layout
-        .map(|(core, _, weights)| Instructions {
+        .map(|(core, _, weights)| InstructionCount {
             core,
             instructions: predict(weights).max(0.0).round() as u64,
         })
@@ -37,8 +37,8 @@ pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
 
 /// How often the generative network runs in one step of a latent model.
 ///
-/// A denoiser asks it twice, before and after it sees the row; a sampler brings it forward once and looks one step ahead. With
-/// draws, every look is as many.
+/// A denoiser runs it twice, before and after it reads the row; a sampler advances it once and looks one step
+/// ahead. With draws, every look ahead is one pass per draw.
 pub fn generative_passes(spec: &LatentSpec) -> u64 {
     let looks = match spec.forecast {
         Forecast::Moments | Forecast::PosteriorMean => 1,
@@ -50,19 +50,19 @@ pub fn generative_passes(spec: &LatentSpec) -> u64 {
     }
 }
 
-/// Predictions for one step of a latent model: the recognition network, and the generative network as often as it
-/// runs. None unless both networks are in quantized layouts.
-pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<Instructions> {
+/// Predictions for one step of a latent model: the recognition network once, and the generative network as
+/// often as it runs. None unless both networks have quantized layouts.
+pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     let passes = generative_passes(model.spec());
     let generative = instructions(model.generative().spec());
-    let both = |on: Instructions| {
+    let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
-        Some(Instructions { instructions: on.instructions + passes * other.instructions, ..on })
+        Some(InstructionCount { instructions: on.instructions + passes * other.instructions, ..on })
     };
     instructions(model.recognition().spec()).into_iter().filter_map(both).collect()
 }
 
-/// How often a step does each thing that has a cost.
+/// The number of each part of a step.
 fn parts(spec: &ModelSpec) -> [f64; PARTS] {
     let (mut blocks, mut groups, mut cells, mut filled) = (0, 0, 0, 0);
     let mut map = |rows: usize, cols: usize| {

@@ -1,19 +1,24 @@
-//! From the moments of the output map to predictions.
+//! The observation head: from the moments of the output map to predictions.
 
 use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 use quaver::moments::{self, Moments};
 
-use super::net::Prediction;
+use super::net::BatchPrediction;
 
-/// Largest magnitude of the mean logarithm of a noise variance, as in the runtime.
+/// Limit of the absolute mean logarithm of a noise variance, as in the runtime.
 pub(crate) const LOG_NOISE_LIMIT: f32 = 18.0;
 
 /// From the moments of the output map's rows to those of y.
-pub(super) fn link(spec: &ModelSpec, noise_var: &[f32], mean: Vec<f32>, var: Vec<f32>) -> Prediction {
+pub(super) fn predict_outputs(
+    spec: &ModelSpec,
+    noise_var: &[f32],
+    mean: Vec<f32>,
+    var: Vec<f32>,
+) -> BatchPrediction {
     match spec.likelihood {
         Likelihood::Gaussian => {
             let noise = noise_var.iter().copied().cycle().take(mean.len()).collect();
-            Prediction { mean, var, noise }
+            BatchPrediction { mean, var, noise }
         }
         Likelihood::Bernoulli => bernoulli(spec.moment_form, mean, var),
         Likelihood::Heteroscedastic => heteroscedastic(&mean, &var),
@@ -21,8 +26,8 @@ pub(super) fn link(spec: &ModelSpec, noise_var: &[f32], mean: Vec<f32>, var: Vec
     }
 }
 
-/// Probabilities, whose total variance is p (1 − p).
-fn bernoulli(form: MomentForm, mut mean: Vec<f32>, mut var: Vec<f32>) -> Prediction {
+/// Probabilities p, whose total variance is p (1 − p).
+fn bernoulli(form: MomentForm, mut mean: Vec<f32>, mut var: Vec<f32>) -> BatchPrediction {
     let sigmoid = match form {
         MomentForm::Accurate => moments::sigmoid,
         MomentForm::Paper => moments::paper::sigmoid,
@@ -31,24 +36,24 @@ fn bernoulli(form: MomentForm, mut mean: Vec<f32>, mut var: Vec<f32>) -> Predict
         Moments { mean: *mean, var: *var } = sigmoid(Moments { mean: *mean, var: *var });
     }
     let noise = mean.iter().zip(&var).map(|(p, var)| (p * (1.0 - p) - var).max(0.0)).collect();
-    Prediction { mean, var, noise }
+    BatchPrediction { mean, var, noise }
 }
 
-/// Pairs of rows: the mean, and the logarithm s of the noise variance, of which E[eˢ] = e^(m + v/2).
-fn heteroscedastic(mean: &[f32], var: &[f32]) -> Prediction {
+/// Pairs of rows: the mean, and the logarithm s of the noise variance, with E[eˢ] = e^(m + v/2).
+fn heteroscedastic(mean: &[f32], var: &[f32]) -> BatchPrediction {
     let pairs = mean.chunks_exact(2).zip(var.chunks_exact(2));
     let noise = pairs.map(|(mean, var)| expected_noise(mean[1], var[1])).collect();
     let first = |values: &[f32]| values.iter().step_by(2).copied().collect();
-    Prediction { mean: first(mean), var: first(var), noise }
+    BatchPrediction { mean: first(mean), var: first(var), noise }
 }
 
-/// E[eˢ] for s ~ N(mean, var), as the runtime takes it.
+/// E[eˢ] for s ~ N(mean, var), clamped as in the runtime.
 pub(crate) fn expected_noise(mean: f32, var: f32) -> f32 {
     libm::expf((mean + 0.5 * var).clamp(-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT))
 }
 
-/// Softmax of logits shrunk by κ = 1/√(1 + πv/8), with the first-order variance of each probability.
-fn categorical(outputs: usize, mut mean: Vec<f32>, mut var: Vec<f32>) -> Prediction {
+/// Softmax of logits scaled by κ = 1/√(1 + πv/8), with the first-order variance of each probability.
+fn categorical(outputs: usize, mut mean: Vec<f32>, mut var: Vec<f32>) -> BatchPrediction {
     let mut noise = vec![0.0; mean.len()];
     let rows = mean.chunks_mut(outputs).zip(var.chunks_mut(outputs)).zip(noise.chunks_mut(outputs));
     for ((mean, var), noise) in rows {
@@ -60,11 +65,11 @@ fn categorical(outputs: usize, mut mean: Vec<f32>, mut var: Vec<f32>) -> Predict
             (mean[index], noise[index]) = (p, total - var[index]);
         }
     }
-    Prediction { mean, var, noise }
+    BatchPrediction { mean, var, noise }
 }
 
-/// E[softmax(a)] for independent a ~ N(m, v), approximately: the logits are shrunk by what is not known of them, as
-/// for a sigmoid (MacKay 1992).
+/// Approximate E[softmax(a)] for independent a ~ N(m, v): each logit is scaled down by κ, as for a sigmoid
+/// (MacKay 1992).
 pub(crate) fn probabilities(mean: &[f32], var: &[f32]) -> Vec<f32> {
     let logits: Vec<f32> = mean.iter().zip(var).map(|(m, v)| m * shrinkage(*v)).collect();
     let largest = logits.iter().copied().fold(f32::MIN, f32::max);

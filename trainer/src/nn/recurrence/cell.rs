@@ -1,4 +1,4 @@
-//! What a kind of cell has to know: one step forwards, one step backwards.
+//! The interface of a recurrent cell: one step forward, one step backward.
 
 use quaver::moments::Moments;
 
@@ -6,16 +6,17 @@ use super::{MomentSlices, MomentSlicesMut};
 
 /// One kind of recurrence.
 ///
-/// Every method works on one step of one lane. Pre-activations stand gate after gate, all units of the first gate
-/// first.
-pub(super) trait Cell: Sync {
-    /// Numbers per unit that a step leaves behind for its gradient.
+/// Every method processes one step of one lane. Pre-activations are ordered gate by gate, all units of the
+/// first gate first.
+pub(super) trait RecurrentCell: Sync {
+    /// Numbers per unit that the backward pass of a step needs.
     const TRACE: usize;
 
-    /// In which order the gates are wanted; weights and inputs hold them unit after unit, in the order 0, 1, ….
+    /// The order of the gates in the pre-activations; weights and inputs hold them unit by unit, in the order
+    /// 0, 1, ….
     const GATES: &'static [usize];
 
-    /// Computes the state from the pre-activations. `memory` is what units keep besides their state.
+    /// Computes the state from the pre-activations. `memory` is further state of the cell.
     fn forward(
         &self,
         pre: MomentSlices<'_>,
@@ -24,8 +25,8 @@ pub(super) trait Cell: Sync {
         trace: &mut [f32],
     );
 
-    /// Computes the gradient for the pre-activations from that for the state. `grad_memory` is the gradient for
-    /// the memory after the step when the method is called, and for the memory before the step afterwards.
+    /// Computes the gradient for the pre-activations from that for the state. `grad_memory` is the gradient
+    /// for the memory after the step on entry, and for the memory before the step on return.
     fn backward(
         &self,
         trace: &[f32],
@@ -35,7 +36,7 @@ pub(super) trait Cell: Sync {
     );
 }
 
-/// Derivatives of the loss by the mean and the variance of one quantity.
+/// Derivatives of the loss with respect to the mean and the variance of one quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Gradient {
     pub(super) mean: f32,
@@ -43,7 +44,7 @@ pub(super) struct Gradient {
 }
 
 impl Gradient {
-    /// The gradient without what is too small to matter.
+    /// The gradient with negligible parts set to zero.
     #[inline(always)]
     pub(super) fn relevant(self) -> Gradient {
         Gradient { mean: relevant(self.mean), var: relevant(self.var) }
@@ -60,13 +61,13 @@ impl Gradient {
     }
 }
 
-/// Gradients below this are taken for zero.
+/// Gradients below this are set to zero.
 ///
-/// Behind a saturated gate they shrink from step to step until they and their products are subnormal, with which a
-/// processor computes many times more slowly; nothing so small moves a parameter.
+/// Behind a saturated gate they shrink from step to step until they and their products are subnormal, which
+/// slows most processors down many times; nothing that small moves a parameter.
 const NEGLIGIBLE: f32 = 1e-20;
 
-/// A number unless it is negligible.
+/// The value, or zero if it is negligible.
 #[inline(always)]
 fn relevant(value: f32) -> f32 {
     if value.abs() < NEGLIGIBLE { 0.0 } else { value }

@@ -1,7 +1,7 @@
 //! Gradients for the recurrent weights, summed over all steps in a few large products.
 
-use super::connection::disturb;
-use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, Weights};
+use super::connection::add_noise;
+use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, RecurrentWeights};
 use crate::nn::parallel;
 use crate::nn::product::{Packed, Strided, add_product};
 
@@ -11,13 +11,13 @@ const GRADIENT_ROWS: usize = 16;
 /// Gradients of one layer's recurrence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// For the input's share of the pre-activations, [2, steps, lanes, rows], means then variances.
+    /// For the input's contribution to the pre-activations, [2, steps, lanes, rows], means then variances.
     pub pre: Vec<f32>,
     /// For the means of the recurrent weights, [rows, units].
     pub weight: Vec<f32>,
-    /// For their variances; empty if they have none.
+    /// For their variances; empty if there are none.
     pub weight_var: Vec<f32>,
-    /// For the four coefficients of the noise and for β; zero unless they are wanted.
+    /// For the four noise coefficients and for β; zero unless they are needed.
     pub coefficients: [f32; 5],
 }
 
@@ -47,7 +47,7 @@ impl Recurrence {
     /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2μ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.
     fn by_means(
         &self,
-        weights: Weights<'_>,
+        weights: RecurrentWeights<'_>,
         noisy: MomentSlices<'_>,
         grad_pre: MomentSlices<'_>,
         gradient: &mut [f32],
@@ -84,7 +84,7 @@ impl Recurrence {
         Packed::new(Strided::rows(states, self.units), states.len() / self.units, self.units)
     }
 
-    /// What the affine map saw at each step: the state before it, noise included.
+    /// The inputs of the affine map at each step: the state before it, with noise.
     fn noisy_states_before(&self, state: MomentSlices<'_>, input: LayerInput<'_>) -> Vec<f32> {
         let step = input.lanes * self.units;
         let mut before = vec![0.0; 2 * state.mean.len()];
@@ -99,7 +99,7 @@ impl Recurrence {
             before.iter_mut().skip(step).zip(state).for_each(|(later, earlier)| *later = *earlier);
         }
         let mut noisy = vec![0.0; before.len()];
-        disturb(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
+        add_noise(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
         noisy
     }
 }

@@ -1,13 +1,13 @@
-//! A layer unrolled over time, block of lanes by block of lanes, forwards and backwards.
+//! A layer unrolled over time, in blocks of lanes, forward and backward.
 
-use super::cell::Cell;
+use super::cell::RecurrentCell;
 use super::connection::{Connection, NoiseGradient, Scratch};
 use super::gates::GateOrder;
-use super::series::{Series, SeriesMut, series, series_mut};
-use super::{LayerInput, MomentSlices, MomentSlicesMut, Recurrence, Tape};
+use super::lane_block::{LaneBlock, LaneBlockMut, lane_block, lane_block_mut};
+use super::{LayerInput, LayerTape, MomentSlices, MomentSlicesMut, Recurrence};
 use crate::nn::parallel::{self, lane_blocks, lane_blocks_mut};
 
-/// Whether a forward pass keeps what a backward pass needs.
+/// Whether a forward pass keeps the traces that a backward pass needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traces {
     /// Traces of every step are kept.
@@ -16,20 +16,20 @@ pub enum Traces {
     Discard,
 }
 
-/// A layer made ready for one batch.
+/// A layer prepared for one batch.
 struct Unrolled<'a, C> {
     cell: &'a C,
-    /// None in a layer without recurrence.
+    /// None for a layer without recurrence.
     connection: Option<Connection>,
     units: usize,
     rows: usize,
     /// Factor β on the variance of the states.
     variance_scale: f32,
-    /// Whether gradients for the noise and for β are wanted.
+    /// Whether gradients for the noise and for β are needed.
     learned: bool,
 }
 
-impl<'a, C: Cell> Unrolled<'a, C> {
+impl<'a, C: RecurrentCell> Unrolled<'a, C> {
     const ORDER: GateOrder = GateOrder(C::GATES);
 
     fn new(layer: &Recurrence, cell: &'a C, input: LayerInput<'_>) -> Self {
@@ -40,29 +40,29 @@ impl<'a, C: Cell> Unrolled<'a, C> {
     }
 }
 
-/// What stands before the first step, [2, lanes, units]: what is carried over, or zero.
+/// Initial state and memory, [2, lanes, units]: carried over, or zero.
 fn starts(input: LayerInput<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
     let zeros = || vec![0.0; 2 * input.lanes * units];
     input.start.map_or_else(|| (zeros(), zeros()), |start| (start.state.clone(), start.memory.clone()))
 }
 
-/// One block of lanes on its way forwards.
-struct Forward<'a> {
-    pre: Series<'a>,
-    state: SeriesMut<'a>,
+/// The forward pass of one block of lanes.
+struct ForwardBlock<'a> {
+    pre: LaneBlock<'a>,
+    state: LaneBlockMut<'a>,
     traces: Vec<&'a mut [f32]>,
     /// One step each.
-    start: Series<'a>,
-    memory: SeriesMut<'a>,
+    start: LaneBlock<'a>,
+    memory: LaneBlockMut<'a>,
 }
 
-/// States [2, steps, lanes, units] and what is left behind.
-pub(super) fn forward<C: Cell>(
+/// States [2, steps, lanes, units] and the tape.
+pub(super) fn forward<C: RecurrentCell>(
     layer: &Recurrence,
     cell: &C,
     input: LayerInput<'_>,
     keep: Traces,
-) -> (Vec<f32>, Tape) {
+) -> (Vec<f32>, LayerTape) {
     let LayerInput { pre, lanes, .. } = input;
     let unrolled = Unrolled::new(layer, cell, input);
     let (rows, units, trace) = (unrolled.rows, unrolled.units, C::TRACE * unrolled.units);
@@ -71,11 +71,11 @@ pub(super) fn forward<C: Cell>(
     let mut state = vec![0.0; 2 * steps * lanes * units];
     let mut traces = vec![0.0; depth * lanes * trace];
     let (start, mut memory) = starts(input, units);
-    let written = series_mut(MomentSlicesMut::halves(&mut state), lanes, units)
+    let written = lane_block_mut(MomentSlicesMut::halves(&mut state), lanes, units)
         .zip(lane_blocks_mut(&mut traces, lanes, trace))
-        .zip(series_mut(MomentSlicesMut::halves(&mut memory), lanes, units));
-    let read = series(pre, lanes, rows).zip(series(MomentSlices::halves(&start), lanes, units));
-    let blocks = read.zip(written).map(|((pre, start), ((state, traces), memory))| Forward {
+        .zip(lane_block_mut(MomentSlicesMut::halves(&mut memory), lanes, units));
+    let read = lane_block(pre, lanes, rows).zip(lane_block(MomentSlices::halves(&start), lanes, units));
+    let blocks = read.zip(written).map(|((pre, start), ((state, traces), memory))| ForwardBlock {
         pre,
         state,
         traces,
@@ -83,11 +83,11 @@ pub(super) fn forward<C: Cell>(
         memory,
     });
     parallel::for_each(layer.threads, blocks, |block| unrolled.forward(block));
-    (state, Tape { traces, memory })
+    (state, LayerTape { traces, memory })
 }
 
-impl<C: Cell> Unrolled<'_, C> {
-    fn forward(&self, mut block: Forward<'_>) {
+impl<C: RecurrentCell> Unrolled<'_, C> {
+    fn forward(&self, mut block: ForwardBlock<'_>) {
         let start = block.start.at(0);
         let lanes = start.mean.len() / self.units;
         let mut scratch = Scratch::new(lanes * self.units);
@@ -111,7 +111,7 @@ impl<C: Cell> Unrolled<'_, C> {
         }
     }
 
-    /// V[y′] = β V[y] (Bayer 2015, thesis, 2.6.1); the same factor takes gradients back.
+    /// V[y′] = β V[y] (Bayer 2015, thesis, 2.6.1); the same factor applies to gradients.
     fn scale(&self, variances: &mut [f32]) {
         if self.variance_scale != 1.0 {
             variances.iter_mut().for_each(|var| *var *= self.variance_scale);
@@ -133,20 +133,21 @@ impl<C: Cell> Unrolled<'_, C> {
     }
 }
 
-/// One block of lanes on its way backwards.
-struct Backward<'a> {
+/// The backward pass of one block of lanes.
+struct BackwardBlock<'a> {
     traces: Vec<&'a [f32]>,
-    state: Series<'a>,
-    start: Series<'a>,
-    grad_state: Series<'a>,
-    grad_pre: SeriesMut<'a>,
+    state: LaneBlock<'a>,
+    start: LaneBlock<'a>,
+    grad_state: LaneBlock<'a>,
+    grad_pre: LaneBlockMut<'a>,
     /// For the coefficients of the noise and for β.
     by_noise: &'a mut NoiseGradient,
     by_scale: &'a mut f64,
 }
 
-/// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states; and those for noise and β.
-pub(super) fn backward<C: Cell>(
+/// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states; and those for noise
+/// and β.
+pub(super) fn backward<C: RecurrentCell>(
     layer: &Recurrence,
     cell: &C,
     input: LayerInput<'_>,
@@ -159,14 +160,13 @@ pub(super) fn backward<C: Cell>(
     let mut grad_pre = vec![0.0; 2 * state.mean.len() / units * rows];
     let start = starts(input, units).0;
     let mut sums = vec![(NoiseGradient::default(), 0.0); lanes.div_ceil(parallel::LANES_PER_BLOCK)];
-    let kept = lane_blocks(traces, lanes, trace).into_iter().zip(series(state, lanes, units)).zip(series(
-        MomentSlices::halves(&start),
-        lanes,
-        units,
-    ));
-    let wanted = series_mut(MomentSlicesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
-    let blocks = kept.zip(series(grad_state, lanes, units)).zip(wanted).map(
-        |((((traces, state), start), grad_state), (grad_pre, (by_noise, by_scale)))| Backward {
+    let kept = lane_blocks(traces, lanes, trace)
+        .into_iter()
+        .zip(lane_block(state, lanes, units))
+        .zip(lane_block(MomentSlices::halves(&start), lanes, units));
+    let wanted = lane_block_mut(MomentSlicesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
+    let blocks = kept.zip(lane_block(grad_state, lanes, units)).zip(wanted).map(
+        |((((traces, state), start), grad_state), (grad_pre, (by_noise, by_scale)))| BackwardBlock {
             traces,
             state,
             start,
@@ -180,15 +180,15 @@ pub(super) fn backward<C: Cell>(
     (grad_pre, total(&sums))
 }
 
-/// The sums of all blocks, in their order.
+/// The sums over all blocks, in order.
 fn total(sums: &[(NoiseGradient, f64)]) -> [f32; 5] {
     let noise = |index: usize| sums.iter().map(|(noise, _)| noise.0[index]).sum::<f64>() as f32;
     let scale = sums.iter().map(|(_, scale)| scale).sum::<f64>() as f32;
     [noise(0), noise(1), noise(2), noise(3), scale]
 }
 
-impl<C: Cell> Unrolled<'_, C> {
-    fn backward(&self, mut block: Backward<'_>) {
+impl<C: RecurrentCell> Unrolled<'_, C> {
+    fn backward(&self, mut block: BackwardBlock<'_>) {
         let lanes = block.start.at(0).mean.len() / self.units;
         let zeros = |width: usize| vec![0.0; 2 * lanes * width];
         let (mut grad_state, mut grad_memory, mut grad_pre) =
@@ -219,7 +219,7 @@ impl<C: Cell> Unrolled<'_, C> {
             let written = block.grad_pre.at(step);
             self.scatter(grad_pre.mean, written.mean);
             self.scatter(grad_pre.var, written.var);
-            // Nobody asks for the gradient of the start, but noise on it has one.
+            // The gradient for the initial state is not needed, but that of the noise on it is.
             if let Some(connection) = self.connection.as_ref().filter(|_| step > 0 || self.learned) {
                 let before = step.checked_sub(1).map_or(block.start.at(0), |before| block.state.at(before));
                 let by_noise = self.learned.then_some(&mut *block.by_noise);
