@@ -8,10 +8,12 @@ use quaver::checkpoint::{
     Target, UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
+use quaver_trainer::config::WeightPosterior;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
-use quaver_trainer::evaluate::{Forecast, from_network, from_runtime, scores};
+use quaver_trainer::evaluate::scores;
 use quaver_trainer::export::contents;
-use quaver_trainer::nn::{Method, Parameters, Posterior, WeightNoise};
+use quaver_trainer::nn::{Method, Parameters, WeightNoise};
+use quaver_trainer::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
 
 /// Difference allowed, in predicted standard deviations for means and relative to the total for variances.
 const TOLERANCE: f32 = 5e-6;
@@ -80,7 +82,7 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
 }
 
 /// Largest difference of two forecasts: means in deviations, variances relative to the total.
-fn gap(a: &[Forecast], b: &[Forecast]) -> f32 {
+fn gap(a: &[SequencePrediction], b: &[SequencePrediction]) -> f32 {
     assert_eq!(a.len(), b.len());
     let mut most = 0.0_f32;
     for (a, b) in a.iter().zip(b) {
@@ -107,10 +109,10 @@ fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
     let parameters = random_parameters(spec, method, &mut numbers);
     let sequences = sequences(spec, &mut numbers, gaps);
     let scaling = Scaling::fit(&sequences);
-    let by_trainer = from_network(spec, &parameters, &scaling, &sequences);
+    let by_trainer = predict_by_network(spec, &parameters, &scaling, &sequences);
     let by_runtime = |format| {
         let bytes = write(&contents(spec, format, &parameters, &scaling, &[], &[])).expect("a valid model");
-        from_runtime(&bytes, &sequences).expect("a valid checkpoint")
+        predict_by_runtime(&bytes, &sequences).expect("a valid checkpoint")
     };
     let what = format!("{:?} {:?} {:?}, gaps {gaps}", spec.layers[0].cell, spec.target, spec.likelihood);
     let (f32, int8) = (by_runtime(WeightFormat::F32), by_runtime(WeightFormat::Int8));
@@ -121,7 +123,7 @@ fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
     assert!(int8_gap > 0.0 && int8_gap <= INT8_TOLERANCE, "{what}: {int8_gap}");
 
     let names: Vec<String> = (0..spec.outputs).map(|index| index.to_string()).collect();
-    let nll = |forecasts: &[Forecast]| scores(spec.likelihood, &names, &sequences, forecasts).nll;
+    let nll = |forecasts: &[SequencePrediction]| scores(spec.likelihood, &names, &sequences, forecasts).nll;
     let (trainer_nll, runtime_nll) = (nll(&by_trainer), nll(&f32));
     assert!(
         (trainer_nll - runtime_nll).abs() <= 1e-4 * trainer_nll.abs(),
@@ -201,10 +203,10 @@ fn other_noise_and_scaled_variances_agree() {
 fn uncertain_weights_agree() {
     let none = Method::default();
     let methods = [
-        Method { posterior: Posterior::Ropd, ..none },
+        Method { posterior: WeightPosterior::Ropd, ..none },
         Method { weight_noise: WeightNoise::Gaussian { var: 0.02 }, ..none },
         Method { weight_noise: WeightNoise::DropConnect { keep: 0.8 }, ..none },
-        Method { weight_noise: WeightNoise::DropConnect { keep: 0.9 }, posterior: Posterior::Vb, ..none },
+        Method { weight_noise: WeightNoise::DropConnect { keep: 0.9 }, posterior: WeightPosterior::Vb, ..none },
     ];
     for method in methods {
         for cell in CELLS {

@@ -40,6 +40,24 @@ fn explained(error: io::Error, what: &str, path: &Path) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot {what} `{}`: {advice}", path.display()))
 }
 
+/// Compares a generated page of the repository with what it should be, or writes it if `QUAVER_REFRESH` is set.
+#[cfg(test)]
+pub(crate) fn assert_up_to_date(path: &str, expected: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    if std::env::var_os("QUAVER_REFRESH").is_some() {
+        fs::create_dir_all(file.parent().expect("a page lies in a folder")).expect("the folder can be made");
+        return fs::write(&file, expected).expect("the page can be written");
+    }
+    let found = fs::read_to_string(&file).unwrap_or_default();
+    let line = found.lines().zip(expected.lines()).position(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "{path} is out of date from line {} on; refresh it with\n  \
+         QUAVER_REFRESH=1 cargo test --release -p quaver-trainer --lib reference",
+        line.unwrap_or(found.lines().count().min(expected.lines().count())) + 1
+    );
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

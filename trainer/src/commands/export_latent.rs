@@ -8,11 +8,11 @@ use quaver::checkpoint::{Forecast, Layout, WeightFormat};
 use serde::Serialize;
 
 use super::export::Arguments;
-use super::say::{say, say_json};
+use super::print::{print_json, print_text};
 use crate::data::Sequence;
-use crate::evaluate::latent_from_runtime;
+use crate::evaluate::predict_latent_by_runtime;
 use crate::export::{
-    LatentCost, LatentStorage, PRICE_OF_SPEED, encode_latent, latent_constants, latent_cost,
+    LatentCost, LatentStorageOptions, MAX_FAST_NLL_INCREASE, encode_latent, latent_constants, latent_cost,
 };
 use crate::files;
 use crate::fit::RunState;
@@ -23,7 +23,7 @@ const FORECASTS: [Forecast; 3] = [Forecast::Moments, Forecast::PosteriorMean, Fo
 
 /// A checkpoint that has been measured and written.
 #[derive(Serialize)]
-struct Exported {
+struct ExportedLatentModel {
     #[serde(flatten)]
     cost: LatentCost,
     forecast: String,
@@ -37,11 +37,14 @@ struct Exported {
 pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
     ensure!(!arguments.calibrate, "--calibrate is for predictors; leave it out for a latent model");
     let full = |forecast| {
-        encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Float, forecast })
+        encode_latent(
+            state,
+            LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast },
+        )
     };
     let some = beginning(sequences);
     let forecast = best_forecast(some, full)?;
-    let storage = LatentStorage {
+    let storage = LatentStorageOptions {
         format: arguments.weights.into(),
         layout: layout(arguments, state, some, forecast)?,
         forecast,
@@ -50,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
     let exported = write(&arguments.output, &bytes, cost, storage)?;
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
-    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported, clean)) }
+    if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported, clean)) }
 }
 
 /// Rows that choices are made on: each is streamed several times, and draws are slow.
@@ -71,8 +74,8 @@ fn beginning(sequences: &[Sequence]) -> &[Sequence] {
 fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec<u8>>) -> Result<Forecast> {
     let mut best = (f64::INFINITY, FORECASTS[0]);
     for forecast in FORECASTS {
-        let nll = latent_from_runtime(&encode(forecast)?, sequences)?.nll;
-        let price = if matches!(forecast, Forecast::Draws { .. }) { PRICE_OF_SPEED } else { 0.0 };
+        let nll = predict_latent_by_runtime(&encode(forecast)?, sequences)?.nll;
+        let price = if matches!(forecast, Forecast::Draws { .. }) { MAX_FAST_NLL_INCREASE } else { 0.0 };
         if nll + price < best.0 {
             best = (nll, forecast);
         }
@@ -95,16 +98,21 @@ fn layout(
         return Ok(Layout::Float);
     }
     let nll = |layout| -> Result<f64> {
-        let bytes = encode_latent(state, LatentStorage { format, layout, forecast })?;
-        Ok(latent_from_runtime(&bytes, sequences)?.nll)
+        let bytes = encode_latent(state, LatentStorageOptions { format, layout, forecast })?;
+        Ok(predict_latent_by_runtime(&bytes, sequences)?.nll)
     };
     let plain = nll(Layout::Float)?;
     // What the integer kernels cannot run, floating point can.
-    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= PRICE_OF_SPEED);
+    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= MAX_FAST_NLL_INCREASE);
     Ok(if affordable { Layout::Fast } else { Layout::Float })
 }
 
-fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) -> Result<Exported> {
+fn write(
+    output: &Path,
+    bytes: &[u8],
+    cost: LatentCost,
+    storage: LatentStorageOptions,
+) -> Result<ExportedLatentModel> {
     let model = LatentModel::load(bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
@@ -116,7 +124,7 @@ fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) 
         Forecast::PosteriorMean => "means".to_string(),
         Forecast::Draws { count } => format!("{count} draws"),
     };
-    Ok(Exported {
+    Ok(ExportedLatentModel {
         cost,
         forecast,
         layout: format!("{:?}", storage.layout).to_lowercase(),
@@ -127,9 +135,9 @@ fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) 
 }
 
 /// What was written and what it costs, judged by rows before they are seen or by `clean` ones.
-fn render(arguments: &Arguments, exported: &Exported, clean: bool) -> String {
-    let Exported { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
-    let [fed, judged] = match clean {
+fn render(arguments: &Arguments, exported: &ExportedLatentModel, clean: bool) -> String {
+    let ExportedLatentModel { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
+    let [fed, scored] = match clean {
         true => ["latent variables", "clean rows, denoised"],
         false => ["latent variables of the next row", "rows before they are seen"],
     };
@@ -137,7 +145,7 @@ fn render(arguments: &Arguments, exported: &Exported, clean: bool) -> String {
         "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
          {}: constants for firmware\n\
          {fed} go in by {forecast}, the best on validation\n\
-         validation NLL of {judged}  {:.4} nats per step, {:+.4} against f32\n\
+         validation NLL of {scored}  {:.4} nats per step, {:+.4} against f32\n\
          predicted variance × {:.4}, means shifted by {:.4} standard std_devs\n",
         arguments.output.display(),
         4 * words,

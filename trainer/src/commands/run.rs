@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use quaver::Model;
 
-use super::csv_rows::Pipes;
-use super::row_model::{RunningPredictor, follow};
+use super::row_io::RowIo;
+use super::row_model::{RuntimePredictor, follow};
 
 /// Run a checkpoint through the runtime, row by row.
 ///
@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(value_name = "MODEL.qvr")]
     model: PathBuf,
     #[command(flatten)]
-    pipes: Pipes,
+    rows: RowIo,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let mut words = vec![0.0; model.spec().arena_words()];
-    let mut predictor = RunningPredictor::new(&model, &mut words)?;
-    let rows = arguments.pipes.open()?;
-    arguments.pipes.write(|out| follow(&mut predictor, rows, out, |_, _, _| {}))
+    let mut predictor = RuntimePredictor::new(&model, &mut words)?;
+    let rows = arguments.rows.open()?;
+    arguments.rows.write(|out| follow(&mut predictor, rows, out, |_, _, _| {}))
 }

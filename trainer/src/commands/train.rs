@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::progress::Console;
-use crate::config::{Config, Init};
-use crate::fit;
+use super::progress::TrainingConsole;
+use crate::config::{Config, InitConfig};
+use crate::runs;
 
 /// Train a model as a config says.
 ///
@@ -47,9 +47,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(run) = &arguments.from {
         let run = std::path::absolute(run)
             .with_context(|| format!("{}: cannot tell where this is", run.display()))?;
-        config.init = Init { from: Some(run), ..Init::default() };
+        config.init = InitConfig { from: Some(run), ..InitConfig::default() };
     }
     let data = config.load_data()?;
-    fit::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
+    runs::train(&config, &data, &arguments.out, arguments.resume, &mut TrainingConsole::new())?;
     Ok(())
 }

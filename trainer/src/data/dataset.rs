@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::augment::Augmentation;
-use super::data_config::FreshNoise;
+use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
 
 /// All sequences of an experiment in raw units, by split.

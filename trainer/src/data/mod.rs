@@ -11,23 +11,27 @@
 mod augment;
 pub mod batch;
 pub mod csv;
-mod data_config;
 mod dataset;
-mod format;
+mod envelope;
+mod infer_format;
+mod interpolate;
 mod lines;
+mod load;
 pub mod npy;
 pub mod piano_roll;
+mod read_source;
+mod recording_noise;
+mod row_list;
 mod rows;
 mod scaler;
+mod select_columns;
 mod split;
 mod table;
 
-pub use augment::{Augment, Augmentation, Mirror};
-pub use data_config::{
-    AddedNoise, Columns, DataConfig, FreshNoise, Patterns, RowList, RowRange, RowSelection, Source, Targets,
-};
+pub use augment::Augmentation;
 pub use dataset::Dataset;
-pub use format::Format;
+pub use interpolate::interpolated;
+pub use recording_noise::FreshNoise;
 pub use rows::{Rows, Sequence};
 pub use scaler::{Scaler, Scaling};
 pub use table::Table;

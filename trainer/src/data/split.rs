@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::rows::Sequence;
-use crate::nn::random::choose;
+use crate::random::choose;
 
 /// From this many sequences on, whole sequences are set aside. With fewer, one sequence could be a tenth of
 /// the data or unlike all others, and the end of each is the better sample.

@@ -3,7 +3,7 @@
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::{Value, central_probability, is_normal};
+use crate::prediction::{ScoredValue, central_probability, is_normal};
 
 /// One point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -22,7 +22,7 @@ const BINS: usize = 20;
 
 /// Values sorted by the probability of the interval that just holds them, or by their predicted probability.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
+pub(super) struct CalibrationHistogram {
     bins: [Bin; BINS],
 }
 
@@ -33,8 +33,8 @@ struct Bin {
     observed: f64,
 }
 
-impl Histogram {
-    pub(super) fn add(&mut self, likelihood: Likelihood, value: &Value) {
+impl CalibrationHistogram {
+    pub(super) fn add(&mut self, likelihood: Likelihood, value: &ScoredValue) {
         let promised = if is_normal(likelihood) { central_probability(value.z()) } else { value.mean };
         let bin = &mut self.bins[((promised * BINS as f64) as usize).min(BINS - 1)];
         bin.n += 1;
@@ -42,7 +42,7 @@ impl Histogram {
         bin.observed += value.observed;
     }
 
-    pub(super) fn merge(&mut self, other: &Histogram) {
+    pub(super) fn merge(&mut self, other: &CalibrationHistogram) {
         for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
             bin.n += other.n;
             bin.promised += other.promised;
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     fn curve(likelihood: Likelihood, values: &[(f64, f64)]) -> Vec<CalibrationPoint> {
-        let mut histogram = Histogram::default();
+        let mut histogram = CalibrationHistogram::default();
         for &(observed, mean) in values {
-            histogram.add(likelihood, &Value { observed, mean, epistemic: 0.0, aleatoric: 1.0 });
+            histogram.add(likelihood, &ScoredValue { observed, mean, epistemic: 0.0, aleatoric: 1.0 });
         }
         histogram.curve(likelihood)
     }

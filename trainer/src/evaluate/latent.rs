@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Forecast, Scores, scores};
+use super::{Scores, scores};
 use crate::data::{Rows, Sequence};
-use crate::latent::{Feed, LatentModel};
+use crate::latent::{LatentFeed, TrainedLatentModel};
+use crate::prediction::SequencePrediction;
 
 /// Nats per time step, summed over channels, in the two units that densities may have.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -35,15 +36,15 @@ pub struct LatentScores {
     /// Time steps with at least one observed value.
     pub n: usize,
     /// Predictions of every row from the rows before it, if both nets read forwards.
-    pub one_step: Vec<OneWay>,
+    pub one_step: Vec<FeedScores>,
     /// Where the targets are clean rows, estimates of each from the noisy rows up to its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub estimates: Vec<OneWay>,
+    pub estimates: Vec<FeedScores>,
 }
 
 /// Predictions or estimates made in one way.
 #[derive(Clone, Debug, Serialize)]
-pub struct OneWay {
+pub struct FeedScores {
     /// How the latent variables go into the generative net.
     pub latents: String,
     /// What that is worth.
@@ -55,11 +56,11 @@ pub struct OneWay {
 const PREDICTION_DRAWS: usize = 32;
 
 /// The ways that need no draws.
-const WAYS: [(Feed, &str); 2] = [(Feed::Moments, "moments"), (Feed::Mean, "means")];
+const WAYS: [(LatentFeed, &str); 2] = [(LatentFeed::Moments, "moments"), (LatentFeed::Mean, "means")];
 
 /// Scores a model; nothing if no value was observed. `draws` are those of importance sampling, per sequence.
 pub fn latent_scores(
-    model: &LatentModel,
+    model: &TrainedLatentModel,
     names: &[String],
     sequences: &[Sequence],
     draws: usize,
@@ -68,9 +69,9 @@ pub fn latent_scores(
     let bound = model.bound(sequences, 1, seed)?;
     let importance = model.importance(sequences, draws, seed)?;
     let shift = log_std_devs(&model.scaling.targets.std_dev, sequences) / bound.steps as f64;
-    let scored = |(forecasts, latents): (Vec<Forecast>, String)| {
-        let scores = scores(model.nets.generative.spec.likelihood, names, sequences, &forecasts);
-        OneWay { latents, scores: scores.in_units_of(&model.scaling.targets.std_dev) }
+    let scored = |(predictions, latents): (Vec<SequencePrediction>, String)| {
+        let scores = scores(model.nets.generative.spec.likelihood, names, sequences, &predictions);
+        FeedScores { latents, scores: scores.in_units_of(&model.scaling.targets.std_dev) }
     };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     let nats = |standardised: f64| Nats { raw: standardised + shift, standardised };
@@ -89,17 +90,21 @@ pub fn latent_scores(
 }
 
 /// Every row before it was seen, and how latent variables went in; nothing if a net reads the whole sequence.
-fn one_step(model: &LatentModel, sequences: &[Sequence], seed: u64) -> Vec<(Vec<Forecast>, String)> {
+fn one_step(
+    model: &TrainedLatentModel,
+    sequences: &[Sequence],
+    seed: u64,
+) -> Vec<(Vec<SequencePrediction>, String)> {
     if !model.nets.is_causal() {
         return Vec::new();
     }
-    let draws = (Feed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws"));
+    let draws = (LatentFeed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws"));
     let ways = WAYS.map(|(feed, latents)| (feed, latents.to_string())).into_iter().chain([draws]);
     ways.map(|(feed, latents)| (model.predict(sequences, feed, seed), latents)).collect()
 }
 
 /// Every row without its noise, and how latent variables went in.
-fn estimates(model: &LatentModel, sequences: &[Sequence]) -> [(Vec<Forecast>, String); 2] {
+fn estimates(model: &TrainedLatentModel, sequences: &[Sequence]) -> [(Vec<SequencePrediction>, String); 2] {
     WAYS.map(|(feed, latents)| (model.reconstruct(sequences, feed), latents.to_string()))
 }
 

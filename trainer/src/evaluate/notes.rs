@@ -3,8 +3,8 @@
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::Value;
 use crate::data::{Dataset, Rows, Sequence};
+use crate::prediction::ScoredValue;
 
 /// What an estimate of clean notes is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,7 +40,7 @@ pub struct NoteDenoising {
 #[derive(Clone, Debug)]
 pub struct NoteEstimates {
     /// Of the sequences to be judged.
-    pub judged: Vec<Rows>,
+    pub scored: Vec<Rows>,
     /// Of the validation data.
     pub valid: Vec<Rows>,
 }
@@ -53,30 +53,30 @@ pub fn note_denoising(data: &Dataset, sequences: &[Sequence], model: NoteEstimat
         return Vec::new();
     }
     let by_row = |estimate: &dyn Fn(&Sequence) -> Rows| NoteEstimates {
-        judged: sequences.iter().map(estimate).collect(),
+        scored: sequences.iter().map(estimate).collect(),
         valid: data.valid.iter().map(estimate).collect(),
     };
     let noisy = by_row(&|sequence| Rows::clone(&sequence.inputs));
-    let bayes = KeyByKey::fit(&data.train);
+    let bayes = PerKeyBayes::fit(&data.train);
     let alone = by_row(&|sequence| bayes.estimate(&sequence.inputs));
     let observed =
-        NoteEstimates { judged: both(sequences, &model.judged), valid: both(&data.valid, &model.valid) };
-    let judge = |name: &str, detail: &str, estimates: &NoteEstimates, has_probabilities: bool| {
+        NoteEstimates { scored: both(sequences, &model.scored), valid: both(&data.valid, &model.valid) };
+    let score = |name: &str, detail: &str, estimates: &NoteEstimates, has_probabilities: bool| {
         let threshold = best_threshold(&data.valid, &estimates.valid);
-        let mut scores = judge(sequences, &estimates.judged, threshold);
+        let mut scores = score(sequences, &estimates.scored, threshold);
         scores.nll = scores.nll.filter(|_| has_probabilities);
         NoteDenoising { name: name.into(), detail: detail.into(), scores }
     };
     vec![
-        judge("noisy rows", "as they are", &noisy, false),
-        judge("this model", "past and present rows of all keys", &model, true),
-        judge(
+        score("noisy rows", "as they are", &noisy, false),
+        score("this model", "past and present rows of all keys", &model, true),
+        score(
             "this model, observed notes",
             "the same, and 0 where no note was observed: noise adds notes and takes none away",
             &observed,
             true,
         ),
-        judge(
+        score(
             "key by key",
             "how often the key was played in training, given whether it is observed now (Bayes)",
             &alone,
@@ -95,12 +95,12 @@ fn both(sequences: &[Sequence], estimates: &[Rows]) -> Vec<Rows> {
 }
 
 /// For every key the probability that it was played, given whether it is observed: the frequency in training.
-struct KeyByKey {
+struct PerKeyBayes {
     given_silent: Vec<f32>,
     given_observed: Vec<f32>,
 }
 
-impl KeyByKey {
+impl PerKeyBayes {
     fn fit(train: &[Sequence]) -> Self {
         let channels = train.first().map_or(0, |sequence| sequence.inputs.channels);
         let frequency = |key: usize, observed: f32| {
@@ -111,7 +111,7 @@ impl KeyByKey {
             // Half a note more on either side (Jeffreys): what was never heard is not impossible.
             (played + 0.5) / (count + 1.0)
         };
-        KeyByKey {
+        PerKeyBayes {
             given_silent: (0..channels).map(|key| frequency(key, 0.0)).collect(),
             given_observed: (0..channels).map(|key| frequency(key, 1.0)).collect(),
         }
@@ -143,21 +143,21 @@ fn values<'a>(
     known.map(|(truth, estimate)| (*truth == 1.0, f64::from(*estimate)))
 }
 
-fn judge(sequences: &[Sequence], estimates: &[Rows], threshold: f64) -> NoteScores {
-    let (mut nll, mut played, mut said, mut hits) = (0.0, 0.0, 0.0, 0.0);
+fn score(sequences: &[Sequence], estimates: &[Rows], threshold: f64) -> NoteScores {
+    let (mut nll, mut played, mut predicted, mut hits) = (0.0, 0.0, 0.0, 0.0);
     for (is_played, mean) in values(sequences, estimates) {
-        let value = Value { observed: f64::from(is_played), mean, epistemic: 0.0, aleatoric: 0.0 };
+        let value = ScoredValue { observed: f64::from(is_played), mean, epistemic: 0.0, aleatoric: 0.0 };
         nll += value.nll(Likelihood::Bernoulli);
-        let is_said = mean >= threshold;
+        let is_predicted = mean >= threshold;
         played += f64::from(is_played);
-        said += f64::from(is_said);
-        hits += f64::from(is_played && is_said);
+        predicted += f64::from(is_predicted);
+        hits += f64::from(is_played && is_predicted);
     }
     let n: usize = sequences.iter().map(Sequence::len).sum();
     NoteScores {
         nll: Some(nll / n as f64),
-        f1: 2.0 * hits / (said + played),
-        precision: hits / said,
+        f1: 2.0 * hits / (predicted + played),
+        precision: hits / predicted,
         recall: hits / played,
         threshold,
         n,
@@ -174,11 +174,11 @@ fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
         *all += 1.0;
     }
     let played: f64 = counts.iter().map(|[played, _]| played).sum();
-    let (mut best, mut hits, mut said) = ((0.0, 0.5), 0.0, 0.0);
+    let (mut best, mut hits, mut predicted) = ((0.0, 0.5), 0.0, 0.0);
     for per_cent in (1..=100).rev() {
         hits += counts[per_cent][0];
-        said += counts[per_cent][1];
-        let f1 = 2.0 * hits / (said + played);
+        predicted += counts[per_cent][1];
+        let f1 = 2.0 * hits / (predicted + played);
         if f1 > best.0 {
             best = (f1, per_cent as f64 / 100.0);
         }
@@ -189,7 +189,7 @@ fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::AddedNoise;
+    use crate::config::AddedNoiseConfig;
     use quaver::checkpoint::Target;
 
     fn rows(values: &[f32]) -> Rows {
@@ -200,7 +200,8 @@ mod tests {
     fn data() -> Dataset {
         let beat = || vec![Sequence::next(rows(&[1.0, 0.0, 0.0, 0.0].repeat(500)))];
         let (mut train, mut valid, mut test) = (beat(), beat(), beat());
-        AddedNoise { db: None, on: Some(0.2), seed: 3, fresh: None }.add([&mut train, &mut valid, &mut test]);
+        AddedNoiseConfig { snr_db: None, on: Some(0.2), seed: 3, fresh: None }
+            .add([&mut train, &mut valid, &mut test]);
         let names = vec!["c4".to_string(), "d4".to_string()];
         Dataset {
             train,
@@ -219,7 +220,7 @@ mod tests {
     fn by_hand() {
         let sequence = Sequence::next(rows(&[1.0, 0.0, 1.0, 0.0]));
         let sequences = [sequence.with_noisy_inputs(rows(&[1.0, 1.0, 1.0, 0.0]))];
-        let found = judge(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])], 0.5);
+        let found = score(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])], 0.5);
         // Said: the first note of each key; played: the first key twice.
         assert_eq!((found.f1, found.precision, found.recall, found.n), (0.5, 0.5, 0.5, 2));
         let expected = -(0.8_f64.ln() + 0.4_f64.ln() + 0.3_f64.ln() + 0.9_f64.ln()) / 2.0;
@@ -234,7 +235,7 @@ mod tests {
         let data = data();
         // A model that knows the beat, but not what was observed.
         let beat = || vec![rows(&[0.9, 0.05, 0.05, 0.05].repeat(500))];
-        let found = note_denoising(&data, &data.test, NoteEstimates { judged: beat(), valid: beat() });
+        let found = note_denoising(&data, &data.test, NoteEstimates { scored: beat(), valid: beat() });
         let [noisy, model, observed, alone] = &found[..] else { panic!("{found:?}") };
         assert_eq!((noisy.scores.nll, noisy.scores.recall), (None, 1.0));
         // 500 notes, and 0.2 × 1500 more.
@@ -247,6 +248,6 @@ mod tests {
             "{alone:?}"
         );
         let unknown = [Sequence { truth: None, ..data.test[0].clone() }];
-        assert!(note_denoising(&data, &unknown, NoteEstimates { judged: beat(), valid: beat() }).is_empty());
+        assert!(note_denoising(&data, &unknown, NoteEstimates { scored: beat(), valid: beat() }).is_empty());
     }
 }

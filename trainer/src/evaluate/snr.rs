@@ -36,7 +36,7 @@ pub struct ChannelSnr {
 
 /// One sequence, three times.
 #[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
+pub struct DenoisedSequence<'a> {
     /// What was there.
     pub truth: &'a Rows,
     /// What was observed of it.
@@ -46,10 +46,10 @@ pub struct Compared<'a> {
 }
 
 /// Judges estimates of sequences; nothing if no channel has a signal.
-pub fn signal_to_noise(names: &[String], sequences: &[Compared<'_>]) -> Option<SignalToNoise> {
+pub fn signal_to_noise(names: &[String], sequences: &[DenoisedSequence<'_>]) -> Option<SignalToNoise> {
     let sums: Vec<Sums> = (0..names.len()).map(|channel| Sums::of(channel, sequences)).collect();
-    let judged = names.iter().zip(&sums).filter(|(_, sums)| sums.signal > 0.0);
-    let per_channel: Vec<ChannelSnr> = judged
+    let scored = names.iter().zip(&sums).filter(|(_, sums)| sums.signal > 0.0);
+    let per_channel: Vec<ChannelSnr> = scored
         .map(|(name, sums)| ChannelSnr {
             name: name.clone(),
             snr_db: 10.0 * (sums.signal / sums.noise).log10(),
@@ -75,10 +75,10 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(channel: usize, sequences: &[Compared<'_>]) -> Self {
+    fn of(channel: usize, sequences: &[DenoisedSequence<'_>]) -> Self {
         let values = || {
-            let of_sequence = |sequence: &Compared<'_>| {
-                let Compared { truth, noisy, estimate } = *sequence;
+            let of_sequence = |sequence: &DenoisedSequence<'_>| {
+                let DenoisedSequence { truth, noisy, estimate } = *sequence;
                 let rows = truth.iter().zip(noisy.iter()).zip(estimate.iter());
                 let observed = rows.filter(move |((t, n), _)| !t[channel].is_nan() && !n[channel].is_nan());
                 observed
@@ -112,10 +112,10 @@ mod tests {
         let noisy = rows(&[10.2, 5.0, 11.8, 5.0, f32::NAN, 5.0]);
         let estimate = rows(&[10.1, 5.0, 11.9, 5.0, 0.0, 5.0]);
         let names = ["a".to_string(), "still".to_string()];
-        let judge = |estimate: &Rows| {
-            signal_to_noise(&names, &[Compared { truth: &truth, noisy: &noisy, estimate }]).unwrap()
+        let score = |estimate: &Rows| {
+            signal_to_noise(&names, &[DenoisedSequence { truth: &truth, noisy: &noisy, estimate }]).unwrap()
         };
-        let (before, after) = (judge(&noisy), judge(&estimate));
+        let (before, after) = (score(&noisy), score(&estimate));
         assert_eq!(before.per_channel.len(), 1, "a constant channel has no signal");
         assert_eq!((after.per_channel[0].n, after.n), (2, 5));
         assert!((before.snr_db - 10.0 * (2.0_f64 / 0.08).log10()).abs() < 1e-4);
@@ -123,7 +123,8 @@ mod tests {
         assert!((after.per_channel[0].rmse - 0.1).abs() < 1e-6);
         let still = rows(&[1.0; 4]);
         assert!(
-            signal_to_noise(&names, &[Compared { truth: &still, noisy: &still, estimate: &still }]).is_none()
+            signal_to_noise(&names, &[DenoisedSequence { truth: &still, noisy: &still, estimate: &still }])
+                .is_none()
         );
     }
 }

@@ -4,11 +4,12 @@ use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use crate::data::Sequence;
-use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+use crate::evaluate::{Scores, scores};
+use crate::prediction::{SequencePrediction, predict_by_runtime};
 
 /// A checkpoint against the same net in full precision, on the same sequences, both through the runtime.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cost {
+pub struct QuantizationCost {
     /// Scores of the full-precision net.
     pub f32: Scores,
     /// Scores of the checkpoint.
@@ -31,17 +32,23 @@ pub fn cost(
     sequences: &[Sequence],
     f32_bytes: &[u8],
     exported_bytes: &[u8],
-) -> Result<Cost, quaver::Error> {
-    let full = from_runtime(f32_bytes, sequences)?;
-    let exported = from_runtime(exported_bytes, sequences)?;
+) -> Result<QuantizationCost, quaver::Error> {
+    let full = predict_by_runtime(f32_bytes, sequences)?;
+    let exported = predict_by_runtime(exported_bytes, sequences)?;
     let (variance_ratio, mean_shift) = compare(&full, &exported);
     let full = scores(likelihood, names, sequences, &full);
     let exported = scores(likelihood, names, sequences, &exported);
-    Ok(Cost { nll_increase: exported.nll - full.nll, f32: full, exported, variance_ratio, mean_shift })
+    Ok(QuantizationCost {
+        nll_increase: exported.nll - full.nll,
+        f32: full,
+        exported,
+        variance_ratio,
+        mean_shift,
+    })
 }
 
 /// Mean ratio of variances, and root mean square shift of means in deviations.
-pub(super) fn compare(full: &[Forecast], exported: &[Forecast]) -> (f64, f64) {
+pub(super) fn compare(full: &[SequencePrediction], exported: &[SequencePrediction]) -> (f64, f64) {
     let (mut n, mut ratio, mut shift) = (0.0, 0.0, 0.0);
     for (full, exported) in full.iter().zip(exported) {
         for step in 0..full.mean.len() {

@@ -13,7 +13,7 @@ use super::instruction_weights::{PARTS, WEIGHTS};
 
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Instructions {
+pub struct InstructionCount {
     /// The core.
     pub core: &'static str,
     /// Instructions per step.
@@ -22,13 +22,13 @@ pub struct Instructions {
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for plain layouts, whose cost on cores without a floating-point unit
 /// depends on the data.
-pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
+pub fn instructions(spec: &ModelSpec) -> Vec<InstructionCount> {
     let parts = parts(spec);
     let predict =
         |weights: &[f64; PARTS]| weights.iter().zip(parts).map(|(weight, part)| weight * part).sum::<f64>();
     let of_layout = WEIGHTS.iter().filter(|(_, layout, _)| *layout == spec.layout);
     of_layout
-        .map(|(core, _, weights)| Instructions {
+        .map(|(core, _, weights)| InstructionCount {
             core,
             instructions: predict(weights).max(0.0).round() as u64,
         })
@@ -52,12 +52,12 @@ pub fn generative_passes(spec: &LatentSpec) -> u64 {
 
 /// Predictions for one step of a latent model: the recognition network, and the generative network as often as it
 /// runs. None unless both networks are in quantized layouts.
-pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<Instructions> {
+pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     let passes = generative_passes(model.spec());
     let generative = instructions(model.generative().spec());
-    let both = |on: Instructions| {
+    let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
-        Some(Instructions { instructions: on.instructions + passes * other.instructions, ..on })
+        Some(InstructionCount { instructions: on.instructions + passes * other.instructions, ..on })
     };
     instructions(model.recognition().spec()).into_iter().filter_map(both).collect()
 }

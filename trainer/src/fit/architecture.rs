@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::noise_init::init_noise;
-use super::step::{Context, LossAndGradient, evaluate, loss_and_gradient_in};
+use super::step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient_with};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
-use crate::nn::Parameters;
+use crate::nn::{Parameters, TrainingMethod, predictor_spec};
 
 /// An architecture whose parameters a run adjusts: a predictor, or the two nets of a latent model.
 pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
@@ -26,13 +26,13 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     ///
     /// # Errors
     /// When the data do not suit it.
-    fn design(config: &Config, data: &Dataset) -> Result<Self>;
+    fn from_config(config: &Config, data: &Dataset) -> Result<Self>;
 
     /// From raw to standardised units.
     fn scaling(&self, data: &Dataset) -> Scaling;
 
     /// Where training begins.
-    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
+    fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
 
     /// Whether these are its parameters.
     fn fits(&self, parameters: &Parameters) -> bool;
@@ -44,7 +44,7 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     fn carried_units(&self) -> Vec<usize>;
 
     /// Loss and gradient of a batch, or nothing if no target of it counts.
-    fn slope(
+    fn loss_and_gradient(
         &self,
         parameters: &Parameters,
         batch: &Batch,
@@ -53,7 +53,7 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
 
     /// How good the parameters are after an epoch, or nothing if no target counts. What is not learned but found on
     /// validation data is put in its place first.
-    fn judge<'b>(
+    fn validate<'b>(
         &self,
         config: &Config,
         parameters: &mut Parameters,
@@ -67,7 +67,7 @@ pub struct StepContext<'a> {
     /// The whole config.
     pub config: &'a Config,
     /// What the batch is part of.
-    pub context: Context<'a>,
+    pub context: BatchContext<'a>,
     /// The epoch, counted from 1.
     pub epoch: usize,
     /// Which batch of the epoch, counted from 0.
@@ -89,8 +89,8 @@ impl Architecture for ModelSpec {
     const MAGIC: &'static [u8; 8] = b"QVSTATE3";
     const LOSS: &'static str = "NLL";
 
-    fn design(config: &Config, data: &Dataset) -> Result<Self> {
-        config.model_spec(data.input_names.len(), data.target_names.len())
+    fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
+        predictor_spec(config, data.input_names.len(), data.target_names.len())
     }
 
     fn scaling(&self, data: &Dataset) -> Scaling {
@@ -102,8 +102,9 @@ impl Architecture for ModelSpec {
         scaling
     }
 
-    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
-        let mut parameters = config.init.draw_for(self, config.method(), config.seed);
+    fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters =
+            config.init.parameters_for(self, TrainingMethod::from(&config.network()), config.seed);
         init_noise(self, &data.train, scaling, &mut parameters);
         parameters
     }
@@ -120,16 +121,16 @@ impl Architecture for ModelSpec {
         self.layers.iter().map(|layer| layer.units.into()).collect()
     }
 
-    fn slope(
+    fn loss_and_gradient(
         &self,
         parameters: &Parameters,
         batch: &Batch,
         step: &StepContext<'_>,
     ) -> Option<LossAndGradient> {
-        loss_and_gradient_in(self, parameters, batch, step.context)
+        loss_and_gradient_with(self, parameters, batch, step.context)
     }
 
-    fn judge<'b>(
+    fn validate<'b>(
         &self,
         _config: &Config,
         parameters: &mut Parameters,

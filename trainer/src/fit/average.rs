@@ -9,17 +9,17 @@ use crate::nn::Parameters;
 
 /// The average so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Average {
+pub struct ParameterAverage {
     /// The average.
     pub parameters: Parameters,
     /// Steps that are in it.
     pub steps: u64,
 }
 
-impl Average {
+impl ParameterAverage {
     /// An average of nothing but where training begins.
     pub(super) fn new(first: &Parameters) -> Self {
-        Average { parameters: first.clone(), steps: 0 }
+        ParameterAverage { parameters: first.clone(), steps: 0 }
     }
 
     /// Takes in the parameters after a step, of which the average keeps the share `memory`. Early on it keeps less, (1 + n)/(10 + n)
@@ -41,22 +41,22 @@ mod tests {
     use quaver::checkpoint::CellKind;
 
     use super::*;
-    use crate::config::Init;
+    use crate::config::InitConfig;
     use crate::nn::test_spec;
 
     fn parameters(value: f32) -> Parameters {
-        let mut parameters = Init::default().draw(&test_spec(2, 1, &[(CellKind::Lstm, 2)]), 1);
+        let mut parameters = InitConfig::default().parameters(&test_spec(2, 1, &[(CellKind::Lstm, 2)]), 1);
         parameters.tensors.iter_mut().for_each(|tensor| tensor.values.fill(value));
         parameters
     }
 
-    fn value(average: &Average) -> f64 {
+    fn value(average: &ParameterAverage) -> f64 {
         f64::from(average.parameters.tensors[0].values[0])
     }
 
     #[test]
     fn where_training_began_is_soon_forgotten() {
-        let mut average = Average::new(&parameters(1000.0));
+        let mut average = ParameterAverage::new(&parameters(1000.0));
         (0..100).for_each(|_| average.add(&parameters(1.0), 0.999));
         // The product of (1 + n)/(10 + n) over 100 steps, 9!·100!/109!, is 2.3e-13 of what there was.
         assert!((value(&average) - 1.0).abs() < 1e-6, "{}", value(&average));
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_long_average_of_two_places_lies_between_them() {
-        let mut average = Average::new(&parameters(0.0));
+        let mut average = ParameterAverage::new(&parameters(0.0));
         for step in 0..20_000 {
             average.add(&parameters(if step % 2 == 0 { 1.0 } else { 3.0 }), 0.999);
         }

@@ -67,7 +67,9 @@ impl RunFolder {
         let path = self.config();
         let as_run = fs::read_to_string(&path)
             .with_context(|| format!("cannot read `{}`, so there is no run to continue", path.display()))?;
-        let before = settings(&as_run).with_context(|| format!("`{}` is not TOML", path.display()))?;
+        // Parsed rather than compared as text, so that keys which have been renamed since compare equal.
+        let before = Config::parse(&path.display().to_string(), &as_run, &[])?;
+        let before = settings(&before.to_toml()?)?;
         let now = settings(&config.to_toml()?)?;
         let keys = before.keys().chain(now.keys());
         for key in keys.filter(|key| !FREE.contains(&key.as_str())) {

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::optimiser::{Memory, zeros};
+use super::optimiser::{Accumulators, zeros};
 use crate::nn::Parameters;
 
 /// Keeps a step finite where hardly any gradient has been seen yet.
@@ -19,9 +19,9 @@ pub struct Rmsprop {
     momentum: f32,
     decay: f32,
     /// Moving averages of the squared gradients.
-    square: Memory,
+    square: Accumulators,
     /// Last steps.
-    velocity: Memory,
+    velocity: Accumulators,
 }
 
 /// Adadelta (Zeiler 2012): δ = η g √E[δ²] / √E[g²].
@@ -30,11 +30,11 @@ pub struct Adadelta {
     momentum: f32,
     decay: f32,
     /// Moving averages of the squared gradients.
-    square: Memory,
+    square: Accumulators,
     /// Moving averages of the squared steps, momentum and learning rate not included.
-    moved: Memory,
+    moved: Accumulators,
     /// Last steps.
-    velocity: Memory,
+    velocity: Accumulators,
 }
 
 impl Rmsprop {
@@ -43,7 +43,7 @@ impl Rmsprop {
         Rmsprop { momentum, decay, square: zeros(parameters), velocity: zeros(parameters) }
     }
 
-    pub(super) fn memories(&self) -> [&Memory; 2] {
+    pub(super) fn accumulators(&self) -> [&Accumulators; 2] {
         [&self.square, &self.velocity]
     }
 
@@ -64,7 +64,7 @@ impl Adadelta {
         Adadelta { momentum, decay, square: zeros(), moved: zeros(), velocity: zeros() }
     }
 
-    pub(super) fn memories(&self) -> [&Memory; 3] {
+    pub(super) fn accumulators(&self) -> [&Accumulators; 3] {
         [&self.square, &self.moved, &self.velocity]
     }
 
@@ -103,14 +103,14 @@ fn ahead(velocity: &mut f32, step: f32, momentum: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::Named;
+    use crate::nn::NamedTensor;
 
     const MOMENTUM: f64 = 0.8;
     const DECAY: f64 = 0.9;
     const RATE: f64 = 0.02;
 
     /// ∂/∂w of ¼w⁴.
-    fn slope(w: f64) -> f64 {
+    fn loss_and_gradient(w: f64) -> f64 {
         w * w * w
     }
 
@@ -118,7 +118,7 @@ mod tests {
     fn by_the_book(steps: usize, mut rule: impl FnMut(f64) -> f64) -> f64 {
         let (mut w, mut last) = (1.5_f64, 0.0);
         for _ in 0..steps {
-            let correction = rule(slope(w - MOMENTUM * last));
+            let correction = rule(loss_and_gradient(w - MOMENTUM * last));
             last = MOMENTUM * last + correction;
             w -= last;
         }
@@ -128,14 +128,14 @@ mod tests {
     fn found(steps: usize, mut step: impl FnMut(&mut Parameters, &[Vec<f32>])) -> f64 {
         let mut parameters = start();
         for _ in 0..steps {
-            let gradient = slope(parameters.tensors[0].values[0].into()) as f32;
+            let gradient = loss_and_gradient(parameters.tensors[0].values[0].into()) as f32;
             step(&mut parameters, &[vec![gradient]]);
         }
         parameters.tensors[0].values[0].into()
     }
 
     fn start() -> Parameters {
-        Parameters::of(vec![Named { name: "w".into(), shape: vec![1], values: vec![1.5] }])
+        Parameters::of(vec![NamedTensor { name: "w".into(), shape: vec![1], values: vec![1.5] }])
     }
 
     #[test]

@@ -58,7 +58,7 @@ mod tests {
 
     use super::*;
     use crate::data::Rows;
-    use crate::nn::{Method, test_spec};
+    use crate::nn::{TrainingMethod, test_spec};
 
     /// Channel 0 changes by 3 and −1 around a gap of 2 rows, channel 1 never.
     fn train() -> Vec<Sequence> {
@@ -69,7 +69,7 @@ mod tests {
     fn begun(likelihood: Likelihood, target: Target) -> Parameters {
         let mut spec = test_spec(2, 2, &[(CellKind::Elman(Activation::Tanh), 3)]);
         (spec.likelihood, spec.target) = (likelihood, target);
-        let mut parameters = Parameters::shaped(&spec, Method::default());
+        let mut parameters = Parameters::zeros_for(&spec, TrainingMethod::default());
         let train = train();
         let mut scaling = Scaling::fit(&train);
         scaling.targets.std_dev = vec![10.0, 1.0];

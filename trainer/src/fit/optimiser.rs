@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::nesterov::{Adadelta, Rmsprop};
-use crate::config::{self, Training};
+use crate::config::{self, TrainingConfig};
 use crate::nn::Parameters;
 
 /// A number for every number that is trained, in the order of the parameters.
-pub(super) type Memory = Vec<Vec<f32>>;
+pub(super) type Accumulators = Vec<Vec<f32>>;
 
 /// A rule of learning with what it remembers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,21 +25,21 @@ pub enum Optimiser {
 pub struct Adam {
     steps: u64,
     /// Moving averages of the gradients.
-    mean: Memory,
+    mean: Accumulators,
     /// Moving averages of the squared gradients.
-    square: Memory,
+    square: Accumulators,
 }
 
 impl Optimiser {
     /// The rule that a config asks for, nothing learned yet.
-    pub fn new(training: &Training, parameters: &Parameters) -> Self {
-        let Training { momentum, square_decay, .. } = *training;
+    pub fn new(training: &TrainingConfig, parameters: &Parameters) -> Self {
+        let TrainingConfig { momentum, square_decay, .. } = *training;
         match training.optimiser {
-            config::Optimiser::Adam => Optimiser::Adam(Adam::new(parameters)),
-            config::Optimiser::Rmsprop => {
+            config::OptimiserKind::Adam => Optimiser::Adam(Adam::new(parameters)),
+            config::OptimiserKind::Rmsprop => {
                 Optimiser::Rmsprop(Rmsprop::new(parameters, momentum, square_decay))
             }
-            config::Optimiser::Adadelta => {
+            config::OptimiserKind::Adadelta => {
                 Optimiser::Adadelta(Adadelta::new(parameters, momentum, square_decay))
             }
         }
@@ -52,17 +52,17 @@ impl Optimiser {
             Optimiser::Rmsprop(rmsprop) => rmsprop.step(parameters, gradients, learning_rate),
             Optimiser::Adadelta(adadelta) => adadelta.step(parameters, gradients, learning_rate),
         }
-        parameters.confine();
+        parameters.clamp_to_limits();
     }
 
     /// Whether this is the memory of training such parameters.
     pub fn fits(&self, parameters: &Parameters) -> bool {
-        let memories = match self {
+        let accumulators = match self {
             Optimiser::Adam(adam) => vec![&adam.mean, &adam.square],
-            Optimiser::Rmsprop(rmsprop) => rmsprop.memories().to_vec(),
-            Optimiser::Adadelta(adadelta) => adadelta.memories().to_vec(),
+            Optimiser::Rmsprop(rmsprop) => rmsprop.accumulators().to_vec(),
+            Optimiser::Adadelta(adadelta) => adadelta.accumulators().to_vec(),
         };
-        memories.into_iter().all(|memory| {
+        accumulators.into_iter().all(|memory| {
             memory.len() == parameters.tensors.len()
                 && memory
                     .iter()
@@ -104,7 +104,7 @@ impl Adam {
 }
 
 /// A zero for every number that is trained.
-pub(super) fn zeros(parameters: &Parameters) -> Memory {
+pub(super) fn zeros(parameters: &Parameters) -> Accumulators {
     parameters.tensors.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect()
 }
 
@@ -123,11 +123,11 @@ pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::Named;
+    use crate::nn::NamedTensor;
 
     fn one(values: &[f32]) -> Parameters {
         let (name, shape) = ("w".to_string(), vec![values.len()]);
-        Parameters::of(vec![Named { name, shape, values: values.to_vec() }])
+        Parameters::of(vec![NamedTensor { name, shape, values: values.to_vec() }])
     }
 
     #[test]
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn every_rule_finds_the_minimum_of_a_bowl() {
-        use crate::config::Optimiser::{Adadelta, Adam, Rmsprop};
+        use crate::config::OptimiserKind::{Adadelta, Adam, Rmsprop};
         for (rule, rate) in [(Adam, 0.05), (Rmsprop, 0.0005), (Adadelta, 1.0)] {
             let mut parameters = one(&[5.0, -3.0]);
-            let training = Training { optimiser: rule, ..Training::default() };
+            let training = TrainingConfig { optimiser: rule, ..TrainingConfig::default() };
             let mut optimiser = Optimiser::new(&training, &parameters);
             assert!(optimiser.fits(&parameters) && !optimiser.fits(&one(&[1.0])));
             for _ in 0..5000 {

@@ -5,7 +5,7 @@ use super::metrics::EpochMetrics;
 /// Something that follows a run: a progress bar, a log, a test. Every method may be left out.
 pub trait Progress {
     /// Training is about to begin.
-    fn start(&mut self, _plan: &Plan) {}
+    fn start(&mut self, _plan: &RunPlan) {}
 
     /// A step of the optimiser is done.
     fn step(&mut self, _step: &StepReport) {}
@@ -16,13 +16,13 @@ pub trait Progress {
 
 /// Follows nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {}
+impl Progress for NoProgress {}
 
 /// What a run is going to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct RunPlan {
     /// Epochs that are done already.
     pub done: usize,
     /// Epochs after which the run ends at the latest.

@@ -3,20 +3,18 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use quaver::checkpoint::ModelSpec;
 
 use super::architecture::Architecture;
 use super::folder::RunFolder;
 use super::metrics::MetricFiles;
 use super::progress::Progress;
-use super::run::{Run, Summary};
+use super::run::{Run, RunSummary};
 use super::state::RunState;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling};
-use crate::latent::LatentNets;
 use crate::nn::Parameters;
 
-/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
+/// Trains an architecture on `data` as `config` says, and keeps the run in the folder `out`.
 ///
 /// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
 /// that was never interrupted. A run that was stopped before it had written its first state begins again.
@@ -24,27 +22,13 @@ use crate::nn::Parameters;
 /// # Errors
 /// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
 /// a number; in that case the state before that epoch stays in the folder.
-pub fn train(
+pub fn train_as<A: Architecture>(
     config: &Config,
     data: &Dataset,
     out: &Path,
     resume: bool,
     progress: &mut dyn Progress,
-) -> Result<Summary> {
-    if config.latent.is_some() {
-        train_as::<LatentNets>(config, data, out, resume, progress)
-    } else {
-        train_as::<ModelSpec>(config, data, out, resume, progress)
-    }
-}
-
-fn train_as<A: Architecture>(
-    config: &Config,
-    data: &Dataset,
-    out: &Path,
-    resume: bool,
-    progress: &mut dyn Progress,
-) -> Result<Summary> {
+) -> Result<RunSummary> {
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out, config.latent.is_some());
     let fresh = fresh_state::<A>(config, data)?;
@@ -61,12 +45,12 @@ fn train_as<A: Architecture>(
 
 /// The state before the first epoch.
 fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
-    let spec = A::design(config, data)?;
+    let spec = A::from_config(config, data)?;
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
             let scaling = spec.scaling(data);
-            (spec.draw(config, data, &scaling), scaling)
+            (spec.init_parameters(config, data, &scaling), scaling)
         }
     };
     let names = [data.input_names.clone(), data.target_names.clone()];
@@ -90,7 +74,7 @@ fn inherit<A: Architecture>(
         data.input_names.join(", "),
         data.target_names.join(", ")
     );
-    let method = spec.draw(config, data, &source.scaling).method;
+    let method = spec.init_parameters(config, data, &source.scaling).method;
     ensure!(
         spec.fits(&source.parameters) && source.parameters.method == method,
         "the run in `{shown}` trained another architecture: begin with the `[model]`, `[weights]` and learned noise of \

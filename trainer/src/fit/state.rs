@@ -9,9 +9,9 @@ use quaver::checkpoint::ModelSpec;
 use serde::{Deserialize, Serialize};
 
 use super::architecture::Architecture;
-use super::average::Average;
+use super::average::ParameterAverage;
 use super::optimiser::Optimiser;
-use crate::config::Training;
+use crate::config::TrainingConfig;
 use crate::data::{Scaler, Scaling};
 use crate::files;
 use crate::nn::Parameters;
@@ -29,13 +29,13 @@ pub struct RunState<A = ModelSpec> {
     /// What has been learned.
     pub parameters: Parameters,
     /// Their average over the steps so far, if it is that which counts.
-    pub average: Option<Average>,
+    pub average: Option<ParameterAverage>,
     /// What the optimiser remembers.
     pub optimiser: Optimiser,
     /// Epochs done.
     pub epoch: usize,
     /// The epoch with the lowest validation loss so far; none before the first epoch.
-    pub best: Option<Best>,
+    pub best: Option<BestEpoch>,
     /// How often a plateau has cut the learning rate.
     pub rate_cuts: u32,
     /// From raw to standardised units.
@@ -48,7 +48,7 @@ pub struct RunState<A = ModelSpec> {
 
 /// The best epoch of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Best {
+pub struct BestEpoch {
     /// Its number, counted from 1.
     pub epoch: usize,
     /// Its validation loss in nats per time step.
@@ -60,14 +60,14 @@ impl<A: Architecture> RunState<A> {
     pub(crate) fn first(
         spec: A,
         parameters: Parameters,
-        training: &Training,
+        training: &TrainingConfig,
         scaling: Scaling,
         [input_names, target_names]: [Vec<String>; 2],
     ) -> Self {
         RunState {
             spec,
             optimiser: Optimiser::new(training, &parameters),
-            average: (training.average > 0.0).then(|| Average::new(&parameters)),
+            average: (training.average > 0.0).then(|| ParameterAverage::new(&parameters)),
             parameters,
             epoch: 0,
             best: None,
@@ -79,12 +79,12 @@ impl<A: Architecture> RunState<A> {
     }
 
     /// The parameters that count: those that are judged, evaluated and exported.
-    pub(super) fn judged(&mut self) -> &mut Parameters {
+    pub(super) fn evaluated_parameters(&mut self) -> &mut Parameters {
         self.average.as_mut().map_or(&mut self.parameters, |average| &mut average.parameters)
     }
 
     /// The state as it is evaluated and exported.
-    pub(super) fn settled(&self) -> Self {
+    pub(super) fn for_evaluation(&self) -> Self {
         let mut state = self.clone();
         if let Some(average) = state.average.take() {
             state.parameters = average.parameters;
@@ -160,20 +160,20 @@ mod tests {
     use quaver::checkpoint::CellKind;
 
     use super::*;
-    use crate::config::Init;
+    use crate::config::InitConfig;
     use crate::fit::optimiser::Adam;
     use crate::nn::test_spec;
 
     fn state() -> RunState {
         let spec = test_spec(2, 1, &[(CellKind::Lstm, 2)]);
-        let parameters = Init::default().draw(&spec, 1);
+        let parameters = InitConfig::default().parameters(&spec, 1);
         RunState {
             optimiser: Optimiser::Adam(Adam::new(&parameters)),
-            average: Some(Average::new(&parameters)),
+            average: Some(ParameterAverage::new(&parameters)),
             parameters,
             spec,
             epoch: 3,
-            best: Some(Best { epoch: 2, valid_nll: 0.5 }),
+            best: Some(BestEpoch { epoch: 2, valid_nll: 0.5 }),
             rate_cuts: 1,
             scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
             input_names: vec!["a".into(), "b".into()],

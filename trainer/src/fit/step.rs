@@ -3,8 +3,8 @@
 use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
 
-use super::divergence::divergence;
-use super::loss::{Loss, Purpose, loss};
+use super::loss::{Loss, Mode, loss};
+use super::weight_divergence::divergence;
 use crate::data::batch::Batch;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::{ParameterTensors, to_vec};
@@ -28,7 +28,7 @@ pub struct LossAndGradient {
 
 /// What a batch is part of.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'a> {
+pub struct BatchContext<'a> {
     /// Share of the divergence of the weights that one time step carries. The likelihood of all N steps of the training data
     /// stands against it once, so that a mean over steps carries 1/N of it (Bayer 2015, thesis, 2.6.2). None leaves it out.
     pub divergence_share: Option<f32>,
@@ -37,20 +37,24 @@ pub struct Context<'a> {
 }
 
 /// Loss and gradient of a batch on its own, or nothing if no target of it counts.
-pub fn slope(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Option<LossAndGradient> {
-    loss_and_gradient_in(spec, parameters, batch, Context::default())
-}
-
-/// Loss and gradient of a batch, or nothing if no target of it counts.
-pub fn loss_and_gradient_in(
+pub fn loss_and_gradient(
     spec: &ModelSpec,
     parameters: &Parameters,
     batch: &Batch,
-    context: Context<'_>,
+) -> Option<LossAndGradient> {
+    loss_and_gradient_with(spec, parameters, batch, BatchContext::default())
+}
+
+/// Loss and gradient of a batch, or nothing if no target of it counts.
+pub fn loss_and_gradient_with(
+    spec: &ModelSpec,
+    parameters: &Parameters,
+    batch: &Batch,
+    context: BatchContext<'_>,
 ) -> Option<LossAndGradient> {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex().autodiff());
     let pass = net::forward_from(spec, &tensors, batch, parallel::default_threads(), context.start);
-    let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Purpose::Learning)?;
+    let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Mode::Train)?;
     let penalty = tensors
         .posteriors
         .as_ref()
@@ -79,7 +83,7 @@ pub fn evaluate(
     let mut mean = RunningMean::default();
     for batch in batches {
         let output = net::forward(spec, &tensors, &batch, parallel::default_threads());
-        if let Some(Loss { value, steps }) = loss(spec, &tensors, output, &batch, Purpose::Judging) {
+        if let Some(Loss { value, steps }) = loss(spec, &tensors, output, &batch, Mode::Eval) {
             mean.add(scalar(value), steps);
         }
     }

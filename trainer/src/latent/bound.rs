@@ -4,15 +4,16 @@ use burn::tensor::{Tensor, TensorData};
 use rand_core::Rng;
 
 use super::divergence::{delayed, divergence};
-use super::nets::{Family, LatentNets};
+use super::nets::LatentNets;
 use super::posterior::{PosteriorTensors, lengths, recognise};
 use super::tensors::LatentTensors;
+use crate::config::LatentFamily;
 use crate::data::batch::Batch;
-use crate::fit::loss::{Loss, Purpose, loss};
+use crate::fit::loss::{Loss, Mode, loss};
 use crate::nn::bidirectional::Lengths;
-use crate::nn::net::{MomentTensors, moments, on_top};
+use crate::nn::net::{MomentTensors, add_residual, moments};
 use crate::nn::parallel;
-use crate::nn::random::normals;
+use crate::random::normals;
 
 /// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that counts.
 ///
@@ -44,15 +45,15 @@ pub fn bound(
     draws: usize,
     rng: &mut impl Rng,
 ) -> Option<Bound> {
-    let recognised = recognise(nets, tensors, shown);
+    let recognition = recognise(nets, tensors, shown);
     let many = repeated(batch, nets.channels(), draws);
-    let drawn = draw(&recognised.posterior, batch.rows, draws, rng);
-    let said = generate(nets, tensors, &many, &recognised.hidden, drawn);
-    let generative = &tensors.generative.ahead;
-    let Loss { value, steps } = loss(&nets.generative.spec, generative, said, &many, Purpose::Learning)?;
+    let drawn = draw(&recognition.posterior, batch.rows, draws, rng);
+    let prediction = generate(nets, tensors, &many, &recognition.hidden, drawn);
+    let generative = &tensors.generative.forward_net;
+    let Loss { value, steps } = loss(&nets.generative.spec, generative, prediction, &many, Mode::Train)?;
     let steps = steps / draws;
     let lengths = lengths(batch);
-    let divergence = divergence(nets.prior, &recognised.posterior, &Lengths(&lengths));
+    let divergence = divergence(nets.prior, &recognition.posterior, &Lengths(&lengths));
     Some(Bound { reconstruction: value, divergence: divergence * (1.0 / steps as f32), steps })
 }
 
@@ -83,24 +84,24 @@ pub(super) fn generate(
     let device = latent.mean.device();
     let last = moments(&batch.inputs_mean, &batch.inputs_var, nets.channels(), &device);
     let input = match nets.family {
-        Family::Storn => side_by_side(last.clone(), latent),
-        Family::Vosp => {
+        LatentFamily::Storn => concat_columns(last.clone(), latent),
+        LatentFamily::Vosp => {
             let lanes = hidden.mean.dims()[0] / batch.steps;
             let before =
                 |tensor: &Tensor<2>| repeated_lanes(&delayed(tensor, lanes), lanes, batch.rows / lanes);
             let before = MomentTensors { mean: before(&hidden.mean), var: hidden.var.as_ref().map(before) };
-            side_by_side(before, latent)
+            concat_columns(before, latent)
         }
-        Family::Vrae => latent,
+        LatentFamily::Vrae => latent,
     };
     let lengths = lengths(batch);
     let net = &nets.generative.spec;
     let pass = tensors.generative.forward(net, input, &Lengths(&lengths), parallel::default_threads());
-    on_top(pass.output, net, &last)
+    add_residual(pass.output, net, &last)
 }
 
 /// Columns of one, then of the other.
-pub(super) fn side_by_side(left: MomentTensors, right: MomentTensors) -> MomentTensors {
+pub(super) fn concat_columns(left: MomentTensors, right: MomentTensors) -> MomentTensors {
     let var = match (left.var, right.var) {
         (None, None) => None,
         (left_var, right_var) => {

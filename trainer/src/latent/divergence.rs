@@ -2,9 +2,9 @@
 
 use burn::tensor::{Tensor, TensorData};
 
-use super::nets::Prior;
 use super::posterior::PosteriorTensors;
 use crate::nn::bidirectional::Lengths;
+use quaver::checkpoint::Prior;
 
 /// KL(q ‖ p) in nats, summed over components, steps and lanes; steps behind a lane's length do not count. One element.
 ///
@@ -44,8 +44,8 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
 
     use super::*;
-    use crate::nn::random::{Purpose, normals, stream};
     use crate::nn::tensors::to_vec;
+    use crate::random::{Purpose, normals, stream};
 
     const LANES: usize = 3;
     const LATENTS: usize = 2;

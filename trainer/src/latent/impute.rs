@@ -2,9 +2,10 @@
 
 use quaver::checkpoint::Likelihood;
 
-use super::model::{Feed, LatentModel};
+use super::model::{LatentFeed, TrainedLatentModel};
+use crate::data::interpolated;
 use crate::data::{Rows, Sequence};
-use crate::evaluate::{Forecast, interpolated, is_normal};
+use crate::prediction::{SequencePrediction, is_normal};
 
 /// A sequence without gaps.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,44 +13,44 @@ pub struct Imputation {
     /// What was observed, and means where nothing was.
     pub filled: Rows,
     /// What the model says of every value, those observed included.
-    pub said: Forecast,
+    pub prediction: SequencePrediction,
 }
 
 /// How gaps are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guessing {
+pub struct ImputeOptions {
     /// Rounds of guessing latent variables from rows and rows from latent variables, at least one.
     pub rounds: usize,
     /// Whether what is filled in joins what was observed on either side; normal outputs only.
     pub joined: bool,
 }
 
-impl LatentModel {
+impl TrainedLatentModel {
     /// Fills missing values (NaN) in, round by round: z = mode of q(z|x), x̂ = mode of p(x|z), and x̂ takes the place of what is
     /// missing. Gaps begin as unknown: with the mean and the variance of the training data.
     ///
     /// If they are to join what was observed, a straight line between the model's errors x − x̂ on either side of a gap is added to x̂:
     /// what a model gets wrong there, it gets wrong in the gap. Straight lines across the gap are then what a model that says
     /// nothing comes to, and what it does say bends them.
-    pub fn impute(&self, rows: &Rows, guessing: Guessing) -> Imputation {
+    pub fn impute(&self, rows: &Rows, options: ImputeOptions) -> Imputation {
         let mut current = rows.clone();
-        let mut said = self.reconstruction(&current, rows, guessing);
-        for _ in 1..guessing.rounds.max(1) {
-            fill(&mut current, rows, &said.mean, |mean| self.mode(mean));
-            said = self.reconstruction(&current, rows, guessing);
+        let mut prediction = self.reconstruction(&current, rows, options);
+        for _ in 1..options.rounds.max(1) {
+            fill(&mut current, rows, &prediction.mean, |mean| self.mode(mean));
+            prediction = self.reconstruction(&current, rows, options);
         }
         let mut filled = rows.clone();
-        fill(&mut filled, rows, &said.mean, |mean| mean);
-        Imputation { filled, said }
+        fill(&mut filled, rows, &prediction.mean, |mean| mean);
+        Imputation { filled, prediction }
     }
 
     /// What the model says of rows with gaps, which are filled in `current` by what it said before.
-    fn reconstruction(&self, current: &Rows, rows: &Rows, guessing: Guessing) -> Forecast {
-        let mut said = self.reconstruct(&[Sequence::next(current.clone())], Feed::Mean).remove(0);
-        if guessing.joined && is_normal(self.nets.generative.spec.likelihood) {
-            join(&mut said.mean, rows);
+    fn reconstruction(&self, current: &Rows, rows: &Rows, options: ImputeOptions) -> SequencePrediction {
+        let mut prediction = self.reconstruct(&[Sequence::next(current.clone())], LatentFeed::Mean).remove(0);
+        if options.joined && is_normal(self.nets.generative.spec.likelihood) {
+            join(&mut prediction.mean, rows);
         }
-        said
+        prediction
     }
 
     /// The most likely value of an output with this mean.

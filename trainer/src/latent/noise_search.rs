@@ -3,14 +3,14 @@
 use burn::tensor::Device;
 
 use super::bound::{draw, generate, repeated};
-use super::learn::LOG_NOISE;
 use super::nets::LatentNets;
 use super::posterior::recognise;
 use super::tensors::LatentTensors;
+use super::training::LOG_NOISE;
 use crate::data::batch::Batch;
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, stream};
 use crate::nn::tensors::to_vec;
+use crate::random::{Purpose, stream};
 
 /// Where the logarithm of a noise variance is looked for, in standardised units.
 const RANGE: [f64; 2] = [-14.0, 6.0];
@@ -49,12 +49,12 @@ fn errors(
     let tensors = LatentTensors::new(nets, parameters, &Device::flex());
     for (index, batch) in batches.enumerate() {
         let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
-        let recognised = recognise(nets, &tensors, &batch);
-        let drawn = draw(&recognised.posterior, batch.rows, draws, &mut rng);
+        let recognition = recognise(nets, &tensors, &batch);
+        let drawn = draw(&recognition.posterior, batch.rows, draws, &mut rng);
         let many = repeated(&batch, channels, draws);
-        let said = generate(nets, &tensors, &many, &recognised.hidden, drawn);
-        let mean = to_vec(said.mean);
-        let var = said.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
+        let prediction = generate(nets, &tensors, &many, &recognition.hidden, drawn);
+        let mean = to_vec(prediction.mean);
+        let var = prediction.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
         for (place, mask) in many.mask.iter().enumerate().filter(|(_, mask)| **mask != 0.0) {
             let error = f64::from(mask * (many.targets[place] - mean[place]));
             errors[place % channels].push((error * error, f64::from(var[place])));

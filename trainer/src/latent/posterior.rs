@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 use quaver::checkpoint::Likelihood;
 
-use super::nets::{LatentNets, Net};
+use super::nets::{LatentNet, LatentNets};
 use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
 use crate::nn::bidirectional::Lengths;
@@ -23,7 +23,7 @@ pub struct PosteriorTensors {
 
 /// A guess, and what the recognition net has kept in its last layer after every step.
 #[derive(Clone, Debug)]
-pub struct Recognised {
+pub struct RecognitionOutput {
     /// The guess.
     pub posterior: PosteriorTensors,
     /// States of the last layer.
@@ -37,19 +37,19 @@ pub(super) fn lengths(batch: &Batch) -> Vec<usize> {
 
 /// What the recognition net makes of the rows that come in with a batch, noise and all; what the generative net has to explain are
 /// its targets.
-pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> Recognised {
-    let device = tensors.recognition.ahead.output.affine.bias.device();
+pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> RecognitionOutput {
+    let device = tensors.recognition.forward_net.output.affine.bias.device();
     let lengths = lengths(batch);
     let (mean, var) = batch.observed();
     let rows = moments(&mean, &var, nets.channels(), &device);
     let net = &nets.recognition;
     let pass = tensors.recognition.forward(&net.spec, rows, &Lengths(&lengths), parallel::default_threads());
-    Recognised { posterior: of_output(net, pass.output), hidden: pass.hidden }
+    RecognitionOutput { posterior: of_output(net, pass.output), hidden: pass.hidden }
 }
 
 /// From the rows of the output map to the latent variables: the mean, and all of the variance, whether the net predicts it
 /// (σ² = V[y] + E[eˢ] with outputs y and s) or carries it (σ² = V[y]; Bayer 2015, thesis, 2.6.1 and 4.4).
-pub(super) fn of_output(net: &Net, output: MomentTensors) -> PosteriorTensors {
+pub(super) fn of_output(net: &LatentNet, output: MomentTensors) -> PosteriorTensors {
     let var = output.var.unwrap_or_else(|| output.mean.zeros_like());
     if net.spec.likelihood != Likelihood::Heteroscedastic {
         return PosteriorTensors { mean: output.mean, var: var + IMPLICIT_NOISE };

@@ -1,64 +1,56 @@
 //! Sequences that a model makes up (Bayer 2015, thesis, 4.4.2).
 
 use burn::tensor::Device;
+use quaver::FeedMode;
 use quaver::checkpoint::Likelihood;
 use rand_core::Rng;
 
-use super::model::{Feed, LatentModel};
+use super::model::{LatentFeed, TrainedLatentModel};
 use super::posterior::PosteriorTensors;
 use super::predict::drawn;
-use super::stream::Stream;
+use super::stream::LatentStream;
 use crate::data::Rows;
-use crate::nn::Prediction;
+use crate::nn::BatchPrediction;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::random::{Purpose, normal, stream, uniform};
-
-/// What a model that makes up a sequence takes for its last row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedMode {
-    /// The mean of its output, as published.
-    Mean,
-    /// A draw from its output.
-    Draw,
-}
+use crate::random::{Purpose, normal, stream, uniform};
 
 /// What is to be made up.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct SampleOptions {
     /// Rows per sample.
     pub steps: usize,
     /// Samples.
     pub samples: usize,
     /// What is fed back, and returned.
-    pub feedback: FeedMode,
+    pub feed_mode: FeedMode,
     /// Where random numbers start from.
     pub seed: u64,
 }
 
-impl LatentModel {
+impl TrainedLatentModel {
     /// Samples that go on after a prefix, in raw units; each has rows of its own behind the same past. Latent variables are
     /// the recognition net's means during the prefix and drawn from the prior after it. The prefix may be empty, and values
     /// of it may be missing.
     ///
     /// # Panics
     /// If the model is not causal, or the prefix has other channels.
-    pub fn sample(&self, prefix: &Rows, wish: &Wish) -> Vec<Rows> {
+    pub fn sample(&self, prefix: &Rows, options: &SampleOptions) -> Vec<Rows> {
         let channels = self.nets.channels();
         assert!(prefix.is_empty() || prefix.channels == channels, "a prefix of other channels");
-        let mut stream = Stream::new(self, wish.samples);
+        let mut stream = LatentStream::new(self, options.samples);
         for row in prefix.iter() {
-            let row = self.standardised(row, wish.samples);
+            let row = self.standardised(row, options.samples);
             let latent = stream.recognise(row.clone());
-            stream.pass(row, latent, Feed::Mean);
+            stream.pass(row, latent, LatentFeed::Mean);
         }
-        let mut rng = self::stream(wish.seed, Purpose::Draws { epoch: 0, batch: 0 });
-        let mut samples = vec![Rows::new(channels); wish.samples];
-        for _ in 0..wish.steps {
-            let latent = drawn(&stream.expected(), 1, &mut rng);
-            let said = self.said(stream.look_ahead(latent.clone()));
-            let row = match wish.feedback {
-                FeedMode::Mean => said.mean,
-                FeedMode::Draw => self.draw_row(&said, &mut rng),
+        let mut rng = self::stream(options.seed, Purpose::Draws { epoch: 0, batch: 0 });
+        let mut samples = vec![Rows::new(channels); options.samples];
+        for _ in 0..options.steps {
+            let latent = drawn(&stream.prior(), 1, &mut rng);
+            let prediction = self.prediction(stream.look_ahead(latent.clone()));
+            let row = match options.feed_mode {
+                FeedMode::Mean => prediction.mean,
+                FeedMode::Draw => self.draw_row(&prediction, &mut rng),
             };
             for (sample, row) in samples.iter_mut().zip(row.chunks(channels)) {
                 let raw = row.iter().enumerate();
@@ -67,7 +59,7 @@ impl LatentModel {
             let row = moments(&row, &vec![0.0; row.len()], channels, &Device::flex());
             let deterministic = PosteriorTensors { var: latent.mean.zeros_like(), mean: latent.mean };
             stream.recognise(row.clone());
-            stream.pass(row, deterministic, Feed::Mean);
+            stream.pass(row, deterministic, LatentFeed::Mean);
         }
         samples
     }
@@ -83,8 +75,8 @@ impl LatentModel {
     }
 
     /// Draws from what was said, standardised.
-    fn draw_row(&self, said: &Prediction, rng: &mut impl Rng) -> Vec<f32> {
-        let Prediction { mean, var, noise } = said;
+    fn draw_row(&self, prediction: &BatchPrediction, rng: &mut impl Rng) -> Vec<f32> {
+        let BatchPrediction { mean, var, noise } = prediction;
         match self.nets.generative.spec.likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let total = var.iter().zip(noise).map(|(var, noise)| (var + noise).sqrt());

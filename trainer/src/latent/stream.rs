@@ -3,19 +3,20 @@
 use burn::tensor::{Device, Tensor};
 use quaver::checkpoint::ModelSpec;
 
-use super::bound::side_by_side;
-use super::model::{Feed, LatentModel, fed};
-use super::nets::{Family, Prior};
+use super::bound::concat_columns;
+use super::model::{LatentFeed, TrainedLatentModel, decoder_input};
 use super::posterior::{PosteriorTensors, of_output};
-use crate::nn::net::{ForwardOptions, MomentTensors, Pass, forward_moments, on_top};
+use crate::config::LatentFamily;
+use crate::nn::net::{ForwardOptions, ForwardPass, MomentTensors, add_residual, forward_moments};
 use crate::nn::parallel;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
+use quaver::checkpoint::Prior;
 
 /// Where the lanes have got to. All rows are standardised, [lanes, channels].
 #[derive(Clone, Debug)]
-pub(super) struct Stream<'a> {
-    model: &'a LatentModel,
+pub(super) struct LatentStream<'a> {
+    model: &'a TrainedLatentModel,
     lanes: usize,
     recognition: Vec<LayerState>,
     generative: Vec<LayerState>,
@@ -25,18 +26,20 @@ pub(super) struct Stream<'a> {
     last: Option<PosteriorTensors>,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> LatentStream<'a> {
     /// All lanes before their first row.
     ///
     /// # Panics
     /// If the model is not causal.
-    pub(super) fn new(model: &'a LatentModel, lanes: usize) -> Self {
+    pub(super) fn new(model: &'a TrainedLatentModel, lanes: usize) -> Self {
         assert!(model.nets.is_causal(), "a bidirectional net has no order of rows to follow");
         let width = match model.nets.family {
-            Family::Storn | Family::Vrae => model.nets.channels(),
-            Family::Vosp => model.nets.recognition.spec.layers.last().map_or(0, |layer| layer.units.into()),
+            LatentFamily::Storn | LatentFamily::Vrae => model.nets.channels(),
+            LatentFamily::Vosp => {
+                model.nets.recognition.spec.layers.last().map_or(0, |layer| layer.units.into())
+            }
         };
-        Stream {
+        LatentStream {
             model,
             lanes,
             recognition: beginning(&model.nets.recognition.spec, lanes),
@@ -47,7 +50,7 @@ impl<'a> Stream<'a> {
     }
 
     /// What is known of the latent variables of the next row before it is seen.
-    pub(super) fn expected(&self) -> PosteriorTensors {
+    pub(super) fn prior(&self) -> PosteriorTensors {
         let size = [self.lanes, self.model.nets.latents()];
         let (zero, one) = (Tensor::zeros(size, &Device::flex()), Tensor::ones(size, &Device::flex()));
         match (&self.last, self.model.nets.prior) {
@@ -67,10 +70,10 @@ impl<'a> Stream<'a> {
     /// What the recognition net makes of the next row.
     pub(super) fn recognise(&mut self, row: MomentTensors) -> PosteriorTensors {
         let net = &self.model.nets.recognition;
-        let tensors = &self.model.tensors.recognition.ahead;
+        let tensors = &self.model.tensors.recognition.forward_net;
         let pass = step(&net.spec, tensors, row, &self.recognition, self.lanes);
         self.recognition = pass.states;
-        if self.model.nets.family == Family::Vosp {
+        if self.model.nets.family == LatentFamily::Vosp {
             self.past = pass.hidden;
         }
         of_output(net, pass.output)
@@ -78,25 +81,25 @@ impl<'a> Stream<'a> {
 
     /// Goes on behind the next row, whose latent variables are guessed or drawn by now; `feed` says how a recurrent
     /// generative net is told of them, its mean standing in for draws.
-    pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: Feed) {
-        if self.model.nets.family == Family::Storn {
-            let feed = if let Feed::Draws(_) = feed { Feed::Mean } else { feed };
-            self.generative = self.generated(fed(latent.clone(), feed)).states;
+    pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: LatentFeed) {
+        if self.model.nets.family == LatentFamily::Storn {
+            let feed = if let LatentFeed::Draws(_) = feed { LatentFeed::Mean } else { feed };
+            self.generative = self.generated(decoder_input(latent.clone(), feed)).states;
             self.past = row;
         }
         self.last = Some(latent);
     }
 
     /// One step of the generative net.
-    fn generated(&self, latent: MomentTensors) -> Pass {
+    fn generated(&self, latent: MomentTensors) -> ForwardPass {
         let lanes = latent.mean.dims()[0];
         let times = lanes / self.lanes;
         let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, times);
         let past = MomentTensors { mean: repeat(&self.past.mean), var: self.past.var.as_ref().map(repeat) };
         let start: Vec<LayerState> = self.generative.iter().map(|state| repeated(state, times)).collect();
-        let (net, tensors) = (&self.model.nets.generative.spec, &self.model.tensors.generative.ahead);
-        let pass = step(net, tensors, side_by_side(past.clone(), latent), &start, lanes);
-        Pass { output: on_top(pass.output, net, &past), ..pass }
+        let (net, tensors) = (&self.model.nets.generative.spec, &self.model.tensors.generative.forward_net);
+        let pass = step(net, tensors, concat_columns(past.clone(), latent), &start, lanes);
+        ForwardPass { output: add_residual(pass.output, net, &past), ..pass }
     }
 }
 
@@ -113,7 +116,7 @@ fn step(
     input: MomentTensors,
     start: &[LayerState],
     lanes: usize,
-) -> Pass {
+) -> ForwardPass {
     let options = ForwardOptions { lanes, threads: parallel::default_threads(), start: Some(start) };
     forward_moments(spec, tensors, input, options)
 }

@@ -3,25 +3,25 @@
 use burn::tensor::Device;
 use quaver::Output;
 
-use super::model::{Feed, LatentModel, fed};
-use super::stream::Stream;
-use crate::evaluate::Value;
-use crate::nn::Prediction;
+use super::model::{LatentFeed, TrainedLatentModel, decoder_input};
+use super::stream::LatentStream;
+use crate::nn::BatchPrediction;
 use crate::nn::net::moments;
-use crate::nn::random::{Purpose, stream};
+use crate::prediction::ScoredValue;
+use crate::random::{Purpose, stream};
 
 /// A causal model on a stream of rows in raw units.
 ///
 /// What is missing of a row (NaN) is fed as what was expected of it, mean and variance, and filled in by the estimate.
 #[derive(Debug)]
 pub struct StreamingDenoiser<'a> {
-    model: &'a LatentModel,
-    stream: Stream<'a>,
+    model: &'a TrainedLatentModel,
+    stream: LatentStream<'a>,
 }
 
 /// What a row was without its noise, and how surprising it was.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CleanRow {
+pub struct DenoisedRow {
     /// Every channel, in raw units.
     pub outputs: Vec<Output>,
     /// −ln p(x_t | x_{1:t−1}) of what was observed, in nats with densities in raw units; nothing if nothing was.
@@ -35,24 +35,24 @@ impl<'a> StreamingDenoiser<'a> {
     ///
     /// # Panics
     /// If a net of the model reads whole sequences.
-    pub fn new(model: &'a LatentModel) -> Self {
-        StreamingDenoiser { model, stream: Stream::new(model, 1) }
+    pub fn new(model: &'a TrainedLatentModel) -> Self {
+        StreamingDenoiser { model, stream: LatentStream::new(model, 1) }
     }
 
     /// Forgets everything seen.
     pub fn reset(&mut self) {
-        self.stream = Stream::new(self.model, 1);
+        self.stream = LatentStream::new(self.model, 1);
     }
 
     /// Takes in one noisy row and estimates it without the noise: z as the recognition net has it, by moments.
     ///
     /// # Panics
     /// If the row has another number of channels.
-    pub fn step(&mut self, row: &[f32]) -> CleanRow {
+    pub fn step(&mut self, row: &[f32]) -> DenoisedRow {
         assert_eq!(row.len(), self.model.nets.channels(), "a row of other channels");
         // Moments need no draws, so it does not matter where these would start from.
         let mut unused = stream(0, Purpose::Draws { epoch: 0, batch: 0 });
-        let expected = self.model.expect(&self.stream, Feed::Moments, &mut unused);
+        let expected = self.model.predict_next(&self.stream, LatentFeed::Moments, &mut unused);
         let scaler = &self.model.scaling.inputs;
         let known = |(c, value): (usize, &f32)| match value.is_nan() {
             true => (expected.mean[c], expected.var[c] + expected.noise[c]),
@@ -63,28 +63,29 @@ impl<'a> StreamingDenoiser<'a> {
         // The generative net reads what was kept before the row was seen.
         let before = self.stream.clone();
         let latent = self.stream.recognise(fed_row.clone());
-        let said = self.model.said(before.look_ahead(fed(latent.clone(), Feed::Moments)));
-        self.stream.pass(fed_row, latent, Feed::Moments);
+        let prediction =
+            self.model.prediction(before.look_ahead(decoder_input(latent.clone(), LatentFeed::Moments)));
+        self.stream.pass(fed_row, latent, LatentFeed::Moments);
         let (surprise, z) = self.judged(row, &self.raw(&expected));
-        CleanRow { outputs: self.raw(&said), surprise, z }
+        DenoisedRow { outputs: self.raw(&prediction), surprise, z }
     }
 
     /// What was said of one row, in raw units. (Probabilities are in raw units: their scaler does nothing.)
-    fn raw(&self, said: &Prediction) -> Vec<Output> {
+    fn raw(&self, prediction: &BatchPrediction) -> Vec<Output> {
         let scaler = &self.model.scaling.targets;
         let output = |c: usize| {
             let variance = |value: f32| scaler.unstandardise_variance(c, value);
-            let (epistemic, aleatoric) = (variance(said.var[c]), variance(said.noise[c]));
-            let mean = scaler.unstandardise(c, said.mean[c]);
+            let (epistemic, aleatoric) = (variance(prediction.var[c]), variance(prediction.noise[c]));
+            let mean = scaler.unstandardise(c, prediction.mean[c]);
             Output { mean, variance: epistemic + aleatoric, epistemic, aleatoric }
         };
-        (0..said.mean.len()).map(output).collect()
+        (0..prediction.mean.len()).map(output).collect()
     }
 
     /// A row against what was expected of it.
     fn judged(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
         let likelihood = self.model.nets.generative.spec.likelihood;
-        let values = row.iter().zip(expected).map(|(observed, expected)| Value {
+        let values = row.iter().zip(expected).map(|(observed, expected)| ScoredValue {
             observed: f64::from(*observed),
             mean: f64::from(expected.mean),
             epistemic: f64::from(expected.epistemic),

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Gradients};
 
-use super::nets::{LatentNets, Net, PREFIXES};
+use super::nets::{LatentNet, LatentNets, PREFIXES};
 use crate::nn::Parameters;
 use crate::nn::bidirectional::Bidirectional;
 
@@ -21,9 +21,14 @@ impl LatentTensors {
     /// # Panics
     /// If the parameters are not those of such a model.
     pub fn new(nets: &LatentNets, parameters: &Parameters, device: &Device) -> Self {
-        let tensors = |net: &Net, (prefix, backward): (&str, &str)| {
-            let back = net.bidirectional.then(|| parameters.part(backward, net.method));
-            Bidirectional::new(&net.spec, &parameters.part(prefix, net.method), back.as_ref(), device)
+        let tensors = |net: &LatentNet, (prefix, backward): (&str, &str)| {
+            let backward_layers = net.bidirectional.then(|| parameters.part(backward, net.method));
+            Bidirectional::new(
+                &net.spec,
+                &parameters.part(prefix, net.method),
+                backward_layers.as_ref(),
+                device,
+            )
         };
         let [recognition, generative] = PREFIXES;
         LatentTensors {

@@ -11,7 +11,7 @@ pub(crate) trait ActivationMoments {
     fn differentiate(argument: Moments) -> (Moments, Jacobian);
 }
 
-macro_rules! squash {
+macro_rules! activation {
     ($($(#[$doc:meta])* $name:ident = $function:path;)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name;
@@ -25,7 +25,7 @@ macro_rules! squash {
     )*};
 }
 
-squash! {
+activation! {
     /// max(0, a).
     Relu = gradient::relu;
     /// The logistic function.

@@ -21,7 +21,7 @@ pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
     type Tape: Debug + Send + Sync + 'static;
 
     /// The value and its shape; the tape is used only if traces are kept.
-    fn forward(&self, inputs: [&[f32]; N], keep: Traces) -> (Array, Self::Tape);
+    fn forward(&self, inputs: [&[f32]; N], keep: Traces) -> (HostArray, Self::Tape);
 
     /// Gradients for the inputs, given the inputs, the value, the tape and the gradient for the value.
     fn backward(&self, inputs: [&[f32]; N], value: &[f32], tape: &Self::Tape, grad: &[f32]) -> [Vec<f32>; N];
@@ -43,7 +43,7 @@ pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
 
 /// Values with their shape.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
+pub struct HostArray {
     /// Values, last dimension fastest.
     pub values: Vec<f32>,
     /// Size of each dimension.
@@ -212,7 +212,7 @@ fn evaluate<F: HostFunction<N>, const N: usize>(
     inputs: &[FlexTensor; N],
     keep: Traces,
 ) -> (FlexTensor, F::Tape) {
-    let (Array { values: value, shape }, tape) = function.forward(inputs.each_ref().map(values), keep);
+    let (HostArray { values: value, shape }, tape) = function.forward(inputs.each_ref().map(values), keep);
     (FlexTensor::from_data(TensorData::new(value, shape)), tape)
 }
 
@@ -237,9 +237,9 @@ mod tests {
     impl HostFunction<2> for Weighted {
         type Tape = ();
 
-        fn forward(&self, [a, b]: [&[f32]; 2], _keep: Traces) -> (Array, ()) {
+        fn forward(&self, [a, b]: [&[f32]; 2], _keep: Traces) -> (HostArray, ()) {
             let sum = a.iter().zip(b).map(|(a, b)| a * a * b).sum();
-            (Array { values: vec![sum], shape: vec![1] }, ())
+            (HostArray { values: vec![sum], shape: vec![1] }, ())
         }
 
         fn backward(&self, [a, b]: [&[f32]; 2], _value: &[f32], _tape: &(), grad: &[f32]) -> [Vec<f32>; 2] {

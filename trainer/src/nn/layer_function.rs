@@ -1,8 +1,10 @@
 //! The recurrence of a layer as a node of the autodiff graph.
 
-use super::host_node::{Array, HostFunction};
-use super::noise::NoiseCoefficients;
-use super::recurrence::{Gradients, LayerInput, LayerState, MomentSlices, Recurrence, Tape, Traces, Weights};
+use super::host_node::{HostArray, HostFunction};
+use super::noise_coefficients::NoiseCoefficients;
+use super::recurrence::{
+    Gradients, LayerInput, LayerState, LayerTape, MomentSlices, Recurrence, RecurrentWeights, Traces,
+};
 
 /// A layer as a function of both pre-activation moments, the recurrent weights and the coefficients of noise and scale.
 ///
@@ -10,7 +12,7 @@ use super::recurrence::{Gradients, LayerInput, LayerState, MomentSlices, Recurre
 /// [2, steps · lanes, units]; if states are carried over, what units keep besides their state follows behind the
 /// last step, and no gradient comes back from there.
 #[derive(Clone, Debug)]
-pub(super) struct LayerFunction {
+pub(super) struct RecurrentFunction {
     pub(super) recurrence: Recurrence,
     pub(super) lanes: usize,
     pub(super) start: Option<LayerState>,
@@ -18,7 +20,7 @@ pub(super) struct LayerFunction {
 
 /// A layer without recurrence, as a function of both pre-activation moments and the same coefficients.
 #[derive(Clone, Debug)]
-pub(super) struct Memoryless(pub(super) Recurrence);
+pub(super) struct DenseFunction(pub(super) Recurrence);
 
 /// A layer with its noise and its scale.
 fn filled(layer: Recurrence, coefficients: &[f32]) -> Recurrence {
@@ -27,32 +29,36 @@ fn filled(layer: Recurrence, coefficients: &[f32]) -> Recurrence {
     Recurrence { noise: NoiseCoefficients { mean, square, var, constant }, variance_scale, ..layer }
 }
 
-impl LayerFunction {
+impl RecurrentFunction {
     fn input<'a>(&'a self, mean: &'a [f32], var: &'a [f32], weights: &'a [f32]) -> LayerInput<'a> {
         let (weight, weight_var) = weights.split_at(self.recurrence.rows() * self.recurrence.units);
-        let weights = Weights { mean: weight, var: (!weight_var.is_empty()).then_some(weight_var) };
+        let weights = RecurrentWeights { mean: weight, var: (!weight_var.is_empty()).then_some(weight_var) };
         LayerInput { pre: MomentSlices { mean, var }, weights, lanes: self.lanes, start: self.start.as_ref() }
     }
 }
 
-impl HostFunction<4> for LayerFunction {
-    type Tape = Tape;
+impl HostFunction<4> for RecurrentFunction {
+    type Tape = LayerTape;
 
-    fn forward(&self, [mean, var, weights, coefficients]: [&[f32]; 4], keep: Traces) -> (Array, Tape) {
+    fn forward(
+        &self,
+        [mean, var, weights, coefficients]: [&[f32]; 4],
+        keep: Traces,
+    ) -> (HostArray, LayerTape) {
         let layer = filled(self.recurrence, coefficients);
         let (mut values, tape) = layer.forward(self.input(mean, var, weights), keep);
         if self.start.is_some() {
             values = interleave(&values, &tape.memory);
         }
         let shape = vec![2, values.len() / (2 * layer.units), layer.units];
-        (Array { values, shape }, tape)
+        (HostArray { values, shape }, tape)
     }
 
     fn backward(
         &self,
         [mean, var, weights, coefficients]: [&[f32]; 4],
         value: &[f32],
-        tape: &Tape,
+        tape: &LayerTape,
         grad: &[f32],
     ) -> [Vec<f32>; 4] {
         let layer = filled(self.recurrence, coefficients);
@@ -76,16 +82,16 @@ fn interleave(states: &[f32], memory: &[f32]) -> Vec<f32> {
 }
 
 /// The two planes without the memory behind each.
-fn without_memory(values: &[f32], tape: &Tape) -> Vec<f32> {
+fn without_memory(values: &[f32], tape: &LayerTape) -> Vec<f32> {
     let MomentSlices { mean, var } = MomentSlices::halves(values);
     let count = mean.len() - tape.memory.len() / 2;
     [&mean[..count], &var[..count]].concat()
 }
 
-impl Memoryless {
+impl DenseFunction {
     /// All steps of all sequences side by side, since none waits for another.
     fn input<'a>(&self, mean: &'a [f32], var: &'a [f32]) -> LayerInput<'a> {
-        let weights = Weights { mean: &[], var: None };
+        let weights = RecurrentWeights { mean: &[], var: None };
         LayerInput {
             pre: MomentSlices { mean, var },
             weights,
@@ -95,21 +101,21 @@ impl Memoryless {
     }
 }
 
-impl HostFunction<3> for Memoryless {
-    type Tape = Tape;
+impl HostFunction<3> for DenseFunction {
+    type Tape = LayerTape;
 
-    fn forward(&self, [mean, var, coefficients]: [&[f32]; 3], keep: Traces) -> (Array, Tape) {
+    fn forward(&self, [mean, var, coefficients]: [&[f32]; 3], keep: Traces) -> (HostArray, LayerTape) {
         let layer = filled(self.0, coefficients);
         let (values, tape) = layer.forward(self.input(mean, var), keep);
         let shape = vec![2, mean.len() / layer.rows(), layer.units];
-        (Array { values, shape }, tape)
+        (HostArray { values, shape }, tape)
     }
 
     fn backward(
         &self,
         [mean, var, coefficients]: [&[f32]; 3],
         value: &[f32],
-        tape: &Tape,
+        tape: &LayerTape,
         grad: &[f32],
     ) -> [Vec<f32>; 3] {
         let layer = filled(self.0, coefficients);

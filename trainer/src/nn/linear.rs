@@ -5,7 +5,7 @@
 
 use burn::tensor::Tensor;
 
-use super::host_node::{Array, HostFunction, apply2, apply3};
+use super::host_node::{HostArray, HostFunction, apply2, apply3};
 use super::parallel;
 use super::product::{Packed, Strided, add_product};
 use super::recurrence::Traces;
@@ -41,11 +41,11 @@ impl Linear {
     }
 
     /// Adds a·wᵀ to `out`.
-    fn add(self, mut out: Vec<f32>, a: &[f32], weight: &[f32]) -> Array {
+    fn add(self, mut out: Vec<f32>, a: &[f32], weight: &[f32]) -> HostArray {
         let weight = Packed::new(Strided::transposed(weight, self.terms), self.terms, self.columns);
         add_rows(&mut out, Strided::rows(a, self.terms), &weight, ROWS_PER_TASK, self.threads);
         let shape = vec![out.len() / self.columns, self.columns];
-        Array { values: out, shape }
+        HostArray { values: out, shape }
     }
 
     /// ∂L/∂a = g·w.
@@ -85,7 +85,7 @@ fn add_rows(out: &mut [f32], a: Strided<'_>, b: &Packed, rows_per_task: usize, t
 impl HostFunction<2> for Linear {
     type Tape = ();
 
-    fn forward(&self, [a, weight]: [&[f32]; 2], _keep: Traces) -> (Array, ()) {
+    fn forward(&self, [a, weight]: [&[f32]; 2], _keep: Traces) -> (HostArray, ()) {
         (self.add(vec![0.0; a.len() / self.terms * self.columns], a, weight), ())
     }
 
@@ -112,7 +112,7 @@ impl HostFunction<2> for Linear {
 impl HostFunction<3> for Linear {
     type Tape = ();
 
-    fn forward(&self, [a, weight, bias]: [&[f32]; 3], _keep: Traces) -> (Array, ()) {
+    fn forward(&self, [a, weight, bias]: [&[f32]; 3], _keep: Traces) -> (HostArray, ()) {
         (self.add(bias.repeat(a.len() / self.terms), a, weight), ())
     }
 

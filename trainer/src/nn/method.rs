@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{NetworkConfig, WeightPosterior, WeightsConfig};
+
 /// How a network is trained. The default: weights are plain numbers, noise and scales are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Method {
+pub struct TrainingMethod {
     /// What is learned of each weight.
-    pub posterior: Posterior,
+    pub posterior: WeightPosterior,
     /// Noise on the weights.
     pub weight_noise: WeightNoise,
     /// Lower bound β_min of the factors β on the variances of all layers, if those are learned (Bayer 2015, thesis,
@@ -17,26 +19,6 @@ pub struct Method {
     /// Whether the variance of a Gaussian output is what the network carries, and nothing else (Bayer 2015, thesis,
     /// 2.6.1).
     pub implicit_variance: bool,
-}
-
-/// What is learned of each weight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Posterior {
-    /// A number.
-    #[default]
-    Point,
-    /// Mean and variance; the variance of an output counts as doubt about it: regularised optimisation of the predictive
-    /// distribution (Bayer 2015, thesis, 2.6.2.2).
-    Ropd,
-    /// Mean and variance by variational Bayes (Bayer 2015, thesis, 2.6.2.1).
-    Vb,
-}
-
-impl Posterior {
-    /// Whether weights have variances that are learned.
-    pub fn has_variance(self) -> bool {
-        self != Posterior::Point
-    }
 }
 
 /// Noise on the weights of all affine maps; biases are left alone (Bayer 2015, thesis, 2.7).
@@ -55,4 +37,28 @@ pub enum WeightNoise {
         /// The probability p.
         keep: f32,
     },
+}
+
+impl From<&NetworkConfig> for TrainingMethod {
+    fn from(NetworkConfig { model, noise, weights }: &NetworkConfig) -> Self {
+        TrainingMethod {
+            posterior: weights.posterior,
+            weight_noise: weights.into(),
+            scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
+            learned_keep: noise.learn_keep,
+            implicit_variance: model.implicit_variance,
+        }
+    }
+}
+
+impl From<&WeightsConfig> for WeightNoise {
+    fn from(weights: &WeightsConfig) -> Self {
+        if weights.keep < 1.0 {
+            WeightNoise::DropConnect { keep: weights.keep }
+        } else if weights.noise_std_dev > 0.0 {
+            WeightNoise::Gaussian { var: weights.noise_std_dev * weights.noise_std_dev }
+        } else {
+            WeightNoise::None
+        }
+    }
 }

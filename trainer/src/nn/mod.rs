@@ -14,23 +14,24 @@ mod layer_function;
 pub(crate) mod linear;
 pub mod method;
 pub mod net;
-pub mod noise;
+pub mod noise_coefficients;
+pub mod noise_layer;
 pub(crate) mod observation_head;
 pub mod parallel;
 pub mod parameters;
 pub mod product;
-pub mod random;
 pub mod recurrence;
+mod spec;
 pub mod tensors;
-pub mod unit_noise;
 pub(crate) mod vectorised;
 
 #[cfg(test)]
 mod net_tests;
 
-pub use method::{Method, Posterior, WeightNoise};
-pub use net::{Prediction, predict};
-pub use parameters::{Named, Parameters};
+pub use method::{TrainingMethod, WeightNoise};
+pub use net::{BatchPrediction, predict};
+pub use parameters::{NamedTensor, Parameters};
+pub use spec::{model_spec, predictor_spec};
 
 /// A noiseless Gaussian network for tests.
 #[cfg(test)]

@@ -4,15 +4,15 @@ use burn::tensor::{Device, Tensor, TensorData};
 use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 
 use super::host_node::{apply3, apply4};
-use super::layer_function::{LayerFunction, Memoryless};
+use super::layer_function::{DenseFunction, RecurrentFunction};
 use super::linear;
-use super::noise::NoiseCoefficients;
-use super::observation_head::link;
+use super::noise_coefficients::NoiseCoefficients;
+use super::noise_layer::{NoiseLayer, VarianceScale};
+use super::observation_head::predict_outputs;
 use super::parallel;
 use super::parameters::Parameters;
 use super::recurrence::{LayerState, Recurrence};
-use super::tensors::{Affine, LayerTensors, ParameterTensors, to_vec};
-use super::unit_noise::{Scale, UnitNoiseTensors};
+use super::tensors::{AffineTensors, LayerTensors, ParameterTensors, to_vec};
 use crate::data::batch::Batch;
 
 /// Means and variances of [steps × lanes, channels], time-major; without variances, all are zero. A lane is one sequence of
@@ -27,7 +27,7 @@ pub struct MomentTensors {
 
 /// What a network says of a batch, in standardised units, [steps, rows of the batch, outputs].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
+pub struct BatchPrediction {
     /// E[y]: a probability if the likelihood is one of those.
     pub mean: Vec<f32>,
     /// V[y], what the network carries; the likelihood's own noise is not in it.
@@ -38,7 +38,7 @@ pub struct Prediction {
 
 /// What a pass leaves behind: the moments of the output map and of the last layer, and where each layer has got to.
 #[derive(Clone, Debug)]
-pub struct Pass {
+pub struct ForwardPass {
     /// Before the likelihood; rows of the output map, of which a likelihood may want several per output.
     pub output: MomentTensors,
     /// States of the last layer after every step.
@@ -48,18 +48,18 @@ pub struct Pass {
 }
 
 /// Predicts a batch without recording anything for gradients.
-pub fn predict(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Prediction {
+pub fn predict(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> BatchPrediction {
     let device = Device::flex();
     let tensors = ParameterTensors::new(spec, parameters, &device);
     let output = forward(spec, &tensors, batch, parallel::default_threads());
-    said(spec, &parameters.noise_var(spec), output)
+    to_prediction(spec, &parameters.noise_var(spec), output)
 }
 
 /// What the moments of the output map mean to the likelihood; `noise_var` as [`Parameters::noise_var`] gives it.
-pub(crate) fn said(spec: &ModelSpec, noise_var: &[f32], output: MomentTensors) -> Prediction {
+pub(crate) fn to_prediction(spec: &ModelSpec, noise_var: &[f32], output: MomentTensors) -> BatchPrediction {
     let mean = to_vec(output.mean);
     let var = output.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
-    link(spec, noise_var, mean, var)
+    predict_outputs(spec, noise_var, mean, var)
 }
 
 /// Moments of the output map, before the likelihood, on the device of the parameters.
@@ -79,12 +79,12 @@ pub fn forward_from(
     batch: &Batch,
     threads: usize,
     start: Option<&[LayerState]>,
-) -> Pass {
+) -> ForwardPass {
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
     let options = ForwardOptions { lanes: batch.rows, threads, start };
     let pass = forward_moments(spec, parameters, input.clone(), options);
-    Pass { output: on_top(pass.output, spec, &input), ..pass }
+    ForwardPass { output: add_residual(pass.output, spec, &input), ..pass }
 }
 
 /// How moments go through a network.
@@ -105,7 +105,7 @@ pub fn forward_moments(
     parameters: &ParameterTensors,
     input: MomentTensors,
     options: ForwardOptions<'_>,
-) -> Pass {
+) -> ForwardPass {
     let ForwardOptions { lanes, threads, start } = options;
     let mut signal = input;
     let mut states = Vec::new();
@@ -114,10 +114,10 @@ pub fn forward_moments(
         let carries = start.is_some();
         let state;
         (signal, state) =
-            LayerStep { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
+            LayerPass { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
         states.extend(state.filter(|_| carries));
     }
-    Pass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
+    ForwardPass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
 }
 
 /// The output map on the states of the last layer.
@@ -134,16 +134,16 @@ pub(super) fn output_map(
             let deterministic = MomentTensors { mean: hidden.mean, var: None };
             map(
                 deterministic,
-                &UnitNoiseTensors::Fixed(NoiseCoefficients::SILENT),
+                &NoiseLayer::Fixed(NoiseCoefficients::SILENT),
                 &parameters.output.affine,
-                &Scale::Fixed(1.0),
+                &VarianceScale::Fixed(1.0),
             )
         }
     }
 }
 
 /// One layer about to run over all steps of all lanes.
-pub(super) struct LayerStep<'a> {
+pub(super) struct LayerPass<'a> {
     pub(super) form: MomentForm,
     pub(super) layer: &'a LayerSpec,
     pub(super) tensors: &'a LayerTensors,
@@ -151,7 +151,7 @@ pub(super) struct LayerStep<'a> {
     pub(super) threads: usize,
 }
 
-impl LayerStep<'_> {
+impl LayerPass<'_> {
     /// The layer's states, and the last of them if it starts from somewhere.
     pub(super) fn run(
         &self,
@@ -163,10 +163,10 @@ impl LayerStep<'_> {
         let count = input.mean.dims()[0];
         let own = if self.layer.cell.is_recurrent() { usize::from(self.layer.units) } else { 0 };
         let from_input = affine.columns(0..columns - own);
-        let pre = map(input, input_noise, &from_input, &Scale::Fixed(1.0));
+        let pre = map(input, input_noise, &from_input, &VarianceScale::Fixed(1.0));
         let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
         if own == 0 {
-            let function = Memoryless(self.recurrence());
+            let function = DenseFunction(self.recurrence());
             return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients()), count), start);
         }
         let from_state = affine.columns(columns - own..columns);
@@ -175,7 +175,7 @@ impl LayerStep<'_> {
             None => from_state.weight,
         };
         debug_assert_eq!(weights.dims()[0] % rows, 0);
-        let function = LayerFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
+        let function = RecurrentFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
         let carries = function.start.is_some();
         let states: Tensor<3> = apply4(function, pre.mean, pre_var, weights, self.coefficients());
         let end = carries.then(|| self.end(&states, count));
@@ -234,7 +234,7 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
 }
 
 /// The outputs of a net on top of the rows that change by them, if its outputs are changes.
-pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
+pub(crate) fn add_residual(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
     if !spec.target.is_residual() {
         return output;
     }
@@ -251,9 +251,14 @@ pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTenso
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).
-fn map(input: MomentTensors, noise: &UnitNoiseTensors, affine: &Affine, scale: &Scale) -> MomentTensors {
+fn map(
+    input: MomentTensors,
+    noise: &NoiseLayer,
+    affine: &AffineTensors,
+    scale: &VarianceScale,
+) -> MomentTensors {
     let MomentTensors { mean, var } = noise.apply(input);
-    let Affine { weight, bias, weight_var, bias_var } = affine.clone();
+    let AffineTensors { weight, bias, weight_var, bias_var } = affine.clone();
     let carried = var.map(|var| {
         let square = weight.clone() * weight.clone();
         let square = match &weight_var {

@@ -5,11 +5,11 @@ use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode
 use quaver::moments::{self, Moments, product};
 
 use super::net::{forward, predict};
-use super::random::{Purpose, normal, stream};
 use super::tensors::{ParameterTensors, to_vec};
 use super::{Parameters, test_spec};
-use crate::config::Init;
+use crate::config::InitConfig;
 use crate::data::batch::Batch;
+use crate::random::{Purpose, normal, stream};
 
 const NOISES: [UnitNoise; 4] = [
     UnitNoise::None,
@@ -129,7 +129,7 @@ fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Mom
 }
 
 fn assert_follows_equations(spec: &ModelSpec, batch: &Batch) {
-    let parameters = Init::default().draw(spec, 4);
+    let parameters = InitConfig::default().parameters(spec, 4);
     let tensors = ParameterTensors::new(spec, &parameters, &Device::flex());
     let output = forward(spec, &tensors, batch, 2);
     let mean = to_vec(output.mean);
@@ -166,7 +166,7 @@ fn a_plain_output_ignores_variance_and_noise() {
 #[test]
 fn a_prediction_of_binary_targets_is_a_probability() {
     let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
-    let parameters = Init::default().draw(&spec, 4);
+    let parameters = InitConfig::default().parameters(&spec, 4);
     let batch = batch(4, 3, 3, true);
     let before = predict(&spec, &parameters, &batch);
     spec.likelihood = Likelihood::Bernoulli;

@@ -3,17 +3,22 @@
 use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 use quaver::moments::{self, Moments};
 
-use super::net::Prediction;
+use super::net::BatchPrediction;
 
 /// Largest magnitude of the mean logarithm of a noise variance, as in the runtime.
 pub(crate) const LOG_NOISE_LIMIT: f32 = 18.0;
 
 /// From the moments of the output map's rows to those of y.
-pub(super) fn link(spec: &ModelSpec, noise_var: &[f32], mean: Vec<f32>, var: Vec<f32>) -> Prediction {
+pub(super) fn predict_outputs(
+    spec: &ModelSpec,
+    noise_var: &[f32],
+    mean: Vec<f32>,
+    var: Vec<f32>,
+) -> BatchPrediction {
     match spec.likelihood {
         Likelihood::Gaussian => {
             let noise = noise_var.iter().copied().cycle().take(mean.len()).collect();
-            Prediction { mean, var, noise }
+            BatchPrediction { mean, var, noise }
         }
         Likelihood::Bernoulli => bernoulli(spec.moment_form, mean, var),
         Likelihood::Heteroscedastic => heteroscedastic(&mean, &var),
@@ -22,7 +27,7 @@ pub(super) fn link(spec: &ModelSpec, noise_var: &[f32], mean: Vec<f32>, var: Vec
 }
 
 /// Probabilities, whose total variance is p (1 − p).
-fn bernoulli(form: MomentForm, mut mean: Vec<f32>, mut var: Vec<f32>) -> Prediction {
+fn bernoulli(form: MomentForm, mut mean: Vec<f32>, mut var: Vec<f32>) -> BatchPrediction {
     let sigmoid = match form {
         MomentForm::Accurate => moments::sigmoid,
         MomentForm::Paper => moments::paper::sigmoid,
@@ -31,15 +36,15 @@ fn bernoulli(form: MomentForm, mut mean: Vec<f32>, mut var: Vec<f32>) -> Predict
         Moments { mean: *mean, var: *var } = sigmoid(Moments { mean: *mean, var: *var });
     }
     let noise = mean.iter().zip(&var).map(|(p, var)| (p * (1.0 - p) - var).max(0.0)).collect();
-    Prediction { mean, var, noise }
+    BatchPrediction { mean, var, noise }
 }
 
 /// Pairs of rows: the mean, and the logarithm s of the noise variance, of which E[eˢ] = e^(m + v/2).
-fn heteroscedastic(mean: &[f32], var: &[f32]) -> Prediction {
+fn heteroscedastic(mean: &[f32], var: &[f32]) -> BatchPrediction {
     let pairs = mean.chunks_exact(2).zip(var.chunks_exact(2));
     let noise = pairs.map(|(mean, var)| expected_noise(mean[1], var[1])).collect();
     let first = |values: &[f32]| values.iter().step_by(2).copied().collect();
-    Prediction { mean: first(mean), var: first(var), noise }
+    BatchPrediction { mean: first(mean), var: first(var), noise }
 }
 
 /// E[eˢ] for s ~ N(mean, var), as the runtime takes it.
@@ -48,7 +53,7 @@ pub(crate) fn expected_noise(mean: f32, var: f32) -> f32 {
 }
 
 /// Softmax of logits shrunk by κ = 1/√(1 + πv/8), with the first-order variance of each probability.
-fn categorical(outputs: usize, mut mean: Vec<f32>, mut var: Vec<f32>) -> Prediction {
+fn categorical(outputs: usize, mut mean: Vec<f32>, mut var: Vec<f32>) -> BatchPrediction {
     let mut noise = vec![0.0; mean.len()];
     let rows = mean.chunks_mut(outputs).zip(var.chunks_mut(outputs)).zip(noise.chunks_mut(outputs));
     for ((mean, var), noise) in rows {
@@ -60,7 +65,7 @@ fn categorical(outputs: usize, mut mean: Vec<f32>, mut var: Vec<f32>) -> Predict
             (mean[index], noise[index]) = (p, total - var[index]);
         }
     }
-    Prediction { mean, var, noise }
+    BatchPrediction { mean, var, noise }
 }
 
 /// E[softmax(a)] for independent a ~ N(m, v), approximately: the logits are shrunk by what is not known of them, as

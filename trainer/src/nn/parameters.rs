@@ -3,7 +3,7 @@
 use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
 
-use super::method::Method;
+use super::method::TrainingMethod;
 
 /// Bounds of the logarithm of a noise variance, in standardised units.
 ///
@@ -18,7 +18,7 @@ const LOG_LIMIT: f32 = 14.0;
 /// Noise variance of outputs whose variance is implicit: nothing but a floor, in standardised units.
 pub const IMPLICIT_NOISE: f32 = 1e-6;
 
-/// All trainable numbers of a network, in an order given by its [`ModelSpec`] and its [`Method`].
+/// All trainable numbers of a network, in an order given by its [`ModelSpec`] and its [`TrainingMethod`].
 ///
 /// For each layer k `layer{k}.weight` [rows, columns] with columns [x, h] and `layer{k}.bias` [rows]; then
 /// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood, mean and
@@ -33,14 +33,14 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// What the lists are for.
-    pub method: Method,
+    pub method: TrainingMethod,
     /// The lists, in order.
-    pub tensors: Vec<Named>,
+    pub tensors: Vec<NamedTensor>,
 }
 
 /// A list of numbers with its name and shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Named {
+pub struct NamedTensor {
     /// What it is.
     pub name: String,
     /// Size of each dimension.
@@ -49,59 +49,60 @@ pub struct Named {
     pub values: Vec<f32>,
 }
 
-impl Named {
+impl NamedTensor {
     fn zeros(name: String, shape: &[usize]) -> Self {
-        Named { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
+        NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
     }
 }
 
 impl Parameters {
     /// All numbers zero, for a network of plain weights.
     pub fn zeros(spec: &ModelSpec) -> Self {
-        Parameters::shaped(spec, Method::default())
+        Parameters::zeros_for(spec, TrainingMethod::default())
     }
 
     /// All numbers zero.
-    pub fn shaped(spec: &ModelSpec, method: Method) -> Self {
+    pub fn zeros_for(spec: &ModelSpec, method: TrainingMethod) -> Self {
         let mut tensors = Vec::new();
         for (name, rows, columns) in maps(spec) {
-            tensors.push(Named::zeros(format!("{name}.weight"), &[rows, columns]));
-            tensors.push(Named::zeros(format!("{name}.bias"), &[rows]));
+            tensors.push(NamedTensor::zeros(format!("{name}.weight"), &[rows, columns]));
+            tensors.push(NamedTensor::zeros(format!("{name}.bias"), &[rows]));
         }
         if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
-            tensors.push(Named::zeros("output.log_noise".into(), &[spec.outputs.into()]));
+            tensors.push(NamedTensor::zeros("output.log_noise".into(), &[spec.outputs.into()]));
         }
         if method.posterior.has_variance() {
             for (name, rows, columns) in maps(spec) {
-                tensors.push(Named::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
-                tensors.push(Named::zeros(format!("{name}.bias_log_var"), &[rows]));
+                tensors.push(NamedTensor::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
+                tensors.push(NamedTensor::zeros(format!("{name}.bias_log_var"), &[rows]));
             }
-            tensors.push(Named::zeros("prior.mean".into(), &[1]));
-            tensors.push(Named::zeros("prior.log_var".into(), &[1]));
+            tensors.push(NamedTensor::zeros("prior.mean".into(), &[1]));
+            tensors.push(NamedTensor::zeros("prior.log_var".into(), &[1]));
         }
         if method.scale_min.is_some() {
-            tensors.extend(maps(spec).map(|(name, ..)| Named::zeros(format!("{name}.log_scale"), &[1])));
+            tensors
+                .extend(maps(spec).map(|(name, ..)| NamedTensor::zeros(format!("{name}.log_scale"), &[1])));
         }
         if method.learned_keep {
             let dropouts = noises(spec).filter(|(_, noise)| matches!(noise, UnitNoise::Dropout { .. }));
-            tensors.extend(dropouts.map(|(name, _)| Named::zeros(name, &[1])));
+            tensors.extend(dropouts.map(|(name, _)| NamedTensor::zeros(name, &[1])));
         }
         Parameters { method, tensors }
     }
 
     /// Lists that belong to no network in particular.
     #[cfg(test)]
-    pub(crate) fn of(tensors: Vec<Named>) -> Self {
-        Parameters { method: Method::default(), tensors }
+    pub(crate) fn of(tensors: Vec<NamedTensor>) -> Self {
+        Parameters { method: TrainingMethod::default(), tensors }
     }
 
     /// The list of this name, if the network has it.
-    pub fn get(&self, name: &str) -> Option<&Named> {
+    pub fn get(&self, name: &str) -> Option<&NamedTensor> {
         self.tensors.iter().find(|tensor| tensor.name == name)
     }
 
     /// Like [`Parameters::get`], for writing.
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Named> {
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut NamedTensor> {
         self.tensors.iter_mut().find(|tensor| tensor.name == name)
     }
 
@@ -140,16 +141,16 @@ impl Parameters {
 
     /// Whether these are the numbers of such a network: every name and shape in its place.
     pub fn fits(&self, spec: &ModelSpec) -> bool {
-        self.looks_like(&Parameters::shaped(spec, self.method))
+        self.has_shapes_of(&Parameters::zeros_for(spec, self.method))
     }
 
     /// Whether these are the numbers of such layers, without an output map.
     pub fn fits_layers(&self, spec: &ModelSpec) -> bool {
-        self.looks_like(&Parameters::shaped(spec, self.method).without_output())
+        self.has_shapes_of(&Parameters::zeros_for(spec, self.method).without_output())
     }
 
     /// Whether every name and shape is in the place that it has in `expected`.
-    pub(crate) fn looks_like(&self, expected: &Parameters) -> bool {
+    pub(crate) fn has_shapes_of(&self, expected: &Parameters) -> bool {
         self.tensors.len() == expected.tensors.len()
             && self.tensors.iter().zip(&expected.tensors).all(|(tensor, expected)| {
                 tensor.name == expected.name
@@ -167,27 +168,28 @@ impl Parameters {
     /// Several networks' parameters as one list, each name behind the prefix of its network. The method of the whole is the
     /// default; what each network's is must be known elsewhere.
     pub fn joined(parts: impl IntoIterator<Item = (&'static str, Parameters)>) -> Self {
-        let prefixed = |(prefix, part): (&str, Parameters)| -> Vec<Named> {
-            let rename = |named: Named| Named { name: format!("{prefix}{}", named.name), ..named };
+        let prefixed = |(prefix, part): (&str, Parameters)| -> Vec<NamedTensor> {
+            let rename =
+                |named: NamedTensor| NamedTensor { name: format!("{prefix}{}", named.name), ..named };
             part.tensors.into_iter().map(rename).collect()
         };
         let tensors = parts.into_iter().flat_map(prefixed).collect();
-        Parameters { method: Method::default(), tensors }
+        Parameters { method: TrainingMethod::default(), tensors }
     }
 
     /// Those of [`Parameters::joined`] that stand behind a prefix and before the next one.
-    pub fn part(&self, prefix: &str, method: Method) -> Self {
-        let own = |named: &Named| {
+    pub fn part(&self, prefix: &str, method: TrainingMethod) -> Self {
+        let own = |named: &NamedTensor| {
             let name = named.name.strip_prefix(prefix)?;
             let whole = name.split('.').count() == 2;
-            whole.then(|| Named { name: name.to_string(), ..named.clone() })
+            whole.then(|| NamedTensor { name: name.to_string(), ..named.clone() })
         };
         Parameters { method, tensors: self.tensors.iter().filter_map(own).collect() }
     }
 
     /// Takes changed numbers of [`Parameters::part`] back.
     pub fn put_part(&mut self, prefix: &str, part: Parameters) {
-        for Named { name, values, .. } in part.tensors {
+        for NamedTensor { name, values, .. } in part.tensors {
             if let Some(own) = self.get_mut(&format!("{prefix}{name}")) {
                 own.values = values;
             }
@@ -201,8 +203,8 @@ impl Parameters {
     }
 
     /// Brings numbers that an optimiser has moved out of their range back into it.
-    pub fn confine(&mut self) {
-        for Named { name, values, .. } in &mut self.tensors {
+    pub fn clamp_to_limits(&mut self) {
+        for NamedTensor { name, values, .. } in &mut self.tensors {
             let limit = match name.rsplit('.').next() {
                 Some("log_noise") => LOG_NOISE_LIMIT,
                 Some("weight_log_var" | "bias_log_var" | "log_var" | "log_scale") => LOG_LIMIT,

@@ -118,7 +118,7 @@ struct AddProduct<'a> {
 }
 
 /// Factors of [`HEIGHT`] rows, term by term.
-type Factors = [[f32; HEIGHT]; PANEL];
+type FactorPanel = [[f32; HEIGHT]; PANEL];
 
 /// Terms of `T` tiles.
 type Panels<'a, const T: usize> = [&'a [[f32; WIDTH]]; T];
@@ -149,7 +149,7 @@ impl AddProduct<'_> {
     #[inline(always)]
     fn bands<P: Processor>(&mut self, first: usize, count: usize) {
         let (columns, rows) = (self.b.columns, self.out.len() / self.b.columns);
-        let mut factors: Factors = [[0.0; HEIGHT]; PANEL];
+        let mut factors: FactorPanel = [[0.0; HEIGHT]; PANEL];
         for (band, out) in self.out.chunks_mut(HEIGHT * columns).enumerate() {
             self.a.gather(band * HEIGHT, rows, first, &mut factors[..count]);
             for tile in 0..columns.div_ceil(WIDTH) {
@@ -164,7 +164,7 @@ impl AddProduct<'_> {
     fn tall_bands<P: Processor>(&mut self, first: usize, count: usize) {
         let (columns, rows) = (self.b.columns, self.out.len() / self.b.columns);
         let tiles = columns.div_ceil(WIDTH);
-        let mut factors: [Factors; 2] = [[[0.0; HEIGHT]; PANEL]; 2];
+        let mut factors: [FactorPanel; 2] = [[[0.0; HEIGHT]; PANEL]; 2];
         for (band, out) in self.out.chunks_mut(2 * HEIGHT * columns).enumerate() {
             let (upper, lower) = out.split_at_mut(out.len().min(HEIGHT * columns));
             let [upper_factors, lower_factors] = factors.each_mut().map(|factors| &mut factors[..count]);

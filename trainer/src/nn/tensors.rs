@@ -4,13 +4,13 @@ use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use quaver::checkpoint::{LayerSpec, ModelSpec, UnitNoise};
 
-use super::method::{Method, WeightNoise};
-use super::parameters::{Named, Parameters};
-use super::unit_noise::{Scale, UnitNoiseTensors};
+use super::method::{TrainingMethod, WeightNoise};
+use super::noise_layer::{NoiseLayer, VarianceScale};
+use super::parameters::{NamedTensor, Parameters};
 
 /// Moments of the weights and biases of one affine map, noise on weights included.
 #[derive(Clone, Debug)]
-pub struct Affine {
+pub struct AffineTensors {
     /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
     /// Means of the biases, [rows].
@@ -21,12 +21,12 @@ pub struct Affine {
     pub bias_var: Option<Tensor<1>>,
 }
 
-impl Affine {
+impl AffineTensors {
     /// Some of the columns. Biases belong to all of them.
-    pub fn columns(&self, range: std::ops::Range<usize>) -> Affine {
+    pub fn columns(&self, range: std::ops::Range<usize>) -> AffineTensors {
         let rows = 0..self.weight.dims()[0];
         let cut = |matrix: Tensor<2>| matrix.slice([rows.clone(), range.clone()]);
-        Affine {
+        AffineTensors {
             weight: cut(self.weight.clone()),
             weight_var: self.weight_var.clone().map(cut),
             bias: self.bias.clone(),
@@ -39,24 +39,24 @@ impl Affine {
 #[derive(Clone, Debug)]
 pub struct LayerTensors {
     /// Its affine map, columns [x, h].
-    pub affine: Affine,
+    pub affine: AffineTensors,
     /// Noise on its input.
-    pub input_noise: UnitNoiseTensors,
+    pub input_noise: NoiseLayer,
     /// Noise on its own last state.
-    pub recurrent_noise: UnitNoiseTensors,
+    pub recurrent_noise: NoiseLayer,
     /// Factor on the variance of its state.
-    pub scale: Scale,
+    pub scale: VarianceScale,
 }
 
 /// The output map.
 #[derive(Clone, Debug)]
 pub struct OutputTensors {
     /// Its affine map.
-    pub affine: Affine,
+    pub affine: AffineTensors,
     /// Noise on the last state before it.
-    pub noise: UnitNoiseTensors,
+    pub noise: NoiseLayer,
     /// Factor on the variance of the outputs.
-    pub scale: Scale,
+    pub scale: VarianceScale,
 }
 
 /// The normal distributions that all weights and biases have, and the one they were expected to have.
@@ -84,7 +84,7 @@ pub struct ParameterTensors {
     /// The distributions of the weights, if they have variances that are learned.
     pub posteriors: Option<Posteriors>,
     /// How the network is trained.
-    pub method: Method,
+    pub method: TrainingMethod,
 }
 
 impl ParameterTensors {
@@ -97,7 +97,7 @@ impl ParameterTensors {
         let leaves = Leaves::new(parameters, device);
         let output = OutputTensors {
             affine: leaves.affine("output"),
-            noise: leaves.law("output.logit", spec.output.noise),
+            noise: leaves.noise_layer("output.logit", spec.output.noise),
             scale: leaves.scale("output", spec.output.variance_scale),
         };
         ParameterTensors {
@@ -150,7 +150,7 @@ struct Leaves<'a> {
 
 impl<'a> Leaves<'a> {
     fn new(parameters: &'a Parameters, device: &Device) -> Self {
-        let tensor = |named: &Named| {
+        let tensor = |named: &NamedTensor| {
             let data = TensorData::new(named.values.clone(), [named.values.len()]);
             let tensor = Tensor::from_data(data, device);
             if device.is_autodiff() { tensor.require_grad() } else { tensor }
@@ -158,7 +158,7 @@ impl<'a> Leaves<'a> {
         Leaves { parameters, tensors: parameters.tensors.iter().map(tensor).collect() }
     }
 
-    fn find(&self, name: &str) -> Option<(&'a Named, Tensor<1>)> {
+    fn find(&self, name: &str) -> Option<(&'a NamedTensor, Tensor<1>)> {
         let index = self.parameters.tensors.iter().position(|named| named.name == name)?;
         Some((&self.parameters.tensors[index], self.tensors[index].clone()))
     }
@@ -176,8 +176,8 @@ impl<'a> Leaves<'a> {
             let part = format!("layer{index}");
             LayerTensors {
                 affine: self.affine(&part),
-                input_noise: self.law(&format!("{part}.input_logit"), layer.input_noise),
-                recurrent_noise: self.law(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
+                input_noise: self.noise_layer(&format!("{part}.input_logit"), layer.input_noise),
+                recurrent_noise: self.noise_layer(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
                 scale: self.scale(&part, layer.variance_scale),
             }
         };
@@ -185,30 +185,32 @@ impl<'a> Leaves<'a> {
     }
 
     /// The affine map of a layer or of the output.
-    fn affine(&self, part: &str) -> Affine {
+    fn affine(&self, part: &str) -> AffineTensors {
         let weight = self.matrix(&format!("{part}.weight")).expect("every map has weights");
         let bias = self.get(&format!("{part}.bias")).expect("every map has biases");
         let var = self.matrix(&format!("{part}.weight_log_var")).map(Tensor::exp);
         let (weight, weight_var) = noisy_weights(weight, var, self.parameters.method.weight_noise);
         let bias_var = self.get(&format!("{part}.bias_log_var")).map(Tensor::exp);
-        Affine { weight, bias, weight_var, bias_var }
+        AffineTensors { weight, bias, weight_var, bias_var }
     }
 
-    fn law(&self, logit: &str, noise: UnitNoise) -> UnitNoiseTensors {
+    fn noise_layer(&self, logit: &str, noise: UnitNoise) -> NoiseLayer {
         self.get(logit).map_or_else(
-            || UnitNoiseTensors::Fixed(noise.into()),
-            |logit| UnitNoiseTensors::Dropout(sigmoid(logit).into()),
+            || NoiseLayer::Fixed(noise.into()),
+            |logit| NoiseLayer::Dropout(sigmoid(logit).into()),
         )
     }
 
-    fn scale(&self, part: &str, fixed: f32) -> Scale {
+    fn scale(&self, part: &str, fixed: f32) -> VarianceScale {
         let learned = self.get(&format!("{part}.log_scale")).zip(self.parameters.method.scale_min);
-        learned.map_or(Scale::Fixed(fixed), |(log, least)| Scale::Learned((log.exp() + least).into()))
+        learned.map_or(VarianceScale::Fixed(fixed), |(log, least)| {
+            VarianceScale::Learned((log.exp() + least).into())
+        })
     }
 
     fn posteriors(&self) -> Option<Posteriors> {
         let (prior_mean, prior_log_var) = (self.get("prior.mean")?, self.get("prior.log_var")?);
-        let pair = |(named, mean): (&Named, &Tensor<1>)| {
+        let pair = |(named, mean): (&NamedTensor, &Tensor<1>)| {
             Some((mean.clone(), self.get(&format!("{}_log_var", named.name))?))
         };
         let weights = self.parameters.tensors.iter().zip(&self.tensors).filter_map(pair).collect();

@@ -35,14 +35,14 @@ impl<K: Kernel> WithSimd for Dispatched<K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self) {
-        self.0.run::<Instructions<S>>();
+        self.0.run::<InstructionSet<S>>();
     }
 }
 
 /// An instruction set.
-struct Instructions<S>(std::marker::PhantomData<S>);
+struct InstructionSet<S>(std::marker::PhantomData<S>);
 
-impl<S: Simd> Processor for Instructions<S> {
+impl<S: Simd> Processor for InstructionSet<S> {
     #[inline(always)]
     fn lanes() -> usize {
         S::lanes32()

@@ -1,7 +1,7 @@
 //! The page around the plots.
 
 use super::plot::Figure;
-use super::{Body, KeyFigure, Report, Section, Table};
+use super::{Body, KeyFigure, Report, ReportTable, Section};
 
 /// Look of the page; colours and everything inside a plot are in `plot/plot.css`.
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -19,7 +19,7 @@ pub fn render(report: &Report) -> String {
         title = escape(&report.title),
         plot_style = super::plot::STYLE,
         subtitle = paragraphs(&report.subtitle),
-        key_figures = key_figures(&report.figures_that_matter),
+        key_figures = key_figures(&report.key_figures),
         sections = sections(&report.sections),
     )
 }
@@ -97,7 +97,7 @@ fn section(section: &Section, width: &str) -> String {
     format!("<section class=\"{width}\">\n<h2>{heading}</h2>\n{text}{body}</section>\n")
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &ReportTable) -> String {
     let columns = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
     let head = row("th", &table.columns, columns);
     let body: String = table.rows.iter().map(|cells| row("td", cells, columns)).collect();

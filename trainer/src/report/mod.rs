@@ -39,7 +39,7 @@ pub struct Report {
     /// What it is about in particular: the model, the data, the date.
     pub subtitle: String,
     /// The few numbers that someone with ten seconds should see.
-    pub figures_that_matter: Vec<KeyFigure>,
+    pub key_figures: Vec<KeyFigure>,
     /// Everything else.
     pub sections: Vec<Section>,
 }
@@ -79,14 +79,14 @@ pub enum Body {
     /// A plot.
     Svg(plot::Figure),
     /// A table.
-    Table(Table),
+    Table(ReportTable),
     /// Text as it is, line by line.
     Pre(String),
 }
 
 /// A table: the first column names the row, the others hold numbers and are aligned to the right.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct ReportTable {
     /// Heading of each column.
     pub columns: Vec<String>,
     /// The cells, row by row; short rows end in empty cells.

@@ -4,14 +4,14 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 
-use crate::config::{Distribution, Search};
-use crate::nn::random::{normal, uniform};
+use crate::config::{Distribution, SearchConfig, renamed};
+use crate::random::{normal, uniform};
 
 /// What trial `index` of a search draws, by key.
 ///
 /// A value depends on the seed, the trial and its key alone: more trials leave the first ones as they are, and another
 /// key changes none of the others.
-pub fn values(search: &Search, seed: u64, index: usize) -> Vec<(String, Value)> {
+pub fn values(search: &SearchConfig, seed: u64, index: usize) -> Vec<(String, Value)> {
     let draw = |(key, distribution): (&String, &Distribution)| {
         (key.clone(), draw(distribution, &mut stream(seed, index, key)))
     };
@@ -21,7 +21,7 @@ pub fn values(search: &Search, seed: u64, index: usize) -> Vec<(String, Value)> 
 fn stream(seed: u64, index: usize, key: &str) -> Xoshiro256PlusPlus {
     // The odd factors spread small numbers over all bits; the generator's own seeding mixes the sum further.
     let place = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    Xoshiro256PlusPlus::seed_from_u64(place ^ hash(key))
+    Xoshiro256PlusPlus::seed_from_u64(place ^ hash(renamed::original(key)))
 }
 
 /// FNV-1a of 64 bits (Fowler, Noll and Vo): the same on every machine and in every version of Rust.
@@ -109,9 +109,9 @@ mod tests {
     #[test]
     fn values_depend_on_seed_trial_and_key_alone() {
         let uniform = || Distribution::Uniform([0.0, 1.0]);
-        let search = |keys: &[&str]| Search {
+        let search = |keys: &[&str]| SearchConfig {
             space: keys.iter().map(|key| (key.to_string(), uniform())).collect(),
-            ..Search::default()
+            ..SearchConfig::default()
         };
         let (two, three) = (search(&["b", "d"]), search(&["a", "b", "d"]));
         assert_eq!(values(&two, 3, 5), values(&three, 3, 5)[1..]);

@@ -1,6 +1,6 @@
 //! Successive halving (Jamieson and Talwalkar 2016): which trials go on, and how far.
 
-use crate::config::Halving;
+use crate::config::HalvingConfig;
 
 /// A stage of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Rung {
 const DEFAULT_SHARE: usize = 9;
 
 /// The stages of a search, the last of which trains for all `epochs`.
-pub fn rungs(halving: &Halving, trials: usize, epochs: usize) -> Vec<Rung> {
+pub fn rungs(halving: &HalvingConfig, trials: usize, epochs: usize) -> Vec<Rung> {
     let first = halving.first_epochs.unwrap_or(epochs.div_ceil(DEFAULT_SHARE));
     // Halving from the end makes every stage a whole share of the last.
     let mut lengths = vec![epochs];
@@ -63,7 +63,7 @@ mod tests {
         trials: usize,
         epochs: usize,
     ) -> Vec<(usize, usize)> {
-        let rungs = rungs(&Halving { first_epochs, factor }, trials, epochs);
+        let rungs = rungs(&HalvingConfig { first_epochs, factor }, trials, epochs);
         rungs.iter().map(|rung| (rung.trials, rung.epochs)).collect()
     }
 

@@ -11,11 +11,11 @@ use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 use toml::Value;
 
-use super::leaderboard::{Place, shown};
+use super::leaderboard::{LeaderboardEntry, shown};
 
 /// How much a key mattered.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Importance {
+pub struct KeyImportance {
     /// The key.
     pub key: String,
     /// Share of the variance of the trials' ranks that it explains, 0 to 1.
@@ -28,14 +28,14 @@ pub struct Importance {
 const FEW: usize = 6;
 
 /// The importance of every key, the largest first.
-pub(super) fn importances(places: &[Place]) -> Vec<Importance> {
+pub(super) fn importances(places: &[LeaderboardEntry]) -> Vec<KeyImportance> {
     // By number, so that the order of the leaderboard breaks no ties.
-    let mut places: Vec<&Place> = places.iter().collect();
+    let mut places: Vec<&LeaderboardEntry> = places.iter().collect();
     places.sort_by_key(|place| place.trial);
     let losses: Vec<f64> = places.iter().map(|place| place.first_nll.unwrap_or(f64::INFINITY)).collect();
     let losses = ranks(&losses);
     let keys: Vec<&String> = places.first().map_or(Vec::new(), |place| place.values.keys().collect());
-    let mut found: Vec<Importance> = keys
+    let mut found: Vec<KeyImportance> = keys
         .into_iter()
         .map(|key| {
             let values: Vec<&Value> = places.iter().map(|place| &place.values[key]).collect();
@@ -46,7 +46,7 @@ pub(super) fn importances(places: &[Place]) -> Vec<Importance> {
     found
 }
 
-fn importance(key: &str, values: &[&Value], losses: &[f64]) -> Importance {
+fn importance(key: &str, values: &[&Value], losses: &[f64]) -> KeyImportance {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     let mut groups: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (value, loss) in values.iter().zip(losses) {
@@ -57,7 +57,7 @@ fn importance(key: &str, values: &[&Value], losses: &[f64]) -> Importance {
         _ => by_groups(&groups, losses),
     };
     let correlation = numbers.and_then(|numbers| correlation(&ranks(&numbers), losses));
-    Importance { key: key.into(), explained, correlation }
+    KeyImportance { key: key.into(), explained, correlation }
 }
 
 /// A value as a number; a list of one number counts as that number.
@@ -122,7 +122,7 @@ mod tests {
         values.iter().map(|value| Value::Float(*value)).collect()
     }
 
-    fn judge(values: &[Value], losses: &[f64]) -> Importance {
+    fn judge(values: &[Value], losses: &[f64]) -> KeyImportance {
         importance("key", &values.iter().collect::<Vec<_>>(), &ranks(losses))
     }
 

@@ -16,7 +16,7 @@ use super::Trial;
 
 /// What came of training a trial for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TrialOutcome {
     /// It has done its epochs, or stopped early of its own accord.
     Done,
     /// It cannot go on, for the reason given.
@@ -29,7 +29,7 @@ pub trait Launcher: Sync {
     ///
     /// # Errors
     /// When not only this trial is in trouble.
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<Outcome>;
+    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome>;
 }
 
 /// Trains by calling `quaver train`.
@@ -42,18 +42,18 @@ pub struct ChildProcesses {
 }
 
 impl Launcher for ChildProcesses {
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<Outcome> {
+    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
         let lock = lock(&trial.run().path().join("lock"))?;
         let mut child = self.start(trial, epochs, lock)?;
         let last_words = follow(&mut child, epoch);
         let status = child.wait().with_context(|| format!("trial {}: lost track of it", trial.index))?;
         if status.success() {
-            return Ok(Outcome::Done);
+            return Ok(TrialOutcome::Done);
         }
         if status.code().is_none() {
             bail!("trial {} was killed ({status}); start the search again to go on", trial.index);
         }
-        Ok(Outcome::Failed(last_words))
+        Ok(TrialOutcome::Failed(last_words))
     }
 }
 

@@ -6,21 +6,21 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use toml::Value;
 
-use super::importance::{Importance, importances};
-use super::{Standing, Trial};
+use super::importance::{KeyImportance, importances};
+use super::{Trial, TrialProgress};
 
 /// All trials, the best first, and what made the difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Leaderboard {
     /// The trials, the lowest validation loss first; those without one last.
-    pub trials: Vec<Place>,
+    pub trials: Vec<LeaderboardEntry>,
     /// The keys that were searched, the most important first.
-    pub importance: Vec<Importance>,
+    pub importance: Vec<KeyImportance>,
 }
 
 /// A trial and what it achieved.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Place {
+pub struct LeaderboardEntry {
     /// Its number.
     pub trial: usize,
     /// Its lowest validation loss in nats per time step.
@@ -32,7 +32,7 @@ pub struct Place {
     /// Its lowest validation loss within the epochs that every trial got.
     pub first_nll: Option<f64>,
     /// What became of it.
-    pub status: Status,
+    pub status: TrialStatus,
     /// Why it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -43,7 +43,7 @@ pub struct Place {
 /// What became of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum TrialStatus {
     /// Among those that were trained to the end.
     Finished,
     /// Stopped early in favour of better ones.
@@ -54,27 +54,27 @@ pub enum Status {
     Failed,
 }
 
-impl Status {
+impl TrialStatus {
     /// In one word.
     pub fn name(self) -> &'static str {
         match self {
-            Status::Finished => "finished",
-            Status::Stopped => "stopped",
-            Status::Training => "training",
-            Status::Failed => "failed",
+            TrialStatus::Finished => "finished",
+            TrialStatus::Stopped => "stopped",
+            TrialStatus::Training => "training",
+            TrialStatus::Failed => "failed",
         }
     }
 }
 
-impl Place {
+impl LeaderboardEntry {
     pub(super) fn new(
         trial: &Trial,
-        now: Standing,
-        first: Standing,
-        status: Status,
+        now: TrialProgress,
+        first: TrialProgress,
+        status: TrialStatus,
         error: Option<String>,
     ) -> Self {
-        Place {
+        LeaderboardEntry {
             trial: trial.index,
             valid_nll: now.best.map(|best| best.valid_nll),
             best_epoch: now.best.map(|best| best.epoch),
@@ -89,9 +89,9 @@ impl Place {
 
 impl Leaderboard {
     /// Puts trials in order and finds what mattered.
-    pub fn new(mut trials: Vec<Place>) -> Self {
-        let by_loss = |a: &Place, b: &Place| {
-            let loss = |place: &Place| place.valid_nll.unwrap_or(f64::INFINITY);
+    pub fn new(mut trials: Vec<LeaderboardEntry>) -> Self {
+        let by_loss = |a: &LeaderboardEntry, b: &LeaderboardEntry| {
+            let loss = |place: &LeaderboardEntry| place.valid_nll.unwrap_or(f64::INFINITY);
             loss(a).total_cmp(&loss(b)).then(a.trial.cmp(&b.trial))
         };
         trials.sort_by(by_loss);
@@ -100,7 +100,7 @@ impl Leaderboard {
     }
 
     /// The best trial, if any has a loss.
-    pub fn best(&self) -> Option<&Place> {
+    pub fn best(&self) -> Option<&LeaderboardEntry> {
         self.trials.first().filter(|place| place.valid_nll.is_some())
     }
 
@@ -113,7 +113,7 @@ impl Leaderboard {
         let keys = self.keys();
         let heading = ["rank", "trial", "valid_nll", "best_epoch", "epochs", "status"].map(String::from);
         let heading = heading.into_iter().chain(keys.iter().map(|key| key.to_string())).collect();
-        let row = |(rank, place): (usize, &Place)| {
+        let row = |(rank, place): (usize, &LeaderboardEntry)| {
             let or_blank = |value: Option<String>| value.unwrap_or_default();
             let cells = [
                 (rank + 1).to_string(),

@@ -9,14 +9,14 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 
 use super::halving::{Rung, promote, rungs};
-use super::launch::{Launcher, Outcome};
-use super::{Leaderboard, Place, Standing, Status, Trial};
+use super::launch::{Launcher, TrialOutcome};
+use super::{Leaderboard, LeaderboardEntry, Trial, TrialProgress, TrialStatus};
 use crate::config::Config;
 use crate::files;
 
 /// What a search is told.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SearchPlan {
     /// The config with a `[search]` section.
     pub config: PathBuf,
     /// Values set on the command line.
@@ -32,7 +32,7 @@ pub struct Plan {
 }
 
 /// Something that follows a search, from several threads. Every method may be left out.
-pub trait Watch: Sync {
+pub trait SearchProgress: Sync {
     /// A stage begins: which of how many, what it asks for, and how many epochs are left to train in it at most.
     fn rung(&self, _number: usize, _of: usize, _rung: &Rung, _epochs_left: usize) {}
 
@@ -40,14 +40,14 @@ pub trait Watch: Sync {
     fn epoch(&self) {}
 
     /// A trial has done its part of a stage.
-    fn trial(&self, _trial: &Trial, _standing: &Standing, _outcome: &Outcome) {}
+    fn trial(&self, _trial: &Trial, _standing: &TrialProgress, _outcome: &TrialOutcome) {}
 }
 
 /// Follows nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoSearchProgress;
 
-impl Watch for Silent {}
+impl SearchProgress for NoSearchProgress {}
 
 /// Searches, or goes on with the search in the folder. Returns how the trials have done.
 ///
@@ -56,7 +56,7 @@ impl Watch for Silent {}
 /// # Errors
 /// When the config is not one, when the folder holds another search or is in use, when every trial fails, or when a file
 /// cannot be written.
-pub fn run(plan: &Plan, launcher: &dyn Launcher, watch: &dyn Watch) -> Result<Leaderboard> {
+pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgress) -> Result<Leaderboard> {
     let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
     ensure!(
         !base.search.space.is_empty(),
@@ -68,7 +68,7 @@ pub fn run(plan: &Plan, launcher: &dyn Launcher, watch: &dyn Watch) -> Result<Le
     let _lock = lock(&plan.out)?;
     trials.iter().try_for_each(Trial::prepare)?;
     let rungs = rungs(&base.search.halving, plan.trials, base.training.epochs);
-    Search { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
+    RunningSearch { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
 }
 
 /// Makes the folder and keeps other searches out of it for as long as the lock lives.
@@ -82,23 +82,23 @@ fn lock(out: &Path) -> Result<File> {
 }
 
 /// A search under way.
-struct Search<'a> {
-    plan: &'a Plan,
+struct RunningSearch<'a> {
+    plan: &'a SearchPlan,
     trials: Vec<Trial>,
     rungs: Vec<Rung>,
     launcher: &'a dyn Launcher,
-    watch: &'a dyn Watch,
+    watch: &'a dyn SearchProgress,
     /// Trials that cannot go on, and why.
     failed: BTreeMap<usize, String>,
 }
 
-impl Search<'_> {
+impl RunningSearch<'_> {
     fn run(mut self) -> Result<Leaderboard> {
         let mut alive: Vec<usize> = (0..self.trials.len()).collect();
         for number in 0..self.rungs.len() {
             let rung = self.rungs[number];
             alive = promote(&self.scores(&alive, number)?, rung.trials);
-            self.climb(number, &alive)?;
+            self.train_rung(number, &alive)?;
             ensure!(
                 alive.iter().any(|trial| !self.failed.contains_key(trial)),
                 "every trial has failed; trial {} said: {}",
@@ -114,7 +114,7 @@ impl Search<'_> {
     fn scores(&self, alive: &[usize], number: usize) -> Result<Vec<(usize, Option<f64>)>> {
         let score = |&trial: &usize| {
             let Some(before) = number.checked_sub(1) else { return Ok((trial, Some(0.0))) };
-            let best = self.trials[trial].standing(self.rungs[before].epochs)?.best;
+            let best = self.trials[trial].progress(self.rungs[before].epochs)?.best;
             let best = best.filter(|_| !self.failed.contains_key(&trial));
             Ok((trial, best.map(|best| best.valid_nll)))
         };
@@ -122,13 +122,13 @@ impl Search<'_> {
     }
 
     /// Trains those trials of a stage that have not got so far yet, several at a time.
-    fn climb(&mut self, number: usize, alive: &[usize]) -> Result<()> {
+    fn train_rung(&mut self, number: usize, alive: &[usize]) -> Result<()> {
         let rung = self.rungs[number];
         let mut waiting = VecDeque::new();
         let mut epochs_left = 0;
         for trial in alive.iter().map(|&trial| &self.trials[trial]) {
             if !trial.is_done(rung.epochs)? {
-                epochs_left += rung.epochs - trial.standing(rung.epochs)?.epochs;
+                epochs_left += rung.epochs - trial.progress(rung.epochs)?.epochs;
                 waiting.push_back(trial);
             }
         }
@@ -150,10 +150,10 @@ impl Search<'_> {
             let outcome = self
                 .launcher
                 .train(trial, epochs, &|| self.watch.epoch())
-                .and_then(|outcome| Ok((trial.standing(epochs)?, outcome)));
-            let (standing, outcome) = outcome.inspect_err(|_| queue.clear())?;
-            self.watch.trial(trial, &standing, &outcome);
-            if let Outcome::Failed(reason) = outcome {
+                .and_then(|outcome| Ok((trial.progress(epochs)?, outcome)));
+            let (progress, outcome) = outcome.inspect_err(|_| queue.clear())?;
+            self.watch.trial(trial, &progress, &outcome);
+            if let TrialOutcome::Failed(reason) = outcome {
                 queue.fail(trial.index, reason);
             }
         }
@@ -166,12 +166,12 @@ impl Search<'_> {
         let place = |trial: &Trial| {
             let error = self.failed.get(&trial.index).cloned();
             let status = match (alive.contains(&trial.index), &error) {
-                (_, Some(_)) => Status::Failed,
-                (true, None) if last => Status::Finished,
-                (true, None) => Status::Training,
-                (false, None) => Status::Stopped,
+                (_, Some(_)) => TrialStatus::Failed,
+                (true, None) if last => TrialStatus::Finished,
+                (true, None) => TrialStatus::Training,
+                (false, None) => TrialStatus::Stopped,
             };
-            Ok(Place::new(trial, trial.standing(now)?, trial.standing(first)?, status, error))
+            Ok(LeaderboardEntry::new(trial, trial.progress(now)?, trial.progress(first)?, status, error))
         };
         Ok(Leaderboard::new(self.trials.iter().map(place).collect::<Result<_>>()?))
     }

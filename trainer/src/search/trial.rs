@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use toml::Value;
 
-use super::{Plan, draw};
+use super::{SearchPlan, draw};
 use crate::config::Config;
 use crate::files;
-use crate::fit::{Best, EpochMetrics, RunFolder, Trained};
+use crate::fit::{BestEpoch, EpochMetrics, RunFolder};
+use crate::runs::TrainedState;
 
 /// A trial of a search.
 #[derive(Clone, Debug)]
@@ -26,11 +27,11 @@ pub struct Trial {
 
 /// How far a trial has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
+pub struct TrialProgress {
     /// Epochs done.
     pub epochs: usize,
     /// The best of them.
-    pub best: Option<Best>,
+    pub best: Option<BestEpoch>,
 }
 
 impl Trial {
@@ -38,7 +39,7 @@ impl Trial {
     ///
     /// # Errors
     /// When the values drawn do not make a config; the message names them.
-    pub fn new(plan: &Plan, base: &Config, index: usize) -> Result<Self> {
+    pub fn new(plan: &SearchPlan, base: &Config, index: usize) -> Result<Self> {
         let values = draw::values(&base.search, base.seed, index);
         let mut overrides = plan.overrides.clone();
         overrides.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
@@ -77,28 +78,28 @@ impl Trial {
     ///
     /// # Errors
     /// When a file of the run cannot be read.
-    pub fn standing(&self, epochs: usize) -> Result<Standing> {
+    pub fn progress(&self, epochs: usize) -> Result<TrialProgress> {
         let run = self.run();
         if !self.has_begun() {
-            return Ok(Standing::default());
+            return Ok(TrialProgress::default());
         }
-        let saved = Trained::load(&run.last_state())?.epochs().min(epochs);
+        let saved = TrainedState::load(&run.last_state())?.epochs().min(epochs);
         let path = run.path().join("metrics.jsonl");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let metrics = text.lines().map_while(|line| serde_json::from_str::<EpochMetrics>(line).ok());
         let metrics: Vec<EpochMetrics> = metrics.take_while(|metrics| metrics.epoch <= saved).collect();
         let best = metrics.iter().rfind(|metrics| metrics.best);
-        let best = best.map(|metrics| Best { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
-        Ok(Standing { epochs: metrics.len(), best })
+        let best = best.map(|metrics| BestEpoch { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
+        Ok(TrialProgress { epochs: metrics.len(), best })
     }
 
     /// Whether there is nothing left to train up to `epochs`.
     pub(super) fn is_done(&self, epochs: usize) -> Result<bool> {
-        let standing = self.standing(epochs)?;
-        let best = standing.best.map_or(0, |best| best.epoch);
-        let stale = self.config.stale_epochs(standing.epochs, best);
+        let progress = self.progress(epochs)?;
+        let best = progress.best.map_or(0, |best| best.epoch);
+        let stale = self.config.stale_epochs(progress.epochs, best);
         let patience = self.config.training.patience;
-        Ok(standing.epochs >= epochs || (patience > 0 && stale >= patience))
+        Ok(progress.epochs >= epochs || (patience > 0 && stale >= patience))
     }
 }
 

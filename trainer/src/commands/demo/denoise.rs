@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::super::{denoise, eval, table};
-use super::latent::{Finished, record, train_and_export, write_picture};
+use super::super::{denoise, eval, text_table};
+use super::latent::{FinishedRun, record, train_and_export, write_picture};
 use crate::data::Rows;
-use crate::evaluate::{Denoising, denoising, latent_from_runtime};
+use crate::evaluate::{Denoising, denoising, predict_latent_by_runtime};
 use crate::files;
-use crate::report::{self, Body, Section, Table};
+use crate::report::{self, Body, ReportTable, Section};
 
 /// The config that a user can start from.
 const CONFIG: &str = include_str!("denoise.toml");
@@ -35,7 +35,7 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     page.sections.push(next_steps(out));
     let path = out.join("report.html");
     report::write(&path, &page)?;
-    print!("{}", table::render(&eval::denoising_rows(&found)));
+    print!("{}", text_table::render(&eval::denoising_rows(&found)));
     println!("\nreport: {}", path.display());
     let (all, training) = (begun.elapsed().as_secs_f64(), finished.training_seconds);
     println!("took {all:.0} s, {training:.0} s of it training");
@@ -43,11 +43,11 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
 }
 
 /// The checkpoint in the runtime, beside filters tuned on the training data.
-fn compare(finished: &Finished) -> Result<Vec<Denoising>> {
+fn compare(finished: &FinishedRun) -> Result<Vec<Denoising>> {
     let test = &finished.data.test;
     let bytes = fs::read(&finished.model)?;
-    let streamed = latent_from_runtime(&bytes, test)?;
-    let estimates: Vec<Rows> = streamed.said().iter().map(|forecast| forecast.mean.clone()).collect();
+    let streamed = predict_latent_by_runtime(&bytes, test)?;
+    let estimates: Vec<Rows> = streamed.primary().iter().map(|prediction| prediction.mean.clone()).collect();
     Ok(denoising(&finished.data, test, &estimates, true))
 }
 
@@ -65,7 +65,7 @@ fn filters(found: &[Denoising]) -> Section {
         text: "The int8 model in the runtime has learned from noisy rows alone. The filters were tuned for each channel on the \
                same rows and their truth; the linear map has learned from the truth too. None looks ahead."
             .into(),
-        body: Body::Table(Table { columns, rows }),
+        body: Body::Table(ReportTable { columns, rows }),
     }
 }
 
@@ -77,7 +77,7 @@ fn next_steps(out: &Path) -> Section {
         body: Body::Pre(format!(
             "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
              quaver eval {folder}/run\n\
-             quaver train {folder}/config.toml --out runs/mine --set data.noise.db=0"
+             quaver train {folder}/config.toml --out runs/mine --set data.noise.snr_db=0"
         )),
     }
 }

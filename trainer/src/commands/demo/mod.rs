@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use super::say::say;
+use super::print::print_text;
 use emulate::Emulation;
 use experiment::Experiment;
 
@@ -95,7 +95,7 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
 
     let numbers =
         five_numbers(&experiment, &emulation).map(|(label, value)| format!("{label:<34} {value}\n"));
-    say(&format!(
+    print_text(&format!(
         "{}\nreport: {}\ntook {:.0} s, {:.0} s of it training\n",
         numbers.concat(),
         report.display(),

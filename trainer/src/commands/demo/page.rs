@@ -7,11 +7,12 @@ use anyhow::Result;
 
 use super::emulate::Emulation;
 use super::experiment::Experiment;
-use crate::evaluate::{Forecast, Scores, central_probability};
+use crate::evaluate::Scores;
+use crate::prediction::{SequencePrediction, central_probability};
 use crate::report::plot::{
-    self, Band, Bar, Bars, Calibration, CalibrationCurve, Histogram, LossCurves, Scatter, Shade,
+    self, Band, Bar, Bars, Calibration, CalibrationCurve, Histogram, LossCurves, Scatter, ShadedRange,
 };
-use crate::report::{self, Body, KeyFigure, Report, Section, Table};
+use crate::report::{self, Body, KeyFigure, Report, ReportTable, Section};
 
 /// Half-width of the central 90 % interval of a normal, in standard deviations.
 const Z_90: f32 = 1.644_854;
@@ -31,7 +32,7 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
         subtitle: "A small LSTM trained on a made signal whose truth is known, stored in int8, run sample by sample by \
                    the runtime"
             .into(),
-        figures_that_matter: key_figures(experiment, emulation),
+        key_figures: key_figures(experiment, emulation),
         sections: vec![
             prediction(experiment),
             missing_channel(experiment),
@@ -79,16 +80,21 @@ fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure>
 }
 
 /// Truth, mean and 90 % band of a stretch of the test recording.
-fn band(experiment: &Experiment, forecast: &Forecast, rows: Range<usize>, shaded: &[Shade]) -> plot::Figure {
+fn band(
+    experiment: &Experiment,
+    prediction: &SequencePrediction,
+    rows: Range<usize>,
+    shaded: &[ShadedRange],
+) -> plot::Figure {
     let seconds = |row: usize| row as f32 / experiment.rate_hz;
     let edge = |sign: f32| {
-        let at = |row: usize| forecast.mean.row(row)[0] + sign * Z_90 * forecast.variance(row, 0).sqrt();
+        let at = |row: usize| prediction.mean.row(row)[0] + sign * Z_90 * prediction.variance(row, 0).sqrt();
         rows.clone().map(at).collect::<Vec<f32>>()
     };
     plot::band(&Band {
         x: &rows.clone().map(seconds).collect::<Vec<_>>(),
         truth: &experiment.truth[rows.clone()],
-        mean: &rows.clone().map(|row| forecast.mean.row(row)[0]).collect::<Vec<_>>(),
+        mean: &rows.clone().map(|row| prediction.mean.row(row)[0]).collect::<Vec<_>>(),
         lower: &edge(-1.0),
         upper: &edge(1.0),
         band_label: "90 % band",
@@ -119,8 +125,9 @@ fn missing_channel(experiment: &Experiment) -> Section {
     let (start, end) = (gap.rows.start, gap.rows.end);
     let rows = start.saturating_sub(300)..(end + 300).min(experiment.test.len());
     let seconds = |row: usize| row as f32 / experiment.rate_hz;
-    let shade = Shade { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
-    let (with, without) = (gap.std_dev(&experiment.int8), gap.std_dev(&gap.forecast));
+    let shade =
+        ShadedRange { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
+    let (with, without) = (gap.std_dev(&experiment.int8), gap.std_dev(&gap.prediction));
     Section {
         heading: "When an electrode falls off".into(),
         text: format!(
@@ -130,14 +137,14 @@ fn missing_channel(experiment: &Experiment) -> Section {
             gap.channel,
             seconds(end) - seconds(start),
         ),
-        body: Body::Svg(band(experiment, &gap.forecast, rows, &[shade])),
+        body: Body::Svg(band(experiment, &gap.prediction, rows, &[shade])),
     }
 }
 
 /// Residuals in predicted standard deviations; missing targets are left out.
-fn standardised_residuals(experiment: &Experiment, forecast: &Forecast) -> Vec<f32> {
+fn standardised_residuals(experiment: &Experiment, prediction: &SequencePrediction) -> Vec<f32> {
     let residual = |(row, target): (usize, &[f32])| {
-        (target[0] - forecast.mean.row(row)[0]) / forecast.variance(row, 0).sqrt()
+        (target[0] - prediction.mean.row(row)[0]) / prediction.variance(row, 0).sqrt()
     };
     experiment.test.targets.iter().enumerate().map(residual).filter(|z| z.is_finite()).collect()
 }
@@ -153,7 +160,9 @@ fn coverage_curve(residuals: &[f32], nominal: &[f32]) -> Vec<f32> {
 
 fn calibration(experiment: &Experiment) -> Section {
     let nominal: Vec<f32> = (0..=20).map(|step| step as f32 / 20.0).collect();
-    let curve = |forecast: &Forecast| coverage_curve(&standardised_residuals(experiment, forecast), &nominal);
+    let curve = |prediction: &SequencePrediction| {
+        coverage_curve(&standardised_residuals(experiment, prediction), &nominal)
+    };
     let (int8, f32) = (curve(&experiment.int8), curve(&experiment.f32));
     let curves = [
         CalibrationCurve { label: "int8", nominal: &nominal, observed: &int8 },
@@ -237,8 +246,8 @@ fn means_against_f32(experiment: &Experiment) -> Section {
 }
 
 fn deviations_against_f32(experiment: &Experiment) -> Section {
-    let std_devs = |forecast: &Forecast| -> Vec<f32> {
-        (0..forecast.mean.len()).map(|row| forecast.variance(row, 0).sqrt()).collect()
+    let std_devs = |prediction: &SequencePrediction| -> Vec<f32> {
+        (0..prediction.mean.len()).map(|row| prediction.variance(row, 0).sqrt()).collect()
     };
     Section {
         heading: "And their error bars".into(),
@@ -275,7 +284,7 @@ fn scores_table(experiment: &Experiment) -> Section {
              that interval; the std_devs are roots of mean variances.",
             experiment.int8_scores.n
         ),
-        body: Body::Table(Table {
+        body: Body::Table(ReportTable {
             columns: columns.map(String::from).to_vec(),
             rows: vec![row("int8", &experiment.int8_scores), row("f32", &experiment.f32_scores)],
         }),

@@ -9,8 +9,9 @@ use super::super::sample;
 use super::latent::{record, train_and_export, write_picture};
 use crate::data::Rows;
 use crate::files;
-use crate::latent::{FeedMode, Wish};
+use crate::latent::SampleOptions;
 use crate::report::{self, Body, Section};
+use quaver::FeedMode;
 
 /// The config that a user can start from.
 const CONFIG: &str = include_str!("sample.toml");
@@ -32,9 +33,9 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let text: String = test.iter().take(SEEN).map(row).collect();
     files::replace(&prefix, (finished.data.input_names.join(",") + "\n" + &text).as_bytes())?;
     let came: Rows = test.slice(SEEN..SEEN + STEPS);
-    let wish = Wish { steps: STEPS, samples: DRAWS, feedback: FeedMode::Draw, seed };
+    let options = SampleOptions { steps: STEPS, samples: DRAWS, feed_mode: FeedMode::Draw, seed };
     let title = "What may come next, and what came";
-    let mut page = sample::show(&finished.model, title, &prefix, came, &wish)?;
+    let mut page = sample::show(&finished.model, title, &prefix, came, &options)?;
     write_picture(&out.join("futures.svg"), &page)?;
     page.sections.push(next_steps(out));
     let path = out.join("report.html");

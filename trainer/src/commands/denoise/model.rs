@@ -7,18 +7,19 @@ use anyhow::{Context, Result, bail, ensure};
 use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
 use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
-use crate::commands::row_model::{Answer, Channels, RowModel, RunningPredictor};
+use crate::commands::row_model::{ModelChannels, RowModel, RowPrediction, RuntimePredictor};
 use crate::export::encode;
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{LatentModel, LatentNets, StreamingDenoiser};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{LatentNets, StreamingDenoiser, TrainedLatentModel};
+use crate::runs::TrainedState;
 
 /// Loads a run folder or a checkpoint and hands it over, ready for its first row.
 pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {
     let shown = path.display();
     if path.is_dir() {
-        return match Trained::load(&RunFolder::new(path).best_state())? {
-            Trained::Latent(state) => with_host(path, &state, work),
-            Trained::Predictor(state) => {
+        return match TrainedState::load(&RunFolder::new(path).best_state())? {
+            TrainedState::Latent(state) => with_host(path, &state, work),
+            TrainedState::Predictor(state) => {
                 let bytes = encode(&state, WeightFormat::F32, Layout::Float, &[], None)?;
                 with_predictor(path, &bytes, work)
             }
@@ -44,10 +45,10 @@ fn with_host<T>(
          `quaver impute` makes use of it, and a VOSP denoises",
         path.display()
     );
-    let model = LatentModel::new(state);
+    let model = TrainedLatentModel::new(state);
     let (inputs, outputs) = (state.input_names.clone(), state.target_names.clone());
     let (count, stream) = (model.nets.channels(), StreamingDenoiser::new(&model));
-    work(&mut OnHost { stream, channels: Channels::new(inputs, count, outputs, count) })
+    work(&mut HostDenoiser { stream, channels: ModelChannels::new(inputs, count, outputs, count) })
 }
 
 /// A checkpoint of a latent model, through the runtime.
@@ -66,9 +67,9 @@ fn with_denoiser<T>(
     let (recognition, generative) = (model.recognition().checkpoint(), model.generative().checkpoint());
     let inputs = recognition.input_names().map(String::from).collect();
     let outputs = generative.output_names().map(String::from).collect();
-    let channels = Channels::new(inputs, model.channels(), outputs, model.channels());
+    let channels = ModelChannels::new(inputs, model.channels(), outputs, model.channels());
     let mut words = vec![0.0; model.arena_words()];
-    work(&mut OnDevice { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
+    work(&mut RuntimeDenoiser { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
 }
 
 /// A predictor, if what it predicts is its own inputs without noise.
@@ -80,8 +81,8 @@ fn with_predictor<T>(
     let shown = path.display();
     let model = Model::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
     let mut words = vec![0.0; model.spec().arena_words()];
-    let mut predictor = RunningPredictor::new(&model, &mut words)?;
-    let Channels { input_names, output_names, .. } = predictor.channels();
+    let mut predictor = RuntimePredictor::new(&model, &mut words)?;
+    let ModelChannels { input_names, output_names, .. } = predictor.channels();
     if model.spec().target.is_next() || input_names != output_names {
         let what = match model.spec().target {
             Target::Next | Target::ResidualNext => "its own next row".to_string(),
@@ -95,17 +96,17 @@ fn with_predictor<T>(
     work(&mut predictor)
 }
 
-struct OnHost<'a> {
+struct HostDenoiser<'a> {
     stream: StreamingDenoiser<'a>,
-    channels: Channels,
+    channels: ModelChannels,
 }
 
-impl RowModel for OnHost<'_> {
-    fn channels(&self) -> &Channels {
+impl RowModel for HostDenoiser<'_> {
+    fn channels(&self) -> &ModelChannels {
         &self.channels
     }
 
-    fn judges(&self) -> bool {
+    fn scores_rows(&self) -> bool {
         true
     }
 
@@ -113,23 +114,23 @@ impl RowModel for OnHost<'_> {
         self.stream.reset();
     }
 
-    fn step(&mut self, row: &[f32]) -> Answer {
+    fn step(&mut self, row: &[f32]) -> RowPrediction {
         let clean = self.stream.step(row);
-        Answer { outputs: clean.outputs, surprise: clean.surprise.map(|nll| (nll, clean.z)) }
+        RowPrediction { outputs: clean.outputs, surprise: clean.surprise.map(|nll| (nll, clean.z)) }
     }
 }
 
-struct OnDevice<'m, 'a> {
+struct RuntimeDenoiser<'m, 'a> {
     denoiser: Denoiser<'m, 'a>,
-    channels: Channels,
+    channels: ModelChannels,
 }
 
-impl RowModel for OnDevice<'_, '_> {
-    fn channels(&self) -> &Channels {
+impl RowModel for RuntimeDenoiser<'_, '_> {
+    fn channels(&self) -> &ModelChannels {
         &self.channels
     }
 
-    fn judges(&self) -> bool {
+    fn scores_rows(&self) -> bool {
         true
     }
 
@@ -137,7 +138,7 @@ impl RowModel for OnDevice<'_, '_> {
         self.denoiser.reset();
     }
 
-    fn step(&mut self, row: &[f32]) -> Answer {
+    fn step(&mut self, row: &[f32]) -> RowPrediction {
         self.denoiser.step(row).into()
     }
 }

@@ -4,43 +4,45 @@ use anyhow::Result;
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use crate::commands::evaluated::EvaluatedModel;
-use crate::commands::table;
+use crate::commands::evaluated_model::EvaluatedModel;
+use crate::commands::text_table;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Denoising, NoteDenoising, NoteEstimates, denoising, note_denoising};
 
 /// Estimates of clean rows and what they are worth; empty if the truth is not known or the model does not denoise.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Judged {
+pub(super) enum DenoisingScores {
     /// Rows of numbers.
     Decibels(Vec<Denoising>),
     /// Rows of zeros and ones.
     Notes(Vec<NoteDenoising>),
 }
 
-impl Judged {
+impl DenoisingScores {
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Judged::Decibels(found) => found.is_empty(),
-            Judged::Notes(found) => found.is_empty(),
+            DenoisingScores::Decibels(found) => found.is_empty(),
+            DenoisingScores::Notes(found) => found.is_empty(),
         }
     }
 }
 
 /// Scores of the model, and with `baselines` of filters fitted on the training data.
-pub(super) fn judge(
+pub(super) fn score(
     evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
     baselines: bool,
-) -> Result<Judged> {
-    let Some(estimates) = estimates(evaluated, sequences)? else { return Ok(Judged::Decibels(Vec::new())) };
+) -> Result<DenoisingScores> {
+    let Some(estimates) = estimates(evaluated, sequences)? else {
+        return Ok(DenoisingScores::Decibels(Vec::new()));
+    };
     if evaluated.spec().likelihood != Likelihood::Bernoulli {
-        return Ok(Judged::Decibels(denoising(data, sequences, &estimates, baselines)));
+        return Ok(DenoisingScores::Decibels(denoising(data, sequences, &estimates, baselines)));
     }
     let valid = evaluated.denoise(&data.valid)?.unwrap_or_default();
-    Ok(Judged::Notes(note_denoising(data, sequences, NoteEstimates { judged: estimates, valid })))
+    Ok(DenoisingScores::Notes(note_denoising(data, sequences, NoteEstimates { scored: estimates, valid })))
 }
 
 /// What the model makes of rows whose truth is known, if it denoises.
@@ -84,19 +86,19 @@ const NOTES: &str = "NLL: nats per time step, of what was played under the denoi
                      notes whose probability reaches the threshold, the one with the best F1 on validation data";
 
 /// All estimates and how to read them; nothing if there are none.
-pub(super) fn render(found: &Judged) -> String {
+pub(super) fn render(found: &DenoisingScores) -> String {
     if found.is_empty() {
         return String::new();
     }
     let (rows, convention, details): (_, _, Vec<[&str; 2]>) = match found {
-        Judged::Decibels(found) => {
+        DenoisingScores::Decibels(found) => {
             (rows(found), DECIBELS, found.iter().map(|entry| [&entry.name[..], &entry.detail]).collect())
         }
-        Judged::Notes(found) => {
+        DenoisingScores::Notes(found) => {
             (note_rows(found), NOTES, found.iter().map(|entry| [&entry.name[..], &entry.detail]).collect())
         }
     };
-    let mut text = format!("\n{}\n{convention}\n", table::render(&rows));
+    let mut text = format!("\n{}\n{convention}\n", text_table::render(&rows));
     for [name, detail] in &details[1..] {
         text += &format!("{name}: {detail}\n");
     }

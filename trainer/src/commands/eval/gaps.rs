@@ -6,13 +6,13 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::Arguments;
-use crate::commands::evaluated::EvaluatedModel;
+use crate::commands::evaluated_model::EvaluatedModel;
 use crate::commands::impute::{used_to_gaps, usual_rounds};
-use crate::commands::say::{say, say_json};
-use crate::commands::table;
+use crate::commands::print::{print_json, print_text};
+use crate::commands::text_table;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::{Filling, HeldOut};
-use crate::latent::{Guessing, LatentModel};
+use crate::evaluate::{GapFilling, HeldOutGap};
+use crate::latent::{ImputeOptions, TrainedLatentModel};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ struct GapEvaluation {
     windows: usize,
     iterations: usize,
     joined: bool,
-    fillings: Vec<Filling>,
+    fillings: Vec<GapFilling>,
 }
 
 const CONVENTION: &str =
@@ -58,27 +58,27 @@ pub(super) fn run(
     );
     let window = arguments.window as usize;
     ensure!(gap.end <= window, "--gap {gap:?} ends behind a window of {window} rows; see --window");
-    let model = LatentModel::new(state);
+    let model = TrainedLatentModel::new(state);
     let usual = usual_rounds(used_to_gaps(&arguments.evaluated)?, gap.len());
     let iterations = arguments.iterations.map_or(usual, |rounds| rounds as usize);
-    let guessing = Guessing { rounds: iterations, joined: !arguments.unjoined };
-    let held_out = HeldOut { window, gap: gap.clone() };
-    let joined = if guessing.joined { ", joined to the rows around the gap" } else { "" };
+    let options = ImputeOptions { rounds: iterations, joined: !arguments.unjoined };
+    let held_out = HeldOutGap { window, gap: gap.clone() };
+    let joined = if options.joined { ", joined to the rows around the gap" } else { "" };
     let detail =
         format!("latent variables from rows and rows from latent variables, rounds: {iterations}{joined}");
-    let fill = |rows: &Rows| model.impute(rows, guessing).filled;
+    let fill = |rows: &Rows| model.impute(rows, options).filled;
     let found = GapEvaluation {
         convention: CONVENTION,
         window,
         gap: gap.clone(),
         windows: held_out.windows(sequences).len(),
         iterations,
-        joined: guessing.joined,
-        fillings: held_out.judge(data, sequences, detail, fill).with_context(|| {
+        joined: options.joined,
+        fillings: held_out.score(data, sequences, detail, fill).with_context(|| {
             format!("no sequence has {window} rows, all known in the gap; choose a smaller --window")
         })?,
     };
-    if arguments.json { say_json(&found) } else { say(&render(&found)) }
+    if arguments.json { print_json(&found) } else { print_text(&render(&found)) }
 }
 
 /// One row per filling, and in how many channels the model has the smaller error.
@@ -94,7 +94,7 @@ fn render(found: &GapEvaluation) -> String {
         let rmse = format!("{:.4}", filling.scores.rmse);
         rows.push(vec![filling.name.clone(), rmse, format!("{mean:.4}"), better, values.to_string()]);
     }
-    let mut text = table::render(&rows);
+    let mut text = text_table::render(&rows);
     let GapEvaluation { window, gap, windows, convention, .. } = found;
     text += &format!(
         "\nrows {gap:?} of each of {windows} windows of {window} rows hidden, all channels\n{convention}\n"

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::denoising::Judged;
+use super::denoising::DenoisingScores;
 use super::text::{comparison_row, remark};
-use crate::commands::table;
-use crate::evaluate::{Baseline, LatentScores, Nats, OneWay};
+use crate::commands::text_table;
+use crate::evaluate::{Baseline, FeedScores, LatentScores, Nats};
 
 /// What was found.
 #[derive(Debug, Serialize)]
@@ -18,8 +18,8 @@ pub(super) struct LatentEvaluation {
     /// Of simple forecasts, on the same rows.
     pub(super) baselines: Vec<Baseline>,
     /// Noise taken off rows whose truth is known.
-    #[serde(skip_serializing_if = "Judged::is_empty")]
-    pub(super) denoising: Judged,
+    #[serde(skip_serializing_if = "DenoisingScores::is_empty")]
+    pub(super) denoising: DenoisingScores,
 }
 
 pub(super) const CONVENTION: &str = "nats per time step, summed over channels and averaged over time steps, the first of \
@@ -33,7 +33,7 @@ pub(super) fn render(found: &LatentEvaluation) -> String {
     };
     let divergence = Nats { raw: *divergence, standardised: *divergence };
     let heading = ["", "nats per step", "standardised"].map(String::from).to_vec();
-    let mut text = table::render(&[
+    let mut text = text_table::render(&[
         heading,
         row("bound on the NLL", bound),
         row("  reconstruction", reconstruction),
@@ -63,7 +63,7 @@ fn one_step(found: &LatentEvaluation) -> String {
 }
 
 /// What the model says in each of its ways, beside baselines.
-fn compared(what: &str, ways: &[OneWay], baselines: &[Baseline]) -> String {
+fn compared(what: &str, ways: &[FeedScores], baselines: &[Baseline]) -> String {
     let heading = [what, "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
     let mut rows = vec![heading.map(String::from).to_vec()];
     rows.extend(ways.iter().map(|way| comparison_row(&format!("latents by {}", way.latents), &way.scores)));
@@ -71,7 +71,7 @@ fn compared(what: &str, ways: &[OneWay], baselines: &[Baseline]) -> String {
         let mark = if baseline.sees_targets { " *" } else { "" };
         comparison_row(&format!("{}{mark}", baseline.name), &baseline.scores)
     }));
-    let mut text = format!("\n{}", table::render(&rows));
+    let mut text = format!("\n{}", text_table::render(&rows));
     for baseline in baselines {
         text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
     }

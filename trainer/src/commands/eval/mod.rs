@@ -14,15 +14,15 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::evaluated::EvaluatedModel;
-use super::say::{say, say_json};
+use super::evaluated_model::EvaluatedModel;
+use super::print::{print_json, print_text};
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
 use crate::fit::{RunFolder, RunState};
-use crate::latent::{LatentModel, LatentNets};
+use crate::latent::{LatentNets, TrainedLatentModel};
 use crate::report;
-use denoising::Judged;
+use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
 
@@ -144,8 +144,8 @@ struct Evaluation {
     /// Of simple forecasts, on the same rows.
     baselines: Vec<Baseline>,
     /// Noise taken off the inputs, where their truth is known.
-    #[serde(skip_serializing_if = "Judged::is_empty")]
-    denoising: Judged,
+    #[serde(skip_serializing_if = "DenoisingScores::is_empty")]
+    denoising: DenoisingScores,
 }
 
 const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training std_dev), \
@@ -169,55 +169,55 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         roll::draw(path, &evaluated, sequences)?;
     }
     if let EvaluatedModel::Latent(state) = &evaluated {
-        judge_latent(arguments, &evaluated, state, &data, sequences)?;
+        score_latent(arguments, &evaluated, state, &data, sequences)?;
         return if arguments.plot.is_some() {
-            judge(arguments, &evaluated, &data, sequences).map(|_| ())
+            score(arguments, &evaluated, &data, sequences).map(|_| ())
         } else {
             Ok(())
         };
     }
-    let found = judge(arguments, &evaluated, &data, sequences)?;
+    let found = score(arguments, &evaluated, &data, sequences)?;
     if arguments.json {
-        say_json(&found)
+        print_json(&found)
     } else {
-        say(&(text::render(&found) + &denoising::render(&found.denoising)))
+        print_text(&(text::render(&found) + &denoising::render(&found.denoising)))
     }
 }
 
 /// Scores predictions, and draws them if that is wanted.
-fn judge(
+fn score(
     arguments: &Arguments,
     evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
 ) -> Result<Evaluation> {
-    let forecasts = evaluated.forecast(sequences)?;
+    let predictions = evaluated.prediction(sequences)?;
     let likelihood = evaluated.spec().likelihood;
     let std_devs = Scaling::fit(&data.train).targets.std_dev;
     let found = Evaluation {
         convention: CONVENTION,
         kind: evaluated.kind(data.target),
-        scores: scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&std_devs),
+        scores: scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
-        denoising: denoising::judge(evaluated, data, sequences, !arguments.no_baselines)?,
+        denoising: denoising::score(evaluated, data, sequences, !arguments.no_baselines)?,
     };
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.evaluated.display(), arguments.split.name());
-        let residuals = standardised_residuals(sequences, &forecasts);
+        let residuals = standardised_residuals(sequences, &predictions);
         report::write(path, &page::page(&title, &found, &residuals))?;
     }
     Ok(found)
 }
 
 /// Scores a latent model and prints what was found.
-fn judge_latent(
+fn score_latent(
     arguments: &Arguments,
     evaluated: &EvaluatedModel,
     state: &RunState<LatentNets>,
     data: &Dataset,
     sequences: &[Sequence],
 ) -> Result<()> {
-    let model = LatentModel::new(state);
+    let model = TrainedLatentModel::new(state);
     let draws = arguments.draws as usize;
     let found = latent_scores(&model, &data.target_names, sequences, draws, arguments.seed);
     let scores = found.context("every value of these data is missing, so there is nothing to score")?;
@@ -227,11 +227,11 @@ fn judge_latent(
         convention: latent::CONVENTION,
         scores,
         baselines: if comparable { baselines(likelihood, data, sequences) } else { Vec::new() },
-        denoising: denoising::judge(evaluated, data, sequences, !arguments.no_baselines)?,
+        denoising: denoising::score(evaluated, data, sequences, !arguments.no_baselines)?,
     };
     if arguments.json {
-        say_json(&found)
+        print_json(&found)
     } else {
-        say(&(latent::render(&found) + &denoising::render(&found.denoising)))
+        print_text(&(latent::render(&found) + &denoising::render(&found.denoising)))
     }
 }

@@ -3,7 +3,7 @@
 use super::{Evaluation, text};
 use crate::evaluate::CalibrationPoint;
 use crate::report::plot::{self, Calibration, CalibrationCurve, Histogram};
-use crate::report::{Body, KeyFigure, Report, Section, Table};
+use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 
 /// The page; `residuals` are in predicted standard deviations.
 pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report {
@@ -23,7 +23,7 @@ pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report
     Report {
         title: title.into(),
         subtitle: format!("{}. {}", found.kind, found.convention),
-        figures_that_matter: key_figures(found),
+        key_figures: key_figures(found),
         sections,
     }
 }
@@ -74,11 +74,11 @@ fn histogram(residuals: &[f32]) -> Section {
 fn comparison_text(found: &Evaluation) -> String {
     let details: Vec<String> =
         found.baselines.iter().map(|baseline| format!("{}: {}.", baseline.name, baseline.detail)).collect();
-    format!("{}\n\n{}", text::verdict(found), details.join(" "))
+    format!("{}\n\n{}", text::comparison(found), details.join(" "))
 }
 
 /// A table under a heading; the first row names the columns.
 fn section(heading: &str, text: &str, mut rows: Vec<Vec<String>>) -> Section {
     let columns = rows.remove(0);
-    Section { heading: heading.into(), text: text.into(), body: Body::Table(Table { columns, rows }) }
+    Section { heading: heading.into(), text: text.into(), body: Body::Table(ReportTable { columns, rows }) }
 }

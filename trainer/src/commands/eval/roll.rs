@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use quaver::checkpoint::Likelihood;
 
 use super::denoising::estimates;
-use crate::commands::evaluated::EvaluatedModel;
+use crate::commands::evaluated_model::EvaluatedModel;
 use crate::data::{Rows, Sequence};
 use crate::report::plot::{Roll, Rolls, rolls, standalone};
 
@@ -30,13 +30,13 @@ pub(super) fn draw(path: &Path, evaluated: &EvaluatedModel, sequences: &[Sequenc
     let sequence = &sequences[0];
     let truth = sequence.truth.as_deref().context("--roll needs rows whose truth is known")?;
     let first = |rows: &Rows| rows.slice(0..rows.len().min(MOST_STEPS));
-    let [played, observed, said] = [truth, &sequence.inputs, &denoised[0]].map(first);
+    let [played, observed, primary] = [truth, &sequence.inputs, &denoised[0]].map(first);
     let parts = [
         Roll { label: "truth: what was played", notes: &played, colour: "ink" },
         Roll { label: "noisy: what the model was shown", notes: &observed, colour: "vermillion" },
         Roll {
             label: "denoised: probability of each note, the darker the higher",
-            notes: &said,
+            notes: &primary,
             colour: "blue",
         },
     ];

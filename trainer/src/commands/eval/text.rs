@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::Evaluation;
-use crate::commands::table;
+use crate::commands::text_table;
 use crate::evaluate::{Baseline, OutputScores, Scores};
 
 /// Scores, baselines, and how to read them.
 pub(super) fn render(found: &Evaluation) -> String {
-    let mut text = table::render(&score_rows(&found.scores));
+    let mut text = text_table::render(&score_rows(&found.scores));
     text += &format!("\n{}; {}\n", found.kind, found.convention);
     text += "50 %, 90 %, 95 %: share of values inside that interval; epistemic: its share of the predicted variance\n";
     if !found.baselines.is_empty() {
-        text += &format!("\n{}\n", table::render(&comparison_rows(found)));
+        text += &format!("\n{}\n", text_table::render(&comparison_rows(found)));
         for baseline in &found.baselines {
             text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
         }
-        text += &verdict(found);
+        text += &comparison(found);
     }
     text
 }
@@ -100,7 +100,7 @@ pub(super) fn remark(baseline: &Baseline) -> &'static str {
 }
 
 /// The model against the best baseline that sees no more than it does.
-pub(super) fn verdict(found: &Evaluation) -> String {
+pub(super) fn comparison(found: &Evaluation) -> String {
     let fair = found.baselines.iter().filter(|baseline| !baseline.sees_targets);
     let Some(best) = fair.min_by(|a, b| a.scores.nll.total_cmp(&b.scores.nll)) else { return String::new() };
     let gain = best.scores.nll - found.scores.nll;

@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
-use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
-use super::say::say_json;
-use super::table;
+use super::print::print_json;
+use super::row_io::{RowIo, cell, quoted, read_whole, select};
+use super::text_table;
 use crate::config::Config;
+use crate::data::interpolated;
 use crate::data::{Rows, csv};
-use crate::evaluate::{GapScores, gap_scores, interpolated};
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{Guessing, Imputation, LatentModel, LatentNets};
+use crate::evaluate::{GapScores, gap_scores};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{Imputation, ImputeOptions, LatentNets, TrainedLatentModel};
 use crate::report;
+use crate::runs::TrainedState;
 
 /// Fill the gaps of sequences.
 ///
@@ -36,7 +38,7 @@ pub struct Arguments {
     #[arg(value_name = "RUN")]
     model: PathBuf,
     #[command(flatten)]
-    pipes: Pipes,
+    rows: RowIo,
     /// Rounds of guessing; unless given, one if the model was trained with gaps, else ten more than the longest gap has rows: a STORN
     /// goes one row further in each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -60,7 +62,7 @@ pub struct Arguments {
 }
 
 /// Sequences before and after.
-struct Filled {
+struct FilledSequences {
     names: Vec<String>,
     gappy: Vec<Rows>,
     imputations: Vec<Imputation>,
@@ -68,7 +70,7 @@ struct Filled {
 
 /// Errors inside gaps.
 #[derive(Debug, Serialize)]
-struct Verdict {
+struct GapComparison {
     model: GapScores,
     linear: GapScores,
 }
@@ -76,34 +78,34 @@ struct Verdict {
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let state = load(&arguments.model)?;
     let names = state.input_names.clone();
-    let mut rows = arguments.pipes.open()?;
+    let mut rows = arguments.rows.open()?;
     select(&mut rows, &names, names.len())?;
     let gappy = csv::read(rows)?.sequences;
-    let header = !arguments.pipes.no_header;
+    let header = !arguments.rows.no_header;
     let truth = arguments.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
-    let model = LatentModel::new(&state);
+    let model = TrainedLatentModel::new(&state);
     let used_to_gaps = used_to_gaps(&arguments.model)?;
-    let guessing = |rows: &Rows| Guessing {
+    let options = |rows: &Rows| ImputeOptions {
         rounds: arguments
             .iterations
             .map_or(usual_rounds(used_to_gaps, longest_gap(rows)), |rounds| rounds as usize),
         joined: !arguments.unjoined,
     };
-    let imputations = gappy.iter().map(|rows| model.impute(rows, guessing(rows))).collect();
-    let filled = Filled { names, gappy, imputations };
+    let imputations = gappy.iter().map(|rows| model.impute(rows, options(rows))).collect();
+    let filled = FilledSequences { names, gappy, imputations };
     let truth = truth.map(|table| table.sequences);
-    let verdict = truth.as_ref().map(|truth| judge(&filled, truth, &model)).transpose()?;
-    if !(arguments.json && arguments.pipes.output.is_none()) {
-        arguments.pipes.write(|out| write(&filled, arguments.std_devs, out))?;
+    let comparison = truth.as_ref().map(|truth| score(&filled, truth, &model)).transpose()?;
+    if !(arguments.json && arguments.rows.output.is_none()) {
+        arguments.rows.write(|out| write(&filled, arguments.std_devs, out))?;
     }
     if let Some(path) = &arguments.plot {
         let title = format!("Gaps filled by {}", arguments.model.display());
         report::write(path, &page::page(&title, &filled, truth.as_deref()))?;
     }
-    match verdict {
-        Some(verdict) if arguments.json => say_json(&verdict)?,
+    match comparison {
+        Some(comparison) if arguments.json => print_json(&comparison)?,
         // Rows may be on standard output.
-        Some(verdict) => eprint!("{}", render(&verdict)),
+        Some(comparison) => eprint!("{}", render(&comparison)),
         None => {}
     }
     Ok(())
@@ -116,9 +118,9 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
         "{shown} is not a run folder: imputation looks at whole sequences again and again, which no checkpoint does; \
          give the run folder, or fill gaps of a stream with `quaver denoise`"
     );
-    match Trained::load(&RunFolder::new(path).best_state())? {
-        Trained::Latent(state) => Ok(state),
-        Trained::Predictor(_) => bail!(
+    match TrainedState::load(&RunFolder::new(path).best_state())? {
+        TrainedState::Latent(state) => Ok(state),
+        TrainedState::Predictor(_) => bail!(
             "{shown} is a predictor, which has no latent variables to guess: imputation takes a latent model \
              (a config with `[latent]`)"
         ),
@@ -128,7 +130,7 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
 /// Whether the model of a run folder was trained with gaps.
 pub(super) fn used_to_gaps(run: &Path) -> Result<bool> {
     let config = Config::load(&RunFolder::new(run).config(), &[])?;
-    Ok(config.latent.is_some_and(|latent| latent.gaps > 0))
+    Ok(config.latent.is_some_and(|latent| latent.max_gap > 0))
 }
 
 /// Rounds of guessing for gaps of so many rows. A model that is used to gaps knows what they are; its own guesses in their place
@@ -149,7 +151,7 @@ fn longest_gap(rows: &Rows) -> usize {
     rows.iter().map(longest).max().unwrap_or(0)
 }
 
-fn judge(filled: &Filled, truth: &[Rows], model: &LatentModel) -> Result<Verdict> {
+fn score(filled: &FilledSequences, truth: &[Rows], model: &TrainedLatentModel) -> Result<GapComparison> {
     let lengths = |sequences: &[Rows]| sequences.iter().map(Rows::len).collect::<Vec<_>>();
     let (found, expected) = (lengths(truth), lengths(&filled.gappy));
     ensure!(
@@ -163,11 +165,11 @@ fn judge(filled: &Filled, truth: &[Rows], model: &LatentModel) -> Result<Verdict
         gap_scores(&filled.names, &filled.gappy, estimates, truth)
             .context("no gap of the input is known in --truth, so there is nothing to judge")
     };
-    Ok(Verdict { model: scores(&means)?, linear: scores(&lines)? })
+    Ok(GapComparison { model: scores(&means)?, linear: scores(&lines)? })
 }
 
 /// Rows with their gaps filled, a blank line between sequences.
-fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
+fn write(filled: &FilledSequences, std_devs: bool, out: &mut dyn Write) -> Result<()> {
     let std_dev = filled.names.iter().filter(|_| std_devs).map(|name| format!("{name}.sd"));
     let columns: Vec<String> =
         filled.names.iter().cloned().chain(std_dev).map(|name| quoted(&name)).collect();
@@ -179,7 +181,7 @@ fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
         for (step, observed) in gappy.iter().enumerate() {
             let values = imputation.filled.row(step).iter().copied();
             let std_dev = |(c, observed): (usize, &f32)| {
-                if observed.is_nan() { imputation.said.variance(step, c).sqrt() } else { 0.0 }
+                if observed.is_nan() { imputation.prediction.variance(step, c).sqrt() } else { 0.0 }
             };
             let std_devs = observed.iter().enumerate().filter(|_| std_devs).map(std_dev);
             let cells: Vec<String> = values.chain(std_devs).map(cell).collect();
@@ -190,7 +192,7 @@ fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
 }
 
 /// One row per channel with gaps, and one for all.
-fn render(Verdict { model, linear }: &Verdict) -> String {
+fn render(GapComparison { model, linear }: &GapComparison) -> String {
     let mut rows = vec![["channel", "RMSE in gaps", "straight lines", "values"].map(String::from).to_vec()];
     let row = |name: &str, model: f64, linear: f64, n: usize| {
         vec![name.to_string(), format!("{model:.4}"), format!("{linear:.4}"), n.to_string()]
@@ -200,7 +202,7 @@ fn render(Verdict { model, linear }: &Verdict) -> String {
     }
     let n = model.per_channel.iter().map(|(_, _, n)| n).sum();
     rows.push(row("all", model.rmse, linear.rmse, n));
-    table::render(&rows)
+    text_table::render(&rows)
 }
 
 #[cfg(test)]

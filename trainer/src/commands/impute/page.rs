@@ -1,12 +1,12 @@
 //! Gaps and what they were filled with, as a page.
 
-use super::Filled;
-use crate::commands::pictures::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
+use super::FilledSequences;
+use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
 use crate::data::Rows;
-use crate::report::plot::{self, Area, Curve, Look, Series, Shade};
+use crate::report::plot::{self, Area, Curve, CurveStyle, Series, ShadedRange};
 use crate::report::{Body, Report, Section};
 
-pub(super) fn page(title: &str, filled: &Filled, truth: Option<&[Rows]>) -> Report {
+pub(super) fn page(title: &str, filled: &FilledSequences, truth: Option<&[Rows]>) -> Report {
     // The first sequence in which something is missing.
     let has_gap = |rows: &Rows| rows.values.iter().any(|value| value.is_nan());
     let shown = filled.gappy.iter().position(has_gap).unwrap_or(0);
@@ -20,7 +20,7 @@ pub(super) fn page(title: &str, filled: &Filled, truth: Option<&[Rows]>) -> Repo
             shown + 1,
             left_out(filled.names.len())
         ),
-        figures_that_matter: Vec::new(),
+        key_figures: Vec::new(),
         sections: names.map(|(channel, name)| section(channel, name, shown, rows, filled, truth)).collect(),
     }
 }
@@ -30,7 +30,7 @@ fn section(
     name: &str,
     shown: usize,
     rows: usize,
-    filled: &Filled,
+    filled: &FilledSequences,
     truth: Option<&Rows>,
 ) -> Section {
     let column = |of: &Rows| -> Vec<f32> { (0..rows).map(|row| of.row(row)[channel]).collect() };
@@ -47,16 +47,16 @@ fn section(
     };
     let mean = |row: usize| imputation.filled.row(row)[channel];
     let spread = |row: usize| {
-        if observed[row].is_nan() { Z_90 * imputation.said.variance(row, channel).sqrt() } else { 0.0 }
+        if observed[row].is_nan() { Z_90 * imputation.prediction.variance(row, channel).sqrt() } else { 0.0 }
     };
     let (fill, lower) = (inside(&mean), inside(&|row| mean(row) - spread(row)));
     let upper = inside(&|row| mean(row) + spread(row));
     let mut curves = Vec::new();
     if let Some(values) = &truth {
-        curves.push(Curve { label: "truth", values, look: Look::Background });
+        curves.push(Curve { label: "truth", values, style: CurveStyle::Background });
     }
-    curves.push(Curve { label: "observed", values: &observed, look: Look::Truth });
-    curves.push(Curve { label: "filled in", values: &fill, look: Look::Estimate });
+    curves.push(Curve { label: "observed", values: &observed, style: CurveStyle::Truth });
+    curves.push(Curve { label: "filled in", values: &fill, style: CurveStyle::Estimate });
     Section {
         heading: name.into(),
         text: String::new(),
@@ -73,13 +73,13 @@ fn section(
 }
 
 /// The gaps of a column, rows counted from 1.
-fn gaps(observed: &[f32]) -> Vec<Shade> {
-    let mut gaps: Vec<Shade> = Vec::new();
+fn gaps(observed: &[f32]) -> Vec<ShadedRange> {
+    let mut gaps: Vec<ShadedRange> = Vec::new();
     for row in (1..=observed.len()).filter(|row| observed[row - 1].is_nan()) {
         let row = row as f32;
         match gaps.last_mut() {
             Some(gap) if gap.to + 0.5 == row => gap.to = row + 0.5,
-            _ => gaps.push(Shade { from: row - 0.5, to: row + 0.5, label: String::new() }),
+            _ => gaps.push(ShadedRange { from: row - 0.5, to: row + 0.5, label: String::new() }),
         }
     }
     gaps

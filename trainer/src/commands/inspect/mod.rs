@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Kind;
 use quaver::{LatentModel, Model};
 
-use super::say::{say, say_json};
+use super::print::{print_json, print_text};
 
 /// Show what a checkpoint holds and what it needs.
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         let text = network::render(&model, &description);
         (description, text)
     };
-    if arguments.json { say_json(&description) } else { say(&text) }
+    if arguments.json { print_json(&description) } else { print_text(&text) }
 }
 
 /// Facts, one per line. Values are left-aligned prose, so a table's alignment to the right does not apply.

@@ -6,8 +6,8 @@ use quaver::Model;
 use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
-use super::super::table;
-use crate::export::{Instructions, instructions};
+use super::super::text_table;
+use crate::export::{InstructionCount, instructions};
 
 /// Everything about a model that is one network.
 pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
@@ -52,7 +52,7 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
 }
 
 /// Instructions as a JSON object.
-pub(super) fn by_core(instructions: &[Instructions]) -> BTreeMap<&'static str, u64> {
+pub(super) fn by_core(instructions: &[InstructionCount]) -> BTreeMap<&'static str, u64> {
     instructions.iter().map(|on| (on.core, on.instructions)).collect()
 }
 
@@ -120,12 +120,12 @@ pub(super) fn layers(spec: &ModelSpec) -> String {
             .to_vec(),
     ];
     layers.extend(layer_rows(spec));
-    table::render(&layers)
+    text_table::render(&layers)
 }
 
 /// Instructions per step by core, within five percent of what an emulator counts for one network.
-pub(super) fn predicted(instructions: &[Instructions]) -> String {
-    let on_core = |core: &Instructions| format!("{} {}", core.core, core.instructions);
+pub(super) fn predicted(instructions: &[InstructionCount]) -> String {
+    let on_core = |core: &InstructionCount| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
         "no instruction counts for the layout float".into()

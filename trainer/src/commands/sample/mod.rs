@@ -2,7 +2,7 @@
 
 mod model;
 mod page;
-mod summary;
+mod statistics;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::csv_rows::{quoted, read_whole, write};
+use super::row_io::{quoted, read_whole, write};
 use crate::data::Rows;
-use crate::latent::{FeedMode, Wish};
+use crate::latent::SampleOptions;
 use crate::report::{self, Report};
-use summary::Summary;
+use quaver::FeedMode;
+use statistics::FutureStatistics;
 
 /// Make up how a sequence may go on.
 ///
@@ -49,8 +50,8 @@ pub struct Arguments {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// What a future takes for its last row.
-    #[arg(long, value_enum, default_value_t = DecoderInput::Draw)]
-    feedback: DecoderInput,
+    #[arg(long, alias = "feedback", value_enum, default_value_t = FeedModeName::Draw)]
+    feed_mode: FeedModeName,
     /// Write mean, deviation and quantiles of every step instead of the futures themselves.
     #[arg(long)]
     summary: bool,
@@ -67,7 +68,7 @@ pub struct Arguments {
 
 /// What is fed back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DecoderInput {
+enum FeedModeName {
     /// A draw from the output: sequences like those in the data, noise included.
     Draw,
     /// The mean of the output: smooth sequences, in which chance enters by latent variables alone.
@@ -85,18 +86,18 @@ struct Futures {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let feedback = match arguments.feedback {
-        DecoderInput::Draw => FeedMode::Draw,
-        DecoderInput::Mean => FeedMode::Mean,
+    let feed_mode = match arguments.feed_mode {
+        FeedModeName::Draw => FeedMode::Draw,
+        FeedModeName::Mean => FeedMode::Mean,
     };
     let (steps, samples) = (arguments.steps as usize, arguments.draws as usize);
-    let wish = Wish { steps, samples, feedback, seed: arguments.seed };
+    let options = SampleOptions { steps, samples, feed_mode, seed: arguments.seed };
     let prefix = arguments.prefix.as_deref();
-    let mut futures = model::futures(&arguments.model, prefix, !arguments.no_header, &wish)?;
+    let mut futures = model::futures(&arguments.model, prefix, !arguments.no_header, &options)?;
     if let Some(path) = &arguments.truth {
         futures.truth = read_whole(path, !arguments.no_header, &futures.names)?.sequences.into_iter().next();
     }
-    let summary = Summary::of(&futures.draws);
+    let summary = FutureStatistics::of(&futures.draws);
     write(arguments.output.as_deref(), |out| {
         if arguments.summary { summary.write(&futures.names, out) } else { write_long(&futures, out) }
     })?;
@@ -108,10 +109,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Makes up futures and draws them beside what came.
-pub(super) fn show(model: &Path, title: &str, prefix: &Path, truth: Rows, wish: &Wish) -> Result<Report> {
-    let mut futures = model::futures(model, Some(prefix), true, wish)?;
+pub(super) fn show(
+    model: &Path,
+    title: &str,
+    prefix: &Path,
+    truth: Rows,
+    options: &SampleOptions,
+) -> Result<Report> {
+    let mut futures = model::futures(model, Some(prefix), true, options)?;
     futures.truth = Some(truth);
-    let summary = Summary::of(&futures.draws);
+    let summary = FutureStatistics::of(&futures.draws);
     Ok(page::page(title, &futures, &summary))
 }
 

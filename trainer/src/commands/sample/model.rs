@@ -8,20 +8,26 @@ use quaver::checkpoint::{Family, Kind};
 use quaver::{LatentModel as StoredModel, Sampler};
 
 use super::Futures;
-use crate::commands::csv_rows::read_whole;
+use crate::commands::row_io::read_whole;
 use crate::data::Rows;
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{FeedMode, LatentModel, LatentNets, Wish};
-use crate::nn::random::{Purpose, stream};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{LatentNets, SampleOptions, TrainedLatentModel};
+use crate::random::{Purpose, stream};
+use crate::runs::TrainedState;
 
 /// Makes up futures behind a prefix, on the host from a run folder or in the runtime from a checkpoint.
-pub(super) fn futures(model: &Path, prefix: Option<&Path>, header: bool, wish: &Wish) -> Result<Futures> {
+pub(super) fn futures(
+    model: &Path,
+    prefix: Option<&Path>,
+    header: bool,
+    options: &SampleOptions,
+) -> Result<Futures> {
     let shown = model.display();
     let read = |names: &[String]| read_prefix(prefix, header, names);
     if model.is_dir() {
-        return match Trained::load(&RunFolder::new(model).best_state())? {
-            Trained::Latent(state) => on_host(model, &state, read, wish),
-            Trained::Predictor(_) => bail!(
+        return match TrainedState::load(&RunFolder::new(model).best_state())? {
+            TrainedState::Latent(state) => on_host(model, &state, read, options),
+            TrainedState::Predictor(_) => bail!(
                 "{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN \
                  (`[latent] family = \"storn\"`)"
             ),
@@ -32,7 +38,7 @@ pub(super) fn futures(model: &Path, prefix: Option<&Path>, header: bool, wish: &
     if Kind::of(&bytes) == Some(Kind::Predictor) {
         bail!("{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN");
     }
-    in_runtime(model, &bytes, read, wish)
+    in_runtime(model, &bytes, read, options)
 }
 
 /// The last sequence of the prefix; no rows without one.
@@ -46,7 +52,7 @@ fn on_host(
     path: &Path,
     state: &RunState<LatentNets>,
     read: impl FnOnce(&[String]) -> Result<Rows>,
-    wish: &Wish,
+    options: &SampleOptions,
 ) -> Result<Futures> {
     ensure!(
         state.spec.is_causal(),
@@ -55,7 +61,7 @@ fn on_host(
         path.display()
     );
     let prefix = read(&state.input_names)?;
-    let draws = LatentModel::new(state).sample(&prefix, wish);
+    let draws = TrainedLatentModel::new(state).sample(&prefix, options);
     Ok(Futures { names: state.input_names.clone(), prefix, draws, truth: None })
 }
 
@@ -63,7 +69,7 @@ fn in_runtime(
     path: &Path,
     bytes: &[u8],
     read: impl FnOnce(&[String]) -> Result<Rows>,
-    wish: &Wish,
+    options: &SampleOptions,
 ) -> Result<Futures> {
     let shown = path.display();
     let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
@@ -81,19 +87,15 @@ fn in_runtime(
     for row in prefix.iter() {
         sampler.observe(row);
     }
-    let feedback = match wish.feedback {
-        FeedMode::Draw => quaver::FeedMode::Draw,
-        FeedMode::Mean => quaver::FeedMode::Mean,
-    };
-    let mut draws = Vec::with_capacity(wish.samples);
+    let mut draws = Vec::with_capacity(options.samples);
     let mut room = vec![0.0; model.arena_words()];
-    for draw in 0..wish.samples {
+    for draw in 0..options.samples {
         // Every future has random numbers of its own, so that more of them leave the first ones as they were.
-        let mut rng = stream(wish.seed, Purpose::Draws { epoch: 0, batch: draw as u64 });
+        let mut rng = stream(options.seed, Purpose::Draws { epoch: 0, batch: draw as u64 });
         let mut future = sampler.fork_in(&mut room)?;
         let mut rows = Rows::new(model.channels());
-        for _ in 0..wish.steps {
-            rows.values.extend_from_slice(future.sample(&mut rng, feedback));
+        for _ in 0..options.steps {
+            rows.values.extend_from_slice(future.sample(&mut rng, options.feed_mode));
         }
         draws.push(rows);
     }

@@ -9,12 +9,12 @@ use anyhow::{Context, Result};
 use clap::value_parser;
 use serde_json::json;
 
-use super::say::{say, say_json};
-use super::table;
+use super::print::{print_json, print_text};
+use super::text_table;
 use crate::config::Config;
 use crate::report;
-use crate::search::{self, ChildProcesses, Leaderboard, Plan};
-use progress::Console;
+use crate::search::{self, ChildProcesses, Leaderboard, SearchPlan};
+use progress::SearchConsole;
 
 /// Search for good settings: many trials, the bad ones stopped early.
 ///
@@ -59,7 +59,7 @@ const SHOWN: usize = 10;
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     // Data that cannot be read are told once, not once per trial.
     Config::load_with_data(&arguments.config, &arguments.set, arguments.data_dir.as_deref())?.load_data()?;
-    let plan = Plan {
+    let plan = SearchPlan {
         config: arguments.config.clone(),
         overrides: arguments.set.clone(),
         data_dir: arguments.data_dir.clone(),
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         quaver: env::current_exe().context("cannot tell where this program is")?,
         threads: (cores / plan.jobs).max(1),
     };
-    let leaderboard = search::run(&plan, &launcher, &Console::new())?;
+    let leaderboard = search::run(&plan, &launcher, &SearchConsole::new())?;
     let title = format!("Search of {}", arguments.config.display());
     report::write(&plan.out.join("report.html"), &search::page(&title, &leaderboard))?;
     if arguments.json {
@@ -80,16 +80,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             leaderboard.best().map(|best| json!({ "trial": best.trial, "folder": plan.out.join("best") }));
         let found =
             json!({ "best": best, "trials": leaderboard.trials, "importance": leaderboard.importance });
-        say_json(&found)
+        print_json(&found)
     } else {
-        say(&render(&plan, &leaderboard))
+        print_text(&render(&plan, &leaderboard))
     }
 }
 
-fn render(plan: &Plan, leaderboard: &Leaderboard) -> String {
+fn render(plan: &SearchPlan, leaderboard: &Leaderboard) -> String {
     let mut rows = leaderboard.table();
     rows.truncate(SHOWN + 1);
-    let mut text = table::render(&rows);
+    let mut text = text_table::render(&rows);
     let importance =
         leaderboard.importance.iter().map(|key| format!("{} {:.0} %", key.key, 100.0 * key.explained));
     let out = plan.out.display();

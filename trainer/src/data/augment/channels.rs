@@ -1,12 +1,11 @@
 //! Which channels take part in what.
 
-use super::{Augment, Mirror};
-use crate::data::data_config::Patterns;
+use crate::config::{AugmentConfig, ColumnPatterns, MirrorConfig};
 use crate::data::table::listed;
 
 /// Channels by number.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Channels {
+pub(super) struct AugmentedChannels {
     /// Sensors of three axes.
     pub(super) rotate: Vec<[usize; 3]>,
     /// For every channel, whose place it takes in a mirror, and with which sign.
@@ -15,19 +14,19 @@ pub(super) struct Channels {
     pub(super) ring: Vec<usize>,
 }
 
-impl Channels {
+impl AugmentedChannels {
     /// Looks up names. The error names the key at fault and what to do.
-    pub(super) fn find(asked: &Augment, names: &[String]) -> Result<Self, String> {
-        let ring = asked.ring.as_ref().map(|ring| ring.places("data.augment.ring", names)).transpose()?;
-        Ok(Channels {
-            rotate: rotated(&asked.rotate, names)?,
-            mirror: asked.mirror.as_ref().map(|mirror| mirrored(mirror, names)).transpose()?,
+    pub(super) fn find(config: &AugmentConfig, names: &[String]) -> Result<Self, String> {
+        let ring = config.ring.as_ref().map(|ring| ring.places("data.augment.ring", names)).transpose()?;
+        Ok(AugmentedChannels {
+            rotate: rotated(&config.rotate, names)?,
+            mirror: config.mirror.as_ref().map(|mirror| mirrored(mirror, names)).transpose()?,
             ring: ring.unwrap_or_default(),
         })
     }
 }
 
-fn rotated(sensors: &[Patterns], names: &[String]) -> Result<Vec<[usize; 3]>, String> {
+fn rotated(sensors: &[ColumnPatterns], names: &[String]) -> Result<Vec<[usize; 3]>, String> {
     const KEY: &str = "data.augment.rotate";
     let mut all: Vec<[usize; 3]> = Vec::new();
     for sensor in sensors {
@@ -47,11 +46,11 @@ fn rotated(sensors: &[Patterns], names: &[String]) -> Result<Vec<[usize; 3]>, St
     Ok(all)
 }
 
-fn mirrored(mirror: &Mirror, names: &[String]) -> Result<Vec<(usize, f32)>, String> {
+fn mirrored(mirror: &MirrorConfig, names: &[String]) -> Result<Vec<(usize, f32)>, String> {
     const SWAP: &str = "data.augment.mirror.swap";
     let mut takes: Vec<(usize, f32)> = (0..names.len()).map(|channel| (channel, 1.0)).collect();
     for pair in &mirror.swap {
-        let [left, right] = [0, 1].map(|side| Patterns::one(&pair[side]).places(SWAP, names));
+        let [left, right] = [0, 1].map(|side| ColumnPatterns::one(&pair[side]).places(SWAP, names));
         let (left, right) = (left?, right?);
         if left.len() != right.len() {
             let [one, other] = pair;
@@ -71,7 +70,7 @@ fn mirrored(mirror: &Mirror, names: &[String]) -> Result<Vec<(usize, f32)>, Stri
         }
     }
     if !mirror.flip.is_empty() {
-        for channel in Patterns::many(&mirror.flip).places("data.augment.mirror.flip", names)? {
+        for channel in ColumnPatterns::many(&mirror.flip).places("data.augment.mirror.flip", names)? {
             takes[channel].1 = -1.0;
         }
     }

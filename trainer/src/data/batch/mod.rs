@@ -8,10 +8,10 @@ mod order;
 use std::borrow::Cow;
 
 use quaver::checkpoint::Target;
-use serde::{Deserialize, Serialize};
 
 use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
+use crate::config::Padding;
 
 pub use order::{Batches, Chunk, carried, evaluation, training};
 
@@ -36,17 +36,6 @@ pub struct Batch {
     /// Where every row comes from: step t of row b is step `chunks[b].start + t` of its sequence, for t below
     /// its length.
     pub chunks: Vec<Chunk>,
-}
-
-/// Where chunks shorter than the longest of their batch are filled up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Padding {
-    /// At their end.
-    After,
-    /// At their start: a net runs on zeros before the chunk begins (Bayer 2015, thesis, 2.5.2). [`Batch::chunks`] then
-    /// tells the steps of a row counted from its end.
-    Before,
 }
 
 impl Batch {

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use rand_core::Rng;
 
-use super::{Batch, Padding};
+use super::Batch;
+use crate::config::Padding;
 use crate::data::rows::Sequence;
 use crate::data::scaler::Scaling;
 

@@ -2,8 +2,8 @@
 
 use super::RAW_RATE_HZ;
 use super::body::{MUSCLE_STRENGTH_N, MUSCLES};
-use super::filter::Twitch;
-use super::noise::Noise;
+use super::filter::TwitchResponse;
+use super::rng::SignalRng;
 
 /// From the electrical signal to the first pull on the tendon: the electromechanical delay.
 const DELAY_S: f64 = 0.06;
@@ -12,24 +12,24 @@ const DELAY_S: f64 = 0.06;
 const CONTRACTION_S: f64 = 0.07;
 
 /// Noise of the force gauge at rest, in newtons.
-const GAUGE_SD_N: f64 = 0.4;
+const GAUGE_STD_DEV_N: f64 = 0.4;
 
 /// Further noise for each newton pulled: the hand is never quite still.
-const GAUGE_SD_PER_N: f64 = 0.015;
+const GAUGE_STD_DEV_PER_N: f64 = 0.015;
 
 /// Smallest step of the gauge, in newtons.
 const GAUGE_STEP_N: f64 = 0.01;
 
 /// Standard deviation of the measured force around the true one, in newtons.
-pub fn noise_sd(force_n: f64) -> f64 {
-    GAUGE_SD_N + GAUGE_SD_PER_N * force_n
+pub fn noise_std_dev(force_n: f64) -> f64 {
+    GAUGE_STD_DEV_N + GAUGE_STD_DEV_PER_N * force_n
 }
 
 /// The true force: what the muscles pull together, a delay and a twitch later.
 pub(super) fn from_activations(activations: &[[f64; MUSCLES]]) -> Vec<f64> {
     let delay = (DELAY_S * RAW_RATE_HZ) as usize;
     let rest = core::iter::repeat_n(&[0.0; MUSCLES], delay);
-    let mut twitch = Twitch::new(CONTRACTION_S, RAW_RATE_HZ);
+    let mut twitch = TwitchResponse::new(CONTRACTION_S, RAW_RATE_HZ);
     rest.chain(activations).take(activations.len()).map(|row| twitch.step(pull(row))).collect()
 }
 
@@ -39,9 +39,9 @@ fn pull(activation: &[f64; MUSCLES]) -> f64 {
 }
 
 /// What the gauge shows.
-pub(super) fn measure(noise: &mut Noise, force_n: &[f64]) -> Vec<f32> {
+pub(super) fn measure(noise: &mut SignalRng, force_n: &[f64]) -> Vec<f32> {
     let show = |&force: &f64| {
-        let steps = ((force + noise_sd(force) * noise.normal()) / GAUGE_STEP_N).round();
+        let steps = ((force + noise_std_dev(force) * noise.normal()) / GAUGE_STEP_N).round();
         (steps * GAUGE_STEP_N) as f32 + 0.0
     };
     force_n.iter().map(show).collect()

@@ -2,7 +2,7 @@
 
 use super::RAW_RATE_HZ;
 use super::body::MUSCLES;
-use super::noise::{Noise, Wander};
+use super::rng::{OrnsteinUhlenbeck, SignalRng};
 
 /// One effort: every muscle rises to its level, holds it and lets go, each a little before or after the
 /// others.
@@ -28,7 +28,7 @@ const BELL_SHARE: f64 = 0.35;
 
 impl Grasp {
     /// Draws a grasp that begins at `start_s`.
-    fn draw(noise: &mut Noise, start_s: f64) -> Self {
+    fn draw(noise: &mut SignalRng, start_s: f64) -> Self {
         let strength = noise.uniform(0.15, 1.0);
         let is_bell = noise.uniform(0.0, 1.0) < BELL_SHARE;
         Self {
@@ -64,7 +64,7 @@ fn minimum_jerk(progress: f64) -> f64 {
 }
 
 /// The activations of all muscles over `samples` samples.
-pub(super) fn activations(noise: &mut Noise, samples: usize) -> Vec<[f64; MUSCLES]> {
+pub(super) fn activations(noise: &mut SignalRng, samples: usize) -> Vec<[f64; MUSCLES]> {
     let mut activations = vec![[0.0; MUSCLES]; samples];
     let mut now_s = noise.uniform(0.2, 1.0);
     while now_s * RAW_RATE_HZ < samples as f64 {
@@ -77,9 +77,9 @@ pub(super) fn activations(noise: &mut Noise, samples: usize) -> Vec<[f64; MUSCLE
 }
 
 /// Lets each muscle's effort stray a little, never beyond what a muscle can do.
-fn unsteady(noise: &mut Noise, activations: &mut [[f64; MUSCLES]]) {
-    let mut strays: [Wander; MUSCLES] =
-        core::array::from_fn(|_| Wander::new(noise, UNSTEADINESS, UNSTEADINESS_S, RAW_RATE_HZ));
+fn unsteady(noise: &mut SignalRng, activations: &mut [[f64; MUSCLES]]) {
+    let mut strays: [OrnsteinUhlenbeck; MUSCLES] =
+        core::array::from_fn(|_| OrnsteinUhlenbeck::new(noise, UNSTEADINESS, UNSTEADINESS_S, RAW_RATE_HZ));
     for row in activations {
         for (activation, stray) in row.iter_mut().zip(&mut strays) {
             *activation = (*activation * (1.0 + stray.step(noise))).clamp(0.0, 1.0);

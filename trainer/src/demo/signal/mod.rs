@@ -20,16 +20,16 @@ mod electrodes;
 mod filter;
 mod force;
 mod grasps;
-mod noise;
 mod recording;
+mod rng;
 #[cfg(test)]
 mod tests;
 
 pub use body::{ELECTRODES, MUSCLES};
-pub use force::noise_sd as force_noise_sd;
+pub use force::noise_std_dev as force_noise_std_dev;
 pub use recording::{Recording, write_csv};
 
-use noise::Noise;
+use rng::SignalRng;
 
 /// Samples per second of the electrodes, before any reduction.
 const RAW_RATE_HZ: f64 = 200.0;
@@ -39,7 +39,7 @@ const ENVELOPE_WINDOW: usize = 4;
 
 /// What the armband sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stream {
+pub enum SignalForm {
     /// Every sample of every electrode: signed counts at 200 Hz.
     Raw200Hz,
     /// What many armbands send instead to save power: the mean absolute value over 20 ms, at 50 Hz.
@@ -49,11 +49,11 @@ pub enum Stream {
 
 /// Records `seconds` of grasping and resting. The person is always the same; `seed` decides what they do
 /// and all noise.
-pub fn generate(seed: u64, seconds: f32, stream: Stream) -> Recording {
+pub fn generate(seed: u64, seconds: f32, stream: SignalForm) -> Recording {
     let raw = record(seed, seconds);
     match stream {
-        Stream::Raw200Hz => raw,
-        Stream::Envelope50Hz => raw.envelope(ENVELOPE_WINDOW),
+        SignalForm::Raw200Hz => raw,
+        SignalForm::Envelope50Hz => raw.envelope(ENVELOPE_WINDOW),
     }
 }
 
@@ -62,7 +62,7 @@ pub fn generate(seed: u64, seconds: f32, stream: Stream) -> Recording {
 /// Each part draws from a generator of its own, so that a change to one leaves the others' noise as it was.
 fn record(seed: u64, seconds: f32) -> Recording {
     let samples = (f64::from(seconds) * RAW_RATE_HZ).max(0.0) as usize;
-    let mut root = Noise::from_seed(seed);
+    let mut root = SignalRng::from_seed(seed);
     let activations = grasps::activations(&mut root.branch(), samples);
     let emg = electrodes::record(&mut root, &activations);
     let force_true = force::from_activations(&activations);

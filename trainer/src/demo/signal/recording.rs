@@ -16,7 +16,7 @@ pub struct Recording {
     pub emg: Vec<[f32; ELECTRODES]>,
     /// Measured force, in newtons.
     pub force: Vec<f32>,
-    /// True force, in newtons: the measured one lacks only [`force_noise_sd`](super::force_noise_sd).
+    /// True force, in newtons: the measured one lacks only [`force_noise_std_dev`](super::force_noise_sd).
     pub force_true: Vec<f32>,
     /// Hidden activation of each muscle, in 0…1.
     pub activations: Vec<[f32; MUSCLES]>,

@@ -1,7 +1,7 @@
 //! The training mean, always.
 
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
 /// Mean and variance of every target over the training data.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,14 +22,14 @@ impl Constant {
         Constant { mean, variance }
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let mut forecast = Forecast::zeros(sequence.len(), self.mean.len());
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
+        let mut prediction = SequencePrediction::zeros(sequence.len(), self.mean.len());
         for step in 0..sequence.len() {
             for (output, (mean, variance)) in self.mean.iter().zip(&self.variance).enumerate() {
-                forecast.set(step, output, *mean as f32, 0.0, *variance as f32);
+                prediction.set(step, output, *mean as f32, 0.0, *variance as f32);
             }
         }
-        forecast
+        prediction
     }
 }
 

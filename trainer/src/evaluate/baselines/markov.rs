@@ -3,7 +3,7 @@
 use super::constant::Constant;
 use super::persistence::{for_each_change, for_each_memory};
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
 /// A Markov chain of two states for every output.
 #[derive(Clone, Debug)]
@@ -32,12 +32,12 @@ impl<'a> Markov<'a> {
         Markov { start, one_after }
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let mut forecast = self.start.forecast(sequence);
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
+        let mut prediction = self.start.prediction(sequence);
         for_each_memory(sequence, |step, output, last| {
             let p = self.one_after[output][usize::from(last == 1.0)];
-            forecast.set(step, output, p as f32, 0.0, (p * (1.0 - p)) as f32);
+            prediction.set(step, output, p as f32, 0.0, (p * (1.0 - p)) as f32);
         });
-        forecast
+        prediction
     }
 }

@@ -2,7 +2,7 @@
 
 mod constant;
 mod markov;
-mod moments;
+mod normal_equations;
 mod persistence;
 mod ridge;
 
@@ -11,9 +11,10 @@ use std::sync::Arc;
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
-use super::value::is_normal;
-use super::{Forecast, Scores, scores};
+use super::{Scores, scores};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
+use crate::prediction::SequencePrediction;
+use crate::prediction::is_normal;
 use constant::Constant;
 use markov::Markov;
 use persistence::Persistence;
@@ -36,29 +37,33 @@ pub struct Baseline {
 /// All baselines that suit the likelihood, fitted on the training data and scored on `sequences`.
 pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence]) -> Vec<Baseline> {
     let std_devs = Scaling::fit(&data.train).targets.std_dev;
-    let baseline =
-        |name: &str, detail: String, sees_targets: bool, forecast: &dyn Fn(&Sequence) -> Forecast| {
-            let forecasts: Vec<Forecast> = sequences.iter().map(forecast).collect();
-            let scores = scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&std_devs);
-            Baseline { name: name.into(), detail, sees_targets, scores }
-        };
+    let baseline = |name: &str,
+                    detail: String,
+                    sees_targets: bool,
+                    prediction: &dyn Fn(&Sequence) -> SequencePrediction| {
+        let predictions: Vec<SequencePrediction> = sequences.iter().map(prediction).collect();
+        let scores = scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs);
+        Baseline { name: name.into(), detail, sees_targets, scores }
+    };
     // Where targets are columns of their own, a net is never shown them.
     let unfair = data.target == Target::Columns;
     let constant = Constant::fit(&data.train);
     if is_normal(likelihood) {
-        let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.forecast(s));
+        let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.prediction(s));
         let persistence = Persistence::fit(&data.train, &constant);
-        let last = baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.forecast(s));
+        let last =
+            baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.prediction(s));
         let ridge = Ridge::fit(&data.train, &data.valid);
         let ridge = ridge
-            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.forecast(s)));
+            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.prediction(s)));
         return [mean, last].into_iter().chain(ridge).collect();
     }
-    let mut found = vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.forecast(s))];
+    let mut found =
+        vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.prediction(s))];
     // Chains of outputs that exclude each other would not add up to 1.
     if likelihood == Likelihood::Bernoulli {
         let markov = Markov::fit(&data.train, &constant);
-        found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
+        found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.prediction(s)));
     }
     found
 }
@@ -79,7 +84,7 @@ pub(super) fn linear_estimate(data: &Dataset, sequences: &[Sequence]) -> Option<
     };
     let all = |sequences: &[Sequence]| sequences.iter().map(from_noisy).collect::<Option<Vec<_>>>();
     let ridge = Ridge::fit(&all(&data.train)?, &all(&data.valid)?)?;
-    let estimates = all(sequences)?.iter().map(|sequence| ridge.forecast(sequence).mean).collect();
+    let estimates = all(sequences)?.iter().map(|sequence| ridge.prediction(sequence).mean).collect();
     Some((format!("{}; learned from the truth of the training data", ridge.detail()), estimates))
 }
 

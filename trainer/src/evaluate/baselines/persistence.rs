@@ -2,7 +2,7 @@
 
 use super::constant::Constant;
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
 /// Predicts what was last observed, with the variance of the change between steps.
 #[derive(Clone, Debug)]
@@ -31,12 +31,12 @@ impl<'a> Persistence<'a> {
         Persistence { start, variance }
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let mut forecast = self.start.forecast(sequence);
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
+        let mut prediction = self.start.prediction(sequence);
         for_each_memory(sequence, |step, output, last| {
-            forecast.set(step, output, last, 0.0, self.variance[output] as f32);
+            prediction.set(step, output, last, 0.0, self.variance[output] as f32);
         });
-        forecast
+        prediction
     }
 }
 

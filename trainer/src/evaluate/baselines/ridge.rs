@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use nalgebra::{DMatrix, DVector};
 use quaver::checkpoint::Target;
 
-use super::moments::{Features, Moments};
+use super::normal_equations::{Features, NormalEquations};
 use crate::data::{Rows, Scaling, Sequence};
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
 /// Numbers of rows and penalties to choose from.
 const LAGS: [usize; 8] = [1, 2, 3, 5, 8, 12, 20, 32];
@@ -31,8 +31,8 @@ pub(super) struct Ridge {
 /// Outputs that are always observed together, and their sums.
 struct Group {
     outputs: Vec<usize>,
-    train: Moments,
-    valid: Moments,
+    train: NormalEquations,
+    valid: NormalEquations,
 }
 
 /// A number of lags and a penalty, with the weights of every group.
@@ -88,16 +88,16 @@ impl Ridge {
         )
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
         let targets = &self.scaling.targets;
-        let mut forecast = Forecast::zeros(sequence.len(), targets.channels());
+        let mut prediction = SequencePrediction::zeros(sequence.len(), targets.channels());
         for step in 0..sequence.len() {
             for (output, mean) in self.means(sequence, step).into_iter().enumerate() {
                 let variance = targets.unstandardise_variance(output, self.variance[output] as f32);
-                forecast.set(step, output, mean, 0.0, variance);
+                prediction.set(step, output, mean, 0.0, variance);
             }
         }
-        forecast
+        prediction
     }
 
     /// Rows whose gaps are forecasts, each made from the rows before it, filled in or observed.
@@ -129,8 +129,8 @@ impl Candidate {
         let weights = weights?;
         // Without validation targets, an output is judged by what it was fitted on.
         let mean_error = |(group, weights): (&Group, &DMatrix<f64>)| {
-            let judge = if group.valid.n > 0 { &group.valid } else { &group.train };
-            judge.squared_errors(weights).iter().sum::<f64>() / judge.n.max(1) as f64
+            let score = if group.valid.n > 0 { &group.valid } else { &group.train };
+            score.squared_errors(weights).iter().sum::<f64>() / score.n.max(1) as f64
         };
         let error = groups.iter().zip(&weights).map(mean_error).sum();
         Some(Candidate { lags, penalty, weights, error })
@@ -146,8 +146,8 @@ fn groups(train: &[Sequence], valid: &[Sequence], features: &Features<'_>) -> Ve
         together.entry(missing).or_default().push(output);
     }
     let group = |outputs: Vec<usize>| Group {
-        train: Moments::gather(train, features, &outputs),
-        valid: Moments::gather(valid, features, &outputs),
+        train: NormalEquations::gather(train, features, &outputs),
+        valid: NormalEquations::gather(valid, features, &outputs),
         outputs,
     };
     together.into_values().map(group).collect()

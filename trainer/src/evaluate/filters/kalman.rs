@@ -17,7 +17,7 @@ pub struct ConstantVelocity {
 
 /// Mean and covariance, in units of r.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct KalmanState {
     position: f64,
     velocity: f64,
     pp: f64,
@@ -26,13 +26,13 @@ pub struct State {
 }
 
 impl Filter for ConstantVelocity {
-    type State = State;
+    type State = KalmanState;
 
-    fn start(&self, first: f64) -> State {
-        State { position: first, velocity: 0.0, pp: 1.0, pv: 0.0, vv: UNKNOWN }
+    fn start(&self, first: f64) -> KalmanState {
+        KalmanState { position: first, velocity: 0.0, pp: 1.0, pv: 0.0, vv: UNKNOWN }
     }
 
-    fn step(&self, state: &mut State, observed: Option<f64>) -> f64 {
+    fn step(&self, state: &mut KalmanState, observed: Option<f64>) -> f64 {
         state.predict(self.agility);
         if let Some(observed) = observed {
             state.correct(observed);
@@ -41,7 +41,7 @@ impl Filter for ConstantVelocity {
     }
 }
 
-impl State {
+impl KalmanState {
     fn predict(&mut self, q: f64) {
         self.position += self.velocity;
         self.pp += 2.0 * self.pv + self.vv + q / 3.0;

@@ -59,13 +59,13 @@ pub fn run<F: Filter>(filter: &F, observed: impl Iterator<Item = f64>) -> Vec<f6
 
 /// A filter for every channel, tuned on training data.
 #[derive(Clone, Debug)]
-pub struct Bank<F> {
+pub struct FilterBank<F> {
     /// One filter per channel.
     pub filters: Vec<F>,
     scaler: Scaler,
 }
 
-impl<F> Bank<F> {
+impl<F> FilterBank<F> {
     /// Finds the filters with the smallest squared error on noisy sequences whose truth is known; nothing if it is not.
     pub fn tune<const N: usize>(train: &[Sequence]) -> Option<Self>
     where
@@ -86,7 +86,7 @@ impl<F> Bank<F> {
             F::with(minimise(&F::GRID, |parameters| squared_error(&F::with(parameters), &pairs)))
         };
         let filters = (0..scaler.channels()).map(filter).collect();
-        Some(Bank { filters, scaler })
+        Some(FilterBank { filters, scaler })
     }
 
     /// Estimates of a sequence, in raw units.

@@ -20,7 +20,7 @@ pub struct OneEuro {
 
 /// What it remembers.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct OneEuroState {
     value: f64,
     speed: f64,
 }
@@ -31,13 +31,13 @@ fn share(cutoff: f64) -> f64 {
 }
 
 impl Filter for OneEuro {
-    type State = State;
+    type State = OneEuroState;
 
-    fn start(&self, first: f64) -> State {
-        State { value: first, speed: 0.0 }
+    fn start(&self, first: f64) -> OneEuroState {
+        OneEuroState { value: first, speed: 0.0 }
     }
 
-    fn step(&self, state: &mut State, observed: Option<f64>) -> f64 {
+    fn step(&self, state: &mut OneEuroState, observed: Option<f64>) -> f64 {
         let Some(observed) = observed else { return state.value };
         let change = observed - state.value;
         state.speed += share(self.speed_cutoff) * (change - state.speed);

@@ -59,8 +59,8 @@ fn on_grid<const N: usize>(grids: &[Grid; N], error: &impl Fn([f64; N]) -> f64) 
         };
         points = points.into_iter().flat_map(extended).collect();
     }
-    let judged = points.into_iter().map(|point| (error(point), point));
-    judged.min_by(|(a, _), (b, _)| a.total_cmp(b)).expect("a grid has points").1
+    let scored = points.into_iter().map(|point| (error(point), point));
+    scored.min_by(|(a, _), (b, _)| a.total_cmp(b)).expect("a grid has points").1
 }
 
 /// Narrows an interval around a minimum (Kiefer 1953).

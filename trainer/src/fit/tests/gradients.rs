@@ -7,11 +7,12 @@ use rand_core::Rng;
 
 use super::reference::{Recorded, Reference, fitted, printed};
 use super::{is_binary, numbers, ragged_batch};
-use crate::config::Init;
+use crate::config::InitConfig;
+use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
-use crate::fit::{Context, LossAndGradient, loss_and_gradient_in};
-use crate::nn::random::{Purpose, stream};
-use crate::nn::{Method, Parameters, Posterior, WeightNoise, test_spec};
+use crate::fit::{BatchContext, LossAndGradient, loss_and_gradient_with};
+use crate::nn::{Parameters, TrainingMethod, WeightNoise, test_spec};
+use crate::random::{Purpose, stream};
 
 const CELLS: [CellKind; 7] = [
     CellKind::Lstm,
@@ -41,7 +42,7 @@ const HEADS: [(Likelihood, bool); 5] = [
     (Likelihood::Categorical, false),
 ];
 
-const POSTERIORS: [Posterior; 3] = [Posterior::Point, Posterior::Ropd, Posterior::Vb];
+const POSTERIORS: [WeightPosterior; 3] = [WeightPosterior::Point, WeightPosterior::Ropd, WeightPosterior::Vb];
 
 const WEIGHT_NOISES: [WeightNoise; 3] =
     [WeightNoise::None, WeightNoise::Gaussian { var: 0.05 }, WeightNoise::DropConnect { keep: 0.8 }];
@@ -62,13 +63,13 @@ impl Case {
         cell: CellKind,
         (noise, learned_keep): (UnitNoise, bool),
         (likelihood, implicit_variance): (Likelihood, bool),
-        posterior: Posterior,
+        posterior: WeightPosterior,
         rng: &mut impl Rng,
     ) -> Case {
         let mut one_of = |count: u32| rng.next_u32() % count;
         let mut spec = test_spec(2, 2, &[(cell, 2), (CellKind::Elman(Activation::Tanh), 2)]);
         let weight_noise = WEIGHT_NOISES[one_of(3) as usize];
-        let deterministic = posterior == Posterior::Point && weight_noise == WeightNoise::None;
+        let deterministic = posterior == WeightPosterior::Point && weight_noise == WeightNoise::None;
         if deterministic && !implicit_variance && one_of(2) == 0 {
             spec.output.mode = OutputMode::MeanOnly;
         }
@@ -78,9 +79,9 @@ impl Case {
             layer.recurrent_noise = if layer.cell.is_recurrent() { noise } else { UnitNoise::None };
         }
         (spec.output.noise, spec.output.variance_scale, spec.likelihood) = (noise, 0.7, likelihood);
-        let method = Method { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
-        let init = Init { weight_deviation: 0.5, ..Init::default() };
-        let mut parameters = init.draw_for(&spec, method, rng.next_u64());
+        let method = TrainingMethod { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
+        let init = InitConfig { weight_std_dev: 0.5, ..InitConfig::default() };
+        let mut parameters = init.parameters_for(&spec, method, rng.next_u64());
         if implicit_variance {
             // Next to no weight is next to no variance, and a loss too steep to tell anything by its differences.
             let weights = parameters.get_mut("output.weight").expect("an output map");
@@ -93,9 +94,10 @@ impl Case {
         Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)) }
     }
 
-    fn slope(&self) -> LossAndGradient {
-        let context = Context { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
-        loss_and_gradient_in(&self.spec, &self.parameters, &self.batch, context).expect("targets that count")
+    fn loss_and_gradient(&self) -> LossAndGradient {
+        let context = BatchContext { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
+        loss_and_gradient_with(&self.spec, &self.parameters, &self.batch, context)
+            .expect("targets that count")
     }
 
     fn name(&self) -> String {
@@ -108,8 +110,8 @@ impl Case {
 }
 
 /// Variational Bayes expects a normal likelihood whose noise is its own.
-fn makes_sense((head, posterior): &((Likelihood, bool), Posterior)) -> bool {
-    *posterior != Posterior::Vb || *head == (Likelihood::Gaussian, false)
+fn makes_sense((head, posterior): &((Likelihood, bool), WeightPosterior)) -> bool {
+    *posterior != WeightPosterior::Vb || *head == (Likelihood::Gaussian, false)
 }
 
 /// Every cell with every noise, every likelihood and every posterior that a config allows together.
@@ -172,7 +174,7 @@ fn gradients_agree_with_differences_of_an_objective_in_f64() {
     let mut std_devs = StdDevs::default();
     for mut case in table() {
         case.spec.moment_form = MomentForm::Paper;
-        let found = case.slope();
+        let found = case.loss_and_gradient();
         let reference = Reference::new(&case.spec, &case.parameters, printed, f64::from);
         let objective = reference.objective(&case.batch, OBSERVATIONS);
         std_devs.check(found.nll + found.divergence, objective, 1.0 + objective.abs(), "the loss", &case);
@@ -211,7 +213,7 @@ fn gradients_agree_with_plain_autodiff() {
             MomentForm::Accurate => fitted,
             MomentForm::Paper => printed,
         };
-        let found = case.slope();
+        let found = case.loss_and_gradient();
         let reference = Reference::new(&case.spec, &case.parameters, squash, Recorded::leaf);
         let gradients = reference.objective(&case.batch, OBSERVATIONS).backward();
         for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {

@@ -10,11 +10,12 @@ use std::path::Path;
 
 use quaver::checkpoint::{Likelihood, Target};
 
-use super::{Silent, Summary, train};
+use super::{NoProgress, RunSummary};
 use crate::config::Config;
 use crate::data::batch::Batch;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::nn::random::{Purpose, normal, stream};
+use crate::random::{Purpose, normal, stream};
+use crate::runs::train;
 
 /// Normal numbers from a seed.
 fn numbers(seed: u64, count: usize) -> Vec<f32> {
@@ -106,6 +107,6 @@ fn config(cell: &str, overrides: &[&str]) -> Config {
     Config::parse("test.toml", &text, &overrides).unwrap()
 }
 
-fn run(config: &Config, out: &Path, resume: bool) -> anyhow::Result<Summary> {
-    train(config, &dataset(delayed_sum), out, resume, &mut Silent)
+fn run(config: &Config, out: &Path, resume: bool) -> anyhow::Result<RunSummary> {
+    train(config, &dataset(delayed_sum), out, resume, &mut NoProgress)
 }

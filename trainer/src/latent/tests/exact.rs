@@ -4,10 +4,11 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{config, nets, seen_through_noise, sequences};
 use crate::data::{Rows, Scaler, Scaling, Sequence};
-use crate::latent::importance::importance;
-use crate::latent::learn::mean_bound;
-use crate::latent::nets::{LatentNets, Prior};
+use crate::latent::importance_sampling::importance;
+use crate::latent::nets::LatentNets;
+use crate::latent::training::mean_bound;
 use crate::nn::Parameters;
+use quaver::checkpoint::Prior;
 
 /// x_t = B z_t + noise of variance S.
 const B: f32 = 0.8;

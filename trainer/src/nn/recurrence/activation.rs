@@ -17,28 +17,32 @@ use crate::nn::vectorised::{self, Kernel, Processor};
 pub(super) type ActivationFn = fn(MomentSlices<'_>, MomentSlicesMut<'_>, DerivativesMut<'_>);
 
 /// The sweep of a activation function.
-pub(super) fn sweep(activation: Activation, form: MomentForm) -> ActivationFn {
+pub(super) fn activation_fn(activation: Activation, form: MomentForm) -> ActivationFn {
     match (activation, form) {
-        (Activation::Tanh, MomentForm::Accurate) => each::<Tanh>,
-        (Activation::Tanh, MomentForm::Paper) => each::<PaperTanh>,
-        (Activation::Sigmoid, MomentForm::Accurate) => each::<Sigmoid>,
-        (Activation::Sigmoid, MomentForm::Paper) => each::<PaperSigmoid>,
-        (Activation::Relu, _) => each::<Relu>,
+        (Activation::Tanh, MomentForm::Accurate) => activate_each::<Tanh>,
+        (Activation::Tanh, MomentForm::Paper) => activate_each::<PaperTanh>,
+        (Activation::Sigmoid, MomentForm::Accurate) => activate_each::<Sigmoid>,
+        (Activation::Sigmoid, MomentForm::Paper) => activate_each::<PaperSigmoid>,
+        (Activation::Relu, _) => activate_each::<Relu>,
     }
 }
 
-fn each<F: ActivationMoments>(pre: MomentSlices<'_>, value: MomentSlicesMut<'_>, slopes: DerivativesMut<'_>) {
-    vectorised::run(Each { pre, value, slopes, function: PhantomData::<F> });
+fn activate_each<F: ActivationMoments>(
+    pre: MomentSlices<'_>,
+    value: MomentSlicesMut<'_>,
+    derivatives: DerivativesMut<'_>,
+) {
+    vectorised::run(ActivateKernel { pre, value, derivatives, function: PhantomData::<F> });
 }
 
-struct Each<'a, F> {
+struct ActivateKernel<'a, F> {
     pre: MomentSlices<'a>,
     value: MomentSlicesMut<'a>,
-    slopes: DerivativesMut<'a>,
+    derivatives: DerivativesMut<'a>,
     function: PhantomData<F>,
 }
 
-impl<F: ActivationMoments> Kernel for Each<'_, F> {
+impl<F: ActivationMoments> Kernel for ActivateKernel<'_, F> {
     #[inline(always)]
     fn run<P: Processor>(self) {
         let count = self.pre.mean.len();
@@ -46,7 +50,7 @@ impl<F: ActivationMoments> Kernel for Each<'_, F> {
         let (pre_mean, pre_var) = (&self.pre.mean[..count], &self.pre.var[..count]);
         let (mean, var) = (&mut self.value.mean[..count], &mut self.value.var[..count]);
         let [mean_by_mean, mean_by_var, var_by_mean, var_by_var] =
-            self.slopes.0.map(|plane| &mut plane[..count]);
+            self.derivatives.0.map(|plane| &mut plane[..count]);
         for unit in 0..count {
             let (moments, jacobian) = F::differentiate(Moments { mean: pre_mean[unit], var: pre_var[unit] });
             mean[unit] = moments.mean;
@@ -88,7 +92,7 @@ impl<'a> Derivatives<'a> {
 
     /// The gradient for the argument of unit `unit`, given that for its value.
     #[inline(always)]
-    pub(super) fn pull(&self, unit: usize, grad: Gradient) -> Gradient {
+    pub(super) fn backward(&self, unit: usize, grad: Gradient) -> Gradient {
         let [mean_by_mean, mean_by_var, var_by_mean, var_by_var] = self.0.map(|plane| plane[unit]);
         Gradient {
             mean: grad.mean * mean_by_mean + grad.var * var_by_mean,

@@ -8,7 +8,7 @@ use super::{MomentSlices, MomentSlicesMut};
 ///
 /// Every method works on one step of one lane. Pre-activations stand gate after gate, all units of the first gate
 /// first.
-pub(super) trait Cell: Sync {
+pub(super) trait RecurrentCell: Sync {
     /// Numbers per unit that a step leaves behind for its gradient.
     const TRACE: usize;
 

@@ -1,7 +1,7 @@
 //! Gradients for the recurrent weights, summed over all steps in a few large products.
 
-use super::connection::disturb;
-use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, Weights};
+use super::connection::add_noise;
+use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, RecurrentWeights};
 use crate::nn::parallel;
 use crate::nn::product::{Packed, Strided, add_product};
 
@@ -47,7 +47,7 @@ impl Recurrence {
     /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2μ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.
     fn by_means(
         &self,
-        weights: Weights<'_>,
+        weights: RecurrentWeights<'_>,
         noisy: MomentSlices<'_>,
         grad_pre: MomentSlices<'_>,
         gradient: &mut [f32],
@@ -99,7 +99,7 @@ impl Recurrence {
             before.iter_mut().skip(step).zip(state).for_each(|(later, earlier)| *later = *earlier);
         }
         let mut noisy = vec![0.0; before.len()];
-        disturb(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
+        add_noise(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
         noisy
     }
 }

@@ -11,23 +11,23 @@ mod connection;
 mod elman;
 mod gates;
 mod gradient;
+mod lane_block;
 mod lstm;
 mod moment_slices;
-mod series;
 #[cfg(test)]
 mod tests;
 mod unroll;
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm};
 
-use self::activation::sweep;
+use self::activation::activation_fn;
 use self::elman::Elman;
 pub use self::gradient::Gradients;
 use self::lstm::Lstm;
 pub use self::moment_slices::MomentSlices;
 use self::moment_slices::MomentSlicesMut;
 pub use self::unroll::Traces;
-use super::noise::NoiseCoefficients;
+use super::noise_coefficients::NoiseCoefficients;
 
 /// A layer without its weights.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ pub struct Recurrence {
 
 /// Recurrent weights [rows, units]; a layer without recurrence has none.
 #[derive(Clone, Copy, Debug)]
-pub struct Weights<'a> {
+pub struct RecurrentWeights<'a> {
     /// Means μ.
     pub mean: &'a [f32],
     /// Variances τ, unless all are zero.
@@ -63,7 +63,7 @@ pub struct LayerInput<'a> {
     /// The input's share of the pre-activations, [steps, lanes, rows] each, bias included.
     pub pre: MomentSlices<'a>,
     /// The recurrent weights.
-    pub weights: Weights<'a>,
+    pub weights: RecurrentWeights<'a>,
     /// Sequences side by side.
     pub lanes: usize,
     /// Where the sequences begin; all zero if nothing is given.
@@ -81,7 +81,7 @@ pub struct LayerState {
 
 /// What a forward pass leaves behind.
 #[derive(Debug)]
-pub struct Tape {
+pub struct LayerTape {
     /// For the backward pass.
     traces: Vec<f32>,
     /// What units keep besides their state after the last step, [2, lanes, units].
@@ -95,7 +95,7 @@ impl Recurrence {
     }
 
     /// Computes the states [2, steps, lanes, units], means then variances.
-    pub fn forward(&self, input: LayerInput<'_>, keep: Traces) -> (Vec<f32>, Tape) {
+    pub fn forward(&self, input: LayerInput<'_>, keep: Traces) -> (Vec<f32>, LayerTape) {
         match self.cell {
             CellKind::Elman(activation) | CellKind::Dense(activation) => {
                 unroll::forward(self, &self.elman(activation), input, keep)
@@ -108,7 +108,7 @@ impl Recurrence {
     pub fn backward(
         &self,
         input: LayerInput<'_>,
-        (state, tape): (&[f32], &Tape),
+        (state, tape): (&[f32], &LayerTape),
         grad_state: &[f32],
     ) -> Gradients {
         let (state, grad_state) = (MomentSlices::halves(state), MomentSlices::halves(grad_state));
@@ -123,10 +123,13 @@ impl Recurrence {
     }
 
     fn elman(&self, activation: Activation) -> Elman {
-        Elman { activation: sweep(activation, self.form) }
+        Elman { activation: activation_fn(activation, self.form) }
     }
 
     fn lstm(&self) -> Lstm {
-        Lstm { sigmoid: sweep(Activation::Sigmoid, self.form), tanh: sweep(Activation::Tanh, self.form) }
+        Lstm {
+            sigmoid: activation_fn(Activation::Sigmoid, self.form),
+            tanh: activation_fn(Activation::Tanh, self.form),
+        }
     }
 }

@@ -22,8 +22,8 @@ pub(super) struct MomentSlicesMut<'a> {
 
 impl<'a> MomentSlices<'a> {
     /// Means in the first half, variances in the second.
-    pub fn halves(quantized: &'a [f32]) -> Self {
-        let (mean, var) = quantized.split_at(quantized.len() / 2);
+    pub fn halves(values: &'a [f32]) -> Self {
+        let (mean, var) = values.split_at(values.len() / 2);
         MomentSlices { mean, var }
     }
 
@@ -58,8 +58,8 @@ impl<'a> MomentSlices<'a> {
 
 impl<'a> MomentSlicesMut<'a> {
     /// Means in the first half, variances in the second.
-    pub(super) fn halves(quantized: &'a mut [f32]) -> Self {
-        let (mean, var) = quantized.split_at_mut(quantized.len() / 2);
+    pub(super) fn halves(values: &'a mut [f32]) -> Self {
+        let (mean, var) = values.split_at_mut(values.len() / 2);
         MomentSlicesMut { mean, var }
     }
 

@@ -3,8 +3,8 @@
 use quaver::checkpoint::{Activation, CellKind, MomentForm, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
-use super::{LayerInput, LayerState, MomentSlices, Recurrence, Traces, Weights};
-use crate::nn::noise::NoiseCoefficients;
+use super::{LayerInput, LayerState, MomentSlices, Recurrence, RecurrentWeights, Traces};
+use crate::nn::noise_coefficients::NoiseCoefficients;
 
 const CELLS: [CellKind; 4] = [
     CellKind::Elman(Activation::Tanh),
@@ -38,9 +38,16 @@ struct Case {
 impl Case {
     fn new(cell: CellKind, noise: UnitNoise, form: MomentForm, steps: usize) -> Case {
         let (units, lanes) = (3, 5);
-        let law = NoiseCoefficients::from(noise);
-        let layer =
-            Recurrence { cell, units, noise: law, form, variance_scale: 0.9, learned: true, threads: 2 };
+        let coefficients = NoiseCoefficients::from(noise);
+        let layer = Recurrence {
+            cell,
+            units,
+            noise: coefficients,
+            form,
+            variance_scale: 0.9,
+            learned: true,
+            threads: 2,
+        };
         let (rows, mut numbers) = (layer.rows(), Numbers(1));
         let mut draw =
             |count: usize, low: f32, high: f32| (0..count).map(|_| numbers.between(low, high)).collect();
@@ -85,7 +92,7 @@ impl Case {
         let var = (!self.weight_var.is_empty()).then_some(self.weight_var.as_slice());
         LayerInput {
             pre: MomentSlices { mean: &self.pre_mean, var: &self.pre_var },
-            weights: Weights { mean: &self.weight, var },
+            weights: RecurrentWeights { mean: &self.weight, var },
             lanes: self.lanes,
             start: self.start.as_ref(),
         }
@@ -225,8 +232,8 @@ fn worst_deviation(
         values(case)[index] = value - step;
         let below = case.loss();
         values(case)[index] = value;
-        let slope = (above - below) / f64::from((value + step) - (value - step));
-        worst = worst.max((slope - f64::from(found[index])).abs() / size);
+        let difference = (above - below) / f64::from((value + step) - (value - step));
+        worst = worst.max((difference - f64::from(found[index])).abs() / size);
     }
     worst
 }
@@ -261,10 +268,14 @@ fn gradients_for_noise_and_scale_agree_with_finite_differences() {
                 *[mean, square, var, constant, &mut layer.variance_scale][index] += step;
                 case.loss()
             };
-            let slope = (at(0.01) - at(-0.01)) / 0.02;
+            let difference = (at(0.01) - at(-0.01)) / 0.02;
             case.layer = original;
             // The sums of up to 60 terms of order 1.
-            assert!((slope - f64::from(found)).abs() < 0.01, "{} {index}: {slope} {found}", case.name());
+            assert!(
+                (difference - f64::from(found)).abs() < 0.01,
+                "{} {index}: {difference} {found}",
+                case.name()
+            );
         }
     }
 }

@@ -1,10 +1,10 @@
 //! A layer unrolled over time, block of lanes by block of lanes, forwards and backwards.
 
-use super::cell::Cell;
+use super::cell::RecurrentCell;
 use super::connection::{Connection, NoiseGradient, Scratch};
 use super::gates::GateOrder;
-use super::series::{Series, SeriesMut, series, series_mut};
-use super::{LayerInput, MomentSlices, MomentSlicesMut, Recurrence, Tape};
+use super::lane_block::{LaneBlock, LaneBlockMut, lane_block, lane_block_mut};
+use super::{LayerInput, LayerTape, MomentSlices, MomentSlicesMut, Recurrence};
 use crate::nn::parallel::{self, lane_blocks, lane_blocks_mut};
 
 /// Whether a forward pass keeps what a backward pass needs.
@@ -29,7 +29,7 @@ struct Unrolled<'a, C> {
     learned: bool,
 }
 
-impl<'a, C: Cell> Unrolled<'a, C> {
+impl<'a, C: RecurrentCell> Unrolled<'a, C> {
     const ORDER: GateOrder = GateOrder(C::GATES);
 
     fn new(layer: &Recurrence, cell: &'a C, input: LayerInput<'_>) -> Self {
@@ -47,22 +47,22 @@ fn starts(input: LayerInput<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
 }
 
 /// One block of lanes on its way forwards.
-struct Forward<'a> {
-    pre: Series<'a>,
-    state: SeriesMut<'a>,
+struct ForwardBlock<'a> {
+    pre: LaneBlock<'a>,
+    state: LaneBlockMut<'a>,
     traces: Vec<&'a mut [f32]>,
     /// One step each.
-    start: Series<'a>,
-    memory: SeriesMut<'a>,
+    start: LaneBlock<'a>,
+    memory: LaneBlockMut<'a>,
 }
 
 /// States [2, steps, lanes, units] and what is left behind.
-pub(super) fn forward<C: Cell>(
+pub(super) fn forward<C: RecurrentCell>(
     layer: &Recurrence,
     cell: &C,
     input: LayerInput<'_>,
     keep: Traces,
-) -> (Vec<f32>, Tape) {
+) -> (Vec<f32>, LayerTape) {
     let LayerInput { pre, lanes, .. } = input;
     let unrolled = Unrolled::new(layer, cell, input);
     let (rows, units, trace) = (unrolled.rows, unrolled.units, C::TRACE * unrolled.units);
@@ -71,11 +71,11 @@ pub(super) fn forward<C: Cell>(
     let mut state = vec![0.0; 2 * steps * lanes * units];
     let mut traces = vec![0.0; depth * lanes * trace];
     let (start, mut memory) = starts(input, units);
-    let written = series_mut(MomentSlicesMut::halves(&mut state), lanes, units)
+    let written = lane_block_mut(MomentSlicesMut::halves(&mut state), lanes, units)
         .zip(lane_blocks_mut(&mut traces, lanes, trace))
-        .zip(series_mut(MomentSlicesMut::halves(&mut memory), lanes, units));
-    let read = series(pre, lanes, rows).zip(series(MomentSlices::halves(&start), lanes, units));
-    let blocks = read.zip(written).map(|((pre, start), ((state, traces), memory))| Forward {
+        .zip(lane_block_mut(MomentSlicesMut::halves(&mut memory), lanes, units));
+    let read = lane_block(pre, lanes, rows).zip(lane_block(MomentSlices::halves(&start), lanes, units));
+    let blocks = read.zip(written).map(|((pre, start), ((state, traces), memory))| ForwardBlock {
         pre,
         state,
         traces,
@@ -83,11 +83,11 @@ pub(super) fn forward<C: Cell>(
         memory,
     });
     parallel::for_each(layer.threads, blocks, |block| unrolled.forward(block));
-    (state, Tape { traces, memory })
+    (state, LayerTape { traces, memory })
 }
 
-impl<C: Cell> Unrolled<'_, C> {
-    fn forward(&self, mut block: Forward<'_>) {
+impl<C: RecurrentCell> Unrolled<'_, C> {
+    fn forward(&self, mut block: ForwardBlock<'_>) {
         let start = block.start.at(0);
         let lanes = start.mean.len() / self.units;
         let mut scratch = Scratch::new(lanes * self.units);
@@ -134,19 +134,19 @@ impl<C: Cell> Unrolled<'_, C> {
 }
 
 /// One block of lanes on its way backwards.
-struct Backward<'a> {
+struct BackwardBlock<'a> {
     traces: Vec<&'a [f32]>,
-    state: Series<'a>,
-    start: Series<'a>,
-    grad_state: Series<'a>,
-    grad_pre: SeriesMut<'a>,
+    state: LaneBlock<'a>,
+    start: LaneBlock<'a>,
+    grad_state: LaneBlock<'a>,
+    grad_pre: LaneBlockMut<'a>,
     /// For the coefficients of the noise and for β.
     by_noise: &'a mut NoiseGradient,
     by_scale: &'a mut f64,
 }
 
 /// Gradients for the pre-activations, [2, steps, lanes, rows], from those for the states; and those for noise and β.
-pub(super) fn backward<C: Cell>(
+pub(super) fn backward<C: RecurrentCell>(
     layer: &Recurrence,
     cell: &C,
     input: LayerInput<'_>,
@@ -159,14 +159,13 @@ pub(super) fn backward<C: Cell>(
     let mut grad_pre = vec![0.0; 2 * state.mean.len() / units * rows];
     let start = starts(input, units).0;
     let mut sums = vec![(NoiseGradient::default(), 0.0); lanes.div_ceil(parallel::LANES_PER_BLOCK)];
-    let kept = lane_blocks(traces, lanes, trace).into_iter().zip(series(state, lanes, units)).zip(series(
-        MomentSlices::halves(&start),
-        lanes,
-        units,
-    ));
-    let wanted = series_mut(MomentSlicesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
-    let blocks = kept.zip(series(grad_state, lanes, units)).zip(wanted).map(
-        |((((traces, state), start), grad_state), (grad_pre, (by_noise, by_scale)))| Backward {
+    let kept = lane_blocks(traces, lanes, trace)
+        .into_iter()
+        .zip(lane_block(state, lanes, units))
+        .zip(lane_block(MomentSlices::halves(&start), lanes, units));
+    let wanted = lane_block_mut(MomentSlicesMut::halves(&mut grad_pre), lanes, rows).zip(&mut sums);
+    let blocks = kept.zip(lane_block(grad_state, lanes, units)).zip(wanted).map(
+        |((((traces, state), start), grad_state), (grad_pre, (by_noise, by_scale)))| BackwardBlock {
             traces,
             state,
             start,
@@ -187,8 +186,8 @@ fn total(sums: &[(NoiseGradient, f64)]) -> [f32; 5] {
     [noise(0), noise(1), noise(2), noise(3), scale]
 }
 
-impl<C: Cell> Unrolled<'_, C> {
-    fn backward(&self, mut block: Backward<'_>) {
+impl<C: RecurrentCell> Unrolled<'_, C> {
+    fn backward(&self, mut block: BackwardBlock<'_>) {
         let lanes = block.start.at(0).mean.len() / self.units;
         let zeros = |width: usize| vec![0.0; 2 * lanes * width];
         let (mut grad_state, mut grad_memory, mut grad_pre) =

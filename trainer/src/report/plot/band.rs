@@ -22,7 +22,7 @@ pub struct Band<'a> {
     /// What the band holds, such as "90 % band".
     pub band_label: &'a str,
     /// Stretches to point out.
-    pub shaded: &'a [Shade],
+    pub shaded: &'a [ShadedRange],
     /// Meaning and unit of the horizontal axis.
     pub x_label: &'a str,
     /// Meaning and unit of the vertical axis.
@@ -31,7 +31,7 @@ pub struct Band<'a> {
 
 /// A stretch of the horizontal axis to point out.
 #[derive(Clone, Debug)]
-pub struct Shade {
+pub struct ShadedRange {
     /// Where it begins.
     pub from: f32,
     /// Where it ends.
@@ -105,7 +105,7 @@ pub(super) fn with_headroom(range: Range, unneeded: bool) -> Range {
 }
 
 /// Shades the stretches and labels them, each label on the first row where it does not run into another.
-pub(super) fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[Shade]) {
+pub(super) fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[ShadedRange]) {
     let area = chart.area;
     let mut row_ends: Vec<f64> = Vec::new();
     for shade in shades.iter().filter(|shade| shade.from.is_finite() && shade.to.is_finite()) {

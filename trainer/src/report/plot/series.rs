@@ -1,6 +1,6 @@
 //! Several curves and bands over the same time: what was measured, what was made of it, and what may come.
 
-use super::band::{Shade, draw_shades, with_headroom};
+use super::band::{ShadedRange, draw_shades, with_headroom};
 use super::chart::{Axis, Chart};
 use super::figure::{Drawing, Figure};
 use super::legend::{Entry, Mark};
@@ -19,7 +19,7 @@ pub struct Series<'a> {
     /// Curves.
     pub curves: &'a [Curve<'a>],
     /// Stretches to point out.
-    pub shaded: &'a [Shade],
+    pub shaded: &'a [ShadedRange],
     /// Meaning and unit of the horizontal axis.
     pub x_label: &'a str,
     /// Meaning and unit of the vertical axis.
@@ -43,12 +43,12 @@ pub struct Curve<'a> {
     /// Its values.
     pub values: &'a [f32],
     /// What it looks like.
-    pub look: Look,
+    pub style: CurveStyle,
 }
 
 /// What a curve stands for, hence what it looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum CurveStyle {
     /// What was there, or was observed without doubt.
     Truth,
     /// What a model makes of it.
@@ -57,12 +57,12 @@ pub enum Look {
     Background,
 }
 
-impl Look {
+impl CurveStyle {
     fn colour(self) -> &'static str {
         match self {
-            Look::Truth => "ink",
-            Look::Estimate => "blue",
-            Look::Background => "muted faint",
+            CurveStyle::Truth => "ink",
+            CurveStyle::Estimate => "blue",
+            CurveStyle::Background => "muted faint",
         }
     }
 }
@@ -92,14 +92,14 @@ fn draw(data: &Series, size: Size) -> Drawing {
         }
         for curve in data.curves {
             let points = data.x.iter().zip(curve.values).map(|(x, y)| place(*x, *y));
-            svg.path(&format!("line {}", curve.look.colour()), &trace::curve(points));
+            svg.path(&format!("line {}", curve.style.colour()), &trace::curve(points));
         }
     })
 }
 
 fn legend(data: &Series) -> Vec<Entry> {
     let curves = data.curves.iter().filter(|curve| !curve.label.is_empty());
-    let curves = curves.map(|curve| Entry::new(Mark::Line(curve.look.colour()), curve.label));
+    let curves = curves.map(|curve| Entry::new(Mark::Line(curve.style.colour()), curve.label));
     let areas = (1..).zip(data.areas).map(|(deep, area)| Entry::new(Mark::Area("blue", deep), area.label));
     curves.chain(areas).collect()
 }

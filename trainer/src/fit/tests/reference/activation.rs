@@ -54,7 +54,7 @@ fn relu<N: Number>(m: N, v: N) -> Pair<N> {
 /// slopes are those of the values is for the runtime's tests to say.
 pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Recorded> {
     let at = Moments { mean: m.value(), var: v.value() };
-    let (value, slope) = match activation {
+    let (value, jacobian) = match activation {
         Activation::Sigmoid => gradient::sigmoid(at),
         Activation::Tanh => gradient::tanh(at),
         Activation::Relu => gradient::relu(at),
@@ -65,7 +65,7 @@ pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Rec
         constant(value) + by_mean.clone() * constant(mean_slope) + by_var.clone() * constant(var_slope)
     };
     (
-        linear(value.mean, slope.mean_by_mean, slope.mean_by_var),
-        linear(value.var, slope.var_by_mean, slope.var_by_var),
+        linear(value.mean, jacobian.mean_by_mean, jacobian.mean_by_var),
+        linear(value.var, jacobian.var_by_mean, jacobian.var_by_var),
     )
 }

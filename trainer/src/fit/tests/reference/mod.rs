@@ -18,7 +18,7 @@ pub(crate) use self::activation::{fitted, printed};
 use self::number::Number;
 pub(crate) use self::number::Recorded;
 use crate::data::batch::Batch;
-use crate::nn::{Method, Parameters};
+use crate::nn::{Parameters, TrainingMethod};
 
 /// Mean and variance.
 pub(crate) type Pair<N> = (N, N);
@@ -27,7 +27,7 @@ pub(crate) type Pair<N> = (N, N);
 #[derive(Clone)]
 pub(crate) struct Reference<'a, N> {
     spec: &'a ModelSpec,
-    method: Method,
+    method: TrainingMethod,
     squash: ActivationMoments<N>,
     /// The parameters by name.
     pub(crate) values: BTreeMap<String, Vec<N>>,

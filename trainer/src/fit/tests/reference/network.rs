@@ -11,7 +11,7 @@ impl<N: Number> Reference<'_, N> {
     pub(super) fn run(&self, batch: &Batch, row: usize) -> Vec<Vec<Pair<N>>> {
         let at_zero = |units: u16| vec![(N::constant(0.0), N::constant(0.0)); units.into()];
         let mut states: Vec<_> = self.spec.layers.iter().map(|layer| at_zero(layer.units)).collect();
-        let mut memories = states.clone();
+        let mut accumulators = states.clone();
         let inputs = usize::from(self.spec.inputs);
         let mut outputs = Vec::new();
         for step in 0..batch.steps {
@@ -23,7 +23,7 @@ impl<N: Number> Reference<'_, N> {
             let input: Vec<Pair<N>> = (at..at + inputs).map(given).collect();
             let mut signal = input.clone();
             for (index, state) in states.iter_mut().enumerate() {
-                signal = self.layer(index, &signal, state, &mut memories[index]);
+                signal = self.layer(index, &signal, state, &mut accumulators[index]);
                 state.clone_from(&signal);
             }
             outputs.push(self.added(self.output(&signal), &input));
