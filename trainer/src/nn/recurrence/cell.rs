@@ -16,24 +16,54 @@ pub(super) trait RecurrentCell: Sync {
     /// 0, 1, ….
     const GATES: &'static [usize];
 
-    /// Computes the state from the pre-activations. `memory` is further state of the cell.
+    /// How many gates, the last ones in that order, reach the cell in two shares, the input's apart from the state's.
+    /// The state's share of such a gate has biases of its own.
+    const APART: usize;
+
+    /// Whether a step reads the state before it other than through the affine map.
+    const READS_STATE: bool;
+
+    /// Computes the state. `memory` is further state of the cell.
     fn forward(
         &self,
-        pre: MomentSlices<'_>,
+        input: StepInput<'_>,
         memory: MomentSlicesMut<'_>,
         state: MomentSlicesMut<'_>,
         trace: &mut [f32],
     );
 
-    /// Computes the gradient for the pre-activations from that for the state. `grad_memory` is the gradient
-    /// for the memory after the step on entry, and for the memory before the step on return.
+    /// Computes all gradients of the step from that for the state. `before` is the state before the step.
     fn backward(
         &self,
         trace: &[f32],
+        before: MomentSlices<'_>,
         grad_state: MomentSlices<'_>,
-        grad_memory: MomentSlicesMut<'_>,
-        grad_pre: MomentSlicesMut<'_>,
+        grads: StepGradients<'_>,
     );
+}
+
+/// What one step of one lane is computed from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepInput<'a> {
+    /// Pre-activations; in gates that are given in two shares, the state's.
+    pub(super) pre: MomentSlices<'a>,
+    /// The input's share of the gates that are given in two.
+    pub(super) input_share: MomentSlices<'a>,
+    /// The state before the step, without noise.
+    pub(super) before: MomentSlices<'a>,
+}
+
+/// Gradients of one step of one lane, to be written.
+#[derive(Debug)]
+pub(super) struct StepGradients<'a> {
+    /// For the memory: after the step when a method is called with it, before the step afterwards.
+    pub(super) memory: MomentSlicesMut<'a>,
+    /// For the pre-activations, as in [`StepInput::pre`].
+    pub(super) pre: MomentSlicesMut<'a>,
+    /// For [`StepInput::input_share`].
+    pub(super) input_share: MomentSlicesMut<'a>,
+    /// For [`StepInput::before`], the affine map aside; empty unless the cell reads that state.
+    pub(super) before: MomentSlicesMut<'a>,
 }
 
 /// Derivatives of the loss with respect to the mean and the variance of one quantity.

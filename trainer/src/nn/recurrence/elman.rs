@@ -1,7 +1,7 @@
 //! The Elman cell: h_t = f(W [x_t, h_{t−1}] + b).
 
 use super::activation::{ActivationFn, Derivatives, DerivativesMut};
-use super::cell::RecurrentCell;
+use super::cell::{RecurrentCell, StepGradients, StepInput};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -14,25 +14,27 @@ impl RecurrentCell for Elman {
     /// The four derivatives of the activation function.
     const TRACE: usize = 4;
     const GATES: &'static [usize] = &[0];
+    const APART: usize = 0;
+    const READS_STATE: bool = false;
 
     fn forward(
         &self,
-        pre: MomentSlices<'_>,
+        input: StepInput<'_>,
         _memory: MomentSlicesMut<'_>,
         state: MomentSlicesMut<'_>,
         trace: &mut [f32],
     ) {
-        (self.activation)(pre, state, DerivativesMut::quarters(trace));
+        (self.activation)(input.pre, state, DerivativesMut::quarters(trace));
     }
 
     fn backward(
         &self,
         trace: &[f32],
+        _before: MomentSlices<'_>,
         grad_state: MomentSlices<'_>,
-        _grad_memory: MomentSlicesMut<'_>,
-        grad_pre: MomentSlicesMut<'_>,
+        grads: StepGradients<'_>,
     ) {
-        vectorised::run(ElmanBackward { derivatives: Derivatives::quarters(trace), grad_state, grad_pre });
+        vectorised::run(ElmanBackward { derivatives: Derivatives::quarters(trace), grad_state, grad_pre: grads.pre });
     }
 }
 

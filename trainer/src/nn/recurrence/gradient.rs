@@ -1,6 +1,7 @@
 //! Gradients for the recurrent weights, summed over all steps in a few large products.
 
 use super::connection::add_noise;
+use super::unroll::PreGradients;
 use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, RecurrentWeights};
 use crate::nn::parallel;
 use crate::nn::product::{Packed, Strided, add_product};
@@ -17,7 +18,11 @@ pub struct Gradients {
     pub weight: Vec<f32>,
     /// For their variances; empty if there are none.
     pub weight_var: Vec<f32>,
-    /// For the four noise coefficients and for β; zero unless they are needed.
+    /// For the means of the biases of the state's share; empty if there are none.
+    pub bias: Vec<f32>,
+    /// For their variances; empty if they have none.
+    pub bias_var: Vec<f32>,
+    /// For the four coefficients of the noise and for β; zero unless they are needed.
     pub coefficients: [f32; 5],
 }
 
@@ -27,21 +32,35 @@ impl Recurrence {
         &self,
         input: LayerInput<'_>,
         state: MomentSlices<'_>,
-        pre: Vec<f32>,
-        coefficients: [f32; 5],
+        grads: PreGradients,
     ) -> Gradients {
+        let PreGradients { input: pre, state: state_share, coefficients } = grads;
         let weights = input.weights;
+        let grad_pre = MomentSlices::halves(if state_share.is_empty() { &pre } else { &state_share });
         let mut weight = vec![0.0; weights.mean.len()];
         let mut weight_var = vec![0.0; weights.var.map_or(0, <[f32]>::len)];
         if !weight.is_empty() {
             let noisy = self.noisy_states_before(state, input);
-            let (noisy, grad_pre) = (MomentSlices::halves(&noisy), MomentSlices::halves(&pre));
+            let noisy = MomentSlices::halves(&noisy);
             self.by_means(weights, noisy, grad_pre, &mut weight);
             if !weight_var.is_empty() {
                 self.by_variances(noisy, grad_pre, &mut weight_var);
             }
         }
-        Gradients { pre, weight, weight_var, coefficients }
+        let bias = self.by_biases(weights.bias.len(), grad_pre.mean);
+        let bias_var = self.by_biases(weights.bias_var.map_or(0, <[f32]>::len), grad_pre.var);
+        Gradients { pre, weight, weight_var, bias, bias_var, coefficients }
+    }
+
+    /// ∂L/∂b = Σ ∂L/∂a over steps and lanes, of the last gate of each unit.
+    fn by_biases(&self, count: usize, grad_pre: &[f32]) -> Vec<f32> {
+        let mut gradient = vec![0.0; count];
+        for row in grad_pre.chunks_exact(self.rows()) {
+            for (sum, gates) in gradient.iter_mut().zip(row.chunks_exact(self.cell.gates())) {
+                *sum += gates[gates.len() - 1];
+            }
+        }
+        gradient
     }
 
     /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2μ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.

@@ -4,7 +4,7 @@
 use quaver::moments::{Moments, product};
 
 use super::activation::{ActivationFn, Derivatives, DerivativesMut};
-use super::cell::RecurrentCell;
+use super::cell::{RecurrentCell, StepGradients, StepInput};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -39,10 +39,12 @@ impl RecurrentCell for Lstm {
     /// Moments and derivatives of the four gates and of tanh(c_t), moments of c_{t−1}.
     const TRACE: usize = GATE_PLANES + 6 + 2;
     const GATES: &'static [usize] = &[0, 1, 3, 2];
+    const APART: usize = 0;
+    const READS_STATE: bool = false;
 
     fn forward(
         &self,
-        pre: MomentSlices<'_>,
+        input: StepInput<'_>,
         mut memory: MomentSlicesMut<'_>,
         state: MomentSlicesMut<'_>,
         trace: &mut [f32],
@@ -53,7 +55,7 @@ impl RecurrentCell for Lstm {
         let before = MomentSlicesMut::halves(before);
         before.mean.copy_from_slice(memory.mean);
         before.var.copy_from_slice(memory.var);
-        let gates = self.activate_gates(pre, gates);
+        let gates = self.activate_gates(input.pre, gates);
         vectorised::run(UpdateCellState { gates, before: before.as_slices(), memory: memory.reborrow() });
         let (value, derivatives) = activated.split_at_mut(2 * units);
         let mut value = MomentSlicesMut::halves(value);
@@ -68,11 +70,12 @@ impl RecurrentCell for Lstm {
     fn backward(
         &self,
         trace: &[f32],
+        _before: MomentSlices<'_>,
         grad_state: MomentSlices<'_>,
-        grad_memory: MomentSlicesMut<'_>,
-        grad_pre: MomentSlicesMut<'_>,
+        grads: StepGradients<'_>,
     ) {
         let trace = Trace::new(trace, grad_state.mean.len());
+        let StepGradients { memory: grad_memory, pre: grad_pre, .. } = grads;
         vectorised::run(LstmBackward { trace, grad_state, grad_memory, grad_pre });
     }
 }

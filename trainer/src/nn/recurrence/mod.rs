@@ -12,6 +12,7 @@ mod connection;
 mod elman;
 mod gates;
 mod gradient;
+mod gru;
 mod lane_block;
 mod lstm;
 mod moment_slices;
@@ -24,6 +25,7 @@ use quaver::checkpoint::{Activation, CellKind, MomentForm};
 use self::activation::activation_fn;
 use self::elman::Elman;
 pub use self::gradient::Gradients;
+use self::gru::Gru;
 use self::lstm::Lstm;
 pub use self::moment_slices::MomentSlices;
 use self::moment_slices::MomentSlicesMut;
@@ -50,12 +52,16 @@ pub struct Recurrence {
 }
 
 /// Recurrent weights [rows, units]; a layer without recurrence has none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RecurrentWeights<'a> {
     /// Means μ.
     pub mean: &'a [f32],
     /// Variances τ; `None` if all are zero.
     pub var: Option<&'a [f32]>,
+    /// Means of the biases that belong to the state's share alone, [units] for a GRU's candidate; other cells have none.
+    pub bias: &'a [f32],
+    /// Variances of those, unless all are zero.
+    pub bias_var: Option<&'a [f32]>,
 }
 
 /// The inputs of a recurrence.
@@ -90,9 +96,14 @@ pub struct LayerTape {
 }
 
 impl Recurrence {
-    /// Pre-activations per lane and step, hence rows of the weights.
+    /// Rows of the weights, hence pre-activations that the input has a share in, per lane and step.
     pub fn rows(&self) -> usize {
         self.units * self.cell.gates()
+    }
+
+    /// Biases that belong to the state's share of the pre-activations alone.
+    pub fn state_biases(&self) -> usize {
+        self.units * (self.cell.biases() - self.cell.gates())
     }
 
     /// Computes the states [2, steps, lanes, units], means then variances.
@@ -102,6 +113,7 @@ impl Recurrence {
                 unroll::forward(self, &self.elman(activation), input, keep)
             }
             CellKind::Lstm => unroll::forward(self, &self.lstm(), input, keep),
+            CellKind::Gru => unroll::forward(self, &self.gru(), input, keep),
         }
     }
 
@@ -114,13 +126,14 @@ impl Recurrence {
     ) -> Gradients {
         let (state, grad_state) = (MomentSlices::halves(state), MomentSlices::halves(grad_state));
         let kept = (tape.traces.as_slice(), state);
-        let (pre, coefficients) = match self.cell {
+        let grads = match self.cell {
             CellKind::Elman(activation) | CellKind::Dense(activation) => {
                 unroll::backward(self, &self.elman(activation), input, kept, grad_state)
             }
             CellKind::Lstm => unroll::backward(self, &self.lstm(), input, kept, grad_state),
+            CellKind::Gru => unroll::backward(self, &self.gru(), input, kept, grad_state),
         };
-        self.gradients(input, state, pre, coefficients)
+        self.gradients(input, state, grads)
     }
 
     fn elman(&self, activation: Activation) -> Elman {
@@ -132,5 +145,9 @@ impl Recurrence {
             sigmoid: activation_fn(Activation::Sigmoid, self.form),
             tanh: activation_fn(Activation::Tanh, self.form),
         }
+    }
+
+    fn gru(&self) -> Gru {
+        Gru { sigmoid: activation_fn(Activation::Sigmoid, self.form), tanh: activation_fn(Activation::Tanh, self.form) }
     }
 }
