@@ -263,7 +263,7 @@ impl Config {
     fn check_recognition(&self, latent: &LatentConfig) -> Result<(), InvalidValue> {
         let model = self.recognition_model();
         if latent.family == LatentFamily::Vosp && !model.cell.is_recurrent() {
-            let problem = "must be \"lstm\", \"tanh\", \"sigmoid\" or \"relu\" for a VOSP: its state is all that the \
+            let problem = "must be \"lstm\", \"gru\", \"tanh\", \"sigmoid\" or \"relu\" for a VOSP: its state is all that the \
                            generative network gets of the past";
             return Err(invalid("recognition.cell", problem));
         }

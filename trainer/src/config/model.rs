@@ -46,6 +46,8 @@ pub struct ModelConfig {
 pub enum CellName {
     /// Long short-term memory.
     Lstm,
+    /// Gated recurrent unit, with the reset gate after the recurrent product as in PyTorch and cuDNN.
+    Gru,
     /// Elman cell with tanh.
     Tanh,
     /// Elman cell with the logistic sigmoid.
@@ -163,7 +165,7 @@ impl CellName {
     /// Whether a layer of this kind reads its own last state.
     pub fn is_recurrent(self) -> bool {
         match self {
-            CellName::Lstm | CellName::Tanh | CellName::Sigmoid | CellName::Relu => true,
+            CellName::Lstm | CellName::Gru | CellName::Tanh | CellName::Sigmoid | CellName::Relu => true,
             CellName::DenseTanh | CellName::DenseSigmoid | CellName::DenseRelu => false,
         }
     }

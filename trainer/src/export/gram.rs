@@ -9,6 +9,7 @@ use quaver::checkpoint::{
 use super::contents;
 use crate::data::{Scaler, Sequence};
 use crate::fit::RunState;
+use crate::nn::parameters::{AffineShape, maps};
 
 /// Maximum number of steps, spread over all data.
 const STEPS: usize = 2000;
@@ -122,14 +123,17 @@ fn accumulators(contents: &Contents) -> Vec<GramAccumulator> {
     let noise = &contents.noise_var;
     let learned = noise.iter().map(|var| f64::from(*var)).sum::<f64>() / noise.len().max(1) as f64;
     let gaussian = contents.spec.likelihood == Likelihood::Gaussian;
-    let output = GramAccumulator::new(&contents.output, if gaussian { learned } else { NEGLIGIBLE });
-    contents.layers.iter().map(|layer| GramAccumulator::new(layer, NEGLIGIBLE)).chain([output]).collect()
+    let layers = contents.layers.iter().map(|layer| (layer, NEGLIGIBLE));
+    let affines = layers.chain([(&contents.output, if gaussian { learned } else { NEGLIGIBLE })]);
+    maps(&contents.spec)
+        .zip(affines)
+        .map(|(map, (affine, floor))| GramAccumulator::new(&map, affine, floor))
+        .collect()
 }
 
 impl GramAccumulator {
-    fn new(affine: &Affine, floor: f64) -> Self {
-        let rows = affine.bias.len();
-        let cols = affine.weight.len() / rows;
+    fn new(map: &AffineShape, affine: &Affine, floor: f64) -> Self {
+        let (rows, cols) = (map.rows, map.columns);
         let mut squares = vec![0.0; cols];
         for row in affine.weight.chunks(cols) {
             squares.iter_mut().zip(row).for_each(|(sum, w)| *sum += f64::from(w * w) / rows as f64);

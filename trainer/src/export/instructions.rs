@@ -1,9 +1,9 @@
 //! Predicted instructions per step on a microcontroller, from the architecture.
 //!
-//! A step in a quantized layout takes the same number of instructions for every input, so a weighted sum over
-//! its parts predicts it: blocks of four rows by eight columns, groups of four rows, LSTM cells, inputs,
-//! units to fill in, channels to score. The weights are fitted by `instructions.py` to the counts of QEMU
-//! (`instructions.json`, from `cargo xtask bench --json`); a test compares both.
+//! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
+//! four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units. The weight of each part is
+//! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
+//! together.
 
 use quaver::LatentModel;
 use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};
@@ -64,7 +64,7 @@ pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
 
 /// The number of each part of a step.
 fn parts(spec: &ModelSpec) -> [f64; PARTS] {
-    let (mut blocks, mut groups, mut cells, mut filled) = (0, 0, 0, 0);
+    let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = (0, 0, 0, 0, 0);
     let mut map = |rows: usize, cols: usize| {
         let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(8));
         (blocks, groups) = (blocks + rows * cols / 8, groups + rows);
@@ -74,14 +74,18 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
         let units = usize::from(layer.units);
         let state = if layer.cell.is_recurrent() { units } else { 0 };
         map(layer.cell.gates() * units, inputs.next_multiple_of(2) + state);
-        cells += if layer.cell == CellKind::Lstm { units } else { 0 };
+        match layer.cell {
+            CellKind::Elman(_) | CellKind::Dense(_) => {}
+            CellKind::Lstm => lstm_units += units,
+            CellKind::Gru => gru_units += units,
+        }
         // For their own layer, and for the map above.
         filled += state + units;
         inputs = units;
     }
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
     let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
-    [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
+    [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units].map(|count| count as f64)
 }
 
 #[cfg(test)]
@@ -99,7 +103,12 @@ mod tests {
     fn spec(case: &Value) -> ModelSpec {
         let number = |name: &str| case[name].as_u64().expect("a number") as u16;
         let layer = LayerSpec {
-            cell: if case["cell"] == "lstm" { CellKind::Lstm } else { CellKind::Elman(Activation::Tanh) },
+            cell: match case["cell"].as_str() {
+                Some("lstm") => CellKind::Lstm,
+                Some("gru") => CellKind::Gru,
+                Some("elman") => CellKind::Elman(Activation::Tanh),
+                other => panic!("{other:?} is a new cell: say here which kind it is"),
+            },
             units: number("hidden"),
             input_noise: UnitNoise::None,
             recurrent_noise: UnitNoise::None,

@@ -5,7 +5,7 @@ use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
 use rand_core::Rng;
 
 use super::method::TrainingMethod;
-use super::parameters::{Parameters, layer_inputs, maps, noises};
+use super::parameters::{AffineShape, Parameters, layer_inputs, maps, noises};
 use crate::config::InitConfig;
 use crate::random::{Purpose, choose, normal, stream};
 
@@ -48,7 +48,7 @@ impl InitConfig {
         }
         if let Some(least) = method.scale_min {
             let log_scale = libm::logf(1.0 - least);
-            for (name, ..) in maps(spec) {
+            for AffineShape { name, .. } in maps(spec) {
                 fill(&mut parameters, &format!("{name}.log_scale"), log_scale);
             }
         }
@@ -66,7 +66,7 @@ impl InitConfig {
     /// their moments.
     fn fill_variances(&self, spec: &ModelSpec, parameters: &mut Parameters) {
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for (name, _, columns) in maps(spec) {
+        for AffineShape { name, columns, .. } in maps(spec) {
             let var = self.weight_std_dev * self.weight_std_dev / columns as f32;
             for part in ["weight", "bias"] {
                 let named = format!("{name}.{part}");
@@ -125,9 +125,9 @@ impl InitConfig {
             CellKind::Dense(_) if self.bias_std_dev > 0.0 => {
                 bias.fill_with(|| (f64::from(self.bias_std_dev) * normal(rng)) as f32);
             }
-            CellKind::Elman(_) | CellKind::Dense(_) => {}
+            CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Gru => {}
             CellKind::Lstm => {
-                bias.iter_mut().skip(FORGET_GATE).step_by(cell.gates()).for_each(|bias| *bias = 1.0)
+                bias.iter_mut().skip(FORGET_GATE).step_by(cell.biases()).for_each(|bias| *bias = 1.0)
             }
         }
     }

@@ -9,9 +9,10 @@ use super::recurrence::{
 /// A layer as a function of its pre-activation moments, its recurrent weights, and the coefficients of noise
 /// and scale.
 ///
-/// Weights are [rows, units], or [2 · rows, units] with means first and variances second. The value is [2,
-/// steps · lanes, units]; if states are carried, the memory of the cells follows the last step, without a
-/// gradient.
+/// Weights are [rows, units], with biases of the state's share as one more row if there are any, or twice that with the
+/// means first and the variances second. The value is
+/// [2, steps · lanes, units]; if states are carried over, what units keep besides their state follows behind the
+/// last step, and no gradient comes back from there.
 #[derive(Clone, Debug)]
 pub(super) struct RecurrentFunction {
     pub(super) recurrence: Recurrence,
@@ -32,8 +33,16 @@ fn filled(layer: Recurrence, coefficients: &[f32]) -> Recurrence {
 
 impl RecurrentFunction {
     fn input<'a>(&'a self, mean: &'a [f32], var: &'a [f32], weights: &'a [f32]) -> LayerInput<'a> {
-        let (weight, weight_var) = weights.split_at(self.recurrence.rows() * self.recurrence.units);
-        let weights = RecurrentWeights { mean: weight, var: (!weight_var.is_empty()).then_some(weight_var) };
+        let (rows, units) = (self.recurrence.rows(), self.recurrence.units);
+        let (means, vars) = weights.split_at(rows * units + self.recurrence.state_biases());
+        let (weight, bias) = means.split_at(rows * units);
+        let vars = (!vars.is_empty()).then(|| vars.split_at(rows * units));
+        let weights = RecurrentWeights {
+            mean: weight,
+            var: vars.map(|vars| vars.0),
+            bias,
+            bias_var: vars.map(|vars| vars.1),
+        };
         LayerInput { pre: MomentSlices { mean, var }, weights, lanes: self.lanes, start: self.start.as_ref() }
     }
 }
@@ -70,9 +79,9 @@ impl HostFunction<4> for RecurrentFunction {
         } else {
             layer.backward(input, (value, tape), grad)
         };
-        let Gradients { pre: mut mean, weight, weight_var, coefficients } = gradients;
+        let Gradients { pre: mut mean, weight, weight_var, bias, bias_var, coefficients } = gradients;
         let var = mean.split_off(mean.len() / 2);
-        [mean, var, [weight, weight_var].concat(), coefficients.to_vec()]
+        [mean, var, [weight, bias, weight_var, bias_var].concat(), coefficients.to_vec()]
     }
 }
 
@@ -92,10 +101,9 @@ fn without_memory(values: &[f32], tape: &LayerTape) -> Vec<f32> {
 impl DenseFunction {
     /// All steps of all sequences as lanes, since they are independent.
     fn input<'a>(&self, mean: &'a [f32], var: &'a [f32]) -> LayerInput<'a> {
-        let weights = RecurrentWeights { mean: &[], var: None };
         LayerInput {
             pre: MomentSlices { mean, var },
-            weights,
+            weights: RecurrentWeights::default(),
             lanes: mean.len() / self.0.rows(),
             start: None,
         }

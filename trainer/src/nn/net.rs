@@ -160,22 +160,14 @@ impl LayerPass<'_> {
         start: Option<LayerState>,
     ) -> (MomentTensors, Option<LayerState>) {
         let LayerTensors { affine, input_noise, .. } = self.tensors;
-        let [rows, columns] = affine.weight.dims();
-        let count = input.mean.dims()[0];
-        let own = if self.layer.cell.is_recurrent() { usize::from(self.layer.units) } else { 0 };
-        let from_input = affine.columns(0..columns - own);
-        let pre = map(input, input_noise, &from_input, &VarianceScale::Fixed(1.0));
+        let (cell, [count, inputs]) = (self.layer.cell, input.mean.dims());
+        let pre = map(input, input_noise, &affine.from_input(cell, inputs), &VarianceScale::Fixed(1.0));
         let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
-        if own == 0 {
+        if !cell.is_recurrent() {
             let function = DenseFunction(self.recurrence());
             return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients()), count), start);
         }
-        let from_state = affine.columns(columns - own..columns);
-        let weights = match from_state.weight_var {
-            Some(var) => Tensor::cat(vec![from_state.weight, var], 0),
-            None => from_state.weight,
-        };
-        debug_assert_eq!(weights.dims()[0] % rows, 0);
+        let weights = affine.from_state(cell, inputs);
         let function = RecurrentFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
         let carries = function.start.is_some();
         let states: Tensor<3> = apply4(function, pre.mean, pre_var, weights, self.coefficients());

@@ -20,11 +20,14 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 
 /// All trainable parameters of a network, in an order determined by its [`ModelSpec`] and [`TrainingMethod`].
 ///
-/// For each layer k: `layer{k}.weight` [rows, columns] with columns [x, h], and `layer{k}.bias` [rows]. Then
-/// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood,
-/// mean and log-variance; one row otherwise) and, for a Gaussian likelihood, `output.log_noise` [outputs]:
-/// the logarithm of each output's noise variance in standardised units. An LSTM has four rows per unit: input
-/// gate, forget gate, cell input, output gate.
+/// For each layer k `layer{k}.weight` [rows, columns] with columns [x, h] and `layer{k}.bias` [rows], or more; then
+/// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood, mean and
+/// log-variance, one row otherwise) and, for a Gaussian likelihood, `output.log_noise`
+/// [outputs]: the logarithm of the noise variance of each output in standardised units. An LSTM has four rows
+/// per unit, one after the other: input gate, forget gate, cell input, output gate. A GRU has three, reset gate, update
+/// gate, candidate, but four biases per unit, b_r, b_z, b_nx, b_nh: the candidate's product with h, which the reset gate
+/// multiplies, has one of its own. Weights that PyTorch calls `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh` (rows r, z, n) go
+/// there as they are but for b_r and b_z, which are sums of both.
 ///
 /// A training method appends lists. If weights have variances τ: `{part}.weight_log_var` and
 /// `{part}.bias_log_var`, their logarithms, for every layer and the output, then `prior.mean` and
@@ -65,24 +68,23 @@ impl Parameters {
     /// All parameters zero.
     pub fn zeros_for(spec: &ModelSpec, method: TrainingMethod) -> Self {
         let mut tensors = Vec::new();
-        for (name, rows, columns) in maps(spec) {
+        for AffineShape { name, rows, columns, biases } in maps(spec) {
             tensors.push(NamedTensor::zeros(format!("{name}.weight"), &[rows, columns]));
-            tensors.push(NamedTensor::zeros(format!("{name}.bias"), &[rows]));
+            tensors.push(NamedTensor::zeros(format!("{name}.bias"), &[biases]));
         }
         if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
             tensors.push(NamedTensor::zeros("output.log_noise".into(), &[spec.outputs.into()]));
         }
         if method.posterior.has_variance() {
-            for (name, rows, columns) in maps(spec) {
+            for AffineShape { name, rows, columns, biases } in maps(spec) {
                 tensors.push(NamedTensor::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
-                tensors.push(NamedTensor::zeros(format!("{name}.bias_log_var"), &[rows]));
+                tensors.push(NamedTensor::zeros(format!("{name}.bias_log_var"), &[biases]));
             }
             tensors.push(NamedTensor::zeros("prior.mean".into(), &[1]));
             tensors.push(NamedTensor::zeros("prior.log_var".into(), &[1]));
         }
         if method.scale_min.is_some() {
-            tensors
-                .extend(maps(spec).map(|(name, ..)| NamedTensor::zeros(format!("{name}.log_scale"), &[1])));
+            tensors.extend(maps(spec).map(|map| NamedTensor::zeros(format!("{}.log_scale", map.name), &[1])));
         }
         if method.learned_keep {
             let dropouts = noises(spec).filter(|(_, noise)| matches!(noise, UnitNoise::Dropout { .. }));
@@ -217,15 +219,33 @@ impl Parameters {
     }
 }
 
-/// The affine maps of a network: name, rows and columns.
-pub(crate) fn maps(spec: &ModelSpec) -> impl Iterator<Item = (String, usize, usize)> + '_ {
+/// The sizes of an affine map.
+pub(crate) struct AffineShape {
+    /// `layer{k}` or `output`.
+    pub(crate) name: String,
+    /// Rows of weights.
+    pub(crate) rows: usize,
+    /// Weights per row.
+    pub(crate) columns: usize,
+    /// Biases: one per row, and one more per unit of a GRU.
+    pub(crate) biases: usize,
+}
+
+/// The affine maps of a network: the layers', then the output's.
+pub(crate) fn maps(spec: &ModelSpec) -> impl Iterator<Item = AffineShape> + '_ {
     let layers = spec.layers.iter().enumerate().map(|(index, layer)| {
         let units = usize::from(layer.units);
         let own = if layer.cell.is_recurrent() { units } else { 0 };
-        (format!("layer{index}"), units * layer.cell.gates(), layer_inputs(spec, index) + own)
+        AffineShape {
+            name: format!("layer{index}"),
+            rows: units * layer.cell.gates(),
+            columns: layer_inputs(spec, index) + own,
+            biases: units * layer.cell.biases(),
+        }
     });
     let rows = usize::from(spec.outputs) * spec.likelihood.rows();
-    layers.chain([("output".to_string(), rows, layer_inputs(spec, spec.layers.len()))])
+    let columns = layer_inputs(spec, spec.layers.len());
+    layers.chain([AffineShape { name: "output".to_string(), rows, columns, biases: rows }])
 }
 
 /// The noise of every affine map, with the name of its logit if that is learned.

@@ -76,6 +76,7 @@ impl From<CellName> for CellKind {
     fn from(cell: CellName) -> CellKind {
         match cell {
             CellName::Lstm => CellKind::Lstm,
+            CellName::Gru => CellKind::Gru,
             CellName::Tanh => CellKind::Elman(Activation::Tanh),
             CellName::Sigmoid => CellKind::Elman(Activation::Sigmoid),
             CellName::Relu => CellKind::Elman(Activation::Relu),

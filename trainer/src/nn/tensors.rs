@@ -2,7 +2,7 @@
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
-use quaver::checkpoint::{LayerSpec, ModelSpec, UnitNoise};
+use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 
 use super::method::{TrainingMethod, WeightNoise};
 use super::noise_layer::{NoiseLayer, VarianceScale};
@@ -13,7 +13,7 @@ use super::parameters::{NamedTensor, Parameters};
 pub struct AffineTensors {
     /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
-    /// Means of the biases, [rows].
+    /// Means of the biases, [rows], or more if a cell has more biases than rows per unit.
     pub bias: Tensor<1>,
     /// Variances of the weights; `None` if all are zero.
     pub weight_var: Option<Tensor<2>>,
@@ -22,17 +22,48 @@ pub struct AffineTensors {
 }
 
 impl AffineTensors {
-    /// Some of the columns, with all biases.
-    pub fn columns(&self, range: std::ops::Range<usize>) -> AffineTensors {
-        let rows = 0..self.weight.dims()[0];
-        let cut = |matrix: Tensor<2>| matrix.slice([rows.clone(), range.clone()]);
+    /// The input's share of a layer's map: the columns of its inputs, and a bias for each row.
+    pub fn from_input(&self, cell: CellKind, inputs: usize) -> AffineTensors {
+        let biases = |biases| bias_columns(biases, cell, 0..cell.gates());
         AffineTensors {
-            weight: cut(self.weight.clone()),
-            weight_var: self.weight_var.clone().map(cut),
-            bias: self.bias.clone(),
-            bias_var: self.bias_var.clone(),
+            weight: columns(&self.weight, 0..inputs),
+            weight_var: self.weight_var.as_ref().map(|var| columns(var, 0..inputs)),
+            bias: biases(&self.bias),
+            bias_var: self.bias_var.as_ref().map(biases),
         }
     }
+
+    /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has biases of its
+    /// own; means, then variances unless all are zero.
+    pub fn from_state(&self, cell: CellKind, inputs: usize) -> Tensor<2> {
+        let [_, end] = self.weight.dims();
+        let own = cell.gates()..cell.biases();
+        let row = |biases: &Tensor<1>| {
+            (!own.is_empty())
+                .then(|| bias_columns(biases, cell, own.clone()).reshape([own.len(), end - inputs]))
+        };
+        let mut parts = vec![columns(&self.weight, inputs..end)];
+        parts.extend(row(&self.bias));
+        if let Some(var) = &self.weight_var {
+            parts.push(columns(var, inputs..end));
+            parts.extend(row(self.bias_var.as_ref().unwrap_or(&self.bias.zeros_like())));
+        }
+        Tensor::cat(parts, 0)
+    }
+}
+
+fn columns(matrix: &Tensor<2>, range: std::ops::Range<usize>) -> Tensor<2> {
+    matrix.clone().slice([0..matrix.dims()[0], range])
+}
+
+/// Some of the biases of each unit, still unit by unit.
+fn bias_columns(biases: &Tensor<1>, cell: CellKind, range: std::ops::Range<usize>) -> Tensor<1> {
+    if range.len() == cell.biases() {
+        return biases.clone();
+    }
+    let units = biases.dims()[0] / cell.biases();
+    let count = units * range.len();
+    biases.clone().reshape([units, cell.biases()]).slice([0..units, range]).reshape([count])
 }
 
 /// The tensors of a layer.

@@ -71,6 +71,7 @@ fn cell_text(cell: CellKind) -> String {
     match cell {
         CellKind::Elman(activation) => format!("{activation:?}").to_lowercase(),
         CellKind::Lstm => "lstm".into(),
+        CellKind::Gru => "gru".into(),
         CellKind::Dense(activation) => format!("dense-{activation:?}").to_lowercase(),
     }
 }

@@ -91,10 +91,9 @@ fn errors_in_overrides_name_them() {
 fn errors_name_file_line_and_key() {
     assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
     assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
-    let unknown = error(&format!("{SHORT}[model]\ncell = \"conv\"\n"), &[]);
-    let expected = "run.toml:5:8: `model.cell`: unknown variant `conv`, \
-        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `relu`, `dense-tanh`, \
-        `dense-sigmoid`, `dense-rectifier`, `dense-relu`";
+    let unknown = error(&format!("{SHORT}[model]\ncell = \"rnn\"\n"), &[]);
+    let expected = "run.toml:5:8: `model.cell`: unknown variant `rnn`, \
+        expected one of `lstm`, `gru`, `tanh`, `sigmoid`, `relu`, `dense-tanh`, `dense-sigmoid`, `dense-relu`";
     assert_eq!(unknown, expected);
     let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
     assert!(

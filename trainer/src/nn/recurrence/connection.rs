@@ -69,7 +69,7 @@ impl Connection {
             by_gate
         };
         let (mean, var) = (by_gate(weights.mean), weights.var.map(by_gate));
-        let weights = RecurrentWeights { mean: &mean, var: var.as_deref() };
+        let weights = RecurrentWeights { mean: &mean, var: var.as_deref(), ..weights };
         Connection {
             units,
             rows,

@@ -34,7 +34,11 @@ impl RecurrentCell for Elman {
         grad_state: MomentSlices<'_>,
         grads: StepGradients<'_>,
     ) {
-        vectorised::run(ElmanBackward { derivatives: Derivatives::quarters(trace), grad_state, grad_pre: grads.pre });
+        vectorised::run(ElmanBackward {
+            derivatives: Derivatives::quarters(trace),
+            grad_state,
+            grad_pre: grads.pre,
+        });
     }
 }
 

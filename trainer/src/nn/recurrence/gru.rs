@@ -8,7 +8,7 @@
 use quaver::moments::{Moments, product};
 
 use super::activation::{ActivationFn, Derivatives, DerivativesMut};
-use super::cell::{RecurrentCell, Gradient, StepGradients, StepInput};
+use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -142,7 +142,8 @@ impl Kernel for GruBackward<'_> {
         let units = self.before.mean.len();
         let [(reset, reset_derivatives), (update, update_derivatives)] =
             [RESET, UPDATE].map(|gate| self.trace.gate(gate, units));
-        let (candidate, state_share) = (self.trace.candidate.first(units), self.trace.state_share.first(units));
+        let (candidate, state_share) =
+            (self.trace.candidate.first(units), self.trace.state_share.first(units));
         let candidate_derivatives = self.trace.candidate_derivatives.first(units);
         let (before, grad_state) = (self.before.first(units), self.grad_state.first(units));
         let (gates, grad_share) = self.grads.pre.split_at(CANDIDATE * units);
@@ -157,12 +158,12 @@ impl Kernel for GruBackward<'_> {
                 candidate.at(unit),
                 before.at(unit),
             );
-            let by_argument = candidate_derivatives.pull(unit, by_n);
+            let by_argument = candidate_derivatives.backward(unit, by_n);
             grad_before.set(unit, by_h);
             grad_input.set(unit, by_argument);
             grad_share.set(unit, by_argument.through_product(share, r));
-            grad_reset.set(unit, reset_derivatives.pull(unit, by_argument.through_product(r, share)));
-            grad_update.set(unit, update_derivatives.pull(unit, by_z));
+            grad_reset.set(unit, reset_derivatives.backward(unit, by_argument.through_product(r, share)));
+            grad_update.set(unit, update_derivatives.backward(unit, by_z));
         }
     }
 }

@@ -148,6 +148,9 @@ impl Recurrence {
     }
 
     fn gru(&self) -> Gru {
-        Gru { sigmoid: activation_fn(Activation::Sigmoid, self.form), tanh: activation_fn(Activation::Tanh, self.form) }
+        Gru {
+            sigmoid: activation_fn(Activation::Sigmoid, self.form),
+            tanh: activation_fn(Activation::Tanh, self.form),
+        }
     }
 }

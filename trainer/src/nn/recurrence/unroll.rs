@@ -227,15 +227,8 @@ pub(super) fn backward<C: RecurrentCell>(
         .zip(lane_block_mut(MomentSlicesMut::halves(&mut grad_state_share), lanes, rows))
         .zip(&mut sums);
     let blocks = kept.zip(lane_block(grad_state, lanes, units)).zip(wanted).map(
-        |((((traces, state), start), grad_state), ((grad_pre, grad_state_share), (by_noise, by_scale)))| BackwardBlock {
-            traces,
-            state,
-            start,
-            grad_state,
-            grad_pre,
-            grad_state_share,
-            by_noise,
-            by_scale,
+        |((((traces, state), start), grad_state), ((grad_pre, grad_state_share), (by_noise, by_scale)))| {
+            BackwardBlock { traces, state, start, grad_state, grad_pre, grad_state_share, by_noise, by_scale }
         },
     );
     parallel::for_each(layer.threads, blocks, |block| unrolled.backward(block));
@@ -258,7 +251,8 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
         let (mut grad_state, mut grad_pre) =
             (MomentSlicesMut::halves(&mut grad_state), MomentSlicesMut::halves(&mut grad_pre));
         let mut grad_memory = MomentSlicesMut::halves(&mut grad_memory);
-        let (mut grad_share, mut grad_before) = (zeros(C::APART * self.units), zeros(Self::DIRECT * self.units));
+        let (mut grad_share, mut grad_before) =
+            (zeros(C::APART * self.units), zeros(Self::DIRECT * self.units));
         let (mut grad_share, mut grad_before) =
             (MomentSlicesMut::halves(&mut grad_share), MomentSlicesMut::halves(&mut grad_before));
         let mut scratch = Scratch::new(lanes * self.units);
