@@ -206,7 +206,11 @@ fn uncertain_weights_agree() {
         Method { posterior: WeightPosterior::Ropd, ..none },
         Method { weight_noise: WeightNoise::Gaussian { var: 0.02 }, ..none },
         Method { weight_noise: WeightNoise::DropConnect { keep: 0.8 }, ..none },
-        Method { weight_noise: WeightNoise::DropConnect { keep: 0.9 }, posterior: WeightPosterior::Vb, ..none },
+        Method {
+            weight_noise: WeightNoise::DropConnect { keep: 0.9 },
+            posterior: WeightPosterior::Vb,
+            ..none
+        },
     ];
     for method in methods {
         for cell in CELLS {

@@ -3,7 +3,7 @@
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use crate::prediction::{ScoredValue, central_probability, is_normal};
+use crate::prediction::{ScoredValue, central_probability};
 
 /// One point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -36,7 +36,7 @@ struct Bin {
 
 impl CalibrationHistogram {
     pub(super) fn add(&mut self, likelihood: Likelihood, value: &ScoredValue) {
-        let promised = if is_normal(likelihood) { central_probability(value.z()) } else { value.mean };
+        let promised = if likelihood.is_normal() { central_probability(value.z()) } else { value.mean };
         let bin = &mut self.bins[((promised * BINS as f64) as usize).min(BINS - 1)];
         bin.n += 1;
         bin.promised += promised;
@@ -53,7 +53,7 @@ impl CalibrationHistogram {
 
     /// The calibration curve, by ascending probability.
     pub(super) fn curve(&self, likelihood: Likelihood) -> Vec<CalibrationPoint> {
-        if is_normal(likelihood) { self.coverage_curve() } else { self.reliability_curve() }
+        if likelihood.is_normal() { self.coverage_curve() } else { self.reliability_curve() }
     }
 
     /// Coverage of the central intervals of 5 %, 10 %, … 95 %.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quaver::checkpoint::Likelihood;
 
 use super::calibration::{CalibrationHistogram, CalibrationPoint};
-use crate::prediction::{ScoredValue, central_probability, is_normal};
+use crate::prediction::{ScoredValue, central_probability};
 
 /// Reported central intervals: percentage, and half their width in standard deviations.
 const INTERVALS: [(u32, f64); 3] =
@@ -107,7 +107,7 @@ impl ScoreTotals {
 }
 
 fn by_percent(likelihood: Likelihood, values: impl Iterator<Item = f64>) -> BTreeMap<String, f64> {
-    if !is_normal(likelihood) {
+    if !likelihood.is_normal() {
         return BTreeMap::new();
     }
     INTERVALS.iter().map(|(percent, _)| percent.to_string()).zip(values).collect()

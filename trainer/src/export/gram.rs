@@ -7,6 +7,8 @@ use quaver::checkpoint::{
 };
 
 use super::contents;
+use quaver::noise::NoiseCoefficients;
+
 use crate::data::{Scaler, Sequence};
 use crate::fit::RunState;
 use crate::nn::parameters::{AffineShape, maps};
@@ -97,17 +99,9 @@ fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<ColumnMoments>> {
     layers.iter().map(&mut layer_units).collect()
 }
 
-/// Noise on a unit (Bayer 2015, thesis, 2.3.4 and 2.5).
+/// Moments of a column after unit noise.
 fn noisy(noise: UnitNoise, (mean, var): ColumnMoments) -> ColumnMoments {
-    match noise {
-        UnitNoise::None => (mean, var),
-        UnitNoise::Dropout { keep } => {
-            let keep = f64::from(keep);
-            (keep * mean, keep * (1.0 - keep) * mean * mean + keep * var)
-        }
-        UnitNoise::Multiplicative { var: factor } => (mean, var + f64::from(factor) * (mean * mean + var)),
-        UnitNoise::Additive { var: summand } => (mean, var + f64::from(summand)),
-    }
+    NoiseCoefficients::new(noise).apply(mean, var)
 }
 
 /// The Gram matrices of one affine map under accumulation.

@@ -1,9 +1,10 @@
 //! Losses of likelihoods that use several rows of the output map.
 
+use quaver::likelihood::{LOG_NOISE_LIMIT, expected_noise, shrunk_logit, softmax, softmax_gradient};
+
 use super::likelihood;
 use super::loss::{MomentGradients, ObservedTargets};
 use crate::nn::host_node::{HostArray, HostFunction};
-use crate::nn::observation_head::{LOG_NOISE_LIMIT, expected_noise, probabilities, shrinkage};
 use crate::nn::recurrence::Traces;
 
 /// −ln N(z | E[y], V[y] + E[eˢ]), where the network predicts y and the logarithm s of its noise variance.
@@ -39,7 +40,11 @@ impl HostFunction<2> for Heteroscedastic {
         let rows = mean_rows.chunks_exact_mut(2).zip(var_rows.chunks_exact_mut(2));
         for (index, (mean_row, var_row)) in rows.enumerate() {
             let exponent = mean[2 * index + 1] + 0.5 * var[2 * index + 1];
-            let by_log = if exponent.abs() < LOG_NOISE_LIMIT { by_total[index] * noise[index] } else { 0.0 };
+            let by_log = if f64::from(exponent.abs()) < LOG_NOISE_LIMIT {
+                by_total[index] * noise[index]
+            } else {
+                0.0
+            };
             mean_row.copy_from_slice(&[by_mean[index], by_log]);
             var_row.copy_from_slice(&[by_total[index], 0.5 * by_log]);
         }
@@ -47,7 +52,7 @@ impl HostFunction<2> for Heteroscedastic {
     }
 }
 
-/// −Σ_k z_k ln p_k with p = softmax(κ ⊙ m), κ = 1/√(1 + πv/8): see `nn::observation_head`.
+/// −Σ_k z_k ln p_k with p = softmax(κ ⊙ m), κ = 1/√(1 + πv/8): see [`softmax`].
 #[derive(Clone, Debug)]
 pub(super) struct Categorical {
     pub(super) observed: ObservedTargets,
@@ -64,13 +69,15 @@ impl HostFunction<2> for Categorical {
         let mut sum = 0.0;
         for start in (0..mean.len()).step_by(self.outputs) {
             let row = start..start + self.outputs;
-            let p = probabilities(&mean[row.clone()], &var[row.clone()]);
+            let mut p = mean[row.clone()].to_vec();
+            softmax(&mut p, &var[row.clone()]);
             let weight = |index: usize| mask[index] * targets[index];
             let all: f32 = row.clone().map(weight).sum();
             for (index, p) in row.zip(p) {
                 sum -= f64::from(weight(index)) * f64::from(p.max(f32::MIN_POSITIVE)).ln();
                 // ∂L/∂(κm), then through κm and κ′ = −π κ³/16.
-                let (by_logit, shrink) = (p * all - weight(index), shrinkage(var[index]));
+                let (by_logit, shrink) =
+                    (softmax_gradient(p, weight(index), all), shrunk_logit(1.0, var[index]));
                 gradients_by_moment.by_mean[index] = shrink * by_logit;
                 let shrink_derivative = -std::f32::consts::PI / 16.0 * shrink * shrink * shrink;
                 gradients_by_moment.by_var[index] = shrink_derivative * mean[index] * by_logit;

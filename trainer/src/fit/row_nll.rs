@@ -1,11 +1,11 @@
 //! Negative log-likelihood of every single row of a batch: the terms of the loss.
 
 use quaver::checkpoint::{Likelihood, ModelSpec};
+use quaver::likelihood::{expected_noise, softmax};
 
 use super::likelihood::{self, LikelihoodTerms};
 use crate::data::batch::Batch;
 use crate::nn::net::MomentTensors;
-use crate::nn::observation_head::{expected_noise, probabilities};
 use crate::nn::tensors::to_vec;
 
 /// Negative log-likelihood of every row [steps × lanes] of a batch under the moments of the output map, in
@@ -67,7 +67,8 @@ fn row_nll(
             likelihood::bernoulli(terms, spec.moment_form)
         }
         Likelihood::Categorical => {
-            let p = probabilities(mean, var);
+            let mut p = mean.to_vec();
+            softmax(&mut p, var);
             let nats = |(p, (z, mask)): (&f32, (&f32, &f32))| {
                 -f64::from(z * mask) * f64::from(p.max(f32::MIN_POSITIVE)).ln()
             };

@@ -5,7 +5,7 @@ use quaver::checkpoint::Likelihood;
 use super::model::{LatentFeed, TrainedLatentModel};
 use crate::data::interpolated;
 use crate::data::{Rows, Sequence};
-use crate::prediction::{SequencePrediction, is_normal};
+use crate::prediction::SequencePrediction;
 
 /// A sequence with its gaps filled.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl TrainedLatentModel {
     /// The reconstruction of rows with gaps, which `current` fills with earlier predictions.
     fn reconstruction(&self, current: &Rows, rows: &Rows, options: ImputeOptions) -> SequencePrediction {
         let mut prediction = self.reconstruct(&[Sequence::next(current.clone())], LatentFeed::Mean).remove(0);
-        if options.joined && is_normal(self.nets.generative.spec.likelihood) {
+        if options.joined && self.nets.generative.spec.likelihood.is_normal() {
             join(&mut prediction.mean, rows);
         }
         prediction

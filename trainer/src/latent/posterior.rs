@@ -2,13 +2,13 @@
 
 use burn::tensor::Tensor;
 use quaver::checkpoint::Likelihood;
+use quaver::likelihood::LOG_NOISE_LIMIT;
 
 use super::nets::{LatentNet, LatentNets};
 use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
 use crate::nn::bidirectional::Lengths;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::observation_head::LOG_NOISE_LIMIT;
 use crate::nn::parallel;
 use crate::nn::parameters::IMPLICIT_NOISE;
 

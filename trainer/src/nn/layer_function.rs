@@ -1,10 +1,10 @@
 //! The recurrence of a layer as a node of the autodiff graph.
 
 use super::host_node::{HostArray, HostFunction};
-use super::noise_coefficients::NoiseCoefficients;
 use super::recurrence::{
     Gradients, LayerInput, LayerState, LayerTape, MomentSlices, Recurrence, RecurrentWeights, Traces,
 };
+use quaver::noise::NoiseCoefficients;
 
 /// A layer as a function of its pre-activation moments, its recurrent weights, and the coefficients of noise
 /// and scale.

@@ -15,7 +15,6 @@ mod layer_function;
 pub(crate) mod linear;
 pub mod method;
 pub mod net;
-pub mod noise_coefficients;
 pub mod noise_layer;
 pub(crate) mod observation_head;
 pub mod parallel;

@@ -6,7 +6,6 @@ use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 use super::host_node::{apply3, apply4};
 use super::layer_function::{DenseFunction, RecurrentFunction};
 use super::linear;
-use super::noise_coefficients::NoiseCoefficients;
 use super::noise_layer::{NoiseLayer, VarianceScale};
 use super::observation_head::predict_outputs;
 use super::parallel;
@@ -14,6 +13,7 @@ use super::parameters::Parameters;
 use super::recurrence::{LayerState, Recurrence};
 use super::tensors::{AffineTensors, LayerTensors, ParameterTensors, to_vec};
 use crate::data::batch::Batch;
+use quaver::noise::NoiseCoefficients;
 
 /// Means and variances of [steps × lanes, channels], time-major. A lane is one sequence of a batch.
 #[derive(Clone, Debug)]
@@ -135,7 +135,7 @@ pub(super) fn output_map(
             let deterministic = MomentTensors { mean: hidden.mean, var: None };
             map(
                 deterministic,
-                &NoiseLayer::Fixed(NoiseCoefficients::SILENT),
+                &NoiseLayer::Fixed(NoiseCoefficients::none()),
                 &parameters.output.affine,
                 &VarianceScale::Fixed(1.0),
             )
@@ -181,7 +181,7 @@ impl LayerPass<'_> {
         Recurrence {
             cell: self.layer.cell,
             units: self.layer.units.into(),
-            noise: NoiseCoefficients::SILENT,
+            noise: NoiseCoefficients::none(),
             form: self.form,
             variance_scale: 1.0,
             learned: recurrent_noise.is_learned() || scale.is_learned(),

@@ -3,7 +3,7 @@
 use burn::tensor::{Device, Tensor};
 
 use super::net::MomentTensors;
-use super::noise_coefficients::NoiseCoefficients;
+use quaver::noise::NoiseCoefficients;
 
 /// Noise on units before an affine map.
 #[derive(Clone, Debug)]

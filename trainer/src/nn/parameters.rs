@@ -9,7 +9,7 @@ use super::method::TrainingMethod;
 ///
 /// Without it, a target that can be predicted exactly would drive the logarithm to −∞. The limit lies well
 /// within what a checkpoint can hold.
-const LOG_NOISE_LIMIT: f32 = 18.0;
+const LOG_NOISE_LIMIT: f32 = quaver::likelihood::LOG_NOISE_LIMIT as f32;
 
 /// Limit of the absolute value of: the logarithm of a weight variance, of the prior variance and of β −
 /// β_min, and the logit of a keep probability. Far beyond any effect, and within what a checkpoint can hold.

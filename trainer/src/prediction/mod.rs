@@ -4,7 +4,7 @@
 mod scored_value;
 mod sequence;
 
+pub(crate) use scored_value::ScoredValue;
 pub use scored_value::central_probability;
-pub(crate) use scored_value::{ScoredValue, is_normal};
 pub(crate) use sequence::write_batch;
 pub use sequence::{SequencePrediction, predict_by_network, predict_by_runtime};

@@ -3,17 +3,7 @@
 use std::f64::consts::{PI, SQRT_2};
 
 use quaver::checkpoint::Likelihood;
-
-/// Probabilities are clamped to this distance from 0 and 1, as in the runtime's surprise score.
-const PROBABILITY_MARGIN: f64 = 1e-7;
-
-/// Whether outputs are normally distributed; otherwise they are probabilities of ones.
-pub(crate) fn is_normal(likelihood: Likelihood) -> bool {
-    match likelihood {
-        Likelihood::Gaussian | Likelihood::Heteroscedastic => true,
-        Likelihood::Bernoulli | Likelihood::Categorical => false,
-    }
-}
+use quaver::likelihood::{self, MIN_VARIANCE};
 
 /// A prediction and the observed value.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +21,7 @@ impl ScoredValue {
 
     /// The total predicted variance, never zero.
     pub(crate) fn variance(&self) -> f64 {
-        (self.epistemic + self.aleatoric).max(f64::from(f32::MIN_POSITIVE))
+        (self.epistemic + self.aleatoric).max(MIN_VARIANCE)
     }
 
     /// The error in predicted standard deviations.
@@ -39,24 +29,9 @@ impl ScoredValue {
         self.error() / self.variance().sqrt()
     }
 
-    /// The mean as a probability of a one, clamped.
-    fn probability(&self) -> f64 {
-        self.mean.clamp(PROBABILITY_MARGIN, 1.0 - PROBABILITY_MARGIN)
-    }
-
     /// −ln p(observed), in nats.
     pub(crate) fn nll(&self, likelihood: Likelihood) -> f64 {
-        match likelihood {
-            Likelihood::Gaussian | Likelihood::Heteroscedastic => {
-                0.5 * ((2.0 * PI * self.variance()).ln() + self.z() * self.z())
-            }
-            Likelihood::Bernoulli => {
-                let p = self.probability();
-                -self.observed * p.ln() - (1.0 - self.observed) * (1.0 - p).ln()
-            }
-            // Summed over classes, this is −ln p of the class that occurred.
-            Likelihood::Categorical => -self.observed * self.probability().ln(),
-        }
+        likelihood::score(likelihood, self.mean, self.variance(), self.observed).nll
     }
 
     /// The continuous ranked probability score ∫ (F(x) − 1[x ≥ observed])² dx.
@@ -65,7 +40,7 @@ impl ScoredValue {
     /// 4.2). For a Bernoulli distribution, F is 1 − p between 0 and 1, which leaves the squared error: the
     /// Brier score.
     pub(crate) fn crps(&self, likelihood: Likelihood) -> f64 {
-        if !is_normal(likelihood) {
+        if !likelihood.is_normal() {
             return self.error() * self.error();
         }
         let z = self.z();

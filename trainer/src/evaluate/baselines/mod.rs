@@ -15,7 +15,6 @@ use serde::Serialize;
 use super::{Scores, scores};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
-use crate::prediction::is_normal;
 use constant::Constant;
 use markov::Markov;
 use persistence::Persistence;
@@ -49,7 +48,7 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
     // Where targets are other columns, a network does not read them.
     let unfair = data.target == Target::Columns;
     let constant = Constant::fit(&data.train);
-    if is_normal(likelihood) {
+    if likelihood.is_normal() {
         let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.prediction(s));
         let persistence = Persistence::fit(&data.train, &constant);
         let last =

@@ -2,8 +2,8 @@
 
 use super::gates::GateOrder;
 use super::{MomentSlices, MomentSlicesMut, RecurrentWeights};
-use crate::nn::noise_coefficients::NoiseCoefficients;
 use crate::nn::product::{Packed, Strided, add_product};
+use quaver::noise::NoiseCoefficients;
 
 /// Recurrent weights in the forms that both passes need, prepared once per batch, rows gate by gate.
 ///

@@ -30,7 +30,7 @@ use self::lstm::Lstm;
 pub use self::moment_slices::MomentSlices;
 use self::moment_slices::MomentSlicesMut;
 pub use self::unroll::Traces;
-use super::noise_coefficients::NoiseCoefficients;
+use quaver::noise::NoiseCoefficients;
 
 /// A layer without its weights.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use quaver::checkpoint::{Activation, CellKind, MomentForm, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
 use super::{LayerInput, LayerState, MomentSlices, Recurrence, RecurrentWeights, Traces};
-use crate::nn::noise_coefficients::NoiseCoefficients;
+use quaver::noise::NoiseCoefficients;
 
 const CELLS: [CellKind; 4] = [
     CellKind::Elman(Activation::Tanh),
