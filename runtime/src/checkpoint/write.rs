@@ -35,7 +35,8 @@ pub struct Contents {
     /// Factor on the total variance of each output, 1 when not calibrated; empty for probabilities.
     pub calibration: Vec<f32>,
     /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight is rounded to
-    /// nearest. They are not stored.
+    /// nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
+    #[doc(hidden)]
     pub gram: Vec<GramMatrices>,
 }
 

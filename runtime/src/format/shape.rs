@@ -89,6 +89,7 @@ impl AffineShape {
 
     /// Whether the sums of each unit's last row over the input and over the state are kept apart, each with a bias: the
     /// candidate of a GRU.
+    #[cfg(feature = "quantized")]
     pub(crate) const fn is_split(self) -> bool {
         self.biases > self.gates
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{GramMatrices, Layout, Likelihood, WeightFormat};
+use quaver::checkpoint::{Layout, Likelihood, WeightFormat};
+use quaver::export::GramMatrices;
 use serde::Serialize;
 
 use super::export_latent;

@@ -3,12 +3,12 @@
 use anyhow::{Result, anyhow};
 use quaver::Model;
 use quaver::checkpoint::{
-    Affine, Contents, GramMatrices, LayerSpec, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
+    Affine, Contents, LayerSpec, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
 };
-
-use super::contents;
+use quaver::export::GramMatrices;
 use quaver::noise::NoiseCoefficients;
 
+use super::contents;
 use crate::data::{Scaler, Sequence};
 use crate::fit::RunState;
 use crate::nn::parameters::{AffineShape, maps};

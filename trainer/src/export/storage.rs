@@ -1,7 +1,8 @@
 //! How a trained network is stored: its weight format, and the fastest layout that is accurate enough.
 
 use anyhow::{Result, anyhow, ensure};
-use quaver::checkpoint::{GramMatrices, Layout, WeightFormat};
+use quaver::checkpoint::{Layout, WeightFormat};
+use quaver::export::GramMatrices;
 
 use super::contents;
 use crate::data::Sequence;

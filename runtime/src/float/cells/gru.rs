@@ -46,7 +46,7 @@ fn candidate_halves<'g>(layer: &Layer<'_>, group: &Group<'g>) -> [Group<'g>; 2] 
 /// One group, `ROWS` units at a time.
 fn noisy_group<const ROWS: usize>(layer: &Layer<'_>, group: &Group<'_>, h: &mut Units<'_>) {
     let [input_half, state_half] = candidate_halves(layer, group);
-    let state = layer.input.from_column(layer.affine.inputs());
+    let state = layer.input.columns_from(layer.affine.inputs());
     for first in (0..group.lanes).step_by(ROWS) {
         let row = |gate: usize| gate * group.lanes + first;
         let reset = kernels::moments::<ROWS>(group, row(RESET), layer.input);
@@ -75,7 +75,7 @@ fn unit_step(form: MomentForm, rows: [Moments; 4], h: Moments) -> Moments {
 /// [`noisy_group`] for a deterministic layer.
 fn deterministic_group<const ROWS: usize>(layer: &Layer<'_>, group: &Group<'_>, h: &mut Units<'_>) {
     let [input_half, state_half] = candidate_halves(layer, group);
-    let (input, state) = (layer.input.mean, layer.input.from_column(layer.affine.inputs()).mean);
+    let (input, state) = (layer.input.mean, layer.input.columns_from(layer.affine.inputs()).mean);
     for first in (0..group.lanes).step_by(ROWS) {
         let row = |gate: usize| gate * group.lanes + first;
         let reset = kernels::means::<ROWS>(group, row(RESET), input);

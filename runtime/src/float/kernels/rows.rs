@@ -13,7 +13,7 @@ pub(in crate::float) struct NoisyInput<'a> {
 
 impl<'a> NoisyInput<'a> {
     /// The columns from `start` on.
-    pub(in crate::float) fn from_column(self, start: usize) -> Self {
+    pub(in crate::float) fn columns_from(self, start: usize) -> Self {
         NoisyInput {
             mean: self.mean.get(start..).unwrap_or_default(),
             var: self.var.get(start..).unwrap_or_default(),

@@ -51,7 +51,7 @@ fn part_groups<T>(
     input: &QuantizedInput<'_>,
     group: fn(&QuantizedView<'_>, usize, &QuantizedInput<'_>) -> T,
 ) -> [T; 4] {
-    let state = input.from_column(map.padded.inputs);
+    let state = input.columns_from(map.padded.inputs);
     let part = |index: usize, part: GruPart| {
         let input = match part.columns() {
             Columns::All | Columns::Input => input,

@@ -79,7 +79,7 @@ impl<'w> GruArgs<'w> {
             let part = |part: GruPart| {
                 let columns = part.columns();
                 let start = if columns == Columns::State { padded.inputs } else { 0 };
-                PartArgs::new(&input.from_column(start), padded.width(columns) / 8)
+                PartArgs::new(&input.columns_from(start), padded.width(columns) / 8)
             };
             let units = units.as_mut_ptr_range();
             GruArgs {

@@ -12,7 +12,7 @@ pub(in crate::quantized) struct QuantizedInput<'s> {
 impl<'s> QuantizedInput<'s> {
     /// The columns from `start` on, an even number.
     #[inline(always)]
-    pub(in crate::quantized) fn from_column(&self, start: usize) -> Self {
+    pub(in crate::quantized) fn columns_from(&self, start: usize) -> Self {
         QuantizedInput {
             means: self.means.get(start / 2..).unwrap_or_default(),
             vars: self.vars.get(start / 2..).unwrap_or_default(),
