@@ -33,6 +33,16 @@ pub use net::{BatchPrediction, predict};
 pub use parameters::{NamedTensor, Parameters};
 pub use spec::{model_spec, predictor_spec};
 
+/// Every cell there is, read off its encoding: the tests that loop over these cannot miss a new one.
+#[cfg(test)]
+pub(crate) fn test_cells() -> Vec<quaver::checkpoint::CellKind> {
+    let codes = (0..=u8::MAX).flat_map(|kind| (0..=u8::MAX).map(move |activation| [kind, activation]));
+    let mut cells: Vec<_> = codes.filter_map(|code| postcard::from_bytes(&code).ok()).collect();
+    // Cells without an activation function of their own do not read the second byte.
+    cells.dedup();
+    cells
+}
+
 /// A noiseless Gaussian network for tests.
 #[cfg(test)]
 pub(crate) fn test_spec(

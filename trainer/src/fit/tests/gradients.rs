@@ -11,18 +11,8 @@ use crate::config::InitConfig;
 use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
 use crate::fit::{BatchContext, LossAndGradient, loss_and_gradient_with};
-use crate::nn::{Parameters, TrainingMethod, WeightNoise, test_spec};
+use crate::nn::{Parameters, TrainingMethod, WeightNoise, test_cells, test_spec};
 use crate::random::{Purpose, stream};
-
-const CELLS: [CellKind; 7] = [
-    CellKind::Lstm,
-    CellKind::Elman(Activation::Tanh),
-    CellKind::Elman(Activation::Sigmoid),
-    CellKind::Elman(Activation::Relu),
-    CellKind::Dense(Activation::Tanh),
-    CellKind::Dense(Activation::Sigmoid),
-    CellKind::Dense(Activation::Relu),
-];
 
 /// Noise on units, and whether its keep probability is learned.
 const NOISES: [(UnitNoise, bool); 5] = [
@@ -118,7 +108,7 @@ fn makes_sense((head, posterior): &((Likelihood, bool), WeightPosterior)) -> boo
 /// Every cell with every noise, every likelihood and every posterior that a config allows together.
 fn table() -> impl Iterator<Item = Case> {
     let mut rng = stream(1, Purpose::Initialisation);
-    let cells = CELLS.into_iter().flat_map(|cell| NOISES.map(|noise| (cell, noise)));
+    let cells = test_cells().into_iter().flat_map(|cell| NOISES.map(|noise| (cell, noise)));
     let heads = || HEADS.into_iter().flat_map(|head| POSTERIORS.map(|posterior| (head, posterior)));
     let rows = cells.flat_map(move |(cell, noise)| {
         heads().filter(makes_sense).map(move |(head, posterior)| (cell, noise, head, posterior))
@@ -194,13 +184,14 @@ fn gradients_agree_with_differences_of_an_objective_in_f64() {
 /// Every pair of a cell, a noise and a likelihood once, with either form of the moments in turn.
 fn square() -> impl Iterator<Item = Case> {
     let mut rng = stream(2, Purpose::Initialisation);
-    (0..CELLS.len() * NOISES.len()).map(move |index| {
+    let cells = test_cells();
+    (0..cells.len() * NOISES.len()).map(move |index| {
         let (cell, noise) = (index / NOISES.len(), index % NOISES.len());
         let head = HEADS[(cell + noise) % HEADS.len()];
         let posteriors = POSTERIORS.map(|posterior| (head, posterior));
         let allowed: Vec<_> = posteriors.iter().filter(|head| makes_sense(head)).collect();
         let (_, posterior) = *allowed[index % allowed.len()];
-        let mut case = Case::new(CELLS[cell], NOISES[noise], head, posterior, &mut rng);
+        let mut case = Case::new(cells[cell], NOISES[noise], head, posterior, &mut rng);
         if (cell + noise) % 2 == 0 {
             case.spec.moment_form = MomentForm::Paper;
         }
