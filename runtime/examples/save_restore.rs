@@ -16,7 +16,9 @@ fn row(step: usize) -> [f32; 8] {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arena = Arena::<WORDS>::new();
     let mut predictor = Predictor::load(MODEL, &mut arena)?;
-    (0..10).for_each(|step| drop(predictor.step(&row(step))));
+    for step in 0..10 {
+        predictor.step(&row(step));
+    }
 
     // What a stream remembers is a list of numbers, for any medium.
     let mut saved = vec![0.0; predictor.model().spec().saved_words()];

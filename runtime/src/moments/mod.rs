@@ -113,7 +113,7 @@ pub(crate) fn product_of_sanitized(a: Moments, b: Moments) -> Moments {
 }
 
 /// (1 − z)·n + z·h for independent z, n and h, the update of a GRU:
-/// E = (1 − E[z]) E[n] + E[z] E[h], V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])².
+/// `E = (1 − E[z]) E[n] + E[z] E[h]`, `V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])²`.
 ///
 /// The law of total variance over z; exact for any distributions. Two products added up would count z as two independent
 /// quantities.
