@@ -282,7 +282,7 @@ fn gaps_are_filled_in() {
     write_rows(&place);
     let (run, noisy, clean) = (place.at("run"), place.at("noisy.csv"), place.at("clean.csv"));
     let impute = |more: &[&str]| succeeds(&[&["impute", &run, "--in", &noisy], more].concat());
-    let filled = impute(&["--deviations"]);
+    let filled = impute(&["--std-devs"]);
     let text = fs::read_to_string(&noisy).expect("the rows");
     let (a, b) = (columns(&filled, "a"), columns(&filled, "b"));
     assert_eq!(b, columns(&text, "b"));

@@ -1,8 +1,8 @@
-//! Firmware images: building them, and looking into them with the toolchain's own tools.
+//! Building firmware images.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use serde_json::Value;
 
 use crate::shell::Shell;
@@ -42,51 +42,4 @@ pub(crate) fn path_of(build: &Shell) -> Result<PathBuf> {
         .filter_map(executable)
         .next_back()
         .ok_or_else(|| anyhow!("no executable came of: {build}"))
-}
-
-/// The names of all symbols in an image.
-pub(crate) fn symbols(elf: &Path) -> Result<Vec<String>> {
-    let listing = tool("llvm-nm", elf)?;
-    Ok(listing.lines().filter_map(|line| line.split_whitespace().next_back()).map(String::from).collect())
-}
-
-/// Bytes of the one symbol whose name contains `part`.
-pub(crate) fn symbol_bytes(elf: &Path, part: &str) -> Result<u64> {
-    let listing = Shell::new(tool_path("llvm-nm")?)
-        .argument("--print-size")
-        .argument(elf.display().to_string())
-        .run()
-        .context(TOOLS_MISSING)?;
-    // Address, size, kind, name.
-    let size = |line: &str| {
-        let mut words = line.split_whitespace();
-        let (size, name) = (words.nth(1)?, words.nth(1)?);
-        if name.contains(part) { u64::from_str_radix(size, 16).ok() } else { None }
-    };
-    listing.lines().find_map(size).ok_or_else(|| anyhow!("{} has no symbol {part}", elf.display()))
-}
-
-/// Bytes of flash that an image fills: code, constants and initial values.
-pub(crate) fn flash_bytes(elf: &Path) -> Result<u64> {
-    let listing = tool("llvm-size", elf)?;
-    // A line of headings, then: text data bss …
-    let figures = listing.lines().nth(1).unwrap_or_default();
-    let mut sizes = figures.split_whitespace().map(str::parse::<u64>);
-    match (sizes.next(), sizes.next()) {
-        (Some(Ok(text)), Some(Ok(data))) => Ok(text + data),
-        _ => Err(anyhow!("llvm-size said something unexpected about {}: {listing}", elf.display())),
-    }
-}
-
-const TOOLS_MISSING: &str = "the component llvm-tools is needed: rustup component add llvm-tools";
-
-/// Runs one of the LLVM tools that `rust-toolchain.toml` asks for.
-fn tool(name: &str, elf: &Path) -> Result<String> {
-    Shell::new(tool_path(name)?).argument(elf.display().to_string()).run().context(TOOLS_MISSING)
-}
-
-fn tool_path(name: &str) -> Result<String> {
-    let libraries = Shell::new("rustc").words("--print target-libdir").run()?;
-    let binaries = Path::new(libraries.trim()).parent().context("rustc has no target folder")?.join("bin");
-    Ok(binaries.join(name).display().to_string())
 }

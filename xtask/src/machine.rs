@@ -51,18 +51,22 @@ impl Machine {
         self.command(elf, "").run().with_context(|| format!("{} on {}", elf.display(), self.core))
     }
 
-    /// Like [`run`](Self::run), with time that passes by executed instructions: eight nanoseconds each, so that
-    /// SysTick's 24 bits span the longest step and still resolve some five instructions.
+    /// Like [`run`](Self::run), with time that passes by executed instructions: eight nanoseconds each, so
+    /// that SysTick's 24 bits span the longest step and still resolve some five instructions.
     pub(crate) fn run_counting(&self, elf: &Path) -> Result<String> {
         self.command(elf, "-icount shift=3")
             .run()
             .with_context(|| format!("{} on {}", elf.display(), self.core))
     }
 
+    /// The QEMU program that emulates it.
+    pub(crate) fn program(&self) -> &'static str {
+        self.qemu.split(' ').next().unwrap_or(self.qemu)
+    }
+
     fn command(&self, elf: &Path, extra: &str) -> Shell {
-        let (program, machine) = self.qemu.split_once(' ').unwrap_or((self.qemu, ""));
-        Shell::new(program)
-            .words(machine)
+        Shell::new(self.program())
+            .words(self.qemu.trim_start_matches(self.program()))
             .words("-nographic -monitor none -serial none -semihosting-config enable=on,target=native")
             .words(extra)
             .argument("-kernel")

@@ -1,13 +1,20 @@
-//! One door for every chore: `cargo xtask test`, `cargo xtask qemu`, `cargo xtask bench`, `cargo xtask bench-host`,
-//! `cargo xtask bench-train`, `cargo xtask results`.
+//! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
+//! `results`.
 
 mod bench;
 mod bench_train;
+mod comments;
+mod deny;
+mod elf;
+mod files;
 mod image;
-mod install;
+mod layers;
 mod machine;
+mod package;
 mod qemu;
 mod results;
+mod setup;
+mod shared_build;
 mod shell;
 mod table;
 mod test;
@@ -16,14 +23,29 @@ use std::process::ExitCode;
 
 use bench_train::Beside;
 use clap::Parser;
+use setup::Needs;
 use shell::Shell;
 
 /// Chores of the Quaver workspace.
 #[derive(Parser)]
 #[command(name = "cargo xtask", after_help = "Example: cargo xtask test")]
 enum Chore {
-    /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core, QEMU
-    Test,
+    /// Everything that must hold before a change is merged: formatting, lints, tests, builds for every core,
+    /// QEMU
+    #[command(after_help = "Examples: cargo xtask test; cargo xtask test layers")]
+    Test {
+        /// Run only the stages that have this in their titles
+        #[arg(value_name = "STAGE", default_value = "")]
+        only: String,
+    },
+    /// Install what the other chores need: compiler targets and components with rustup, QEMU with the
+    /// system's package manager
+    #[command(after_help = "QEMU is installed when run as root, with CI=true, or after a yes on a terminal.")]
+    Setup {
+        /// Only what it takes to build for this target and to run the result
+        #[arg(long)]
+        target: Option<String>,
+    },
     /// Replay the golden streams on the host and on every emulated core
     Qemu {
         /// Take today's answers as golden, provided that all machines agree
@@ -39,7 +61,8 @@ enum Chore {
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
     },
-    /// Time a step on this machine and count its instructions, beside the same network by nalgebra and by Burn
+    /// Time a step on this machine and count its instructions, beside the same network by nalgebra and by
+    /// Burn
     BenchHost {
         /// Print JSON instead of a table
         #[arg(long)]
@@ -71,9 +94,16 @@ fn main() -> ExitCode {
 
 fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
     match chore {
-        Chore::Test => return test::run(),
-        Chore::Qemu { overwrite } => install::ensure_qemu().and_then(|()| qemu::run(overwrite))?,
-        Chore::Bench { json, only } => install::ensure_qemu().and_then(|()| bench::run(json, &only))?,
+        Chore::Test { only } => return test::run(&only),
+        Chore::Setup { target } => return setup::run(target.as_deref()),
+        Chore::Qemu { overwrite } => {
+            setup::ensure(&Needs::emulation()?)?;
+            qemu::run(overwrite)?;
+        }
+        Chore::Bench { json, only } => {
+            setup::ensure(&Needs::emulation()?)?;
+            bench::run(json, &only)?;
+        }
         Chore::BenchHost { json } => {
             // As part of the workspace, for which Burn is built already.
             let program =

@@ -1,4 +1,5 @@
-//! The benchmarks behind docs/results.md: every repeat trained, exported and evaluated by the `quaver` binary.
+//! The benchmarks behind docs/results.md: every repeat trained, exported and evaluated by the `quaver`
+//! binary.
 //!
 //! The folder `benchmarks` says what is run; there is no figure in here.
 

@@ -1,13 +1,13 @@
 //! Commands that are described once: to run them, and to tell how to repeat them by hand.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{Read, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 /// How often a command with a time limit is looked at.
 const POLL: Duration = Duration::from_millis(5);
@@ -100,15 +100,27 @@ impl Shell {
         Ok(captured.stdout)
     }
 
-    fn spawn(&self) -> std::io::Result<Child> {
-        Command::new(&self.program)
+    /// Runs to success in front of the user: everything it prints goes to standard error, and it may ask for
+    /// a password.
+    pub(crate) fn show(&self) -> Result<()> {
+        let status = self.command().stdout(stderr()).status();
+        let status = status.with_context(|| format!("cannot start {}", self.program))?;
+        ensure!(status.success(), "{status}; to repeat: {self}");
+        Ok(())
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
             .args(&self.arguments)
             .envs(self.variables.iter().cloned())
-            .current_dir(root().join(&self.folder))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
+            .current_dir(root().join(&self.folder));
+        command
+    }
+
+    fn spawn(&self) -> std::io::Result<Child> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     }
 
     fn wait(&self, child: &mut Child) -> Result<ExitStatus> {

@@ -1,6 +1,7 @@
 //! Plain tables on standard output.
 
-/// Prints rows with every column as wide as its widest cell; the first column to the left, others to the right.
+/// Prints rows with every column as wide as its widest cell; the first column to the left, others to the
+/// right.
 pub(crate) fn print(rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let cell = |row: &Vec<String>, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());

@@ -10,13 +10,14 @@ pub(super) struct Case {
     pub(super) inputs: u32,
     pub(super) hidden: u32,
     storage: &'static str,
-    /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score them; of a latent
-    /// model `sample` or `fan`.
+    /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score
+    /// them; of a latent model `sample` or `fan`.
     end: Option<&'static str>,
 }
 
 impl Case {
-    /// Integer layouts at every size; floating point, models that predict their inputs, and latent models, at one.
+    /// Integer layouts at every size; floating point, models that predict their inputs, and latent models, at
+    /// one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for (cell, storages) in
@@ -39,8 +40,8 @@ impl Case {
         Case { cell, inputs: 16, hidden: 64, storage, end }
     }
 
-    /// Whether it is measured on this core: two networks and a fan of futures are too much for the smallest, and the others
-    /// tell of them what they tell of one network.
+    /// Whether it is measured on this core: two networks and a fan of futures are too much for the smallest,
+    /// and the others tell of them what they tell of one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
         !self.is_latent() || core == "M4F"
     }

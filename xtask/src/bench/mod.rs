@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 
+use crate::elf;
 use crate::image;
 use crate::machine::{MACHINES, Machine};
 use crate::shell::Shell;
@@ -71,7 +72,7 @@ fn bench_image(case: &Case, target: &str) -> Result<Option<PathBuf>> {
 /// Flash of an image that loads and steps and does nothing else, less its model.
 fn code_bytes(case: &Case, target: &str) -> Result<u64> {
     let image = image::path_of(&build("step_only", case, target))?;
-    Ok(image::flash_bytes(&image)? - image::symbol_bytes(&image, "CHECKPOINT")?)
+    Ok(elf::flash_bytes(&image)? - elf::symbol_bytes(&image, "CHECKPOINT")?)
 }
 
 /// Whether the linker says that a memory is too small. Any other failure is one.

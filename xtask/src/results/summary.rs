@@ -7,7 +7,8 @@ use super::plan::Benchmark;
 use super::repeat::Row;
 use crate::table;
 
-/// Prints what came of a benchmark: the net as trained, the int8 model through the runtime, and the baselines.
+/// Prints what came of a benchmark: the net as trained, the int8 model through the runtime, and the
+/// baselines.
 pub(super) fn print(benchmark: &Benchmark, rows: &[Row]) -> Result<()> {
     println!("\n{}: {}, mean ± standard error of {} repeats", benchmark.name, benchmark.title, rows.len());
     let heading = ["", "NLL", "standardised", "RMSE", "R²", "90 %"];

@@ -34,7 +34,8 @@ pub(super) fn write(law: Law, seed: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Points of z ~ N(2(exp(−30(x − ¼)²) + sin πx²), exp(sin 2πx)), x uniform in [−0.1, 1] (Bayer 2015, thesis, 2.6.3.1).
+/// Points of z ~ N(2(exp(−30(x − ¼)²) + sin πx²), exp(sin 2πx)), x uniform in [−0.1, 1] (Bayer 2015, thesis,
+/// 2.6.3.1).
 fn toy(count: usize, rng: &mut impl Rng) -> String {
     let mut text = String::from("x,z\n");
     for _ in 0..count {
@@ -47,8 +48,8 @@ fn toy(count: usize, rng: &mut impl Rng) -> String {
     text
 }
 
-/// y_t = sin(2πt/25) + ½ sin(2πt/9 + 1) + s_t ε_t with s_t = 0.05, and 0.3 where the first sine is above 0.3; scaled by mean
-/// and deviation of the part for training.
+/// y_t = sin(2πt/25) + ½ sin(2πt/9 + 1) + s_t ε_t with s_t = 0.05, and 0.3 where the first sine is above 0.3;
+/// scaled by mean and deviation of the part for training.
 fn two_sines(rng: &mut impl Rng) -> String {
     let value = |t: usize| {
         let t = t as f64;

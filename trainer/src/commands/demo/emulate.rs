@@ -3,13 +3,17 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use quaver::{Model, Prediction};
 
 use crate::data::Rows;
 use crate::files;
+
+/// The emulated core, and the program that emulates it.
+const TARGET: &str = "thumbv7em-none-eabihf";
+const EMULATOR: &str = "qemu-system-arm";
 
 /// What came of the emulation.
 pub(super) enum Emulation {
@@ -51,22 +55,21 @@ impl Emulation {
     }
 }
 
-/// Replays rows on an emulated Cortex-M4F, if there is an emulator and the firmware's source.
+/// Replays rows on an emulated Cortex-M4F, if the firmware's source is there and the emulator is or may be installed.
 pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> {
     let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-examples/qemu");
     if !firmware.is_dir() {
-        return Ok(Emulation::Skipped("the firmware's source is not beside this program".into()));
-    }
-    if !on_path("qemu-system-arm") {
-        let how = "qemu-system-arm is not installed (Debian and Ubuntu: apt-get install qemu-system-arm)";
+        let how = "the firmware's source is not here; in a clone of the repository, type: cargo quaver demo";
         return Ok(Emulation::Skipped(how.into()));
+    }
+    if let Err(missing) = set_up(&firmware) {
+        return Ok(Emulation::Skipped(missing));
     }
     let stream = out.join("data/emulated.f32");
     let bytes: Vec<u8> = rows.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     files::replace(&stream, &bytes)?;
-    let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let output = cargo(&firmware)
         .args(["run", "--quiet", "--release", "--bin", "bits"])
-        .current_dir(&firmware)
         .env("QUAVER_MODEL", model)
         .env("QUAVER_STREAM", &stream)
         .output()
@@ -79,9 +82,46 @@ pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> 
     compare(&on_this_machine(&fs::read(model)?, &rows)?, &device)
 }
 
+/// Makes sure of an emulator and a compiler for the core; otherwise one line says what is missing and what to type.
+fn set_up(firmware: &Path) -> Result<(), String> {
+    if on_path(EMULATOR) && compiles_for(TARGET, firmware) {
+        return Ok(());
+    }
+    eprintln!("     preparing the emulation: cargo xtask setup --target {TARGET}");
+    // It may ask a question on standard error; standard output has nothing but the result.
+    let mut setup = cargo(&firmware.join("../.."));
+    setup.args(["xtask", "setup", "--target", TARGET]).stdin(Stdio::inherit()).stderr(Stdio::inherit());
+    match setup.output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(in_one_line(&output.stdout)),
+        Err(error) => Err(format!("cannot start cargo ({error}); type: cargo xtask setup")),
+    }
+}
+
+fn cargo(folder: &Path) -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(folder);
+    cargo
+}
+
 fn on_path(program: &str) -> bool {
     let folders = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&folders).any(|folder: PathBuf| folder.join(program).is_file())
+}
+
+/// Whether the compiler used in a folder has libraries for the target.
+fn compiles_for(target: &str, folder: &Path) -> bool {
+    let arguments = ["--print", "target-libdir", "--target", target];
+    let output = Command::new("rustc").args(arguments).current_dir(folder).output();
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+/// What `cargo xtask setup` found missing.
+fn in_one_line(stdout: &[u8]) -> String {
+    match String::from_utf8_lossy(stdout).trim() {
+        "" => "the setup failed; to see why, type: cargo xtask setup".into(),
+        missing => missing.replace('\n', "; "),
+    }
 }
 
 fn last_line(bytes: &[u8]) -> String {
@@ -149,6 +189,12 @@ mod tests {
         // Mean and two variances of two outputs; the score of the row, and a residual for each channel.
         assert!(words(Target::Columns).iter().all(|row| row.len() == 6));
         assert!(words(Target::Next).iter().all(|row| row.len() == 6 + 3));
+    }
+
+    #[test]
+    fn whatever_the_setup_prints_becomes_one_line() {
+        assert_eq!(in_one_line(b"no target\nno QEMU; type: this\n"), "no target; no QEMU; type: this");
+        assert!(in_one_line(b"\n").contains("cargo xtask setup"));
     }
 
     #[test]

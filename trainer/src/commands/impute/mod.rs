@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long)]
     unjoined: bool,
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
-    #[arg(long)]
+    #[arg(long, alias = "deviations")]
     std_devs: bool,
     /// The same rows without gaps, to judge by.
     #[arg(long, value_name = "F.csv")]

@@ -91,9 +91,10 @@ fn errors_in_overrides_name_them() {
 fn errors_name_file_line_and_key() {
     assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
     assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
-    let unknown = error(&format!("{SHORT}[model]\ncell = \"gru\"\n"), &[]);
-    let expected = "run.toml:5:8: `model.cell`: unknown variant `gru`, \
-        expected one of `lstm`, `tanh`, `sigmoid`, `relu`, `dense-tanh`, `dense-sigmoid`, `dense-relu`";
+    let unknown = error(&format!("{SHORT}[model]\ncell = \"conv\"\n"), &[]);
+    let expected = "run.toml:5:8: `model.cell`: unknown variant `conv`, \
+        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `relu`, `dense-tanh`, \
+        `dense-sigmoid`, `dense-rectifier`, `dense-relu`";
     assert_eq!(unknown, expected);
     let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
     assert!(
@@ -139,7 +140,7 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[init]\nspectral_radius = 1\nrecurrent_std_dev = 1"),
-        "run.toml:6:17: `init.recurrent_std_dev` and `init.spectral_radius` \
+        "run.toml:6:21: `init.recurrent_std_dev` and `init.spectral_radius` \
          both set the size of the recurrent weights; remove one of them"
     );
     assert_eq!(

@@ -1,0 +1,67 @@
+//! A look into firmware images: symbols, and the flash they fill.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow};
+use object::elf::{SHF_ALLOC, SHT_NOBITS};
+use object::{File, Object, ObjectSection, ObjectSymbol, SectionFlags};
+
+/// The names of all symbols in an image.
+pub(crate) fn symbols(path: &Path) -> Result<Vec<String>> {
+    read(path, |file| {
+        let names = file.symbols().filter_map(|symbol| symbol.name().ok());
+        Ok(names.filter(|name| !name.is_empty()).map(String::from).collect())
+    })
+}
+
+/// Bytes of the first symbol whose name contains `part`.
+pub(crate) fn symbol_bytes(path: &Path, part: &str) -> Result<u64> {
+    read(path, |file| {
+        let mut sized = file.symbols().filter(|symbol| symbol.size() > 0);
+        let found = sized.find(|symbol| symbol.name().is_ok_and(|name| name.contains(part)));
+        found.map(|symbol| symbol.size()).ok_or_else(|| anyhow!("there is no symbol {part}"))
+    })
+}
+
+/// Bytes of flash that an image fills: code, constants and initial values.
+pub(crate) fn flash_bytes(path: &Path) -> Result<u64> {
+    read(path, |file| {
+        Ok(file.sections().filter(|section| is_in_flash(section.flags())).map(|section| section.size()).sum())
+    })
+}
+
+/// Sections that are loaded and have bytes in the file.
+fn is_in_flash(flags: SectionFlags) -> bool {
+    match flags {
+        SectionFlags::Elf { sh_type, sh_flags } => sh_flags.contains(SHF_ALLOC) && sh_type != SHT_NOBITS,
+        _ => false,
+    }
+}
+
+fn read<T>(path: &Path, look: impl FnOnce(&File<'_>) -> Result<T>) -> Result<T> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = File::parse(&*bytes).with_context(|| format!("{} is no image", path.display()))?;
+    look(&file).with_context(|| format!("in {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_program_has_symbols_and_bytes() {
+        let program = std::env::current_exe().expect("a running program");
+        assert!(symbols(&program).expect("an image").iter().any(|name| name == "main"));
+        assert!(symbol_bytes(&program, "this_program_has_symbols").expect("a symbol") > 0);
+        let flash = flash_bytes(&program).expect("an image");
+        assert!(flash > 0 && flash < fs::metadata(&program).expect("a file").len());
+    }
+
+    #[test]
+    fn a_text_is_no_image() {
+        let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        assert!(symbols(&text).expect_err("no image").to_string().contains("is no image"));
+    }
+}

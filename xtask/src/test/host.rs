@@ -1,0 +1,47 @@
+//! Stages that run on this machine alone.
+
+use anyhow::Result;
+
+use crate::image;
+use crate::shell::Shell;
+
+pub(super) fn formatting() -> Result<String> {
+    Shell::cargo("fmt --all --check").run()?;
+    Shell::cargo("fmt --check").in_folder(image::FOLDER).run()?;
+    Ok(String::new())
+}
+
+pub(super) fn lints() -> Result<String> {
+    Shell::cargo("clippy --quiet --release --workspace --all-targets -- -D warnings").run()?;
+    Ok(String::new())
+}
+
+pub(super) fn tests() -> Result<String> {
+    let printed = Shell::cargo("test --quiet --release --workspace --no-fail-fast").run()?;
+    let passed = |line: &str| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<u32>().ok();
+    Ok(format!("{} tests", printed.lines().filter_map(passed).sum::<u32>()))
+}
+
+pub(super) fn documentation() -> Result<String> {
+    Shell::cargo("doc --quiet --release --no-deps --workspace --keep-going")
+        .variable("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    Ok(String::new())
+}
+
+pub(super) fn features() -> Result<String> {
+    let combinations =
+        ["float", "quantized", "float,quantized", "float,defmt", "quantized,defmt", "std", "std,defmt"];
+    for features in combinations {
+        Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
+            .argument(features)
+            .words("-- -D warnings")
+            .run()?;
+    }
+    for kind in image::KINDS {
+        Shell::cargo("test --quiet --release -p quaver --lib checkpoint --no-default-features --features")
+            .argument(kind)
+            .run()?;
+    }
+    Ok(format!("{} combinations", combinations.len()))
+}
