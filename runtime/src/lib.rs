@@ -104,7 +104,6 @@ mod encode;
 #[cfg(feature = "float")]
 mod float;
 mod format;
-mod inputs;
 pub mod likelihood;
 mod limits;
 mod models;
@@ -114,9 +113,11 @@ pub mod noise;
 mod quantized;
 mod random;
 mod spec;
+mod step_io;
 
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State, Surprise,
+    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State,
+    Surprise, arena_words,
 };

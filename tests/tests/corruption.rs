@@ -1,6 +1,8 @@
 //! Damaged checkpoints: each gives an error that names what is wrong, never a panic and never another model.
 
-use quaver::checkpoint::{Activation, CellKind, Contents, MAX_WIDTH, UnitNoise, WeightFormat, write};
+use quaver::checkpoint::{
+    Activation, CellKind, Contents, MAX_WIDTH, UnitNoise, WeightFormat, WriteError, write,
+};
 use quaver::{Error, Model};
 use quaver_tests::golden::{Architecture, cases, randomise};
 use quaver_tests::numbers::Numbers;
@@ -76,24 +78,28 @@ fn errors_name_the_field() {
         change(&mut contents);
         write(&contents).expect_err("an invalid model")
     };
-    let says = |message: String, words: &[&str]| {
+    let names = |error: WriteError, words: &[&str]| {
+        let message = error.to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message:?} should name {words:?}");
     };
-    says(refused(|c| c.layers[0].bias[1] = f32::NAN), &["layer 0", "bias"]);
-    says(refused(|c| c.layers[0].weight_var[0] = f32::INFINITY), &["layer 0", "deviation_scale"]);
-    says(refused(|c| c.layers[0].weight.truncate(5)), &["layer 0", "weight", "18", "5"]);
-    says(refused(|c| c.input_scaler.std_dev[2] = 0.0), &["scaler", "input_std"]);
-    says(refused(|c| c.noise_var[0] = -1.0), &["output layer", "noise_var"]);
-    says(refused(|c| c.calibration[0] = f32::NAN), &["output layer", "calibration"]);
-    says(refused(|c| c.spec.layers[0].units = 0), &["layer 0"]);
-    says(refused(|c| c.spec.inputs = MAX_WIDTH + 1), &["input_mean"]);
-    says(
+    names(refused(|c| c.layers[0].bias[1] = f32::NAN), &["layer 0", "bias"]);
+    names(refused(|c| c.layers[0].weight_var[0] = f32::INFINITY), &["layer 0", "std_dev_scale"]);
+    names(refused(|c| c.layers[0].weight.truncate(5)), &["layer 0", "weight", "18", "5"]);
+    names(refused(|c| c.input_scaler.std_dev[2] = 0.0), &["scaler", "input_std_dev"]);
+    names(refused(|c| c.noise_var[0] = -1.0), &["output layer", "noise_var"]);
+    names(refused(|c| c.calibration[0] = f32::NAN), &["output layer", "calibration"]);
+    names(refused(|c| c.spec.layers[0].units = 0), &["layer 0"]);
+    names(refused(|c| c.spec.inputs = MAX_WIDTH + 1), &["input_mean"]);
+    names(
         refused(|c| c.spec.layers[0].input_noise = UnitNoise::Dropout { keep: 0.0 }),
         &["input_noise", "(0, 1]"],
     );
-    says(refused(|c| c.spec.output.variance_scale = f32::NAN), &["output layer", "variance_scale"]);
-    says(refused(|c| c.input_names.truncate(2)), &["input_names"]);
-    says(refused(|c| c.output_names = vec![String::from("two\nlines"), String::from("b")]), &["two\\nlines"]);
+    names(refused(|c| c.spec.output.variance_scale = f32::NAN), &["output layer", "variance_scale"]);
+    names(refused(|c| c.input_names.truncate(2)), &["input_names"]);
+    names(
+        refused(|c| c.output_names = vec![String::from("two\nlines"), String::from("b")]),
+        &["two\\nlines"],
+    );
 }
 
 #[test]

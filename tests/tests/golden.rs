@@ -7,7 +7,7 @@ use quaver::checkpoint::{
     Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target,
     UnitNoise, WeightFormat,
 };
-use quaver_tests::{Case, golden, golden_latent};
+use quaver_tests::{Case, golden, golden_latent, replay};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
@@ -38,6 +38,15 @@ fn every_case_has_its_own_name_and_every_model_its_own_answer() {
     for (name, hash) in lines.iter().filter_map(|line| line.split_once(" steps=")) {
         let model = name.rsplit_once('-').map_or(name, |(model, _)| model);
         assert_eq!(models.insert(hash, model).unwrap_or(model), model, "{hash}");
+    }
+}
+
+/// The size of an arena as a constant of the bytes is the one that a loaded model reports.
+#[test]
+fn arenas_have_the_size_that_their_bytes_imply() {
+    for case in every_case() {
+        let loaded = replay::words(&case.model).expect("a case loads")[0];
+        assert_eq!(quaver::arena_words(&case.model), loaded, "{}", case.name);
     }
 }
 

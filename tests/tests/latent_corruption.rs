@@ -83,7 +83,7 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
     let refused = |architecture: LatentArchitecture, change: fn(&mut Networks), words: &[&str]| {
         let mut networks = networks(architecture);
         change(&mut networks);
-        let message = networks.write().expect_err("an invalid model");
+        let message = networks.write().expect_err("an invalid model").to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message:?} should name {words:?}");
     };
     let [storn, vosp] = both();

@@ -2,24 +2,87 @@
 
 use core::ops::Range;
 
-use crate::spec::{CellKind, ModelSpec};
+use super::built_in;
+use crate::format::{AffineShape, Decoder, unchecked_sections};
+use crate::spec::{CellKind, Layout, ModelSpec};
+
+/// Words of RAM per unit: for h, and for its whole state.
+const fn unit_words(layout: Layout, cell: CellKind) -> (usize, usize) {
+    dispatch!(layout, backend => backend::unit_words(cell))
+}
+
+/// Words of scratch for the input of one affine map.
+const fn scratch_words(shape: AffineShape) -> usize {
+    dispatch!(shape.layout, backend => backend::scratch_words(shape))
+}
+
+/// Sizes of a network that determine the memory of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NetworkMemory {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    /// Words of the recurrent state.
+    pub(crate) recurrent: usize,
+    /// Words of scratch.
+    pub(crate) scratch: usize,
+}
+
+impl NetworkMemory {
+    /// Words of a stream of this network alone: state, prediction and residuals, scratch.
+    pub(crate) const fn arena_words(self) -> usize {
+        self.recurrent + 4 * self.outputs + self.scratch
+    }
+
+    /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its backend is not built
+    /// in; nothing else is checked.
+    pub(crate) const fn of_checkpoint(bytes: &[u8]) -> Option<Self> {
+        let Some((header, _)) = unchecked_sections(bytes) else { return None };
+        let mut decoder = Decoder::new(header);
+        let sizes = decoder.sizes();
+        let (format, layout) = (sizes.weight_format, sizes.layout);
+        let (mut recurrent, mut scratch, mut inputs) = (0, 0, sizes.inputs as usize);
+        let mut layers = decoder.layer_count();
+        while layers > 0 {
+            let layer = decoder.layer();
+            recurrent += unit_words(layout, layer.cell).1 * layer.units as usize;
+            let words = scratch_words(AffineShape::layer(format, layout, inputs, &layer));
+            scratch = if words > scratch { words } else { scratch };
+            inputs = layer.units as usize;
+            layers -= 1;
+        }
+        let rows = sizes.outputs as usize * sizes.likelihood.rows();
+        let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
+        scratch = if words > scratch { words } else { scratch };
+        let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
+        if decoder.is_sound() && built_in(layout).0 {
+            Some(NetworkMemory { inputs, outputs, recurrent, scratch })
+        } else {
+            None
+        }
+    }
+}
 
 impl ModelSpec {
-    /// Words of RAM per unit: for h, and for its whole state.
-    fn unit_words(&self, cell: CellKind) -> (usize, usize) {
-        dispatch!(self.layout, backend => backend::unit_words(cell))
+    /// Sizes that determine the memory of a stream.
+    pub(crate) fn memory(&self) -> NetworkMemory {
+        NetworkMemory {
+            inputs: self.inputs.into(),
+            outputs: self.outputs.into(),
+            recurrent: self.recurrent_words(),
+            scratch: self.scratch_words(),
+        }
     }
 
     /// Words of RAM for the recurrent state.
     #[inline(never)] // once in flash, not once per caller
     pub fn recurrent_words(&self) -> usize {
-        self.layers.iter().map(|layer| self.unit_words(layer.cell).1 * usize::from(layer.units)).sum()
+        self.layers.iter().map(|layer| unit_words(self.layout, layer.cell).1 * usize::from(layer.units)).sum()
     }
 
     /// Range of the last layer's h in the recurrent state.
     pub(crate) fn last_units(&self) -> Range<usize> {
         let (h, all) = self.layers.last().map_or((0, 0), |layer| {
-            let (h, all) = self.unit_words(layer.cell);
+            let (h, all) = unit_words(self.layout, layer.cell);
             (h * usize::from(layer.units), all * usize::from(layer.units))
         });
         let start = self.recurrent_words().saturating_sub(all);
@@ -39,12 +102,11 @@ impl ModelSpec {
 
     /// Words of scratch: the noisy input of the widest affine map.
     pub(crate) fn scratch_words(&self) -> usize {
-        let words = |shape| dispatch!(self.layout, backend => backend::scratch_words(shape));
-        self.shapes().map(words).max().unwrap_or(0)
+        self.shapes().map(scratch_words).max().unwrap_or(0)
     }
 
     /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its [`Arena`](crate::Arena).
     pub fn arena_words(&self) -> usize {
-        self.recurrent_words() + 4 * usize::from(self.outputs) + self.scratch_words()
+        self.memory().arena_words()
     }
 }

@@ -20,6 +20,7 @@ macro_rules! dispatch {
 #[cfg(not(feature = "quantized"))]
 macro_rules! dispatch {
     ($layout:expr, $backend:ident => $result:expr) => {{
+        let _ = $layout;
         use crate::float as $backend;
         $result
     }};
@@ -28,6 +29,7 @@ macro_rules! dispatch {
 #[cfg(not(feature = "float"))]
 macro_rules! dispatch {
     ($layout:expr, $backend:ident => $result:expr) => {{
+        let _ = $layout;
         use crate::quantized as $backend;
         $result
     }};
@@ -37,7 +39,18 @@ mod memory;
 mod payload;
 mod step;
 
+pub(crate) use memory::NetworkMemory;
 #[cfg(feature = "write")]
 pub(crate) use payload::encode_affine;
 pub(crate) use payload::{check_payload, check_spec};
 pub(crate) use step::{layers, read_units, restore_state, save_state, step};
+
+use crate::spec::Layout;
+
+/// Whether the backend of a layout is built in, and the cargo feature that enables it.
+const fn built_in(layout: Layout) -> (bool, &'static str) {
+    match layout {
+        Layout::Float => (cfg!(feature = "float"), "float"),
+        Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "quantized"), "quantized"),
+    }
+}

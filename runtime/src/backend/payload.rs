@@ -1,5 +1,6 @@
 //! The payload of a checkpoint: vectors of every model, affine maps of its backend.
 
+use super::built_in;
 use crate::format::{AffineShape, Cursor, Error, Part, Vector, aligned, vector};
 use crate::spec::{Layout, ModelSpec};
 
@@ -9,12 +10,9 @@ pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
     dispatch!(spec.layout, backend => backend::check_spec(spec))
 }
 
-/// Whether this program has the backend of a layout.
+/// An error unless the backend of a layout is built in.
 fn check_built_in(layout: Layout) -> Result<(), Error> {
-    let (built_in, feature) = match layout.is_quantized() {
-        true => (cfg!(feature = "quantized"), "quantized"),
-        false => (cfg!(feature = "float"), "float"),
-    };
+    let (built_in, feature) = built_in(layout);
     if built_in { Ok(()) } else { Err(Error::NotBuiltIn { feature }) }
 }
 
@@ -67,9 +65,9 @@ mod tests {
     #[test]
     fn a_layout_without_its_backend_is_refused_and_the_feature_named() {
         for layout in [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean] {
-            let (built_in, feature) = match layout {
-                Layout::Float => (cfg!(feature = "float"), "float"),
-                Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "quantized"), "quantized"),
+            let (built_in, feature) = match layout.is_quantized() {
+                true => (cfg!(feature = "quantized"), "quantized"),
+                false => (cfg!(feature = "float"), "float"),
             };
             let expected = if built_in { Ok(()) } else { Err(Error::NotBuiltIn { feature }) };
             assert_eq!(check_built_in(layout), expected, "{layout:?}");

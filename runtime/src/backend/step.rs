@@ -1,8 +1,8 @@
 //! One step of a network, and its state.
 
 use crate::format::Cursor;
-use crate::inputs::{InputPairs, StepIo};
 use crate::spec::ModelSpec;
+use crate::step_io::{InputPairs, StepIo};
 
 /// Advances a network by one sample: all layers, then the rows of the output map. `weights` is the payload from the first layer
 /// on.

@@ -5,9 +5,9 @@ use super::format::{AffineView, Group};
 use super::kernels::{self, NoisyInput};
 use super::scratch::Scratch;
 use crate::format::Cursor;
-use crate::inputs::InputPairs;
 use crate::moments::Moments;
 use crate::spec::{CellKind, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise};
+use crate::step_io::InputPairs;
 
 /// Advances every layer by one sample.
 #[inline(never)] // a step is short of stack, not of calls

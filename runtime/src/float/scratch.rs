@@ -3,10 +3,10 @@
 use super::cells::Units;
 use super::kernels::NoisyInput;
 use crate::arena::copy;
-use crate::inputs::InputPairs;
 use crate::moments::Moments;
 use crate::noise;
 use crate::spec::{ModelSpec, UnitNoise};
+use crate::step_io::InputPairs;
 
 /// Means, then variances, of the input of the affine map at work.
 pub(super) struct Scratch<'s> {

@@ -35,9 +35,12 @@ impl Kind {
     /// let bytes = quaver::include_checkpoint!("../../examples/grip_force.qvr");
     /// assert_eq!(Kind::of(bytes), Some(Kind::Predictor));
     /// ```
-    pub fn of(bytes: &[u8]) -> Option<Self> {
-        let magic = bytes.first_chunk::<4>()?;
-        [Kind::Predictor, Kind::Latent].into_iter().find(|kind| kind.magic() == *magic)
+    pub const fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes.first_chunk() {
+            Some(b"QVER") => Some(Kind::Predictor),
+            Some(b"QVLS") => Some(Kind::Latent),
+            _ => None,
+        }
     }
 }
 
@@ -59,6 +62,20 @@ impl<'m> Frame<'m> {
         validate::zeros(padding, Part::Preamble, "header padding")?;
         let payload = cursor.rest().get(..payload_bytes).unwrap_or_default();
         Ok(Frame { header, payload, crc })
+    }
+}
+
+/// Header and payload of a checkpoint without checking it; `None` if it is too short. For constants: a checksum over a large
+/// model would exceed the limits of compile-time evaluation.
+pub(crate) const fn unchecked_sections(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let Some([_, _, _, _, _, _, _, _, h0, h1, h2, h3, _, _, _, _]) = bytes.first_chunk::<PREAMBLE>() else {
+        return None;
+    };
+    let header_bytes = u32::from_le_bytes([*h0, *h1, *h2, *h3]) as usize;
+    let (_, sections) = bytes.split_at(PREAMBLE);
+    match sections.split_at_checked(aligned(header_bytes)) {
+        Some((header, payload)) => Some((header.split_at(header_bytes).0, payload)),
+        None => None,
     }
 }
 

@@ -24,13 +24,15 @@ pub(crate) use decode::{Decoder, decode_header, decode_latent_header};
 pub(crate) use encode::{encode_header, encode_latent_header};
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
-pub(crate) use frame::Frame;
 pub use frame::Kind;
+pub(crate) use frame::{Frame, unchecked_sections};
 #[cfg(feature = "write")]
 pub(crate) use frame::{extend_padded, framed, le_bytes};
 pub(crate) use header::{Header, LatentHeader};
 pub(crate) use shape::{AffineShape, aligned};
-pub(crate) use validate::{Limits, check, names, numbers, spec, vector, zeros};
+#[cfg(feature = "float")]
+pub(crate) use validate::{Limits, numbers};
+pub(crate) use validate::{check, names, spec, vector, zeros};
 pub(crate) use vector::Vector;
 #[cfg(feature = "write")]
 pub use write_error::WriteError;

@@ -1,6 +1,6 @@
 //! Shapes of affine maps, derived from the architecture.
 
-use crate::spec::{LayerSpec, Layout, ModelSpec, OutputMode, WeightFormat};
+use crate::spec::{LayerSpec, Layout, ModelSpec, OutputMode, OutputSpec, WeightFormat};
 
 /// Sections start at multiples of this many bytes, counted from the start of the file.
 const ALIGNMENT: usize = 16;
@@ -28,6 +28,48 @@ pub(crate) struct AffineShape {
     pub(crate) propagates: bool,
 }
 
+impl AffineShape {
+    /// Shape of the map of a layer with this number of inputs.
+    pub(crate) const fn layer(
+        format: WeightFormat,
+        layout: Layout,
+        inputs: usize,
+        layer: &LayerSpec,
+    ) -> Self {
+        let (units, gates) = (layer.units as usize, layer.cell.gates());
+        AffineShape {
+            rows: units * gates,
+            gates,
+            cols: inputs + if layer.cell.is_recurrent() { units } else { 0 },
+            inputs,
+            format,
+            layout,
+            weight_variance: layer.weight_variance,
+            propagates: !matches!(layout, Layout::Mean),
+        }
+    }
+
+    /// Shape of an output map of this size.
+    pub(crate) const fn output(
+        format: WeightFormat,
+        layout: Layout,
+        [rows, cols]: [usize; 2],
+        output: &OutputSpec,
+    ) -> Self {
+        let propagates = matches!(output.mode, OutputMode::Propagating);
+        AffineShape {
+            rows,
+            gates: 1,
+            cols,
+            inputs: 0,
+            format,
+            layout,
+            weight_variance: output.weight_variance,
+            propagates: propagates && !matches!(layout, Layout::Mean),
+        }
+    }
+}
+
 impl ModelSpec {
     /// Shapes of the layers' affine maps, input side first.
     pub(crate) fn layer_shapes(&self) -> impl Iterator<Item = AffineShape> + '_ {
@@ -36,32 +78,15 @@ impl ModelSpec {
 
     #[inline(never)] // called in many places
     pub(crate) fn layer_shape(&self, index: usize, layer: &LayerSpec) -> AffineShape {
-        let (inputs, units) = (self.layer_inputs(index), usize::from(layer.units));
-        AffineShape {
-            rows: units * layer.cell.gates(),
-            gates: layer.cell.gates(),
-            cols: inputs + if layer.cell.is_recurrent() { units } else { 0 },
-            inputs,
-            format: self.weight_format,
-            layout: self.layout,
-            weight_variance: layer.weight_variance,
-            propagates: self.layout != Layout::Mean,
-        }
+        AffineShape::layer(self.weight_format, self.layout, self.layer_inputs(index), layer)
     }
 
     /// Shape of the output map.
     #[inline(never)]
     pub(crate) fn output_shape(&self) -> AffineShape {
-        AffineShape {
-            rows: usize::from(self.outputs) * self.likelihood.rows(),
-            gates: 1,
-            cols: self.layer_inputs(self.layers.len()),
-            inputs: 0,
-            format: self.weight_format,
-            layout: self.layout,
-            weight_variance: self.output.weight_variance,
-            propagates: self.layout != Layout::Mean && self.output.mode == OutputMode::Propagating,
-        }
+        let (rows, cols) =
+            (usize::from(self.outputs) * self.likelihood.rows(), self.layer_inputs(self.layers.len()));
+        AffineShape::output(self.weight_format, self.layout, [rows, cols], &self.output)
     }
 
     /// Shapes of all affine maps: the layers', then the output map's.

@@ -3,6 +3,7 @@
 mod emitter;
 mod input;
 mod latent;
+mod memory;
 mod model;
 mod outputs;
 mod prediction;
@@ -11,6 +12,7 @@ mod row_step;
 mod state;
 
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
+pub use memory::arena_words;
 pub use model::Model;
 pub use prediction::{Output, Prediction, Surprise};
 pub use predictor::Predictor;

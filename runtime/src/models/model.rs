@@ -10,9 +10,9 @@ use crate::arena::Arena;
 use crate::backend;
 use crate::checkpoint::Checkpoint;
 use crate::format::{Cursor, Error, F32s, Vector};
-use crate::inputs::InputPairs;
 use crate::moments::Moments;
 use crate::spec::{Likelihood, ModelSpec, Target};
+use crate::step_io::InputPairs;
 
 /// A loaded model: weights in flash, shared by any number of streams.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use super::emitter::Emitter;
 use super::input::{RawRow, ResidualBase};
-use crate::inputs::{InputPairs, StepIo};
 use crate::moments::Moments;
+use crate::step_io::{InputPairs, StepIo};
 
 /// What a model reads and writes for one sample; without a row, for the prediction of the first one.
 pub(super) struct RowStep<'i, 'p> {

@@ -20,7 +20,9 @@
 use super::Moments;
 #[cfg(feature = "float")]
 use super::elementary::exp2;
-use super::scalar::{FittedScalar, Scalar};
+use super::scalar::FittedScalar;
+#[cfg(feature = "float")]
+use super::scalar::Scalar;
 use core::f32::consts::{LOG2_E, PI};
 
 /// Where the coordinate z ends. Beyond, the variance is below 3·10⁻⁷, and the corrections may stay as they are.

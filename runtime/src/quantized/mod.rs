@@ -4,13 +4,13 @@
 //! `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a sample). Its functions have the
 //! names of those of `float`; `backend` chooses between the two.
 
+mod activations;
 mod arithmetic;
 mod cells;
 #[cfg(feature = "write")]
 mod encode;
 mod fixed;
 mod format;
-mod input;
 mod kernels;
 mod moments;
 mod network;

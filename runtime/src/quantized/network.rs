@@ -1,15 +1,15 @@
 //! The walk of one sample through layers and output map, in integers from the first layer's input to the output map's rows.
 
+use super::activations::Activations;
 use super::cells::{GroupMoments, elman_step, group_means, group_moments, lstm_step};
 use super::fixed::{BlockFloat, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS};
 use super::format::QuantizedView;
-use super::input::Activations;
 use super::kernels::QuantizedInput;
 use super::moments::{sigmoid_mean, tanh};
 use crate::format::Cursor;
-use crate::inputs::InputPairs;
 use crate::moments::Moments;
 use crate::spec::{CellKind, Likelihood, ModelSpec, UnitNoise};
+use crate::step_io::InputPairs;
 
 /// Advances every layer by one sample.
 #[inline(never)] // a step is short of stack, not of calls

@@ -74,7 +74,7 @@ pub fn encode(
         contents.calibration = factors.to_vec();
     }
     contents.spec.layout = layout;
-    contents.usage = usage.to_vec();
+    contents.gram = usage.to_vec();
     quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 

@@ -42,7 +42,7 @@ fn noisy_group<const ROWS: usize>(
 ) {
     for first in (0..group.lanes).step_by(ROWS) {
         let rows = kernels::moments::<ROWS>(group, first, layer.input);
-        for ((mean, var), a) in h.from_unit(group.unit + first).zip(rows) {
+        for ((mean, var), a) in h.units_from(group.unit + first).zip(rows) {
             let y = activation(function, layer.form, a);
             let unit = Moments::limited(Moments { var: layer.variance_scale * y.var, ..y });
             (*mean, *var) = (unit.mean, unit.var);
@@ -59,7 +59,7 @@ fn deterministic_group<const ROWS: usize>(
 ) {
     for first in (0..group.lanes).step_by(ROWS) {
         let rows = kernels::means::<ROWS>(group, first, layer.input.mean);
-        for ((mean, var), a) in h.from_unit(group.unit + first).zip(rows) {
+        for ((mean, var), a) in h.units_from(group.unit + first).zip(rows) {
             (*mean, *var) = (limited_mean(deterministic_activation(function, a)), 0.0);
         }
     }

@@ -49,9 +49,10 @@ fn noisy_group<const ROWS: usize>(
     for first in (0..group.lanes).step_by(ROWS) {
         let rows = |gate| kernels::moments::<ROWS>(group, gate * group.lanes + first, layer.input);
         let [input, forget, candidate, output] = GATES.map(rows);
-        let units = h.from_unit(group.unit + first).zip(c.from_unit(group.unit + first));
-        for (lane, ((h_mean, h_var), (c_mean, c_var))) in units.take(ROWS).enumerate() {
-            let gates = [input[lane], forget[lane], candidate[lane], output[lane]];
+        let units = h.units_from(group.unit + first).zip(c.units_from(group.unit + first));
+        let gates = input.iter().zip(&forget).zip(candidate.iter().zip(&output));
+        for (((h_mean, h_var), (c_mean, c_var)), ((i, f), (g, o))) in units.zip(gates) {
+            let gates = [*i, *f, *g, *o];
             let (unit, cell) = unit_step(layer.form, gates, Moments { mean: *c_mean, var: *c_var });
             (*h_mean, *h_var) = (unit.mean, layer.variance_scale * unit.var);
             (*c_mean, *c_var) = (cell.mean, cell.var);
@@ -79,9 +80,10 @@ fn deterministic_group<const ROWS: usize>(
     for first in (0..group.lanes).step_by(ROWS) {
         let rows = |gate| kernels::means::<ROWS>(group, gate * group.lanes + first, layer.input.mean);
         let [input, forget, candidate, output] = GATES.map(rows);
-        let units = h.from_unit(group.unit + first).zip(c.from_unit(group.unit + first));
-        for (lane, ((h_mean, h_var), (c_mean, _))) in units.take(ROWS).enumerate() {
-            let gates = [input[lane], forget[lane], candidate[lane], output[lane]];
+        let units = h.units_from(group.unit + first).zip(c.units_from(group.unit + first));
+        let gates = input.iter().zip(&forget).zip(candidate.iter().zip(&output));
+        for (((h_mean, h_var), (c_mean, _)), ((i, f), (g, o))) in units.zip(gates) {
+            let gates = [*i, *f, *g, *o];
             (*h_mean, *c_mean) = deterministic_unit_step(gates, *c_mean);
             *h_var = 0.0;
         }

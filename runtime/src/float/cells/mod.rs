@@ -59,7 +59,7 @@ impl<'a> Units<'a> {
     }
 
     /// Means and variances of the units from `first` on.
-    fn from_unit(&mut self, first: usize) -> impl Iterator<Item = (&mut f32, &mut f32)> {
+    fn units_from(&mut self, first: usize) -> impl Iterator<Item = (&mut f32, &mut f32)> {
         let (mean, var) = (self.mean.get_mut(first..), self.var.get_mut(first..));
         mean.unwrap_or_default().iter_mut().zip(var.unwrap_or_default())
     }

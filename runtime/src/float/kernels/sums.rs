@@ -26,11 +26,13 @@ pub(super) fn sums<W: Copy, const ROWS: usize>(
         weights.as_chunks().0.iter().zip(input).for_each(|(weights, x)| add(weights, *x));
         return sums;
     }
-    let columns = weights.get(first..).unwrap_or_default().chunks(rows.max(1));
-    for (column, x) in columns.zip(input) {
+    // Not `chunks`: compiled for size, its division by `rows` may keep a check for zero.
+    let mut rest = weights.get(first..).unwrap_or_default();
+    for x in input {
         // Every column has that many rows left: groups are complete.
-        let Some(weights) = column.first_chunk::<ROWS>() else { break };
+        let Some(weights) = rest.first_chunk::<ROWS>() else { break };
         add(weights, *x);
+        rest = rest.get(rows..).unwrap_or_default();
     }
     sums
 }

@@ -6,8 +6,8 @@
 mod average;
 mod decoder_input;
 mod denoiser;
-mod inputs;
 mod model;
+mod network_inputs;
 mod rollouts;
 mod sampler;
 mod saved;
@@ -16,5 +16,6 @@ mod steps;
 
 pub use denoiser::Denoiser;
 pub use model::LatentModel;
+pub(super) use model::latent_words;
 pub use rollouts::Rollouts;
 pub use sampler::{FeedMode, Sampler};

@@ -1,6 +1,7 @@
 //! A loaded latent model and the memory it takes.
 
 use super::state::LatentState;
+use crate::backend::NetworkMemory;
 use crate::checkpoint::LatentCheckpoint;
 use crate::format::{Error, Part};
 use crate::models::Model;
@@ -71,18 +72,7 @@ impl<'m> LatentModel<'m> {
     /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its [`Arena`](crate::Arena).
     #[inline(never)]
     pub fn arena_words(&self) -> usize {
-        let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
-        let remembered = match self.spec.family {
-            Family::Storn => generative.recurrent_words(),
-            Family::Vosp => 0,
-        };
-        recognition.recurrent_words()
-            + remembered
-            + generative.recurrent_words()
-            + 2 * usize::from(generative.inputs)
-            + usize::from(self.spec.latents)
-            + (4 + self.averaged_lists()) * self.channels()
-            + self.scratch_words()
+        latent_words(&self.spec, self.recognition.spec().memory(), self.generative.spec().memory())
     }
 
     /// Numbers in a saved stream: its recurrent state, and for a denoiser its last estimate.
@@ -104,7 +94,7 @@ impl<'m> LatentModel<'m> {
 
     /// Slices of one number per channel in which moments over draws are accumulated.
     pub(super) fn averaged_lists(&self) -> usize {
-        if matches!(self.spec.forecast, Forecast::Draws { .. }) { 3 } else { 0 }
+        averaged_lists(&self.spec)
     }
 
     /// Words of scratch: the networks take turns.
@@ -132,5 +122,34 @@ impl<'m> LatentModel<'m> {
         let mut state = LatentState::carve(self, words)?;
         self.reset(&mut state);
         Ok(state)
+    }
+}
+
+/// Words of a stream: both networks' layers, a copy of the generative network's for lookahead, the decoder's input, prediction and
+/// residuals, averages over draws, and scratch, which the networks share.
+pub(in crate::models) const fn latent_words(
+    spec: &LatentSpec,
+    recognition: NetworkMemory,
+    generative: NetworkMemory,
+) -> usize {
+    let remembered = match spec.family {
+        Family::Storn => generative.recurrent,
+        Family::Vosp => 0,
+    };
+    let scratch =
+        if recognition.scratch > generative.scratch { recognition.scratch } else { generative.scratch };
+    recognition.recurrent
+        + remembered
+        + generative.recurrent
+        + 2 * generative.inputs
+        + spec.latents as usize
+        + (4 + averaged_lists(spec)) * recognition.inputs
+        + scratch
+}
+
+const fn averaged_lists(spec: &LatentSpec) -> usize {
+    match spec.forecast {
+        Forecast::Moments | Forecast::PosteriorMean => 0,
+        Forecast::Draws { .. } => 3,
     }
 }

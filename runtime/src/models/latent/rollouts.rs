@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 
-use super::inputs::{Inputs, Latents};
+use super::network_inputs::{Inputs, Latents};
 use super::sampler::{FeedMode, Sampler};
 use super::state::LatentState;
 use super::steps::network_step;

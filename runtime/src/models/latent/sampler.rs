@@ -2,8 +2,8 @@
 
 use rand_core::Rng;
 
-use super::inputs::{Inputs, Latents};
 use super::model::LatentModel;
+use super::network_inputs::{Inputs, Latents};
 use super::state::LatentState;
 use super::steps::network_step;
 use crate::arena::Arena;

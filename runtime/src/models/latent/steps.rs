@@ -2,8 +2,8 @@
 //!
 //! None is inlined, so that each exists once in flash.
 
-use super::inputs::{Inputs, Latents, NetworkStep};
 use super::model::LatentModel;
+use super::network_inputs::{Inputs, Latents, NetworkStep};
 use super::state::LatentState;
 use crate::arena::copy;
 use crate::backend;

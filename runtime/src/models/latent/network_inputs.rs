@@ -3,13 +3,13 @@
 //! One type for both networks and for every source, so that their layers exist once in flash.
 
 use super::decoder_input::DecoderInput;
-use crate::inputs::{InputPairs, StepIo};
 use crate::models::Model;
 use crate::models::emitter::Emitter;
 use crate::models::input::{RawRow, ResidualBase};
 use crate::models::outputs::Outputs;
 use crate::moments::{Moments, limited_mean};
 use crate::random::fixed_normal;
+use crate::step_io::{InputPairs, StepIo};
 
 /// How latents enter the generative network.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,10 @@ use super::arithmetic::to_integer;
 use super::fixed::{MIN_NARROWING, QuantizedUnit, VAR_BITS, WIDE_VAR_BITS};
 use super::format::{QuantParams, QuantizedView};
 use super::kernels::{NoiseScales, QuantizedInput, fill_pairs, narrow, pair};
-use crate::inputs::InputPairs;
 use crate::moments::Moments;
 use crate::noise::NoiseCoefficients;
 use crate::spec::UnitNoise;
+use crate::step_io::InputPairs;
 
 /// The input of an affine map while it is filled: pairs of means, then one word per variance.
 pub(super) struct Activations<'s> {
