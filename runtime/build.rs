@@ -13,7 +13,8 @@
 //! forces them.
 //!
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds
-//! everywhere. Kernels that the target cannot run are an error.
+//! everywhere. Kernels that the target cannot run are an error; under an operating system, where build scripts and
+//! tests of firmware run with its features, they are ignored.
 //!
 //! A script is needed because a stable compiler shows a crate neither the architecture of an Arm target nor its
 //! features: `thumbv7em-none-eabihf`, `thumbv8m.main-none-eabihf` and `armv7r-none-eabihf` have the same `cfg`.
@@ -102,6 +103,10 @@ pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Resul
         None => (default, largest),
     };
     let kernel = forced.unwrap_or(default);
+    let is_bare_metal = target.split('-').any(|part| part == "none");
+    if kernel > largest && !is_bare_metal {
+        return Ok(default);
+    }
     if kernel > largest {
         let (wanted, possible) = (kernel.name(), largest.name());
         return Err(format!(

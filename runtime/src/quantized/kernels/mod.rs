@@ -35,6 +35,9 @@ cfg_select! {
     }
 }
 
+/// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
+pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
+
 pub(super) use core_kernels::{dot, fill_pairs, lstm_units, narrow, tanh_units};
 pub(super) use fill::{NoiseScales, pair};
 pub(super) use input::QuantizedInput;
