@@ -87,6 +87,32 @@
 //! - `quantized` (default): the layouts `fast`, `small` and `mean`, in integers.
 //! - `std`: writing checkpoints. Brings both of the above.
 //! - `defmt`: `defmt::Format` for errors and predictions.
+//! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`: see below.
+//!
+//! # Kernels
+//!
+//! Quantized layouts have kernels in assembler, chosen by the target for which the crate is built:
+//!
+//! | target | kernels |
+//! |---|---|
+//! | `thumbv6m`, `thumbv8m.base` (Cortex-M0, M0+, M23) | `baseline`: dot products |
+//! | `thumbv7m` (M3) | `mainline`: whole layers |
+//! | `thumbv7em` (M4, M7) | `dsp`: whole layers, with DSP instructions |
+//! | `thumbv8m.main` (M33, M55, M85) | `mainline`; `dsp` if the compiler knows that the core has DSP instructions |
+//! | any other | `portable` |
+//!
+//! DSP instructions are optional in Armv8-M. For a core that has them (nRF53, nRF91, STM32H5, STM32U5, RP2350, any M55 or
+//! M85), say so in `.cargo/config.toml`, or turn on the feature `kernel-dsp`; a step then takes 2.5 times fewer instructions:
+//!
+//! ```toml
+//! [target.thumbv8m.main-none-eabihf]
+//! rustflags = ["-C", "target-cpu=cortex-m33"]
+//! ```
+//!
+//! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds for every target.
+//! Kernels that the target cannot run are an error; under an operating system, where build scripts and tests of firmware run
+//! with its features, they are ignored. All kernels give the same bits. They need a checkpoint at an address that
+//! is a multiple of four, which [`include_checkpoint!`] provides and [`Model::is_accelerated`] tells.
 #![no_std]
 #![warn(missing_docs)]
 

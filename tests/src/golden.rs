@@ -151,7 +151,7 @@ fn recipes() -> Vec<CaseSpec> {
         case_spec("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
         case_spec("elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], base, Rows::Plain),
         // A group of sixteen units and one of one: what a host takes on in vectors, and what is left.
-        case_spec("elman-rectifier", &[(CellKind::Elman(Activation::Relu), 17)], base, Rows::Plain),
+        case_spec("elman-relu", &[(CellKind::Elman(Activation::Relu), 17)], base, Rows::Plain),
         case_spec("lstm", &[(LSTM, 5)], base, Rows::Plain),
         // As many columns as take a kernel of eight blocks of eight more than one turn.
         case_spec("wide", &[(ELMAN, 62)], base, Rows::Plain),
@@ -187,7 +187,7 @@ fn recipes() -> Vec<CaseSpec> {
         case_spec("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
         case_spec("dense-tanh", &[(CellKind::Dense(Activation::Tanh), 7)], base, Rows::Plain),
         case_spec("dense-sigmoid", &[(CellKind::Dense(Activation::Sigmoid), 7)], base, Rows::Plain),
-        case_spec("dense-rectifier", &[(DENSE, 7)], base, Rows::Gaps),
+        case_spec("dense-relu", &[(DENSE, 7)], base, Rows::Gaps),
         case_spec("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Plain),
         case_spec("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Plain),
         case_spec("heteroscedastic-next", &[(ELMAN, 6)], scattered(next), Rows::Gaps),
