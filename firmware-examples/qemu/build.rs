@@ -1,5 +1,7 @@
 //! Chooses the memory map for the core, and what the images embed.
 //!
+//! The memory map is that of the machine that the target's runner starts; `QUAVER_MEMORY` names another file of `memory/`.
+//!
 //! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after row, NaN
 //! for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark such as
 //! `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
@@ -14,6 +16,9 @@ use quaver::{LatentModel, Model};
 use quaver_tests::replay::{self, Task};
 use quaver_tests::{Case, bench, gait, golden, golden_latent};
 
+/// The golden case that is replayed at several addresses.
+const MOVED: &str = "lstm-fast";
+
 /// Rows of noise for a model that comes without a stream.
 const NOISE_ROWS: usize = 16;
 
@@ -25,7 +30,15 @@ fn main() {
     embedded.line(chosen_stream(&chosen));
     embedded.line(measured_work(&chosen));
     embedded.group("CHOSEN", &[chosen]);
-    embedded.group("GOLDEN", &golden::cases());
+    let golden = golden::cases();
+    let moved = golden.iter().find(|case| case.name == MOVED).expect("the case that is moved is a golden one");
+    // Three bytes at most before the model, and as many behind it.
+    embedded.line(format!(
+        "/// Words of memory in which the model of [`ALIGNMENT`] can be moved.\npub const ALIGNMENT_WORDS: usize = {};",
+        moved.model.len().div_ceil(4) + 2
+    ));
+    embedded.group("ALIGNMENT", std::slice::from_ref(moved));
+    embedded.group("GOLDEN", &golden);
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("LATENT", &golden_latent::by_hand());
     let Embedded { out, source, .. } = embedded;
@@ -33,21 +46,34 @@ fn main() {
 }
 
 fn link(out: &Path) {
+    println!("cargo::rerun-if-changed=memory");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(armv8m_main)");
     let target = env::var("TARGET").expect("cargo sets TARGET");
+    if target.starts_with("thumbv8m.main") {
+        println!("cargo::rustc-cfg=armv8m_main");
+    }
     let map = match target.as_str() {
         "thumbv6m-none-eabi" => "microbit",
-        "thumbv7m-none-eabi" | "thumbv7em-none-eabihf" => "mps2",
-        "thumbv8m.main-none-eabihf" => "mps2-an505",
+        "thumbv7m-none-eabi" | "thumbv7em-none-eabi" | "thumbv7em-none-eabihf" => "mps2",
+        "thumbv8m.base-none-eabi" | "thumbv8m.main-none-eabi" | "thumbv8m.main-none-eabihf" => "mps2-an505",
         "riscv32imac-unknown-none-elf" => "virt",
+        other if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") => return link_on_host(other),
         other => panic!("no memory map for {other}: add one to memory/ and name it here"),
     };
+    let map = variable("QUAVER_MEMORY").unwrap_or_else(|| map.into());
     fs::copy(format!("memory/{map}.x"), out.join("memory.x")).expect("the memory map can be copied");
     println!("cargo::rustc-link-search={}", out.display());
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
     // The smallest core has 256 KB of flash at address 0: no room for padding to pages.
     println!("cargo::rustc-link-arg-bins=--nmagic");
-    println!("cargo::rerun-if-changed=memory");
-    println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// Images that begin at `_start` and have nothing of the host but copying of memory.
+fn link_on_host(target: &str) {
+    assert!(target.ends_with("linux-gnu"), "images can be linked for Linux with glibc, not for {target}");
+    println!("cargo::rustc-link-arg-bins=-nostartfiles");
+    println!("cargo::rustc-link-arg-bins=-lc");
 }
 
 /// The value of an environment variable on which the image depends.

@@ -79,8 +79,8 @@
 //!
 //! # Features
 //!
-//! A model runs in floating point or in integers, as its layout says ([`checkpoint::Layout`]). Both backends are built in by
-//! default; a board that knows its model leaves one out with `default-features = false` and saves flash. A model whose
+//! A model runs in floating point or in integers, as its layout determines ([`checkpoint::Layout`]). Both backends are built in by
+//! default; a board with a fixed model leaves one out with `default-features = false` and saves flash. A model whose
 //! backend is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
 //!
 //! - `float` (default): the layout `float`, in floating point.
@@ -89,6 +89,32 @@
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
 //! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.
+//! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`: see below.
+//!
+//! # Kernels
+//!
+//! Quantized layouts have kernels in assembler, chosen by the target for which the crate is built:
+//!
+//! | target | kernels |
+//! |---|---|
+//! | `thumbv6m`, `thumbv8m.base` (Cortex-M0, M0+, M23) | `baseline`: dot products |
+//! | `thumbv7m` (M3) | `mainline`: whole layers |
+//! | `thumbv7em` (M4, M7) | `dsp`: whole layers, with DSP instructions |
+//! | `thumbv8m.main` (M33, M55, M85) | `mainline`; `dsp` if the compiler knows that the core has DSP instructions |
+//! | any other | `portable` |
+//!
+//! DSP instructions are optional in Armv8-M. For a core that has them (nRF53, nRF91, STM32H5, STM32U5, RP2350, any M55 or
+//! M85), declare them in `.cargo/config.toml` or enable the feature `kernel-dsp`; a step then takes 2.5 times fewer instructions:
+//!
+//! ```toml
+//! [target.thumbv8m.main-none-eabihf]
+//! rustflags = ["-C", "target-cpu=cortex-m33"]
+//! ```
+//!
+//! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds for every target.
+//! Kernels that the target cannot run are an error; under an operating system, where build scripts and tests of firmware run
+//! with its features, they are ignored. All kernels give the same bits. They need a checkpoint at an address that
+//! is a multiple of four, which [`include_checkpoint!`] provides and [`Model::is_accelerated`] reports.
 #![no_std]
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -3,22 +3,20 @@
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
 //! - [`golden_latent`]: the same for denoiser, sampler and fan.
-//! - [`replay`]: from a case to its fingerprint, on host and board alike.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
 //! - [`bench`]: models of typical sizes, for instruction counts and memory.
-//! - [`fingerprint`]: sixty-four bits that stand for everything a stream of predictions said.
+//! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
 pub mod bench;
-pub mod fingerprint;
 pub mod gait;
 pub mod golden;
 pub mod golden_latent;
 pub mod latent;
 pub mod leg;
-pub mod numbers;
-pub mod replay;
+
+pub use quaver_streams::{fingerprint, numbers, replay};
 
 /// A model and the rows it is to see.
 #[derive(Clone, Debug)]

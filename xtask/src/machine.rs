@@ -5,47 +5,103 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::image;
 use crate::shell::Shell;
 
 /// A healthy image ends within seconds.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// A core and the machine that QEMU emulates around it.
+/// A core, the machine that QEMU emulates around it, and how images for it are built.
 #[derive(Debug)]
 pub(crate) struct Machine {
     /// What to call the core in tables.
     pub(crate) core: &'static str,
     /// What the compiler builds for.
     pub(crate) target: &'static str,
+    /// The kernels that the runtime must choose.
+    pub(crate) kernel: &'static str,
+    /// The feature that forces them, if the target alone does not decide so.
+    pub(crate) feature: Option<&'static str>,
+    /// The memory map, if it is not the target's usual one.
+    memory: Option<&'static str>,
     /// QEMU's program and the arguments that choose the machine.
     qemu: &'static str,
+    /// Whether it is there to test a choice of kernels alone. Golden streams run on it; it is neither measured
+    /// nor checked in any other way.
+    pub(crate) is_variant: bool,
+}
+
+impl Machine {
+    const fn new(core: &'static str, target: &'static str, kernel: &'static str, qemu: &'static str) -> Self {
+        Machine { core, target, kernel, feature: None, memory: None, qemu, is_variant: false }
+    }
+
+    const fn forced(self, feature: &'static str) -> Self {
+        Machine { feature: Some(feature), ..self }
+    }
+
+    const fn memory(self, memory: &'static str) -> Self {
+        Machine { memory: Some(memory), ..self }
+    }
+
+    const fn variant(self) -> Self {
+        Machine { is_variant: true, ..self }
+    }
 }
 
 /// Every machine that golden streams run on.
-pub(crate) const MACHINES: [Machine; 6] = [
-    Machine { core: "M0", target: "thumbv6m-none-eabi", qemu: "qemu-system-arm -machine microbit" },
-    Machine { core: "M3", target: "thumbv7m-none-eabi", qemu: "qemu-system-arm -machine mps2-an385" },
-    Machine { core: "M4F", target: "thumbv7em-none-eabihf", qemu: "qemu-system-arm -machine mps2-an386" },
-    Machine { core: "M7", target: "thumbv7em-none-eabihf", qemu: "qemu-system-arm -machine mps2-an500" },
-    Machine { core: "M33", target: "thumbv8m.main-none-eabihf", qemu: "qemu-system-arm -machine mps2-an505" },
-    Machine {
-        core: "RV32",
-        target: "riscv32imac-unknown-none-elf",
-        qemu: "qemu-system-riscv32 -machine virt -bios none",
-    },
+///
+/// QEMU's M33 of the image AN521 has neither DSP instructions nor a floating-point unit; that of AN505 has both.
+pub(crate) const MACHINES: [Machine; 10] = [
+    Machine::new("M0", "thumbv6m-none-eabi", "baseline", "qemu-system-arm -machine microbit"),
+    Machine::new("M3", "thumbv7m-none-eabi", "mainline", "qemu-system-arm -machine mps2-an385"),
+    Machine::new("M4", "thumbv7em-none-eabi", "dsp", "qemu-system-arm -machine mps2-an386").variant(),
+    Machine::new("M4 no DSP", "thumbv7em-none-eabi", "mainline", "qemu-system-arm -machine mps2-an386")
+        .forced("kernel-mainline")
+        .variant(),
+    Machine::new("M4F", "thumbv7em-none-eabihf", "dsp", "qemu-system-arm -machine mps2-an386"),
+    Machine::new("M7", "thumbv7em-none-eabihf", "dsp", "qemu-system-arm -machine mps2-an500"),
+    Machine::new("M33", "thumbv8m.main-none-eabihf", "dsp", "qemu-system-arm -machine mps2-an505"),
+    Machine::new("M33 no DSP", "thumbv8m.main-none-eabi", "mainline", "qemu-system-arm -machine mps2-an521")
+        .variant(),
+    Machine::new("M55", "thumbv8m.main-none-eabi", "dsp", "qemu-system-arm -machine mps3-an547")
+        .forced("kernel-dsp")
+        .memory("mps3-an547")
+        .variant(),
+    Machine::new(
+        "RV32",
+        "riscv32imac-unknown-none-elf",
+        "portable",
+        "qemu-system-riscv32 -machine virt -bios none",
+    ),
 ];
 
 /// The core that the firmware example is built for by default.
 pub(crate) const DEFAULT_TARGET: &str = "thumbv7em-none-eabihf";
 
-/// The targets of the machines, each once, in order.
+/// The machines that are measured and checked in every way.
+pub(crate) fn main_machines() -> impl Iterator<Item = &'static Machine> {
+    MACHINES.iter().filter(|machine| !machine.is_variant)
+}
+
+/// The targets of these machines, each once, in order.
 pub(crate) fn targets() -> Vec<&'static str> {
-    let mut targets: Vec<_> = MACHINES.iter().map(|machine| machine.target).collect();
+    let mut targets: Vec<_> = main_machines().map(|machine| machine.target).collect();
     targets.dedup();
     targets
 }
 
 impl Machine {
+    /// The command that builds an image for it.
+    pub(crate) fn build_command(&self, image: &str) -> Shell {
+        let build = image::build_command(image, self.target);
+        let build = self
+            .feature
+            .into_iter()
+            .fold(build, |build, feature| build.words("--features").argument(feature));
+        self.memory.into_iter().fold(build, |build, memory| build.variable("QUAVER_MEMORY", memory))
+    }
+
     /// Runs an image and returns what it printed.
     pub(crate) fn run(&self, elf: &Path) -> Result<String> {
         self.command(elf, "").run().with_context(|| format!("{} on {}", elf.display(), self.core))

@@ -8,6 +8,7 @@ mod deny;
 mod elf;
 mod files;
 mod image;
+mod kernels;
 mod layers;
 mod machine;
 mod package;

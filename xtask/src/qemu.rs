@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::machine::MACHINES;
 use crate::shell::{Shell, root};
-use crate::{image, table};
+use crate::{image, kernels, table};
 
 /// The images that hold the cases, in the order of the file.
 const IMAGES: [&str; 2] = ["golden", "golden_latent"];
@@ -50,7 +50,15 @@ fn replay_everywhere() -> Result<Vec<Answers>> {
     for machine in &MACHINES {
         let mut lines = Vec::new();
         for name in IMAGES {
-            lines.extend(parsed(&machine.run(&image::build(name, machine.target)?)?));
+            let image = image::path_of(&machine.build_command(name))?;
+            kernels::check_image(&image, machine.kernel)
+                .with_context(|| format!("{name} for {}", machine.core))?;
+            let printed = machine.run(&image)?;
+            if name == IMAGES[0] {
+                kernels::check_acceleration(&printed, machine.kernel)
+                    .with_context(|| format!("{name} on {}", machine.core))?;
+            }
+            lines.extend(parsed(&printed));
         }
         answers.push(Answers { machine: machine.core, lines });
     }

@@ -2,11 +2,8 @@
 
 use core::hint::black_box;
 
-use semihosting::println;
-
-use crate::fail;
-use crate::numbers::Numbers;
-use crate::replay::{Task, replay};
+use quaver_streams::numbers::Numbers;
+use quaver_streams::replay::Task;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
@@ -44,22 +41,5 @@ impl Job {
             row.iter_mut().zip(words).for_each(|(value, word)| *value = f32::from_le_bytes(*word));
             row
         })
-    }
-}
-
-/// Replays every job in turn and prints a fingerprint of what it said.
-pub fn print_fingerprints<const ARENA: usize, const FUTURES: usize, const ROW: usize>(jobs: &[Job]) {
-    for job in jobs {
-        let fingerprint = fingerprint::<ARENA, FUTURES, ROW>(job);
-        println!("{} steps={} hash={fingerprint:016X}", job.name, job.steps());
-    }
-}
-
-#[inline(never)] // the arena's stack frame is free again for the next case
-fn fingerprint<const ARENA: usize, const FUTURES: usize, const ROW: usize>(job: &Job) -> u64 {
-    let (mut arena, mut futures) = ([0.0; ARENA], [0.0; FUTURES]);
-    match replay(job.model, job.task, job.rows::<ROW>(), &mut arena, &mut futures) {
-        Ok(fingerprint) => fingerprint.value(),
-        Err(error) => fail(error),
     }
 }

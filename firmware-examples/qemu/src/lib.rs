@@ -1,7 +1,7 @@
 //! What the images share: the embedded models, their streams, and the way out.
 //!
-//! One body for every core. Nothing here knows which machine it runs on except the choice of start-up crate and,
-//! for the measuring image, [`meter`].
+//! One body for every core. Nothing here depends on the machine except the choice of start-up crate and, for the measuring
+//! image, [`meter`]. On a host only the images `step_only` and `latent_only` are built, to be linked and not run.
 
 #![no_std]
 
@@ -10,26 +10,15 @@ pub use cortex_m_rt::entry;
 #[cfg(target_arch = "riscv32")]
 pub use riscv_rt::entry;
 
-#[path = "../../../tests/src/fingerprint.rs"]
-pub mod fingerprint;
+#[cfg(armv8m_main)]
+mod armv8m;
 pub mod jobs;
+#[cfg(target_os = "none")]
 pub mod meter;
-#[path = "../../../tests/src/numbers.rs"]
-pub mod numbers;
-#[path = "../../../tests/src/replay.rs"]
-pub mod replay;
+#[cfg(target_os = "none")]
+mod report;
 
-use core::fmt::Display;
-
-use semihosting::{eprintln, process};
-
-/// Ends the emulation with success.
-pub fn done() -> ! {
-    process::exit(0)
-}
-
-/// Says why on the host's standard error and ends the emulation with failure.
-pub fn fail(reason: impl Display) -> ! {
-    eprintln!("{reason}");
-    process::exit(1)
-}
+#[cfg(armv8m_main)]
+pub use armv8m::load_acquire;
+#[cfg(target_os = "none")]
+pub use report::{done, fail, print_acceleration, print_fingerprints};

@@ -1,4 +1,4 @@
-//! The choice between the backends `float` and `quantized`: the only module that knows both.
+//! The choice between the backends `float` and `quantized`: the only module that imports both.
 //!
 //! Both have functions of the same names. [`dispatch`] picks the backend of a model's layout; a step does so once. Where only
 //! one backend is built in there is nothing to choose: [`check_spec`] has refused all other models.
@@ -43,7 +43,7 @@ pub(crate) use memory::NetworkMemory;
 #[cfg(feature = "write")]
 pub(crate) use payload::encode_affine;
 pub(crate) use payload::{check_payload, check_spec};
-pub(crate) use step::{layers, read_units, restore_state, save_state, step};
+pub(crate) use step::{is_accelerated, layers, read_units, restore_state, save_state, step};
 
 use crate::spec::Layout;
 

@@ -21,6 +21,11 @@ pub(crate) fn step(
     });
 }
 
+/// Whether a network's layers run in kernels in assembler. `weights` is as in [`step`].
+pub(crate) fn is_accelerated(spec: &ModelSpec, weights: &Cursor<'_>) -> bool {
+    dispatch!(spec.layout, backend => backend::is_accelerated(weights))
+}
+
 /// Advances the layers of a network by one sample, without computing its outputs.
 pub(crate) fn layers(
     spec: &ModelSpec,

@@ -12,7 +12,7 @@ use crate::format::{
 };
 use crate::spec::ModelSpec;
 
-/// Everything that a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
+/// Everything that a checkpoint holds, in full precision; [`write()`] quantises as the spec asks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents {
     /// The architecture.

@@ -19,3 +19,8 @@ pub(crate) use format::affine_bytes;
 pub(crate) use network::{layers, outputs};
 pub(crate) use state::{read_units, restore_state, save_state, scratch_words, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
+
+/// Floating point has no kernels in assembler.
+pub(crate) fn is_accelerated(_: &crate::format::Cursor<'_>) -> bool {
+    false
+}

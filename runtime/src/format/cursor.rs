@@ -23,6 +23,12 @@ impl<'m> Cursor<'m> {
         self.rest
     }
 
+    /// Whether this position is at an address that is a multiple of four.
+    #[cfg(feature = "quantized")]
+    pub(crate) fn is_word_aligned(&self) -> bool {
+        self.rest.as_ptr().cast::<u32>().is_aligned()
+    }
+
     /// The next section without its padding, and the padding.
     #[cfg_attr(not(feature = "std"), inline(never))] // small on a board, fast on a host
     pub(crate) fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {
@@ -52,5 +58,20 @@ impl<'m> Cursor<'m> {
         let start = self.rest.len().saturating_sub(bytes[0] + bytes[1]);
         let mut cursor = Cursor { rest: self.rest.get(start..).unwrap_or_default() };
         Vector::AFTER_LAYERS.map(|vector| cursor.vector(vector, spec))
+    }
+}
+
+#[cfg(all(test, feature = "quantized"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_aligned_at_every_fourth_byte() {
+        let bytes = [0; 12];
+        let start = bytes.as_ptr().align_offset(align_of::<u32>());
+        for offset in 0..8 {
+            let cursor = Cursor::new(&bytes[start + offset..]);
+            assert_eq!(cursor.is_word_aligned(), offset % 4 == 0, "{offset}");
+        }
     }
 }

@@ -65,6 +65,16 @@ impl<'m> Model<'m> {
         &self.checkpoint
     }
 
+    /// Whether steps run in the kernels in assembler of the target core.
+    ///
+    /// True if the model's layout is a quantized one, the core has such kernels (the crate's [front
+    /// page](crate#kernels) has the table), and the bytes lie at an address that is a multiple of four. A model at
+    /// another address gives the same predictions 2.5 to 5 times slower. [`include_checkpoint!`](crate::include_checkpoint)
+    /// aligns it; a plain `include_bytes!` or a partition of the flash may not.
+    pub fn is_accelerated(&self) -> bool {
+        backend::is_accelerated(self.spec(), &self.weights)
+    }
+
     /// Begins a stream in `arena`.
     ///
     /// # Errors

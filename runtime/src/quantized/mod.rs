@@ -23,3 +23,11 @@ pub(crate) use format::{affine_bytes, scratch_words};
 pub(crate) use network::{layers, outputs};
 pub(crate) use state::{read_units, restore_state, save_state, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
+
+use crate::format::Cursor;
+
+/// Whether the kernels in assembler can run affine maps that lie at a position of the payload: all sections are multiples of
+/// four bytes.
+pub(crate) fn is_accelerated(weights: &Cursor<'_>) -> bool {
+    kernels::IS_ACCELERATED && weights.is_word_aligned()
+}

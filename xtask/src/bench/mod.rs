@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::elf;
 use crate::image;
-use crate::machine::{MACHINES, Machine};
+use crate::machine::{Machine, main_machines};
 use crate::shell::Shell;
 use case::Case;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
     let mut results = Vec::new();
     for case in Case::all().into_iter().filter(|case| case.name().starts_with(only)) {
         let mut built = BTreeMap::new();
-        for machine in MACHINES.iter().filter(|machine| case.runs_on(machine.core)) {
+        for machine in main_machines().filter(|machine| case.runs_on(machine.core)) {
             let target = machine.target;
             if !built.contains_key(target) {
                 built.insert(target, bench_image(&case, target)?);

@@ -112,7 +112,7 @@ fn has_component(component: &str) -> Result<bool> {
 }
 
 /// Whether the compiler has the target's core library.
-fn has_target(target: &str) -> bool {
+pub(crate) fn has_target(target: &str) -> bool {
     let libraries = Shell::new("rustc").words("--print target-libdir --target").argument(target).run();
     libraries.is_ok_and(|folder| holds_core(Path::new(folder.trim())))
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{comments, deny, layers, package, qemu, shared_build};
+use crate::{comments, deny, kernels, layers, package, qemu, shared_build};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -28,6 +28,7 @@ const STAGES: &[Stage] = &[
     ("packages as they would be published", package::check),
     ("feature combinations of the runtime", host::features),
     ("runtime for every core", firmware::runtime_for_cores),
+    ("choice of kernels", kernels::check_choice),
     ("lints of the firmware", firmware::firmware_lints),
     ("firmware for every core", firmware::firmware),
     ("licences and duplicate versions", deny::check),

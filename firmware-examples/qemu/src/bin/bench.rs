@@ -10,7 +10,7 @@ use core::panic::PanicInfo;
 use quaver::Arena;
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, work};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
-use quaver_qemu::numbers::Numbers;
+use quaver_streams::numbers::Numbers;
 use quaver_qemu::{done, entry, fail};
 use semihosting::println;
 

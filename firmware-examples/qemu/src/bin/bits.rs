@@ -7,7 +7,7 @@
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::fingerprint::words;
+use quaver_streams::fingerprint::words;
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 use quaver_qemu::{done, entry, fail};
 use semihosting::{print, println};

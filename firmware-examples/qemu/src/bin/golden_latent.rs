@@ -6,9 +6,9 @@
 use core::panic::PanicInfo;
 
 use quaver_qemu::jobs::{
-    GOLDEN_LATENT, GOLDEN_LATENT_ARENA, GOLDEN_LATENT_FUTURES, GOLDEN_LATENT_ROW, print_fingerprints,
+    GOLDEN_LATENT, GOLDEN_LATENT_ARENA, GOLDEN_LATENT_FUTURES, GOLDEN_LATENT_ROW,
 };
-use quaver_qemu::{done, entry, fail};
+use quaver_qemu::{done, entry, fail, print_fingerprints};
 
 #[entry]
 fn main() -> ! {

@@ -12,12 +12,13 @@ use core::panic::PanicInfo;
 use cortex_m_rt::entry;
 use quaver::{Arena, Denoiser, Error, Rollouts, FeedMode, Sampler};
 use quaver_qemu::jobs::{LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
-use quaver_qemu::numbers::Numbers;
-use quaver_qemu::replay::FUTURES;
+use quaver_streams::numbers::Numbers;
+use quaver_streams::replay::FUTURES;
 #[cfg(target_arch = "riscv32")]
 use riscv_rt::entry;
 
-#[entry]
+#[cfg_attr(target_os = "none", entry)]
+#[cfg_attr(not(target_os = "none"), unsafe(export_name = "_start"))]
 fn main() -> ! {
     // Hidden from the optimiser: the check must hold for any bytes and any row.
     let [denoised, sampled] = black_box([LATENT[0].model, LATENT[1].model]);

@@ -16,7 +16,8 @@ use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 #[cfg(target_arch = "riscv32")]
 use riscv_rt::entry;
 
-#[entry]
+#[cfg_attr(target_os = "none", entry)]
+#[cfg_attr(not(target_os = "none"), unsafe(export_name = "_start"))]
 fn main() -> ! {
     let mut arena = Arena::<CHOSEN_ARENA>::new();
     // Hidden from the optimiser: the check must hold for any bytes and any row.

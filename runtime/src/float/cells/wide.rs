@@ -270,7 +270,7 @@ pub(super) fn add_both<W: Stored, const GATES: usize, const PASS: usize>(
     }
 }
 
-/// What is stored for each row beside its weights.
+/// Scale and bias of each row.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'m> {
     /// The scale of int8 codes.

@@ -115,6 +115,11 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         self.model.restore(&mut self.state, words)
     }
 
+    /// Whether steps run in the kernels in assembler of the target core; see [`Model::is_accelerated`](crate::Model::is_accelerated).
+    pub fn is_accelerated(&self) -> bool {
+        self.model.is_accelerated()
+    }
+
     /// The model.
     pub fn model(&self) -> &LatentModel<'m> {
         &self.model

@@ -59,6 +59,11 @@ impl<'m> LatentModel<'m> {
         &self.generative
     }
 
+    /// Whether steps of both networks run in the kernels in assembler of the target core; see [`Model::is_accelerated`].
+    pub fn is_accelerated(&self) -> bool {
+        self.recognition.is_accelerated() && self.generative.is_accelerated()
+    }
+
     /// Channels of a row.
     pub fn channels(&self) -> usize {
         self.recognition.spec().inputs.into()

@@ -2,6 +2,12 @@
 //!
 //! Only the lower eight registers multiply; sums live in the upper ones, which can be added to. The bits are those of
 //! `portable::dot`.
+//!
+//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight throughout, as AAPCS32
+//! asks where another function may be entered: a handler's frame overwrites nothing and is aligned, whatever CCR.STKALIGN
+//! is. Exception entry saves r0 to r3, r12, lr and the flags, and a handler keeps r4 to r11. A load or store of several
+//! registers that was abandoned is completed or begun again with its base unchanged, also where the base is one of the
+//! registers loaded; what it reads is written by the interrupted thread alone.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
@@ -13,8 +19,13 @@ use core::arch::naked_asm;
 
 use super::portable::Sums;
 
-/// Two columns of two rows, a word of weights, times r4 and r5: gathers 256·S_A + S_B in the first sum and S_B in the second; uses
-/// r7.
+/// Two columns of two rows, a word of weights, times two activations.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$word`: weights; r4, r5: activations; `$mixed`, `$lower`: sums so far |
+/// | out | `$mixed`: 256·S_A + S_B; `$lower`: S_B |
+/// | clobbered | `$word`, r7, flags |
 macro_rules! rows {
     ($word:literal, $mixed:literal, $lower:literal) => {
         concat!(
@@ -34,7 +45,13 @@ macro_rules! rows {
     };
 }
 
-/// Two columns of four rows: r0 at the weights, r1 at the activations.
+/// Two columns of four rows.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: weights; r1: activations; r8 to r11: sums so far |
+/// | out | r0, r1: the next columns; r8, r10: 256·S_A + S_B of either pair of rows; r9, r11: S_B |
+/// | clobbered | r3 to r7, flags |
 macro_rules! columns {
     () => {
         concat!(
@@ -48,6 +65,8 @@ macro_rules! columns {
     };
 }
 
+/// 256 × Σ w x for four rows (`portable::dot`).
+///
 /// # Safety
 /// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
 #[unsafe(naked)]

@@ -52,12 +52,13 @@ pub(super) const NOW: usize = RESULTS;
 pub(super) const OUT: usize = NOW + size_of::<PartArgs>();
 /// Where the frame holds the next part.
 pub(super) const PART: usize = OUT + 4;
-/// Bytes of the frame. Together with everything pushed a multiple of eight, so that `sp` stays aligned.
-pub(super) const FRAME: usize = PART + 8;
-/// Bytes pushed between the frame and the arguments: r4 to r11 and lr.
-pub(super) const PUSHED: usize = 36;
+/// Bytes of the frame.
+pub(super) const FRAME: usize = PART + 4;
+/// Bytes pushed between the frame and the arguments: r4 to r12 and lr. r12 need not be kept; it makes the push a multiple
+/// of eight.
+pub(super) const PUSHED: usize = 40;
 
-const _: () = assert!((FRAME + PUSHED + 16).is_multiple_of(8));
+const _: () = assert!(FRAME.is_multiple_of(8) && PUSHED.is_multiple_of(8), "sp stays aligned");
 
 impl<'w> GruArgs<'w> {
     /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose address is no multiple

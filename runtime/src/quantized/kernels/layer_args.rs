@@ -1,45 +1,88 @@
-//! The way into whole layers in assembler.
+//! Arguments of whole layers in assembler, and where their kernels find them.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
 use core::marker::PhantomData;
+use core::mem::offset_of;
 
-use super::core_kernels::{lstm_layer, tanh_layer};
-use super::words::words;
-use super::super::format::QuantizedView;
-use super::input::QuantizedInput;
 use super::super::fixed::LARGEST_SHIFT;
+use super::super::format::QuantizedView;
 use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
+use super::core_kernels::{lstm_layer, tanh_layer};
+use super::input::QuantizedInput;
+use super::words::words;
 
-/// What a layer's turns read and where they write.
+/// What the loop over groups of four rows reads, and where it writes.
 ///
-/// Passed by value: the first four words arrive in registers and the others on the stack, where the assembler keeps them.
+/// Passed by value: the first four words arrive in registers and the others on the stack (AAPCS32, 6.4.2), where the
+/// kernel keeps all of them; see [`frame_offset`].
 #[repr(C)]
 pub(super) struct LayerArgs<'w> {
-    weights: *const u32,
-    means: *const f32,
-    squares: *const u32,
-    vars: *const f32,
-    means_end: *const f32,
-    /// Blocks of each four rows; the assembler puts an address here, and below.
-    blocks: usize,
-    vars_end: *const f32,
-    blocks_again: usize,
-    shift: u32,
-    cells: *const i32,
+    /// For each group its blocks, biases and scales, `mean_blocks` blocks each.
+    pub(super) weights: *const u32,
+    pub(super) means: *const f32,
+    /// For each group its blocks and scales.
+    pub(super) squares: *const u32,
+    pub(super) vars: *const f32,
+    pub(super) means_end: *const f32,
+    /// Blocks of a group, not zero; the kernel replaces it by the address at which to enter the loop over them.
+    pub(super) mean_blocks: usize,
+    pub(super) vars_end: *const f32,
+    /// As `mean_blocks`.
+    pub(super) var_blocks: usize,
+    pub(super) shift: u32,
+    pub(super) cells: *const i32,
     /// Moved by the shift, and by the octave that the highest bit of a normal number counts too many.
-    roots: *const i32,
-    offset: u32,
-    units: *mut f32,
-    units_end: *const f32,
+    pub(super) roots: *const i32,
+    pub(super) offset: u32,
+    pub(super) units: *mut f32,
+    pub(super) units_end: *const f32,
     /// Mean and variance of each cell.
-    lstm_cells: *mut [f32; 2],
+    pub(super) lstm_cells: *mut [f32; 2],
     borrowed: PhantomData<&'w mut [f32]>,
 }
 
+/// Bytes of the arguments that arrive in r0 to r3.
+const IN_REGISTERS: usize = 16;
+/// Bytes that a kernel pushes between those and the arguments on the stack: r4 to r12 and lr. r12 need not be kept; it
+/// makes the frame a multiple of eight.
+const SAVED: usize = 40;
+
+const _: () = assert!((IN_REGISTERS + SAVED).is_multiple_of(8), "sp stays aligned");
+
+/// Where a kernel finds the argument at `offset` in [`LayerArgs`], counted from sp after `push {r0-r12, lr}`.
+pub(super) const fn frame_offset(offset: usize) -> usize {
+    if offset < IN_REGISTERS { offset } else { offset + SAVED }
+}
+
+// Loaded in pairs.
+const _: () = {
+    assert!(offset_of!(LayerArgs<'_>, means) == offset_of!(LayerArgs<'_>, weights) + 4);
+    assert!(offset_of!(LayerArgs<'_>, vars) == offset_of!(LayerArgs<'_>, squares) + 4);
+    assert!(offset_of!(LayerArgs<'_>, cells) == offset_of!(LayerArgs<'_>, shift) + 4);
+    assert!(offset_of!(LayerArgs<'_>, roots) == offset_of!(LayerArgs<'_>, cells) + 4);
+    assert!(offset_of!(LayerArgs<'_>, offset) == offset_of!(LayerArgs<'_>, roots) + 4);
+    assert!(offset_of!(LayerArgs<'_>, units_end) == offset_of!(LayerArgs<'_>, units) + 4);
+};
+
+/// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their names:
+/// those that every layer reads, and `$also`.
+macro_rules! layer_asm {
+    ($asm:ident, $($line:expr),+ $(,)?; $($also:ident),*) => {
+        layer_asm!(@ $asm, $($line),+; weights, squares, means_end, mean_blocks, vars_end, var_blocks, shift, roots,
+            units, $($also),*)
+    };
+    (@ $asm:ident, $($line:expr),+; $($field:ident),+ $(,)?) => {
+        $asm!($($line),+; $($field = const $crate::quantized::kernels::layer_args::frame_offset(
+            core::mem::offset_of!($crate::quantized::kernels::layer_args::LayerArgs<'_>, $field)
+        ),)+)
+    };
+}
+pub(super) use layer_asm;
+
 impl<'w> LayerArgs<'w> {
-    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes that do not lie at a
-    /// multiple of four.
+    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes whose address
+    /// is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -53,7 +96,7 @@ impl<'w> LayerArgs<'w> {
         let blocks = map.padded.cols / 8;
         let stored = groups <= map.padded.groups && map.has_squares;
         let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
-        let walk = || {
+        let args = || {
             let (means, vars, units) =
                 (input.means.as_ptr_range(), input.vars.as_ptr_range(), units.as_mut_ptr_range());
             LayerArgs {
@@ -62,9 +105,9 @@ impl<'w> LayerArgs<'w> {
                 squares: squares.as_ptr(),
                 vars: vars.start,
                 means_end: means.end,
-                blocks,
+                mean_blocks: blocks,
                 vars_end: vars.end,
-                blocks_again: blocks,
+                var_blocks: blocks,
                 shift: input.shift,
                 cells: CELLS.as_ptr().cast(),
                 roots: ROOTS
@@ -78,25 +121,26 @@ impl<'w> LayerArgs<'w> {
                 borrowed: PhantomData,
             }
         };
-        (stored && filled && groups > 0 && blocks > 0 && input.shift <= LARGEST_SHIFT).then(walk)
+        (stored && filled && groups > 0 && blocks > 0 && input.shift <= LARGEST_SHIFT).then(args)
     }
 }
 
-/// Overwrites units of an Elman layer with tanh of their rows, as many as a kernel can, and returns how many: a multiple of
+/// Replaces units of an Elman layer by tanh of their rows, as many as a kernel can, and returns how many: a multiple of
 /// four.
 #[inline(always)]
 pub(in crate::quantized) fn tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     match LayerArgs::new(map, input, units / 4, h, &mut []) {
-        // SAFETY: behind the walk's pointers lie as many groups of rows as it has units, four for each.
-        Some(walk) => unsafe { tanh_layer(walk) },
+        // SAFETY: `LayerArgs::new` has compared all lengths for `units / 4` groups of rows, each of which writes four
+        // units. Contents: see the safety section of `tanh_layer`; the checks that it names were made while loading.
+        Some(args) => unsafe { tanh_layer(args) },
         None => return 0,
     }
     units
 }
 
-/// Overwrites units and cells of an LSTM layer with their next state; `None` if no kernel can.
+/// Replaces units and cells of an LSTM layer by their next state; `None` if no kernel can.
 #[inline(always)]
 pub(in crate::quantized) fn lstm_units(
     map: &QuantizedView<'_>,
@@ -105,8 +149,10 @@ pub(in crate::quantized) fn lstm_units(
     cells: &mut [[f32; 2]],
 ) -> Option<()> {
     let units = h.len();
-    let walk = LayerArgs::new(map, input, units, h, cells.get_mut(..units)?)?;
-    // SAFETY: behind the walk's pointers lie as many groups of rows as it has units, and a cell for each.
-    unsafe { lstm_layer(walk) };
+    let args = LayerArgs::new(map, input, units, h, cells.get_mut(..units)?)?;
+    // SAFETY: `LayerArgs::new` has compared all lengths for `units` groups of rows, each of which writes one unit and one
+    // cell. Contents: see the safety section of `lstm_layer`; the checks that it names were made while loading, and when
+    // a state was restored.
+    unsafe { lstm_layer(args) };
     Some(())
 }

@@ -7,43 +7,38 @@ mod input;
 mod portable;
 mod words;
 
-// Kernels for the core at hand; without any for it, the portable ones.
-//
-// Cores with DSP instructions are told by the hard-float ABI, which no other core without an operating system has, or by the cargo
-// feature; Armv6-M by its lack of atomic instructions.
+// Kernels of the target core, chosen by the build script (`build.rs`, where the table is).
 cfg_select! {
-    feature = "portable" => {
-        #[path = "generic.rs"]
-        mod core_kernels;
-        mod portable_layers;
+    quaver_kernel = "dsp" => {
+        mod dot;
+        mod dsp;
+        mod gru_args;
+        mod layer_args;
+        use dsp as core_kernels;
     }
-    any(feature = "dsp", all(target_arch = "arm", target_os = "none", target_abi = "eabihf")) => {
-        #[path = "dsp/mod.rs"]
-        mod core_kernels;
+    quaver_kernel = "mainline" => {
         mod dot;
         mod gru_args;
         mod layer_args;
+        mod mainline;
+        use mainline as core_kernels;
     }
-    all(target_arch = "arm", target_os = "none", target_has_atomic = "32") => {
-        #[path = "mainline/mod.rs"]
-        mod core_kernels;
-        mod dot;
-        mod gru_args;
-        mod layer_args;
-    }
-    all(target_arch = "arm", target_os = "none") => {
-        #[path = "baseline.rs"]
-        #[rustfmt::skip]
-        mod core_kernels;
+    quaver_kernel = "baseline" => {
+        #[rustfmt::skip] // assembler keeps its own form
+        mod baseline;
         mod dot;
         mod portable_layers;
+        use baseline as core_kernels;
     }
     _ => {
-        #[path = "generic.rs"]
-        mod core_kernels;
+        mod generic;
         mod portable_layers;
+        use generic as core_kernels;
     }
 }
+
+/// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
+pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
 pub(super) use core_kernels::{dot, fill_pairs, gru_units, lstm_units, narrow, tanh_units};
 pub(super) use fill::{NoiseScales, pair};

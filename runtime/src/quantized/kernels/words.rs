@@ -26,6 +26,6 @@ impl Word for [u8; 4] {
 pub(super) fn words(bytes: &[u8]) -> Option<&[u32]> {
     let start = bytes.as_ptr().cast::<u32>();
     let whole = start.is_aligned() && bytes.len().is_multiple_of(4);
-    // SAFETY: aligned, so many words long, and every bit pattern is a u32.
+    // SAFETY: aligned, within the bytes, and every bit pattern is a u32.
     whole.then(|| unsafe { core::slice::from_raw_parts(start, bytes.len() / 4) })
 }

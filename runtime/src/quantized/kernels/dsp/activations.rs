@@ -1,6 +1,4 @@
-//! Filling in the input of a map: ten instructions for each unit, two more to shorten its variance.
-
-use core::arch::naked_asm;
+//! Filling the input of a map: ten instructions for each unit, two more to narrow its variance.
 
 use crate::quantized::kernels::fill::{self, NoiseScales};
 
@@ -15,7 +13,7 @@ pub(in crate::quantized) fn fill_pairs(
     if pairs == 0 {
         return 0;
     }
-    // SAFETY: as many pairs lie behind each pointer.
+    // SAFETY: `pairs` is not zero, and none of the slices is shorter. Any contents will do: nothing is used as an index.
     unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, pairs) }
 }
 
@@ -25,12 +23,17 @@ pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     if chunks.is_empty() || !rest.is_empty() || !(2..=31).contains(&shift) {
         return fill::narrow(words, shift);
     }
-    // SAFETY: as many words lie behind the pointer.
+    // SAFETY: there are chunks, and eight words in each. Any contents will do.
     unsafe { narrow_eights(words.as_mut_ptr(), words.len() / 8, 1 << (32 - shift)) }
 }
 
-/// One pair: r0 at the units, r1 and r2 at the places of means and variances, the scales in r4 to r7, a half in lr; gathers all bits of
-/// variances in r12.
+/// Codes of means and wide variances of one pair of units.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: units; r1, r2: where means and variances go; r4 to r7: [`NoiseScales`]; lr: 2¹⁵; r12: variances so far |
+/// | out | r0, r1, r2: the next pair; r12: bitwise or of all variances |
+/// | clobbered | r8 to r11 |
 macro_rules! fill_pair {
     () => {
         concat!(
@@ -56,6 +59,8 @@ macro_rules! fill_pair {
     };
 }
 
+/// Fills `pairs` pairs of units and returns the bitwise or of their variances.
+///
 /// # Safety
 /// `pairs` must not be 0, and as many pairs must lie behind the pointers.
 #[unsafe(naked)]
@@ -66,12 +71,11 @@ unsafe extern "C" fn fill(
     noise: &NoiseScales,
     pairs: usize,
 ) -> u32 {
-    naked_asm!(
-        // Armv8-M has these instructions as an extension, which its assembler wants to be told.
-        ".arch armv7e-m",
-        "push    {{r4-r11, lr}}",
+    dsp_asm!(
+        // Ten words, of which r3 only keeps sp a multiple of eight; the fifth argument lies above them.
+        "push    {{r3-r11, lr}}",
         "ldm     r3, {{r4-r7}}",
-        "ldr     r3, [sp, #36]",
+        "ldr     r3, [sp, #40]",
         "movs    r12, #0",
         "mov     lr, #32768",
         // Two pairs a turn; an odd one enters in the middle.
@@ -85,16 +89,17 @@ unsafe extern "C" fn fill(
         "subs    r3, #1",
         "bne     2b",
         "mov     r0, r12",
-        "pop     {{r4-r11, pc}}",
+        "pop     {{r3-r11, pc}}";
     )
 }
 
+/// Narrows eight words after another to four: 2³² / `factor` is a power of two.
+///
 /// # Safety
 /// `eights` must not be 0, and eight times as many words must lie behind the pointer.
 #[unsafe(naked)]
 unsafe extern "C" fn narrow_eights(words: *mut f32, eights: usize, factor: u32) {
-    naked_asm!(
-        ".arch armv7e-m",
+    dsp_asm!(
         "push    {{r4-r11}}",
         "mov     r3, r0",
         "2:",
@@ -116,6 +121,6 @@ unsafe extern "C" fn narrow_eights(words: *mut f32, eights: usize, factor: u32) 
         "subs    r1, #1",
         "bne     2b",
         "pop     {{r4-r11}}",
-        "bx      lr",
+        "bx      lr";
     )
 }

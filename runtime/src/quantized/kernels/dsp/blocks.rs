@@ -1,12 +1,14 @@
 //! Sums over blocks of four rows and eight columns: 27 instructions for 32 multiply-accumulates.
 
-use core::arch::naked_asm;
-
 use crate::quantized::kernels::portable::Sums;
 
-/// Half a block: four words of weights in r1, r3, r12 and lr times two words of activations.
+/// Half a block: four words of weights times two words of activations in the registers named.
 ///
-/// r4 and r6 gather 256·S_A + S_B of either pair of rows, r5 and r7 gather S_B.
+/// | registers | |
+/// |---|---|
+/// | in | r0: weights; `$first`, `$second`: activations; r4 to r7: sums so far |
+/// | out | r0: behind the weights; r4, r6: 256·S_A + S_B of either pair of rows; r5, r7: S_B |
+/// | clobbered | r1, r3, r12, lr |
 macro_rules! half_block {
     ($first:literal, $second:literal) => {
         concat!(
@@ -27,15 +29,27 @@ macro_rules! half_block {
     };
 }
 
-/// One block: r0 at the weights, r2 at the activations. All its instructions have four bytes, 108 together.
+/// One block of four rows and eight columns. All its instructions have four bytes, 108 together.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: weights; r2: activations; r4 to r7: sums so far |
+/// | out | r0, r2: the next block; r4 to r7: as in [`half_block`] |
+/// | clobbered | r1, r3, r8 to r12, lr |
 macro_rules! block {
     () => {
         concat!("ldmia   r2!, {{r8-r11}}\n", half_block!("r8", "r9"), half_block!("r10", "r11"))
     };
 }
 
-/// Where to enter the turn of eight blocks that begins at a label, so that `count` blocks are run in whole turns: takes the
-/// count in a register and leaves the address there; uses r12.
+/// The address at which to enter the loop of eight blocks a turn that begins at a label, so that `count` blocks are run in
+/// whole turns.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$count`: blocks, not zero |
+/// | out | `$count`: the address |
+/// | clobbered | r12, flags |
 macro_rules! entry {
     ($count:literal, $label:literal) => {
         concat!(
@@ -51,8 +65,14 @@ macro_rules! entry {
     };
 }
 
-/// Four rows: r0 at the weights, r2 at the activations; the stack holds where to enter the turn of eight blocks and where the
-/// activations end. Leaves 256 times each sum in r4 to r7, and r0 behind the weights; uses every register but sp.
+/// Sums of four rows. `$entry` and `$end` are offsets from sp of what [`entry`] computed for `$label`, and of the end of the
+/// activations.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: weights; r2: activations |
+/// | out | r0: behind the weights; r2: behind the activations; r4 to r7: 256 times each sum |
+/// | clobbered | r1, r3, r8 to r12, lr, flags |
 macro_rules! rows {
     ($label:literal, $back:literal, $entry:literal, $end:literal) => {
         concat!(
@@ -75,7 +95,8 @@ macro_rules! rows {
     };
 }
 
-
+/// 256 × Σ w x for four rows (`portable::dot`).
+///
 /// # Safety
 /// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
 #[unsafe(naked)]
@@ -85,18 +106,16 @@ pub(in crate::quantized) unsafe extern "C" fn dot_blocks(
     count: usize,
     sums: &mut Sums,
 ) {
-    naked_asm!(
-        // Armv8-M has these instructions as an extension, which its assembler wants to be told.
-        ".arch armv7e-m",
+    dsp_asm!(
         "push    {{r3-r11, lr}}",
         "add     r3, r1, r2, lsl #4",
         entry!("r2", "2f"),
         "push    {{r2, r3}}",
         "mov     r2, r1",
         rows!("2", "2b", "0", "4"),
-        "add     sp, #8",
-        "pop     {{r3}}",
+        "ldr     r3, [sp, #8]",
         "stm     r3, {{r4-r7}}",
-        "pop     {{r4-r11, pc}}",
+        "add     sp, #8",
+        "pop     {{r3-r11, pc}}";
     )
 }

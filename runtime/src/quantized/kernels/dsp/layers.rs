@@ -1,54 +1,70 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use core::arch::naked_asm;
+use crate::quantized::kernels::layer_args::{LayerArgs, layer_asm};
 
-use crate::quantized::kernels::layer_args::LayerArgs;
-
-/// Puts a [`LayerArgs`] on the stack: its first four words from 0 on, the others from 52.
+/// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to enter the loops.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0 to r3 and the stack: [`LayerArgs`] |
+/// | out | the frame |
+/// | clobbered | r0, r1, r12, flags |
 macro_rules! begin {
     () => {
         concat!(
-            // Armv8-M has these instructions as an extension, which its assembler wants to be told.
-            ".arch armv7e-m\n",
-            "push    {{r0-r11, lr}}\n",
-            "ldr     r0, [sp, #56]\n",
+            "push    {{r0-r12, lr}}\n",
+            "ldr     r0, [sp, #{mean_blocks}]\n",
             entry!("r0", "2f"),
             "add     r1, r0, #(3f - 2f)\n",
-            "str     r0, [sp, #56]\n",
-            "str     r1, [sp, #64]\n",
+            "str     r0, [sp, #{mean_blocks}]\n",
+            "str     r1, [sp, #{var_blocks}]\n",
         )
     };
 }
 
-/// Pre-activations of four rows: pushes their means, then their variances, and makes the registers ready for moments.
+/// Drops the arguments that came in registers and returns; r12 came with the saved registers.
+macro_rules! end {
+    () => {
+        concat!("add     sp, #16\n", "pop     {{r4-r12, pc}}\n")
+    };
+}
+
+/// Pre-activations of the next four rows. Pushes eight words: mantissas of variances at sp, means 16 bytes above.
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | sp: lower by 32; r2, r3, r12, lr: what moments read |
+/// | clobbered | r0, r1, r4 to r11, flags |
 macro_rules! pre_activations {
     () => {
         concat!(
-            "ldrd    r0, r2, [sp]\n",
-            rows!("2", "2b", "56", "52"),
+            "ldrd    r0, r2, [sp, #{weights}]\n",
+            rows!("2", "2b", "{mean_blocks}", "{means_end}"),
             "ldmia   r0!, {{r1-r3, r8-r12}}  @ biases and scales\n",
             "smmla   r4, r4, r9, r1\n",
             "smmla   r5, r5, r10, r2\n",
             "smmla   r6, r6, r11, r3\n",
             "smmla   r7, r7, r12, r8\n",
-            "str     r0, [sp]\n",
+            "str     r0, [sp, #{weights}]\n",
             "push    {{r4-r7}}\n",
-            "ldrd    r0, r2, [sp, #24]\n",
-            rows!("3", "3b", "80", "76"),
+            "ldrd    r0, r2, [sp, #({squares} + 16)]\n",
+            rows!("3", "3b", "({var_blocks} + 16)", "({vars_end} + 16)"),
             "ldmia   r0!, {{r1-r3, r8}}      @ scales\n",
             "smmul   r4, r4, r1\n",
             "smmul   r5, r5, r2\n",
             "smmul   r6, r6, r3\n",
             "smmul   r7, r7, r8\n",
-            "str     r0, [sp, #24]\n",
+            "str     r0, [sp, #({squares} + 16)]\n",
             "push    {{r4-r7}}\n",
-            "ldrd    r2, r3, [sp, #100]\n",
-            "ldrd    r12, lr, [sp, #108]\n",
+            "ldrd    r2, r3, [sp, #({shift} + 32)]\n",
+            "ldrd    r12, lr, [sp, #({roots} + 32)]\n",
         )
     };
 }
 
-/// Moments of tanh of one of four rows, by its place.
+/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp. Registers: as [`tanh`], with r0 and
+/// r1 loaded here.
 macro_rules! row {
     ($mean_at:literal, $var_at:literal, $mean:literal, $var:literal) => {
         concat!(
@@ -60,6 +76,12 @@ macro_rules! row {
 }
 
 /// Writes tanh of a row as a unit's word.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r5: where the unit goes; what moments read |
+/// | out | r5: the next unit |
+/// | clobbered | r0, r1, r4, r7 to r11 |
 macro_rules! unit {
     ($mean_at:literal, $var_at:literal) => {
         concat!(
@@ -72,33 +94,44 @@ macro_rules! unit {
     };
 }
 
+/// Replaces units of an Elman layer by tanh of their rows.
+///
 /// # Safety
-/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are fours of units.
+/// - the pointers must cover as many groups of rows as there are fours of units, each of as many blocks as there are activations
+///   for, at addresses that are multiples of four (`LayerArgs::new` compares all lengths)
+/// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
+/// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and scales of
+///   variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`), codes of variances have
+///   `variance_bits` bits (`Activations::finish`)
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn tanh_layer(walk: LayerArgs<'_>) {
-    naked_asm!(
+pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
+    layer_asm!(
+        dsp_asm,
         begin!(),
         "4:",
         pre_activations!(),
-        "ldrd    r5, r6, [sp, #116]",
+        "ldrd    r5, r6, [sp, #({units} + 32)]",
         unit!("16", "0"),
         unit!("20", "4"),
         unit!("24", "8"),
         unit!("28", "12"),
-        "str     r5, [sp, #116]",
+        "str     r5, [sp, #({units} + 32)]",
         "add     sp, #32",
         "cmp     r5, r6",
         "bne.w   4b",
-        "add     sp, #16",
-        "pop     {{r4-r11, pc}}",
+        end!();
     )
 }
 
+/// Replaces units and cells of an LSTM layer by their next state.
+///
 /// # Safety
-/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are units, and as many cells.
+/// As [`tanh_layer`], with a group of rows and a cell for each unit. Variances of cells must lie in 0 to `CELL_LIMIT`: they are
+/// zero at first, saturated here, and checked when a state is restored.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
-    naked_asm!(
+pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
+    layer_asm!(
+        dsp_asm,
         begin!(),
         "4:",
         pre_activations!(),
@@ -110,7 +143,7 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
         // What the forget gate keeps.
         row!("20", "4", "r0", "r1"),
         sigmoid_mean!("r0"),
-        "ldr     r4, [sp, #124]",
+        "ldr     r4, [sp, #({lstm_cells} + 32)]",
         "ldrd    r7, r8, [r4]",
         "asr     r9, r7, #10",
         "mla     r9, r9, r9, r8",
@@ -125,7 +158,7 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
         "ssat    r5, #25, r5",
         "usat    r6, #24, r6",
         "strd    r5, r6, [r4], #8",
-        "str     r4, [sp, #124]",
+        "str     r4, [sp, #({lstm_cells} + 32)]",
         // What the output gate lets through.
         "asr     r0, r5, #6",
         tanh_of_cell!(),
@@ -134,13 +167,13 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
         "asr     r5, r5, #15",
         "usat    r6, #16, r6, asr #4",
         "pkhbt   r5, r5, r6, lsl #16",
-        "ldrd    r0, r1, [sp, #116]",
+        "ldrd    r0, r1, [sp, #({units} + 32)]",
         "str     r5, [r0], #4",
-        "str     r0, [sp, #116]",
+        "str     r0, [sp, #({units} + 32)]",
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        "add     sp, #16",
-        "pop     {{r4-r11, pc}}",
+        end!();
+        lstm_cells
     )
 }

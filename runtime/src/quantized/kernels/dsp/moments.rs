@@ -1,10 +1,15 @@
-//! Moments in assembler: `moments::tanh` in 26 instructions, and what gates make of them.
+//! Moments in assembler: `moments::tanh` in 26 instructions, and products with gates.
 //!
-//! r2 has the shift of a layer's variances, r3 and r12 the tables of cells and of roots, the latter moved by the shift, and lr what
-//! the table of roots adds to a variance. r5 and r6 are kept unless they are named.
+//! All macros read these registers and keep them: r2, the shift of a layer's variances; r3, the table of cells; r12, the
+//! table of roots, moved by the shift; lr, what the table of roots adds to a variance.
 
-/// Moments of tanh: r0 has the mean, r1 the variance's mantissa. Leaves mean and variance in the registers named; uses r0, r1, r4 and
-/// r7 to r11.
+/// Moments of tanh of a row.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: mean; r1: mantissa of the variance, not negative |
+/// | out | `$mean`, `$var`, which may be r0, r1, r5 or r6 |
+/// | clobbered | r0, r1, r4, r7 to r11 |
 macro_rules! tanh {
     ($mean:literal, $var:literal) => {
         concat!(
@@ -17,7 +22,13 @@ macro_rules! tanh {
     };
 }
 
-/// Moments of tanh of a cell, whose variance is in r6 and has no shift; leaves them in r5 and r6.
+/// Moments of tanh of a cell, whose variance has no shift.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: mean; r6: variance, from 0 to `CELL_LIMIT` |
+/// | out | r5, r6 |
+/// | clobbered | r0, r4, r7 to r11 |
 macro_rules! tanh_of_cell {
     () => {
         concat!(
@@ -30,7 +41,13 @@ macro_rules! tanh_of_cell {
     };
 }
 
-/// The rest of both, from v + 5/8 in r4, normal, and its octave in r8.
+/// The common end of both.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: mean; `$mantissa`: mantissa of the variance; r4: v + 5/8, normalised; r8: its leading zeros |
+/// | out | `$mean`, `$var`, not yet shifted |
+/// | clobbered | r0, r4, r7 to r11 |
 macro_rules! from_root {
     ($mantissa:literal, $mean:literal, $var:literal) => {
         concat!(
@@ -60,7 +77,7 @@ macro_rules! from_root {
     };
 }
 
-/// σ from tanh of half the argument, in place, 15 bits.
+/// Mean of σ from that of tanh of half the argument, 15 bits: `$gate`, in place.
 macro_rules! sigmoid_mean {
     ($gate:literal) => {
         concat!(
@@ -70,8 +87,13 @@ macro_rules! sigmoid_mean {
     };
 }
 
-/// σ ⊙ y (`cells::lstm::gated`), from mean and variance of a gate as tanh, and of y. Leaves the mean with 30 fractional bits and the
-/// variance in the registers named last; uses all that are named, r7 and r8.
+/// σ ⊙ y (`cells::lstm::gated`), from mean and variance of a gate as tanh, and of y.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$gate`, `$gate_var`, `$y`, `$y_var` |
+/// | out | `$mean`: 30 fractional bits; `$var`; both may be among the former |
+/// | clobbered | all that are named, r7, r8 |
 macro_rules! gated {
     ($gate:literal, $gate_var:literal, $y:literal, $y_var:literal, $mean:literal, $var:literal) => {
         concat!(

@@ -4,8 +4,13 @@ use core::arch::naked_asm;
 
 use crate::quantized::kernels::portable::Sums;
 
-/// Two columns of two rows, a word of weights, times r10 and r11: gathers 256·S_A + S_B in the first sum and S_B in the second; uses
-/// r12.
+/// Two columns of two rows, a word of weights, times two activations.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$word`: weights; r10, r11: activations; `$mixed`, `$lower`: sums so far |
+/// | out | `$mixed`: 256·S_A + S_B; `$lower`: S_B |
+/// | clobbered | r12 |
 macro_rules! two_rows {
     ($word:literal, $mixed:literal, $lower:literal) => {
         concat!(
@@ -21,7 +26,13 @@ macro_rules! two_rows {
     };
 }
 
-/// One block: r0 at the weights, r1 at the activations.
+/// One block of four rows and eight columns.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: weights; r1: activations; r4 to r7: sums so far |
+/// | out | r0, r1: the next block; r4, r6: 256·S_A + S_B of either pair of rows; r5, r7: S_B |
+/// | clobbered | r3, r8 to r12, lr |
 macro_rules! block {
     () => {
         concat!(
@@ -47,9 +58,13 @@ macro_rules! block {
     };
 }
 
-/// Four rows, whose sums r4 to r7 begin at 0: r0 at the weights, r1 at the activations, r2 at their end. Two blocks a turn; an odd
-/// number of them is entered at the second label. Leaves 256 times each sum in r4 to r7, and r0 behind the weights; uses every
-/// register but sp.
+/// Sums of four rows, two blocks a turn; an odd number of them is entered at `$middle`, an even one at `$label`.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: weights; r1: activations; r2: their end; r4 to r7: 0, see [`no_sums`] |
+/// | out | r0: behind the weights; r4 to r7: 256 times each sum |
+/// | clobbered | r1, r3, r8 to r12, lr, flags |
 macro_rules! rows {
     ($label:literal, $middle:literal, $back:literal) => {
         concat!(
@@ -67,13 +82,15 @@ macro_rules! rows {
     };
 }
 
-/// Sums that begin at 0.
+/// Sums that begin at 0: r4 to r7, and flags.
 macro_rules! no_sums {
     () => {
         concat!("movs    r4, #0\n", "movs    r5, #0\n", "movs    r6, #0\n", "movs    r7, #0\n")
     };
 }
 
+/// 256 × Σ w x for four rows (`portable::dot`).
+///
 /// # Safety
 /// `blocks` must be followed by `8 * count` words, `pairs` by `4 * count`, and `count` must not be 0.
 #[unsafe(naked)]
@@ -90,8 +107,8 @@ pub(in crate::quantized) unsafe extern "C" fn dot_blocks(
         "add     r2, r1, r2, lsl #4",
         "bcs.w   5f",
         rows!("2", "5", "2b"),
-        "pop     {{r3}}",
+        "ldr     r3, [sp]",
         "stm     r3, {{r4-r7}}",
-        "pop     {{r4-r11, pc}}",
+        "pop     {{r3-r11, pc}}",
     )
 }

@@ -141,7 +141,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
     naked_asm!(
         // The arguments end up in one piece: the first four words arrive in registers, the others on the stack.
         "push    {{r0-r3}}",
-        "push    {{r4-r11, lr}}",
+        "push    {{r4-r12, lr}}",
         "sub     sp, #{frame}",
         // Numbers of blocks become the addresses at which their sums are entered, in Thumb state.
         "adr.w   r1, 2f",
@@ -207,7 +207,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "cmp     r11, r5",
         "bne.w   4b",
         "add     sp, #{frame}",
-        "pop     {{r4-r11, lr}}",
+        "pop     {{r4-r12, lr}}",
         "add     sp, #16",
         "bx      lr",
         frame = const FRAME,

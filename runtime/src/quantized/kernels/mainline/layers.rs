@@ -1,16 +1,26 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use core::arch::naked_asm;
+use crate::quantized::kernels::layer_args::{LayerArgs, layer_asm};
 
-use crate::quantized::kernels::layer_args::LayerArgs;
+/// [`naked_asm!`](core::arch::naked_asm) with lines, a semicolon, and operands, as [`layer_asm`] wants it.
+macro_rules! mainline_asm {
+    ($($line:expr),+; $($operands:tt)*) => {
+        core::arch::naked_asm!($($line,)+ $($operands)*)
+    };
+}
 
-/// Puts a [`LayerArgs`] on the stack: its first four words from 0 on, the others from 52. Where it counts blocks, it gets the
-/// addresses at which to enter the sums.
+/// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to enter the loops.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0 to r3 and the stack: [`LayerArgs`] |
+/// | out | the frame |
+/// | clobbered | r0 to r4, flags |
 macro_rules! begin {
     () => {
         concat!(
-            "push    {{r0-r11, lr}}\n",
-            "ldr     r0, [sp, #56]\n",
+            "push    {{r0-r12, lr}}\n",
+            "ldr     r0, [sp, #{mean_blocks}]\n",
             "lsrs    r0, r0, #1              @ carry: an odd number\n",
             "adr.w   r1, 2f\n",
             "adr.w   r2, 3f\n",
@@ -22,20 +32,33 @@ macro_rules! begin {
             // A branch to an address stays in Thumb state by its lowest bit.
             "orr     r1, r1, #1\n",
             "orr     r2, r2, #1\n",
-            "str     r1, [sp, #56]\n",
-            "str     r2, [sp, #64]\n",
+            "str     r1, [sp, #{mean_blocks}]\n",
+            "str     r2, [sp, #{var_blocks}]\n",
         )
     };
 }
 
-/// Pre-activations of four rows: pushes their means, then the mantissas of their variances, and makes the registers ready for moments.
+/// Drops the arguments that came in registers and returns; r12 came with the saved registers.
+macro_rules! end {
+    () => {
+        concat!("add     sp, #16\n", "pop     {{r4-r12, pc}}\n")
+    };
+}
+
+/// Pre-activations of the next four rows. Pushes eight words: mantissas of variances at sp, means 16 bytes above.
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | sp: lower by 32; r6: sp; r3, r12, lr: what moments read |
+/// | clobbered | r0 to r2, r4, r5, r7 to r11, flags |
 macro_rules! pre_activations {
     () => {
         concat!(
-            "ldrd    r0, r1, [sp]\n",
-            "ldr     r2, [sp, #52]\n",
+            "ldrd    r0, r1, [sp, #{weights}]\n",
+            "ldr     r2, [sp, #{means_end}]\n",
             no_sums!(),
-            "ldr     pc, [sp, #56]\n",
+            "ldr     pc, [sp, #{mean_blocks}]\n",
             rows!("2", "5", "2b"),
             "ldmia   r0!, {{r1-r3, r8-r12}}  @ biases and scales\n",
             "smull   lr, r4, r4, r9\n",
@@ -46,37 +69,45 @@ macro_rules! pre_activations {
             "add     r5, r5, r2\n",
             "add     r6, r6, r3\n",
             "add     r7, r7, r8\n",
-            "str     r0, [sp]\n",
+            "str     r0, [sp, #{weights}]\n",
             "push    {{r4-r7}}\n",
-            "ldrd    r0, r1, [sp, #24]\n",
-            "ldr     r2, [sp, #76]\n",
+            "ldrd    r0, r1, [sp, #({squares} + 16)]\n",
+            "ldr     r2, [sp, #({vars_end} + 16)]\n",
             no_sums!(),
-            "ldr     pc, [sp, #80]\n",
+            "ldr     pc, [sp, #({var_blocks} + 16)]\n",
             rows!("3", "6", "3b"),
             "ldmia   r0!, {{r1-r3, r8}}      @ scales\n",
             "smull   lr, r4, r4, r1\n",
             "smull   lr, r5, r5, r2\n",
             "smull   lr, r6, r6, r3\n",
             "smull   lr, r7, r7, r8\n",
-            "str     r0, [sp, #24]\n",
+            "str     r0, [sp, #({squares} + 16)]\n",
             "push    {{r4-r7}}\n",
-            "ldrd    r3, r12, [sp, #104]\n",
-            "ldr     lr, [sp, #112]\n",
+            "ldrd    r3, r12, [sp, #({shift} + 4 + 32)]\n",
+            "ldr     lr, [sp, #({roots} + 4 + 32)]\n",
             "mov     r6, sp\n",
         )
     };
 }
 
+/// Replaces units of an Elman layer by tanh of their rows.
+///
 /// # Safety
-/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are fours of units.
+/// - the pointers must cover as many groups of rows as there are fours of units, each of as many blocks as there are activations
+///   for, at addresses that are multiples of four (`LayerArgs::new` compares all lengths)
+/// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
+/// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and scales of
+///   variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`), codes of variances have
+///   `variance_bits` bits (`Activations::finish`)
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn tanh_layer(walk: LayerArgs<'_>) {
-    naked_asm!(
+pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
+    layer_asm!(
+        mainline_asm,
         begin!(),
         "4:",
         pre_activations!(),
         "7:",
-        tanh_of_row!("100"),
+        tanh_of_row!("({shift} + 32)"),
         "asr     r0, r0, #13",
         // The variance of tanh is below one.
         "lsr     r1, r1, #4",
@@ -86,27 +117,30 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(walk: LayerArgs<'_>) {
         "cmp     r6, r2",
         "bne     7b",
         "ldm     sp, {{r4-r7}}",
-        "ldrd    r0, r1, [sp, #116]",
+        "ldrd    r0, r1, [sp, #({units} + 32)]",
         "stmia   r0!, {{r4-r7}}",
-        "str     r0, [sp, #116]",
+        "str     r0, [sp, #({units} + 32)]",
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        "add     sp, #16",
-        "pop     {{r4-r11, pc}}",
+        end!();
     )
 }
 
+/// Replaces units and cells of an LSTM layer by their next state.
+///
 /// # Safety
-/// Behind the pointers must lie what [`LayerArgs`] says, for as many groups of rows as there are units, and as many cells.
+/// As [`tanh_layer`], with a group of rows and a cell for each unit. Variances of cells must lie in 0 to `CELL_LIMIT`: they are
+/// zero at first, saturated here, and checked when a state is restored.
 #[unsafe(naked)]
-pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
-    naked_asm!(
+pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
+    layer_asm!(
+        mainline_asm,
         begin!(),
         "4:",
         pre_activations!(),
         "7:",
-        tanh_of_row!("100"),
+        tanh_of_row!("({shift} + 32)"),
         "str     r0, [r6, #16]",
         "str     r1, [r6], #4",
         "add     r2, sp, #16",
@@ -123,7 +157,7 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
         "ldr     r0, [sp, #20]",
         "ldr     r1, [sp, #4]",
         sigmoid_mean!(),
-        "ldr     r10, [sp, #124]",
+        "ldr     r10, [sp, #({lstm_cells} + 32)]",
         "ldrd    r7, r8, [r10]",
         "asr     r4, r7, #10",
         "mla     r4, r4, r4, r8",
@@ -139,22 +173,22 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(walk: LayerArgs<'_>) {
         "ssat    r5, #25, r5",
         "usat    r6, #24, r6",
         "strd    r5, r6, [r10], #8",
-        "str     r10, [sp, #124]",
+        "str     r10, [sp, #({lstm_cells} + 32)]",
         // What the output gate lets through.
-        tanh_of_cell!("100"),
+        tanh_of_cell!("({shift} + 32)"),
         "ldr     r0, [sp, #28]",
         "ldr     r1, [sp, #12]",
         gated!(),
         "asr     r5, r5, #15",
         "usat    r6, #16, r6, asr #4",
         "bfi     r5, r6, #16, #16",
-        "ldrd    r0, r1, [sp, #116]",
+        "ldrd    r0, r1, [sp, #({units} + 32)]",
         "str     r5, [r0], #4",
-        "str     r0, [sp, #116]",
+        "str     r0, [sp, #({units} + 32)]",
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        "add     sp, #16",
-        "pop     {{r4-r11, pc}}",
+        end!();
+        lstm_cells
     )
 }

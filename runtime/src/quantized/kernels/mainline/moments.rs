@@ -1,10 +1,16 @@
-//! Moments in assembler: `moments::tanh`, and what gates make of them.
+//! Moments in assembler: `moments::tanh`, and products with gates.
 //!
-//! r3 and r12 have the tables of cells and of roots, the latter moved by the shift of a layer's variances. A product of which ⌊a·b /
-//! 2¹⁶⌋ is wanted is the upper half of a long one with b in its upper half.
+//! All macros read these registers and keep them: r3, the table of cells; r12, the table of roots, moved by the shift of a
+//! layer's variances; lr, what the table of roots adds to a variance. ⌊a·b / 2¹⁶⌋ is the upper half of a long product with b in
+//! its upper half.
 
-/// Moments of tanh, from v + 5/8 in r4, normal, and its octave in r8; r0 has the mean, r1 the variance's mantissa. Leaves mean and
-/// variance, not yet shifted, in the registers named; uses r0 to r2, r4, r5 and r7 to r11.
+/// Moments of tanh, the common end of a row's and a cell's.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: mean; r1: mantissa of the variance; r4: v + 5/8, normalised; r8: its leading zeros |
+/// | out | `$mean`, `$var`, not yet shifted |
+/// | clobbered | r0 to r2, r4, r5, r7 to r11 |
 macro_rules! from_root {
     ($mean:literal, $var:literal) => {
         concat!(
@@ -41,8 +47,13 @@ macro_rules! from_root {
     };
 }
 
-/// Moments of tanh of a row: r6 at the place of its variance's mantissa, with the mean's 16 bytes behind; lr has what the table of
-/// roots adds to a variance, the stack the shift. Leaves them in r0 and r1.
+/// Moments of tanh of a row. `$shift_at` is the offset from sp of the shift.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r6: address of the variance's mantissa, not negative; the mean is 16 bytes behind |
+/// | out | r0, r1 |
+/// | clobbered | r2, r4, r5, r7 to r11 |
 macro_rules! tanh_of_row {
     ($shift_at:literal) => {
         concat!(
@@ -58,7 +69,13 @@ macro_rules! tanh_of_row {
     };
 }
 
-/// Moments of tanh of a cell, whose mean is in r5 and whose variance, without a shift, in r6; leaves them in r2 and r4.
+/// Moments of tanh of a cell, whose variance has no shift. `$shift_at` is the offset from sp of the rows' shift.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r5: mean; r6: variance, from 0 to `CELL_LIMIT` |
+/// | out | r2, r4 |
+/// | clobbered | r0, r1, r5, r7 to r11 |
 macro_rules! tanh_of_cell {
     ($shift_at:literal) => {
         concat!(
@@ -83,7 +100,7 @@ macro_rules! tanh_unshifted {
     };
 }
 
-/// σ from tanh of half the argument in r0, in place, 15 bits, and once more in the upper half of r9.
+/// Mean of σ from that of tanh of half the argument, 15 bits: r0, in place, and once more in the upper half of r9.
 macro_rules! sigmoid_mean {
     () => {
         concat!(
@@ -94,8 +111,13 @@ macro_rules! sigmoid_mean {
     };
 }
 
-/// σ ⊙ y (`cells::lstm::gated`), from mean and variance of a gate as tanh in r0 and r1, and of y in r2 and r4. Leaves the mean with 30
-/// fractional bits in r5 and the variance in r6; uses r7 to r9.
+/// σ ⊙ y (`cells::lstm::gated`), from mean and variance of a gate as tanh, and of y.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0, r1: gate; r2, r4: y |
+/// | out | r5: mean with 30 fractional bits; r6: variance |
+/// | clobbered | r0, r2, r4, r7 to r9 |
 macro_rules! gated {
     () => {
         concat!(

@@ -1,6 +1,4 @@
 //! Replaying a case: from a checkpoint and its rows to a fingerprint.
-//!
-//! The firmware compiles this file too, so that host and board do the same.
 
 use quaver::checkpoint::{Family, Kind};
 use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Predictor, Rollouts, Sampler};

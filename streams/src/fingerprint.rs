@@ -1,6 +1,4 @@
-//! Sixty-four bits that stand for a stream of predictions.
-//!
-//! The firmware compiles this file too, so that host and board cannot differ in how they count.
+//! A hash of a stream of predictions: 64 bits of FNV-1a.
 
 use quaver::Prediction;
 
@@ -28,7 +26,7 @@ pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p 
     outputs.into_iter().flatten().copied().chain(nll).chain(z.iter().copied())
 }
 
-/// Gathers the bits of one prediction after another.
+/// The hash of one prediction after another.
 #[derive(Clone, Copy, Debug)]
 pub struct Fingerprint(u64);
 
@@ -39,7 +37,7 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Adds all that `prediction` says.
+    /// Adds every number of a prediction.
     pub fn add(&mut self, prediction: &Prediction<'_>) {
         self.add_words(words(prediction));
     }
@@ -49,7 +47,7 @@ impl Fingerprint {
         self.0 = extend(self.0, words.flat_map(|word| word.to_bits().to_le_bytes()));
     }
 
-    /// The bits gathered so far.
+    /// The hash so far.
     pub fn value(self) -> u64 {
         self.0
     }

@@ -1,6 +1,4 @@
-//! Numbers that look random and are the same on every machine.
-//!
-//! The firmware compiles this file too.
+//! Pseudo-random numbers that are the same on every machine.
 
 use core::convert::Infallible;
 
@@ -69,6 +67,8 @@ impl TryRng for Numbers {
 
 #[cfg(test)]
 mod tests {
+    use std::vec::Vec;
+
     use super::Numbers;
 
     #[test]

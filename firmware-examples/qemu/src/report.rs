@@ -1,0 +1,62 @@
+//! Results over semihosting, and the end of the emulation.
+
+use core::fmt::Display;
+
+use quaver::Model;
+use quaver_streams::replay::replay;
+use semihosting::{eprintln, print, println, process};
+
+use crate::jobs::{ALIGNMENT_WORDS, Job};
+
+/// Ends the emulation with success.
+pub fn done() -> ! {
+    process::exit(0)
+}
+
+/// Prints the reason on the host's standard error and ends the emulation with failure.
+pub fn fail(reason: impl Display) -> ! {
+    eprintln!("{reason}");
+    process::exit(1)
+}
+
+/// Replays every job in turn and prints a fingerprint of its predictions.
+pub fn print_fingerprints<const ARENA: usize, const FUTURES: usize, const ROW: usize>(jobs: &[Job]) {
+    for job in jobs {
+        let fingerprint = fingerprint::<ARENA, FUTURES, ROW>(job, job.model);
+        println!("{} steps={} hash={fingerprint:016X}", job.name, job.steps());
+    }
+}
+
+/// Copies the model of a job to addresses 0 to 3 bytes behind a multiple of four, replays it there, and prints whether it is
+/// accelerated at each. Fails unless all predictions are the same.
+#[inline(never)] // the copy's stack frame is free again for what follows
+pub fn print_acceleration<const ARENA: usize, const FUTURES: usize, const ROW: usize>(job: &Job) {
+    let expected = fingerprint::<ARENA, FUTURES, ROW>(job, job.model);
+    let mut memory = [[0_u8; 4]; ALIGNMENT_WORDS];
+    let bytes = memory.as_flattened_mut();
+    let start = bytes.as_ptr().align_offset(4);
+    print!("# accelerated at offsets 0 to 3:");
+    for offset in 0..4 {
+        let Some(copy) = bytes.get_mut(start + offset..).and_then(|rest| rest.get_mut(..job.model.len())) else {
+            fail("the model has no room at another address")
+        };
+        copy.copy_from_slice(job.model);
+        match Model::load(copy) {
+            Ok(model) => print!(" {}", model.is_accelerated()),
+            Err(error) => fail(error),
+        }
+        if fingerprint::<ARENA, FUTURES, ROW>(job, copy) != expected {
+            fail("predictions depend on the address of the model");
+        }
+    }
+    println!();
+}
+
+#[inline(never)] // the arena's stack frame is free again for the next case
+fn fingerprint<const ARENA: usize, const FUTURES: usize, const ROW: usize>(job: &Job, model: &[u8]) -> u64 {
+    let (mut arena, mut futures) = ([0.0; ARENA], [0.0; FUTURES]);
+    match replay(model, job.task, job.rows::<ROW>(), &mut arena, &mut futures) {
+        Ok(fingerprint) => fingerprint.value(),
+        Err(error) => fail(error),
+    }
+}

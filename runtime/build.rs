@@ -1,0 +1,178 @@
+//! Chooses the kernels of the quantized backend from the target, as `cfg(quaver_kernel = "…")`.
+//!
+//! | target | kernels |
+//! |---|---|
+//! | `thumbv6m-*`, `thumbv8m.base-*` (Cortex-M0, M0+, M23) | `baseline` |
+//! | `thumbv7m-*` (M3) | `mainline` |
+//! | `thumbv7em-*` (M4, M7, any float ABI) | `dsp` |
+//! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` where the compiler's flags name a core that has it |
+//! | any other | `portable` |
+//!
+//! DSP instructions are optional in Armv8-M Mainline. They are used where `-C target-cpu` names a core that LLVM
+//! builds with them, such as `cortex-m33`, where `-C target-feature=+dsp` does, or where the feature `kernel-dsp`
+//! forces them.
+//!
+//! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds
+//! everywhere. Kernels that the target cannot run are an error; under an operating system, where build scripts and
+//! tests of firmware run with its features, they are ignored.
+//!
+//! A script is needed because a stable compiler shows a crate neither the architecture of an Arm target nor its
+//! features: `thumbv7em-none-eabihf`, `thumbv8m.main-none-eabihf` and `armv7r-none-eabihf` have the same `cfg`.
+
+use std::env;
+
+/// Kernels, each able to run wherever those after it can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kernel {
+    Portable,
+    Baseline,
+    Mainline,
+    Dsp,
+}
+
+impl Kernel {
+    const ALL: [Kernel; 4] = [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp];
+
+    /// Its name in `cfg` and, after `kernel-`, as a feature.
+    fn name(self) -> &'static str {
+        match self {
+            Kernel::Portable => "portable",
+            Kernel::Baseline => "baseline",
+            Kernel::Mainline => "mainline",
+            Kernel::Dsp => "dsp",
+        }
+    }
+}
+
+/// What the compiler's flags say about the core.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Core {
+    /// `-C target-cpu`.
+    pub(crate) name: Option<String>,
+    /// Whether it has DSP instructions, if anything says so.
+    pub(crate) has_dsp: Option<bool>,
+}
+
+/// Armv8-M cores that LLVM builds with DSP instructions, as values of `-C target-cpu`.
+const DSP_CORES: [&str; 7] =
+    ["cortex-m33", "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85", "star-mc1", "star-mc3"];
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let names = Kernel::ALL.map(|kernel| format!("{:?}", kernel.name())).join(", ");
+    println!("cargo::rustc-check-cfg=cfg(quaver_kernel, values({names}))");
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    let flags = variable("CARGO_ENCODED_RUSTFLAGS");
+    let mut core = Core::of_flags(&flags.split('\x1f').collect::<Vec<_>>());
+    // Where the compiler shows it: not in stable releases yet.
+    if variable("CARGO_CFG_TARGET_FEATURE").split(',').any(|name| name == "dsp") {
+        core.has_dsp = Some(true);
+    }
+    let is_forced = |kernel: &Kernel| {
+        env::var_os(format!("CARGO_FEATURE_KERNEL_{}", kernel.name().to_uppercase())).is_some()
+    };
+    let forced = Kernel::ALL.into_iter().find(is_forced);
+    let target = variable("TARGET");
+    match choose(&target, &core, forced) {
+        Ok(kernel) => println!("cargo::rustc-cfg=quaver_kernel={:?}", kernel.name()),
+        Err(message) => println!("cargo::error={message}"),
+    }
+    let [before, after] = dsp_directives(&target, &core);
+    println!("cargo::rustc-env=QUAVER_ACCEPT_DSP={before}");
+    println!("cargo::rustc-env=QUAVER_ACCEPT_TARGET={after}");
+}
+
+/// The architecture of a target: its name up to the first hyphen.
+fn architecture(target: &str) -> &str {
+    target.split('-').next().unwrap_or(target)
+}
+
+/// The kernels for a target.
+pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Result<Kernel, String> {
+    // Kernels by default, and the most demanding ones that the architecture allows.
+    let (default, largest) = match architecture(target) {
+        "thumbv6m" | "thumbv8m.base" => (Kernel::Baseline, Kernel::Baseline),
+        "thumbv7m" => (Kernel::Mainline, Kernel::Mainline),
+        "thumbv7em" => (Kernel::Dsp, Kernel::Dsp),
+        "thumbv8m.main" => (Kernel::Mainline, Kernel::Dsp),
+        _ => (Kernel::Portable, Kernel::Portable),
+    };
+    let (default, largest) = match core.has_dsp {
+        Some(true) => (largest, largest),
+        Some(false) => (default.min(Kernel::Mainline), largest.min(Kernel::Mainline)),
+        None => (default, largest),
+    };
+    let kernel = forced.unwrap_or(default);
+    let is_bare_metal = target.split('-').any(|part| part == "none");
+    if kernel > largest && !is_bare_metal {
+        return Ok(default);
+    }
+    if kernel > largest {
+        let (wanted, possible) = (kernel.name(), largest.name());
+        return Err(format!(
+            "the feature `kernel-{wanted}` forces kernels that {target} cannot run; drop the feature to let the \
+             target decide, or use `kernel-{possible}`"
+        ));
+    }
+    Ok(kernel)
+}
+
+/// Directives before and after a function with DSP instructions: those that make the assembler accept them, and those
+/// that make it accept what it did before.
+///
+/// The compiler also parses assembly without its flags, by the target alone, to find symbols; on Armv8-M it then refuses DSP
+/// instructions whatever the flags are. With link-time optimisation the assembly of all crates is one text, hence the second
+/// directive.
+pub(crate) fn dsp_directives(target: &str, core: &Core) -> [String; 2] {
+    if architecture(target) != "thumbv8m.main" {
+        return [String::new(), String::new()];
+    }
+    let after = match &core.name {
+        Some(name) => format!(".cpu {name}"),
+        None if core.has_dsp == Some(true) => ".cpu cortex-m33".into(),
+        // The floating-point unit that goes with the ABI.
+        None if target.ends_with("hf") => ".arch armv8-m.main; .fpu fpv5-sp-d16".into(),
+        None => ".arch armv8-m.main".into(),
+    };
+    [".arch armv7e-m".into(), after]
+}
+
+impl Core {
+    /// `-C target-feature` goes before `-C target-cpu`, as in the compiler itself.
+    pub(crate) fn of_flags(flags: &[&str]) -> Self {
+        let (mut by_feature, mut name) = (None, None);
+        for option in codegen_options(flags) {
+            match option.split_once('=') {
+                Some(("target-cpu", core)) => name = Some(core.to_string()),
+                Some(("target-feature", list)) => {
+                    for feature in list.split(',') {
+                        match feature {
+                            "+dsp" => by_feature = Some(true),
+                            "-dsp" => by_feature = Some(false),
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let by_name = name.as_deref().is_some_and(|name| DSP_CORES.contains(&name)).then_some(true);
+        Core { has_dsp: by_feature.or(by_name), name }
+    }
+}
+
+/// The values of `-C` and `--codegen`, in one argument or two.
+fn codegen_options<'f>(flags: &[&'f str]) -> Vec<&'f str> {
+    let mut options = Vec::new();
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        let attached = flag.strip_prefix("--codegen=").or_else(|| flag.strip_prefix("-C"));
+        match attached {
+            Some("") => options.extend(flags.next().copied()),
+            Some(option) => options.push(option.trim_start()),
+            None if *flag == "--codegen" => options.extend(flags.next().copied()),
+            None => {}
+        }
+    }
+    options
+}

@@ -1,0 +1,108 @@
+//! The build script's choice of kernels, for every kind of target.
+
+#[allow(dead_code)] // its `main` is for cargo
+#[path = "../build.rs"]
+mod build;
+
+use build::Kernel::{self, Baseline, Dsp, Mainline, Portable};
+use build::{Core, choose, dsp_directives};
+
+fn kernel(target: &str, flags: &[&str], forced: Option<Kernel>) -> Result<Kernel, String> {
+    choose(target, &Core::of_flags(flags), forced)
+}
+
+#[test]
+fn the_target_decides() {
+    let expected = [
+        ("thumbv6m-none-eabi", Baseline),
+        ("thumbv7m-none-eabi", Mainline),
+        ("thumbv7em-none-eabi", Dsp),
+        ("thumbv7em-none-eabihf", Dsp),
+        ("thumbv8m.base-none-eabi", Baseline),
+        ("thumbv8m.main-none-eabi", Mainline),
+        ("thumbv8m.main-none-eabihf", Mainline),
+        ("thumbv4t-none-eabi", Portable),
+        ("thumbv7a-none-eabihf", Portable),
+        ("armv7r-none-eabihf", Portable),
+        ("armv8r-none-eabihf", Portable),
+        ("armv7a-none-eabihf", Portable),
+        ("armebv7r-none-eabihf", Portable),
+        ("arm-unknown-linux-gnueabihf", Portable),
+        ("aarch64-unknown-none", Portable),
+        ("riscv32imac-unknown-none-elf", Portable),
+        ("x86_64-unknown-linux-gnu", Portable),
+        ("", Portable),
+    ];
+    for (target, expected) in expected {
+        assert_eq!(kernel(target, &[], None), Ok(expected), "{target}");
+    }
+}
+
+#[test]
+fn flags_of_the_compiler_switch_dsp_on_and_off() {
+    let with: [&[&str]; 6] = [
+        &["-C", "target-cpu=cortex-m33"],
+        &["-Ctarget-cpu=cortex-m55"],
+        &["--codegen", "target-cpu=star-mc1"],
+        &["--codegen=target-feature=+fp64,+dsp"],
+        &["-C", "opt-level=s", "-C", "target-feature=-dsp", "-C", "target-feature=+dsp"],
+        &["-D", "warnings", "-Ctarget-cpu=cortex-m85"],
+    ];
+    for flags in with {
+        assert_eq!(kernel("thumbv8m.main-none-eabihf", flags, None), Ok(Dsp), "{flags:?}");
+    }
+    let without: [&[&str]; 5] = [
+        &["-C", "target-cpu=generic"],
+        &["-C", "target-cpu=cortex-m33", "-C", "target-feature=-dsp"],
+        &["-C", "target-feature=+fp64"],
+        &["-C", "link-arg=target-cpu=cortex-m33"],
+        &["target-cpu=cortex-m33"],
+    ];
+    for flags in without {
+        assert_eq!(kernel("thumbv8m.main-none-eabihf", flags, None), Ok(Mainline), "{flags:?}");
+    }
+    assert_eq!(kernel("thumbv7em-none-eabi", &["-C", "target-feature=-dsp"], None), Ok(Mainline));
+    // Flags that make no sense for a target do not bring kernels that it cannot run.
+    assert_eq!(kernel("armv7r-none-eabihf", &["-C", "target-feature=+dsp"], None), Ok(Portable));
+    assert_eq!(kernel("thumbv6m-none-eabi", &["-C", "target-feature=+dsp"], None), Ok(Baseline));
+}
+
+#[test]
+fn a_feature_forces_kernels_that_the_target_can_run() {
+    assert_eq!(kernel("thumbv8m.main-none-eabi", &[], Some(Dsp)), Ok(Dsp));
+    assert_eq!(kernel("thumbv7em-none-eabi", &[], Some(Mainline)), Ok(Mainline));
+    assert_eq!(kernel("thumbv7em-none-eabi", &[], Some(Baseline)), Ok(Baseline));
+    for target in ["thumbv7em-none-eabi", "armv7r-none-eabihf", "x86_64-unknown-linux-gnu"] {
+        assert_eq!(kernel(target, &[], Some(Portable)), Ok(Portable));
+    }
+    // Build scripts and tests of firmware run on a host with its features.
+    assert_eq!(kernel("x86_64-unknown-linux-gnu", &[], Some(Dsp)), Ok(Portable));
+}
+
+#[test]
+fn kernels_that_the_target_cannot_run_are_an_error_that_names_both() {
+    let wrong = [
+        ("thumbv6m-none-eabi", Mainline, "kernel-baseline"),
+        ("thumbv7m-none-eabi", Dsp, "kernel-mainline"),
+        ("thumbv8m.base-none-eabi", Dsp, "kernel-baseline"),
+        ("armv7r-none-eabihf", Dsp, "kernel-portable"),
+        ("riscv32imac-unknown-none-elf", Baseline, "kernel-portable"),
+    ];
+    for (target, forced, possible) in wrong {
+        let message = kernel(target, &[], Some(forced)).expect_err(target);
+        assert!(message.contains(target) && message.contains(possible), "{message}");
+    }
+    let off = kernel("thumbv8m.main-none-eabi", &["-C", "target-feature=-dsp"], Some(Dsp));
+    assert!(off.is_err(), "the compiler's flags rule DSP out");
+}
+
+#[test]
+fn the_assembler_accepts_afterwards_what_it_did_before() {
+    let after = |target: &str, flags: &[&str]| dsp_directives(target, &Core::of_flags(flags))[1].clone();
+    assert_eq!(after("thumbv8m.main-none-eabi", &[]), ".arch armv8-m.main");
+    assert_eq!(after("thumbv8m.main-none-eabihf", &[]), ".arch armv8-m.main; .fpu fpv5-sp-d16");
+    assert_eq!(after("thumbv8m.main-none-eabihf", &["-Ctarget-cpu=cortex-m55"]), ".cpu cortex-m55");
+    assert_eq!(after("thumbv8m.main-none-eabi", &["-Ctarget-feature=+dsp"]), ".cpu cortex-m33");
+    // DSP instructions are part of the architecture.
+    assert_eq!(after("thumbv7em-none-eabi", &[]), "");
+}
