@@ -1,35 +1,33 @@
 //! Recurrent networks that know how sure they are, one sample at a time, in fixed memory.
 //!
 //! A sensor row goes in; a mean *and a variance* for every output come out. No heap, no panics, the same bits on a laptop and
-//! on a Cortex-M. Models are made by the command line `quaver` (crate `quaver-trainer`), which prints the arena's size.
+//! on a Cortex-M. Models are trained and exported by the command line `quaver` (crate `quaver-trainer`).
 //!
 //! ```
 //! use quaver::{Arena, Predictor};
 //!
 //! static MODEL: &[u8] = quaver::include_checkpoint!("../examples/grip_force.qvr"); // stays in flash
 //!
-//! let mut arena = Arena::<124>::new(); // all the RAM it will ever use
-//! let mut predictor = Predictor::load(MODEL, &mut arena)?; // everything is checked here
+//! let mut arena = Arena::<{ quaver::arena_words(MODEL) }>::new(); // all the RAM of the stream
+//! let mut predictor = Predictor::load(MODEL, &mut arena)?; // validates the whole checkpoint
 //!
-//! // Eight EMG channels; the third has come off. A step cannot fail.
+//! // Eight EMG channels; the third is missing. A step cannot fail.
 //! let prediction = predictor.step(&[14.0, 9.5, f32::NAN, 4.25, 6.0, 11.5, 20.25, 17.0]);
-//! for force in prediction.iter() {
-//!     println!("{:.1} N ± {:.1} N", force.mean, force.std_dev());
-//! }
+//! println!("{prediction} N"); // "51.7 ± 4.7 N"
 //! # assert!(prediction.iter().all(|force| force.mean.is_finite() && force.variance > 0.0));
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
-//! # What comes out
+//! # Predictions
 //!
-//! Per [`Output`]: the mean, the total variance, and its two parts. The *epistemic* part was propagated through the net: it
-//! grows when inputs are uncertain or missing, when units are noisy (fast dropout), and with learned weight variances. The
-//! *aleatoric* part is the noise of the likelihood, which no knowledge removes. A model that predicts its own next input also
-//! gives a [`Surprise`] for the sample just seen.
+//! Per [`Output`]: the mean, the total variance, and its two parts. The *epistemic* part is propagated through the network: it
+//! grows when inputs are uncertain or missing, with noise on units (fast dropout), and with learned weight variances. The
+//! *aleatoric* part is the noise of the likelihood, which more knowledge does not remove. A model that predicts its own next
+//! input also returns a [`Surprise`] for the sample just read.
 //!
 //! # Many streams of one model
 //!
-//! A [`Model`] is immutable and borrows its weights; a [`State`] is one stream's memory:
+//! A [`Model`] is immutable and borrows its weights; a [`State`] is the memory of one stream:
 //!
 //! ```
 //! use quaver::{Arena, Model};
@@ -43,7 +41,7 @@
 //!
 //! let mut saved = [0.0; 99]; // `model.spec().saved_words()`
 //! model.save(&left, &mut saved)?;
-//! model.restore(&mut right, &saved)?; // the right hand now remembers what the left one saw
+//! model.restore(&mut right, &saved)?; // the right hand continues from the left one's state
 //! # assert_eq!(model.spec().saved_words(), saved.len());
 //! # assert_eq!(model.prediction(&left).mean(), model.prediction(&right).mean());
 //! # Ok::<(), quaver::Error>(())
@@ -51,9 +49,9 @@
 //!
 //! # Denoising and sampling
 //!
-//! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] takes the noise off rows as they come; a
-//! [`Sampler`] follows rows, predicts the next and goes on by itself; a [`Rollouts`] shows many futures at once. [`LatentModel`]
-//! tells how much memory they need. Draws are made from any generator of [`rand_core`], one number each:
+//! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] removes noise from rows as they arrive; a
+//! [`Sampler`] follows rows, predicts the next one and samples continuations; [`Rollouts`] are many sampled futures at once.
+//! Draws take one number each from any generator of [`rand_core`]:
 //!
 //! ```
 //! use quaver::{Arena, Denoiser, FeedMode, Sampler};
@@ -61,32 +59,36 @@
 //! # static DENOISER: &[u8] = quaver::include_checkpoint!("../examples/denoiser.qvr");
 //! # static SAMPLER: &[u8] = quaver::include_checkpoint!("../examples/sampler.qvr");
 //!
-//! let mut arenas = (Arena::<69>::new(), Arena::<111>::new());
-//! let mut denoiser = Denoiser::load(DENOISER, &mut arenas.0)?;
-//! let angles = denoiser.step(&[12.5, f32::NAN, 3.0]).mean(); // hip, knee and ankle; the knee is filled in
+//! let mut arena = Arena::<{ quaver::arena_words(DENOISER) }>::new();
+//! let mut denoiser = Denoiser::load(DENOISER, &mut arena)?;
+//! let angles = denoiser.step(&[12.5, f32::NAN, 3.0]).mean(); // hip, knee and ankle; the knee is imputed
 //!
-//! let mut sampler = Sampler::load(SAMPLER, &mut arenas.1)?;
+//! let mut arena = Arena::<{ quaver::arena_words(SAMPLER) }>::new();
+//! let mut sampler = Sampler::load(SAMPLER, &mut arena)?;
 //! sampler.observe(angles);
 //! let next = sampler.sample(&mut Xoroshiro128PlusPlus::seed_from_u64(7), FeedMode::Draw);
 //! # assert!(next.iter().all(|angle| angle.is_finite()));
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
-//! # Where to look
+//! # Modules
 //!
-//! In the order of a sample's walk: [`checkpoint`] (what a model is, its file format in `SPEC.md`), [`Arena`], `kernels`
-//! (affine maps), [`moments`] (activation functions), `cells` (recurrences), and the models at this page.
+//! - [`checkpoint`]: files, and the architecture of a model. The format is specified in `SPEC.md` next to it.
+//! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that train or evaluate
+//!   models with the formulas of the runtime.
 //!
 //! # Features
 //!
-//! A model runs in floating point or in integers, as its layout says ([`checkpoint::Layout`]). Both are there by default; a
-//! board that knows its model leaves out the other half with `default-features = false` and saves flash. A model whose
-//! half is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
+//! A model runs in floating point or in integers, as its layout determines ([`checkpoint::Layout`]). Both backends are built in by
+//! default; a board with a fixed model leaves one out with `default-features = false` and saves flash. A model whose
+//! backend is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
 //!
 //! - `float` (default): the layout `float`, in floating point.
 //! - `quantized` (default): the layouts `fast`, `small` and `mean`, in integers.
-//! - `std`: writing checkpoints. Brings both of the above.
-//! - `defmt`: `defmt::Format` for errors and predictions.
+//! - `std`: vector units of a host, detected at run time. The bits stay the same.
+//! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
+//! - `serde`: `Serialize` and `Deserialize` for architectures.
+//! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.
 //! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`: see below.
 //!
 //! # Kernels
@@ -102,7 +104,7 @@
 //! | any other | `portable` |
 //!
 //! DSP instructions are optional in Armv8-M. For a core that has them (nRF53, nRF91, STM32H5, STM32U5, RP2350, any M55 or
-//! M85), say so in `.cargo/config.toml`, or turn on the feature `kernel-dsp`; a step then takes 2.5 times fewer instructions:
+//! M85), declare them in `.cargo/config.toml` or enable the feature `kernel-dsp`; a step then takes 2.5 times fewer instructions:
 //!
 //! ```toml
 //! [target.thumbv8m.main-none-eabihf]
@@ -112,21 +114,30 @@
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds for every target.
 //! Kernels that the target cannot run are an error; under an operating system, where build scripts and tests of firmware run
 //! with its features, they are ignored. All kernels give the same bits. They need a checkpoint at an address that
-//! is a multiple of four, which [`include_checkpoint!`] provides and [`Model::is_accelerated`] tells.
+//! is a multiple of four, which [`include_checkpoint!`] provides and [`Model::is_accelerated`] reports.
 #![no_std]
 #![warn(missing_docs)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
 #[cfg(not(any(feature = "float", feature = "quantized")))]
-compile_error!("quaver without the features `float` and `quantized` can run no model: turn on one of them");
+compile_error!("quaver without the features `float` and `quantized` can run no model: enable one of them");
 
 mod arena;
 mod backend;
 pub mod checkpoint;
 #[cfg(feature = "write")]
 mod encode;
+#[cfg(feature = "write")]
+#[doc(hidden)]
+pub mod export {
+    //! What the exporter of `quaver-trainer` needs beyond [`checkpoint`](crate::checkpoint). No part of the stable interface: it
+    //! may change in any version.
+
+    pub use crate::encode::GramMatrices;
+}
 #[cfg(feature = "float")]
 mod float;
 mod format;

@@ -1,7 +1,7 @@
 //! Draws from normal, binary and categorical distributions: the same bits on every target.
 //!
-//! One number of a generator makes one draw, by inverting the distribution function: no loop that may take longer once
-//! in a while, no second deviate to keep, and whoever counts numbers knows where a generator stands.
+//! Each draw takes one number of a generator and inverts the distribution function: the time is constant, there is no second
+//! deviate to keep, and the position of a generator follows from the number of draws.
 
 use rand_core::Rng;
 
@@ -15,7 +15,7 @@ pub(crate) fn uniform(rng: &mut (impl Rng + ?Sized)) -> f32 {
     (rng.next_u32() >> 8) as f32 / (1_u32 << 24) as f32
 }
 
-/// The normal deviate that stands for `bits`, one of 2³² equally likely ones: ±Φ⁻¹((n + ½)/2³²), the sign being the
+/// The normal deviate of `bits`, one of 2³² equally likely ones: ±Φ⁻¹((n + ½)/2³²), the sign being the
 /// uppermost bit and n the others. Within ±6.34, and symmetric.
 #[inline(never)]
 pub(crate) fn normal_of(bits: u32) -> f32 {
@@ -53,16 +53,16 @@ fn polynomial(x: f32, [c0, c1, c2, c3]: [f32; 4]) -> f32 {
     ((c3 * x + c2) * x + c1) * x + c0
 }
 
-/// Deviate `latent` of draw `draw` of a set of normal draws that is always the same. Draws 2k and 2k + 1 are each other's
-/// negatives, so that the mean over whole pairs is exact.
+/// Component `latent` of draw `draw` in a fixed set of normal draws. Draws 2k and 2k + 1 are antithetic (±ε), so that the mean
+/// over pairs is exact.
 pub(crate) fn fixed_normal(draw: u16, latent: u16) -> f32 {
-    let deviate = normal_of(mixed(u32::from(draw / 2) << 16 | u32::from(latent)));
+    let deviate = normal_of(mix(u32::from(draw / 2) << 16 | u32::from(latent)));
     if draw.is_multiple_of(2) { deviate } else { -deviate }
 }
 
-/// A one-to-one map of 32 bits in which every bit depends on all (the finaliser of Appleby's MurmurHash3, 2011), after the
-/// addition of 2³² over the golden ratio, which keeps zero from standing for itself.
-fn mixed(bits: u32) -> u32 {
+/// A bijection of 32 bits in which every bit depends on all (the finaliser of Appleby's MurmurHash3, 2011), after adding 2³²
+/// over the golden ratio, without which zero would map to itself.
+fn mix(bits: u32) -> u32 {
     let mut bits = bits.wrapping_add(0x9E37_79B9);
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85EB_CA6B);
     bits = (bits ^ (bits >> 13)).wrapping_mul(0xC2B2_AE35);
@@ -79,7 +79,7 @@ mod tests {
         0.5 * libm::erfc(-x / core::f64::consts::SQRT_2)
     }
 
-    /// Numbers that are all equally likely, in order: the best sample of the uniform distribution there is.
+    /// Equally spaced numbers in order: a sample of the uniform distribution without sampling error.
     struct Grid {
         next: u32,
         step: u32,
@@ -103,8 +103,8 @@ mod tests {
         }
     }
 
-    /// Deviates of up to 6.3 are good to a few roundings in seven digits, some 2·10⁻⁶; Φ falls by up to 6.3 of its own size per
-    /// unit in the tail, which makes 1.3·10⁻⁵ of a probability.
+    /// Deviates up to 6.3 carry a few roundings in seven digits, some 2·10⁻⁶. In the tail Φ changes by up to 6.3 times itself per
+    /// unit: 1.3·10⁻⁵ of a probability.
     #[test]
     fn deviates_are_the_quantiles_of_the_normal_distribution() {
         let mut largest = 0.0_f64;
@@ -125,8 +125,8 @@ mod tests {
         }
     }
 
-    /// Over a grid of 2¹⁶ the sums are those of the midpoint rule, whose last interval, cut off at 4.3 deviations, leaves some
-    /// 10⁻⁴ of the variance and 2·10⁻³ of the fourth moment.
+    /// Over a grid of 2¹⁶ the sums are those of the midpoint rule, whose last interval, truncated at 4.3 standard deviations, leaves
+    /// some 10⁻⁴ of the variance and 2·10⁻³ of the fourth moment.
     #[test]
     fn moments_are_those_of_the_normal_distribution() {
         let mut grid = Grid { next: 1 << 15, step: 1 << 16 };

@@ -43,6 +43,7 @@ pub fn contents(name: &str) -> Option<Contents> {
     let cell = match next()? {
         "elman" => CellKind::Elman(Activation::Tanh),
         "lstm" => CellKind::Lstm,
+        "gru" => CellKind::Gru,
         _ => return None,
     };
     let inputs: u16 = next()?.parse().ok()?;

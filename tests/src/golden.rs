@@ -14,6 +14,7 @@ use crate::{Case, gait};
 
 const ELMAN: CellKind = CellKind::Elman(Activation::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
+const GRU: CellKind = CellKind::Gru;
 const DENSE: CellKind = CellKind::Dense(Activation::Relu);
 
 /// Rows in each stream.
@@ -203,6 +204,20 @@ fn recipes() -> Vec<CaseSpec> {
         case_spec("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         case_spec("correction-with-gaps", &[(LSTM, 5)], correction, Rows::Gaps),
         case_spec("hostile-rows", &[(CellKind::Elman(Activation::Relu), 7)], next, Rows::Hostile),
+        // Seven units: four that a kernel takes, three that are left, and padding in the columns of input and state.
+        case_spec("gru", &[(GRU, 7)], base, Rows::Plain),
+        // A group of sixteen units for vectors, and more than one turn of a kernel of eight blocks.
+        case_spec("gru-wide", &[(GRU, 69)], base, Rows::Plain),
+        case_spec("gru-two-layers", &[(GRU, 9), (GRU, 4)], base, Rows::Plain),
+        case_spec("gru-certain", &[(GRU, 20)], deterministic, Rows::Plain),
+        case_spec("gru-other-noise", &[(GRU, 5)], noisy, Rows::Plain),
+        case_spec("gru-noise-alone", &[(GRU, 8)], Architecture { variance_scale: 1.0, ..noisy }, Rows::Plain),
+        case_spec("gru-weight-variance", &[(GRU, 5)], varied, Rows::Plain),
+        case_spec("gru-means", &[(GRU, 6), (GRU, 4)], means, Rows::Gaps),
+        case_spec("gru-bernoulli-next", &[(GRU, 5)], binary_next, Rows::Binary),
+        case_spec("gru-paper", &[(GRU, 5)], paper, Rows::Plain),
+        case_spec("gru-next-with-gaps", &[(GRU, 5)], next, Rows::Gaps),
+        case_spec("gru-hostile-changes", &[(GRU, 8)], change, Rows::Hostile),
     ]
 }
 

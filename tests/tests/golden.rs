@@ -95,6 +95,7 @@ fn layer_choices(layer: &LayerSpec) -> [String; 4] {
         CellKind::Elman(of) => format!("elman {}", activation(of)),
         CellKind::Dense(of) => format!("dense {}", activation(of)),
         CellKind::Lstm => "lstm".into(),
+        CellKind::Gru => "gru".into(),
     };
     let weights = if layer.weight_variance { "uncertain" } else { "certain" };
     [

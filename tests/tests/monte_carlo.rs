@@ -211,3 +211,27 @@ fn lstm_gates() {
     });
     agree("LSTM unit", predicted(&contents, &mean, &var), drawn, 0.06);
 }
+
+/// Each row reads an input of its own, so that the gates and both parts of the candidate are independent, as the moments
+/// take them to be; the state starts at zero, so that the second part is its bias. What tanh reads is a product, which is
+/// not normal.
+#[test]
+fn gru_gates() {
+    let mut contents = one_unit(CellKind::Gru, 3, UnitNoise::None, false);
+    let columns = 4;
+    for (gate, weight) in [1.2_f32, -0.7, 0.9].into_iter().enumerate() {
+        contents.layers[0].weight[gate * columns + gate] = weight;
+    }
+    contents.layers[0].bias = vec![0.1, -0.4, 0.2, 0.8];
+    let (mean, var) = ([0.5_f32, 0.2, 0.9], [0.6_f32, 0.3, 0.4]);
+    let mut normal = Normal::new("gru gates");
+    let drawn = moments(|| {
+        let mut a = |gate: usize| {
+            let weight = f64::from(contents.layers[0].weight[gate * columns + gate]);
+            f64::from(contents.layers[0].bias[gate]) + weight * normal.with(mean[gate], var[gate])
+        };
+        let (reset, update, candidate) = (a(0), a(1), a(2));
+        (1.0 - sigmoid(update)) * (candidate + sigmoid(reset) * 0.8).tanh()
+    });
+    agree("GRU unit", predicted(&contents, &mean, &var), drawn, FIT + 0.01);
+}

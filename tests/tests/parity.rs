@@ -8,10 +8,12 @@ use quaver::checkpoint::{
     Target, UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
+use quaver_trainer::config::WeightPosterior;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
-use quaver_trainer::evaluate::{Forecast, from_network, from_runtime, scores};
+use quaver_trainer::evaluate::scores;
 use quaver_trainer::export::contents;
-use quaver_trainer::nn::{Method, Parameters, Posterior, WeightNoise};
+use quaver_trainer::nn::{Parameters, TrainingMethod, WeightNoise};
+use quaver_trainer::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
 
 /// Difference allowed, in predicted standard deviations for means and relative to the total for variances.
 const TOLERANCE: f32 = 5e-6;
@@ -49,8 +51,8 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
     }
 }
 
-fn random_parameters(spec: &ModelSpec, method: Method, numbers: &mut Numbers) -> Parameters {
-    let mut parameters = Parameters::shaped(spec, method);
+fn random_parameters(spec: &ModelSpec, method: TrainingMethod, numbers: &mut Numbers) -> Parameters {
+    let mut parameters = Parameters::zeros_for(spec, method);
     for tensor in &mut parameters.tensors {
         // Deviations of the weights of a tenth or two, of the size that training ends with.
         let (low, high) = if tensor.name.contains("_log_var") { (-5.0, -3.5) } else { (-0.6, 0.6) };
@@ -80,7 +82,7 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
 }
 
 /// Largest difference of two forecasts: means in deviations, variances relative to the total.
-fn gap(a: &[Forecast], b: &[Forecast]) -> f32 {
+fn gap(a: &[SequencePrediction], b: &[SequencePrediction]) -> f32 {
     assert_eq!(a.len(), b.len());
     let mut most = 0.0_f32;
     for (a, b) in a.iter().zip(b) {
@@ -99,18 +101,18 @@ fn gap(a: &[Forecast], b: &[Forecast]) -> f32 {
 }
 
 fn check(spec: &ModelSpec, gaps: bool) {
-    check_method(spec, Method::default(), gaps);
+    check_method(spec, TrainingMethod::default(), gaps);
 }
 
-fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
+fn check_method(spec: &ModelSpec, method: TrainingMethod, gaps: bool) {
     let mut numbers = Numbers::new("parity");
     let parameters = random_parameters(spec, method, &mut numbers);
     let sequences = sequences(spec, &mut numbers, gaps);
     let scaling = Scaling::fit(&sequences);
-    let by_trainer = from_network(spec, &parameters, &scaling, &sequences);
+    let by_trainer = predict_by_network(spec, &parameters, &scaling, &sequences);
     let by_runtime = |format| {
         let bytes = write(&contents(spec, format, &parameters, &scaling, &[], &[])).expect("a valid model");
-        from_runtime(&bytes, &sequences).expect("a valid checkpoint")
+        predict_by_runtime(&bytes, &sequences).expect("a valid checkpoint")
     };
     let what = format!("{:?} {:?} {:?}, gaps {gaps}", spec.layers[0].cell, spec.target, spec.likelihood);
     let (f32, int8) = (by_runtime(WeightFormat::F32), by_runtime(WeightFormat::Int8));
@@ -121,7 +123,7 @@ fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
     assert!(int8_gap > 0.0 && int8_gap <= INT8_TOLERANCE, "{what}: {int8_gap}");
 
     let names: Vec<String> = (0..spec.outputs).map(|index| index.to_string()).collect();
-    let nll = |forecasts: &[Forecast]| scores(spec.likelihood, &names, &sequences, forecasts).nll;
+    let nll = |forecasts: &[SequencePrediction]| scores(spec.likelihood, &names, &sequences, forecasts).nll;
     let (trainer_nll, runtime_nll) = (nll(&by_trainer), nll(&f32));
     assert!(
         (trainer_nll - runtime_nll).abs() <= 1e-4 * trainer_nll.abs(),
@@ -129,11 +131,12 @@ fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
     );
 }
 
-const CELLS: [CellKind; 4] = [
+const CELLS: [CellKind; 5] = [
     CellKind::Elman(Activation::Tanh),
     CellKind::Elman(Activation::Sigmoid),
     CellKind::Elman(Activation::Relu),
     CellKind::Lstm,
+    CellKind::Gru,
 ];
 
 #[test]
@@ -176,7 +179,7 @@ fn models_of_the_next_input_agree() {
 
 #[test]
 fn stacks_printed_moments_and_plain_outputs_agree() {
-    let stack = [(CellKind::Lstm, 8), (CellKind::Elman(Activation::Tanh), 11), (CellKind::Lstm, 5)];
+    let stack = [(CellKind::Lstm, 8), (CellKind::Elman(Activation::Tanh), 11), (CellKind::Gru, 5)];
     check(&spec(&stack, Target::Columns, Likelihood::Gaussian), false);
     let mut paper = spec(&stack, Target::Columns, Likelihood::Bernoulli);
     paper.moment_form = MomentForm::Paper;
@@ -188,23 +191,29 @@ fn stacks_printed_moments_and_plain_outputs_agree() {
 
 #[test]
 fn other_noise_and_scaled_variances_agree() {
-    let mut noisy = spec(&[(CellKind::Lstm, 7)], Target::Columns, Likelihood::Gaussian);
-    noisy.layers[0].input_noise = UnitNoise::Multiplicative { var: 0.2 };
-    noisy.layers[0].recurrent_noise = UnitNoise::Additive { var: 0.1 };
-    noisy.output.noise = UnitNoise::Multiplicative { var: 0.3 };
-    noisy.layers[0].variance_scale = 1.5;
-    noisy.output.variance_scale = 0.7;
-    check(&noisy, false);
+    for cell in [CellKind::Lstm, CellKind::Gru] {
+        let mut noisy = spec(&[(cell, 7)], Target::Columns, Likelihood::Gaussian);
+        noisy.layers[0].input_noise = UnitNoise::Multiplicative { var: 0.2 };
+        noisy.layers[0].recurrent_noise = UnitNoise::Additive { var: 0.1 };
+        noisy.output.noise = UnitNoise::Multiplicative { var: 0.3 };
+        noisy.layers[0].variance_scale = 1.5;
+        noisy.output.variance_scale = 0.7;
+        check(&noisy, false);
+    }
 }
 
 #[test]
 fn uncertain_weights_agree() {
-    let none = Method::default();
+    let none = TrainingMethod::default();
     let methods = [
-        Method { posterior: Posterior::Ropd, ..none },
-        Method { weight_noise: WeightNoise::Gaussian { var: 0.02 }, ..none },
-        Method { weight_noise: WeightNoise::DropConnect { keep: 0.8 }, ..none },
-        Method { weight_noise: WeightNoise::DropConnect { keep: 0.9 }, posterior: Posterior::Vb, ..none },
+        TrainingMethod { posterior: WeightPosterior::Ropd, ..none },
+        TrainingMethod { weight_noise: WeightNoise::Gaussian { var: 0.02 }, ..none },
+        TrainingMethod { weight_noise: WeightNoise::DropConnect { keep: 0.8 }, ..none },
+        TrainingMethod {
+            weight_noise: WeightNoise::DropConnect { keep: 0.9 },
+            posterior: WeightPosterior::Vb,
+            ..none
+        },
     ];
     for method in methods {
         for cell in CELLS {
@@ -218,8 +227,12 @@ fn uncertain_weights_agree() {
 
 #[test]
 fn learned_noise_scales_and_implicit_variances_agree() {
-    let method =
-        Method { scale_min: Some(0.2), learned_keep: true, implicit_variance: true, ..Method::default() };
+    let method = TrainingMethod {
+        scale_min: Some(0.2),
+        learned_keep: true,
+        implicit_variance: true,
+        ..TrainingMethod::default()
+    };
     for cell in CELLS {
         check_method(&spec(&[(cell, 9), (cell, 6)], Target::Next, Likelihood::Gaussian), method, false);
     }

@@ -4,9 +4,9 @@
 //! cargo run --release -p quaver-trainer --example training_step -- CELL UNITS FORM STEPS COUNT
 //! ```
 //!
-//! CELL is `tanh` or `lstm`, FORM `accurate` or `paper`, STEPS the length T of the sequences and COUNT how many training
-//! steps are timed. One process measures one network, so that its peak of resident memory is that network's own.
-//! `cargo xtask bench-train` runs this for every row of its table.
+//! CELL is `tanh` or `lstm`, FORM `accurate` or `paper`, STEPS the length T of the sequences and COUNT how
+//! many training steps are timed. One process measures one network, so that its peak of resident memory is
+//! that network's own. `cargo xtask bench-train` runs this for every row of its table.
 
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ use quaver::checkpoint::ModelSpec;
 use quaver_trainer::config::Config;
 use quaver_trainer::data::batch::{Batch, Chunk};
 use quaver_trainer::data::{Rows, Scaling, Sequence};
+use quaver_trainer::fit::loss_and_gradient;
 use quaver_trainer::fit::optimiser::{Adam, Optimiser, clip};
-use quaver_trainer::fit::slope;
-use quaver_trainer::nn::Parameters;
-use quaver_trainer::nn::random::{Purpose, normal, stream};
+use quaver_trainer::nn::{Parameters, predictor_spec};
+use quaver_trainer::random::{Purpose, normal, stream};
 use serde_json::json;
 
 // As in the command line: what is measured is what users run.
@@ -38,7 +38,7 @@ fn main() -> Result<()> {
         bail!("wanted: CELL UNITS FORM STEPS COUNT, for example tanh 64 accurate 100 30");
     };
     let (steps, count) = (steps.parse()?, count.parse()?);
-    let mut training = Training::new(&config(cell, units, form)?, steps)?;
+    let mut training = TrainingConfig::new(&config(cell, units, form)?, steps)?;
     let before = resident("VmRSS")?;
     for _ in 0..WARM_UP {
         training.step()?;
@@ -73,7 +73,7 @@ fn config(cell: &str, units: &str, form: &str) -> Result<Config> {
 }
 
 /// A network in training, always on the same batch.
-struct Training {
+struct TrainingConfig {
     spec: ModelSpec,
     parameters: Parameters,
     optimiser: Optimiser,
@@ -82,24 +82,25 @@ struct Training {
     nll: f64,
 }
 
-impl Training {
+impl TrainingConfig {
     fn new(config: &Config, steps: usize) -> Result<Self> {
-        let spec = config.model_spec(KEYS, KEYS)?;
-        let parameters = config.init.draw(&spec, config.seed);
+        let spec = predictor_spec(&config, KEYS, KEYS)?;
+        let parameters = config.init.parameters(&spec, config.seed);
         let optimiser = Optimiser::Adam(Adam::new(&parameters));
         let sequences = piano_rolls(config.seed, steps);
         let chunks: Vec<Chunk> =
             (0..LANES).map(|sequence| Chunk { sequence, start: 0, len: steps }).collect();
         let batch = Batch::new(&sequences, &Scaling::fit(&sequences), &chunks);
-        Ok(Training { spec, parameters, optimiser, batch, nll: f64::NAN })
+        Ok(TrainingConfig { spec, parameters, optimiser, batch, nll: f64::NAN })
     }
 
     /// All that one step of a run does: loss, gradient, clipping, Adam.
     fn step(&mut self) -> Result<()> {
-        let mut slope = slope(&self.spec, &self.parameters, &self.batch).context("nothing counts")?;
-        clip(&mut slope.gradients, 225.0);
-        self.optimiser.step(&mut self.parameters, &slope.gradients, 0.001);
-        self.nll = slope.nll;
+        let mut batch_loss =
+            loss_and_gradient(&self.spec, &self.parameters, &self.batch).context("nothing counts")?;
+        clip(&mut batch_loss.gradients, 225.0);
+        self.optimiser.step(&mut self.parameters, &batch_loss.gradients, 0.001);
+        self.nll = batch_loss.nll;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Atomic writes: a file appears whole or not at all.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-/// Writes `content` beside `path` and renames it into place, so that nobody ever reads half a file.
+/// Writes `content` to a temporary file next to `path` and renames it, so that no reader ever sees half a
+/// file.
 ///
 /// # Errors
 /// When the folder is missing, full or cannot be written to; the message names the file.
@@ -19,7 +20,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
         .map_err(|error| explained(error, "write", path))
 }
 
-/// Adds a line to a file that is there. An interruption may leave part of it: who reads the file has to expect that.
+/// Appends a line to an existing file. An interruption may leave part of the line: readers must expect that.
 ///
 /// # Errors
 /// When the file is missing, the disk full, or either cannot be written to; the message names the file.
@@ -29,15 +30,34 @@ pub(crate) fn append(path: &Path, line: &str) -> anyhow::Result<()> {
         .map_err(|error| explained(error, "add to", path))
 }
 
-/// An error with what could not be done to which file, and what may help.
+/// Adds the failed operation, the file and a hint to an error.
 fn explained(error: io::Error, what: &str, path: &Path) -> anyhow::Error {
     let advice = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            "there is no room for it; what was there before is still there"
+            "there is no space left; the previous file is unchanged"
         }
-        _ => "is its folder there and writable?",
+        _ => "does its folder exist, and is it writable?",
     };
     anyhow::Error::new(error).context(format!("cannot {what} `{}`: {advice}", path.display()))
+}
+
+/// Compares a generated page of the repository with what it should be, or writes it if `QUAVER_REFRESH` is
+/// set.
+#[cfg(test)]
+pub(crate) fn assert_up_to_date(path: &str, expected: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    if std::env::var_os("QUAVER_REFRESH").is_some() {
+        fs::create_dir_all(file.parent().expect("a page lies in a folder")).expect("the folder can be made");
+        return fs::write(&file, expected).expect("the page can be written");
+    }
+    let found = fs::read_to_string(&file).unwrap_or_default();
+    let line = found.lines().zip(expected.lines()).position(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "{path} is out of date from line {} on; refresh it with\n  \
+         QUAVER_REFRESH=1 cargo test --release -p quaver-trainer --lib reference",
+        line.unwrap_or(found.lines().count().min(expected.lines().count())) + 1
+    );
 }
 
 #[cfg(test)]
@@ -62,9 +82,9 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_called_one() {
+    fn a_full_disk_is_reported_as_such() {
         let full = |kind: ErrorKind| explained(kind.into(), "write", Path::new("a.txt")).to_string();
-        assert!(full(ErrorKind::StorageFull).contains("cannot write `a.txt`: there is no room"));
+        assert!(full(ErrorKind::StorageFull).contains("cannot write `a.txt`: there is no space left"));
         assert!(full(ErrorKind::PermissionDenied).contains("writable?"));
     }
 }

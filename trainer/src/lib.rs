@@ -1,9 +1,11 @@
-//! The host's half of Quaver: from sensor recordings to checkpoints.
+//! The host side of Quaver: from sensor recordings to checkpoints.
 //!
-//! A sample walks through the modules in this order: [`data`] reads files as [`config`] says and makes batches; [`nn`] is
-//! the network on Burn, and [`latent`] composes two of them into models of latent sequences; [`fit`] trains either and keeps the
-//! run folder; [`evaluate`] scores forecasts; [`export`] writes
-//! checkpoints for the `quaver` runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
+//! An experiment passes through the modules in this order, and a module imports only those before it
+//! (`ARCHITECTURE.md`, *Layers*): [`config`] is a TOML file as plain data; [`data`] reads the files it names
+//! and makes batches; [`nn`] is the network on Burn; [`prediction`] holds its predictions in raw units;
+//! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent sequences;
+//! [`runs`] trains and loads either kind; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
+//! runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
 #![warn(missing_docs)]
 
 pub mod commands;
@@ -16,5 +18,8 @@ mod files;
 pub mod fit;
 pub mod latent;
 pub mod nn;
+pub mod prediction;
+pub mod random;
 pub mod report;
+pub mod runs;
 pub mod search;

@@ -137,7 +137,7 @@ fn errors_of_files_and_columns_say_what_and_where() {
         &["force", "train.csv", "sum"],
     );
     fails(&["train", &config, "--out", &out, "--set", "training.epoch=3"], &["epoch", "epochs"]);
-    fails(&["train", &config, "--out", &out, "--set", "model.cell=gru"], &["gru", "lstm"]);
+    fails(&["train", &config, "--out", &out, "--set", "model.cell=rnn"], &["rnn", "lstm", "gru"]);
     place.write("broken.toml", "seed = 3\n[data\n");
     fails(&["train", &place.at("broken.toml"), "--out", &out], &["broken.toml", "2"]);
     place.write("ragged.csv", "a,b,sum\n1,2,3\n1,2\n");

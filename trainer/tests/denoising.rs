@@ -16,7 +16,7 @@ valid = "valid.csv"
 test = "test.csv"
 inputs = ["a", "b"]
 targets = "next"
-noise = { db = 3 }
+noise = { snr_db = 3 }
 [latent]
 family = "vosp"
 latents = 2
@@ -41,7 +41,7 @@ valid = "valid.csv"
 test = "test.csv"
 inputs = ["a", "b"]
 targets = "clean"
-noise = { db = 3 }
+noise = { snr_db = 3 }
 [model]
 cell = "lstm"
 layers = [8]
@@ -371,7 +371,7 @@ fn notes_are_judged_and_drawn() {
     let config = PREDICTOR
         .replace(".csv", ".txt")
         .replace("inputs = [\"a\", \"b\"]\n", "")
-        .replace("db = 3", "on = 0.1")
+        .replace("snr_db = 3", "on = 0.1")
         .replace("[model]\n", "[model]\nlikelihood = \"bernoulli\"\n");
     place.write("notes.toml", &config);
     let (run, picture) = (place.at("run"), place.at("roll.svg"));

@@ -50,7 +50,8 @@ fn calibrated_error_bars_fit_the_validation_data() {
     let number = |scores: &serde_json::Value, key: &str| scores[key].as_f64().expect("a number");
     assert_eq!(plain["mse"], calibrated["mse"], "means stay as they are");
     assert!(number(&calibrated, "nll") <= number(&plain, "nll") + 1e-6);
-    // With factor c, ln c + (mean z²)/c is least at c = mean z²: then every value costs ½ on average beyond its ½ ln 2πv.
+    // With factor c, ln c + (mean z²)/c is least at c = mean z²: then every value costs ½ on average beyond
+    // its ½ ln 2πv.
     let arguments = ["export", &place.at("run"), "--calibrate", "-o", &place.at("again.qvr"), "--json"];
     let factor = json(&succeeds(&arguments))["calibration"][0].as_f64().expect("a factor");
     let expected = number(&plain, "nll") - 0.5 * (factor - 1.0 - factor.ln());

@@ -105,7 +105,8 @@ impl Tried {
         fs::read_to_string(&self.config).expect("the config").contains("\n[latent]")
     }
 
-    /// Exports a run and streams rows through the checkpoint, each of which must be answered by finite numbers.
+    /// Exports a run and streams rows through the checkpoint, each of which must be answered by finite
+    /// numbers.
     fn assert_exports_and_streams(&self, run: &str) {
         let model = self.at("model.qvr");
         succeeds(&["export", &self.at(run), "-o", &model]);

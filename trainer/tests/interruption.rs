@@ -1,4 +1,5 @@
-//! Runs that are killed, or that run out of disk, or whose loss is no number any more: nothing is lost but the epoch under way.
+//! Runs that are killed, or that run out of disk, or whose loss is no number any more: nothing is lost but
+//! the epoch under way.
 #![cfg(unix)]
 
 mod place;
@@ -34,7 +35,8 @@ fn assert_same(place: &Place, one: &str, other: &str) {
 enum Moment {
     /// So many lines of progress after its start, in the steps of an epoch.
     Learning(usize),
-    /// So many microseconds after an epoch was added to the metrics, which happens right before the states are written.
+    /// So many microseconds after an epoch was added to the metrics, which happens right before the states
+    /// are written.
     Writing(u64),
 }
 
@@ -105,7 +107,8 @@ fn a_run_that_was_killed_before_its_first_state_begins_again() {
     );
 }
 
-/// Runs `quaver train` where no file may grow beyond a few kilobytes: writing more fails, as it does on a full disk.
+/// Runs `quaver train` where no file may grow beyond a few kilobytes: writing more fails, as it does on a
+/// full disk.
 fn train_with_little_room(place: &Place, out: &str, more: &[&str]) -> Output {
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
     let mut command = Command::new("sh");

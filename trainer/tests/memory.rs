@@ -1,6 +1,8 @@
-//! The heap of a training step: as much after it as before it, and a peak that grows in proportion to the sequences.
+//! The heap of a training step: as much after it as before it, and a peak that grows in proportion to the
+//! sequences.
 //!
-//! Resident memory, which `cargo xtask bench-train` prints, also shows what an allocator keeps back; counting bytes does not.
+//! Resident memory, which `cargo xtask bench-train` prints, also shows what an allocator keeps back; counting
+//! bytes does not.
 
 // To count allocations is to be the allocator.
 #![allow(unsafe_code)]
@@ -11,10 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quaver_trainer::config::Config;
 use quaver_trainer::data::batch::{Batch, Chunk};
 use quaver_trainer::data::{Rows, Scaling, Sequence};
+use quaver_trainer::fit::loss_and_gradient;
 use quaver_trainer::fit::optimiser::Optimiser;
-use quaver_trainer::fit::slope;
-use quaver_trainer::nn::Parameters;
-use quaver_trainer::nn::random::{Purpose, normal, stream};
+use quaver_trainer::nn::{Parameters, TrainingMethod, predictor_spec};
+use quaver_trainer::random::{Purpose, normal, stream};
 
 /// The system's allocator, counting.
 struct Counting;
@@ -61,19 +63,21 @@ fn batch(steps: usize) -> Batch {
     Batch::new(&sequences, &Scaling::fit(&sequences), &chunks)
 }
 
-/// Bytes after each of some training steps, and the most at any time during the last, both above those before the first.
+/// Bytes after each of some training steps, and the most at any time during the last, both above those before
+/// the first.
 fn measure(config: &Config, length: usize, count: usize) -> (Vec<usize>, usize) {
-    let spec = config.model_spec(CHANNELS, CHANNELS).expect("a valid model");
-    let mut parameters: Parameters = config.init.draw_for(&spec, config.method(), 1);
+    let spec = predictor_spec(&config, CHANNELS, CHANNELS).expect("a valid model");
+    let mut parameters: Parameters =
+        config.init.parameters_for(&spec, TrainingMethod::from(&config.network()), 1);
     let mut optimiser = Optimiser::new(&config.training, &parameters);
     let batch = batch(length);
     let mut after = Vec::with_capacity(count);
     let before = LIVE.load(Ordering::Relaxed);
     for _ in 0..count {
         PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
-        let slope = slope(&spec, &parameters, &batch).expect("targets that count");
-        optimiser.step(&mut parameters, &slope.gradients, 0.001);
-        drop(slope);
+        let batch_loss = loss_and_gradient(&spec, &parameters, &batch).expect("targets that count");
+        optimiser.step(&mut parameters, &batch_loss.gradients, 0.001);
+        drop(batch_loss);
         after.push(LIVE.load(Ordering::Relaxed).saturating_sub(before));
     }
     (after, PEAK.load(Ordering::Relaxed) - before)

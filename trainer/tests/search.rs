@@ -63,7 +63,8 @@ fn assert_same(place: &Place) {
     }
 }
 
-/// Ctrl-C in a terminal: an interrupt to the search and to the trials under way, which are of the same process group.
+/// Ctrl-C in a terminal: an interrupt to the search and to the trials under way, which are of the same
+/// process group.
 #[cfg(unix)]
 #[test]
 fn a_search_that_was_interrupted_goes_on_and_ends_the_same() {

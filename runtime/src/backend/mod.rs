@@ -1,4 +1,4 @@
-//! The choice between the backends `float` and `quantized`: the only module that knows both.
+//! The choice between the backends `float` and `quantized`: the only module that imports both.
 //!
 //! Both have functions of the same names. [`dispatch`] picks the backend of a model's layout; a step does so once. Where only
 //! one backend is built in there is nothing to choose: [`check_spec`] has refused all other models.

@@ -21,7 +21,7 @@ pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;
 
 #[cfg(feature = "write")]
-pub use crate::encode::{Affine, GramMatrices};
+pub use crate::encode::Affine;
 #[cfg(feature = "write")]
 pub use crate::format::WriteError;
 #[cfg(feature = "write")]

@@ -12,7 +12,7 @@ use crate::format::{
 };
 use crate::spec::ModelSpec;
 
-/// Everything that a checkpoint holds, in full precision; [`write`] quantises as the spec asks.
+/// Everything that a checkpoint holds, in full precision; [`write()`] quantises as the spec asks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents {
     /// The architecture.
@@ -25,7 +25,8 @@ pub struct Contents {
     pub input_scaler: Scaler,
     /// Units of the outputs.
     pub output_scaler: Scaler,
-    /// Affine maps of the layers; rows in order of units, the gates i, f, g, o of an LSTM unit side by side.
+    /// Affine maps of the layers; rows in order of units, the gates of a unit side by side: i, f, g, o of an LSTM; r, z, n of
+    /// a GRU, whose biases are those of r, z, of the candidate's input part and of its state part.
     pub layers: Vec<Affine>,
     /// Affine map of the output layer.
     pub output: Affine,
@@ -34,7 +35,8 @@ pub struct Contents {
     /// Factor on the total variance of each output, 1 when not calibrated; empty for probabilities.
     pub calibration: Vec<f32>,
     /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight is rounded to
-    /// nearest. They are not stored.
+    /// nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
+    #[doc(hidden)]
     pub gram: Vec<GramMatrices>,
 }
 
@@ -125,12 +127,13 @@ impl Contents {
     pub fn zeros(spec: ModelSpec) -> Self {
         let affine = |shape: AffineShape| {
             let weights = shape.rows * shape.cols;
-            let (rows_var, weights_var) = if shape.weight_variance { (shape.rows, weights) } else { (0, 0) };
+            let biases = shape.bias_count();
+            let (biases_var, weights_var) = if shape.weight_variance { (biases, weights) } else { (0, 0) };
             Affine {
                 weight: vec![0.0; weights],
-                bias: vec![0.0; shape.rows],
+                bias: vec![0.0; biases],
                 weight_var: vec![0.0; weights_var],
-                bias_var: vec![0.0; rows_var],
+                bias_var: vec![0.0; biases_var],
             }
         };
         let outputs = usize::from(spec.outputs);

@@ -27,11 +27,11 @@ impl AffineSource<'_> {
     /// Checks the lengths of all lists.
     pub(crate) fn check(&self) -> Result<(), WriteError> {
         let AffineSource { affine, shape, gram, .. } = self;
-        let (rows, weights) = (shape.rows, shape.rows * shape.cols);
+        let (biases, weights) = (shape.bias_count(), shape.rows * shape.cols);
         let (variances, part) = (usize::from(shape.weight_variance), self.role.part());
-        expect_len(affine.bias.len(), rows, part, "bias")?;
+        expect_len(affine.bias.len(), biases, part, "bias")?;
         expect_len(affine.weight.len(), weights, part, "weight")?;
-        expect_len(affine.bias_var.len(), rows * variances, part, "bias_var")?;
+        expect_len(affine.bias_var.len(), biases * variances, part, "bias_var")?;
         expect_len(affine.weight_var.len(), weights * variances, part, "weight_var")?;
         for matrix in [&gram.means, &gram.vars].into_iter().filter(|matrix| !matrix.is_empty()) {
             expect_len(matrix.len(), shape.cols * shape.cols, part, "gram")?;

@@ -23,7 +23,7 @@ pub(crate) const LARGEST_CODE: u32 = 127;
 const SCALES: u32 = 16;
 /// Most sweeps over all columns; most rows converge after three.
 const SWEEPS: u32 = 20;
-/// Ridge added to the diagonal, relative to its mean: columns that were hardly used keep the nearest codes.
+/// Ridge added to the diagonal, relative to its mean: columns without data keep the nearest codes.
 const RIDGE: f64 = 0.01;
 
 /// A row as integers: value ≈ code × scale.

@@ -17,8 +17,8 @@ pub(crate) fn encode_affine(payload: &mut Vec<u8>, source: &AffineSource<'_>) ->
     };
     for section in Section::ALL {
         let bytes = match section {
-            Section::Bias => &le_bytes(&order.rows(&affine.bias)),
-            Section::BiasVar => &le_bytes(&order.rows(&affine.bias_var)),
+            Section::Bias => &le_bytes(&order.by_unit(&affine.bias, shape.biases)),
+            Section::BiasVar => &le_bytes(&order.by_unit(&affine.bias_var, shape.biases)),
             Section::WeightScale => &encoded.weight_scale,
             Section::Weight => &encoded.weight,
             Section::StdDevScale => &encoded.std_dev_scale,
@@ -39,7 +39,7 @@ struct GroupOrder {
 impl GroupOrder {
     /// Groups of units, as (first unit, units).
     fn groups(self) -> impl Iterator<Item = (usize, usize)> {
-        let units = self.shape.rows / self.shape.gates;
+        let units = self.shape.units();
         core::iter::successors(Some((0, group_lanes(units))), move |(unit, lanes)| {
             let next = unit + lanes;
             (next < units).then(|| (next, group_lanes(units - next)))
@@ -47,15 +47,19 @@ impl GroupOrder {
     }
 
     /// Rows of a group in its order: all of the first gate, then of the next.
-    fn group_rows(self, (unit, lanes): (usize, usize)) -> impl Iterator<Item = usize> + Clone {
-        let gates = self.shape.gates;
-        (0..gates).flat_map(move |gate| (unit..unit + lanes).map(move |unit| unit * gates + gate))
+    fn group_rows(self, group: (usize, usize)) -> impl Iterator<Item = usize> + Clone {
+        in_group(group, self.shape.gates)
     }
 
     /// Numbers by row; an empty list stays empty.
     fn rows(self, by_row: &[f32]) -> Vec<f32> {
-        let rows = self.groups().flat_map(|group| self.group_rows(group));
-        rows.filter_map(|row| by_row.get(row)).copied().collect()
+        self.by_unit(by_row, self.shape.gates)
+    }
+
+    /// Numbers of which each unit has `per_unit`, those of a unit adjacent; an empty list stays empty.
+    fn by_unit(self, numbers: &[f32], per_unit: usize) -> Vec<f32> {
+        let indices = self.groups().flat_map(|group| in_group(group, per_unit));
+        indices.filter_map(|index| numbers.get(index)).copied().collect()
     }
 
     /// Numbers by row and column; an empty list stays empty.
@@ -66,6 +70,11 @@ impl GroupOrder {
         });
         indices.filter_map(|index| by_row.get(index)).copied().collect()
     }
+}
+
+/// Indices of a group's numbers, of which each unit has `per_unit`: all units' first, then all units' second, and so on.
+fn in_group((unit, lanes): (usize, usize), per_unit: usize) -> impl Iterator<Item = usize> + Clone {
+    (0..per_unit).flat_map(move |number| (unit..unit + lanes).map(move |unit| unit * per_unit + number))
 }
 
 /// The four sections that depend on the weight format.
@@ -122,6 +131,7 @@ mod tests {
             rows: units * gates,
             cols,
             gates,
+            biases: gates,
             inputs: cols,
             format: WeightFormat::F32,
             layout: Layout::Float,

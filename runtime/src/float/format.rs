@@ -9,9 +9,9 @@ use crate::spec::WeightFormat;
 /// A section of one affine map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
-    /// One f32 per row.
+    /// One f32 per bias: per row, and one more per unit of a GRU.
     Bias,
-    /// One f32 per row, with weight variances only.
+    /// One f32 per bias, with weight variances only.
     BiasVar,
     /// One f32 per row, int8 only: weight = code × scale.
     WeightScale,
@@ -48,12 +48,12 @@ impl Section {
 
     /// Bytes of the section, padding not counted; 0 when it is absent.
     pub(super) fn bytes(self, shape: AffineShape) -> usize {
-        let per_row = 4 * shape.rows;
+        let (per_row, per_bias) = (4 * shape.rows, 4 * shape.bias_count());
         let int8 = shape.format == WeightFormat::Int8;
         let weights = shape.rows * shape.cols * if int8 { 1 } else { 4 };
         match self {
-            Section::Bias => per_row,
-            Section::BiasVar if shape.weight_variance => per_row,
+            Section::Bias => per_bias,
+            Section::BiasVar if shape.weight_variance => per_bias,
             Section::WeightScale if int8 => per_row,
             Section::StdDevScale if int8 && shape.weight_variance => per_row,
             Section::Weight => weights,
@@ -103,9 +103,9 @@ pub(super) struct Group<'m> {
     pub(super) lanes: usize,
     /// Rows in a column: units times gates.
     pub(super) rows: usize,
-    /// Mean of each row's bias.
+    /// Means of the biases, one per row; those of a GRU's candidate from the state follow.
     pub(super) bias: F32s<'m>,
-    /// Variance of each row's bias; empty without weight variances.
+    /// Variances of the biases; empty without weight variances.
     pub(super) bias_var: F32s<'m>,
     /// The weights, column after column.
     pub(super) weights: Weights<'m>,
@@ -157,6 +157,11 @@ impl<'m> AffineView<'m> {
         self.shape.cols
     }
 
+    /// Number of columns that belong to the layer's input.
+    pub(super) fn inputs(&self) -> usize {
+        self.shape.inputs
+    }
+
     /// Whether weights and biases have variances of their own.
     pub(super) fn has_variances(&self) -> bool {
         self.shape.weight_variance
@@ -165,13 +170,12 @@ impl<'m> AffineView<'m> {
     /// All groups of [`LANES`] units, one after the other.
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     pub(super) fn wide(&self) -> Group<'m> {
-        let units = self.shape.rows / self.shape.gates.max(1);
-        self.group(0, units / LANES * LANES)
+        self.group(0, self.shape.units() / LANES * LANES)
     }
 
     /// The groups in order of their units, starting with the one whose first unit is `unit`.
     pub(super) fn groups_from(self, mut unit: usize) -> impl Iterator<Item = Group<'m>> {
-        let units = self.shape.rows / self.shape.gates.max(1);
+        let units = self.shape.units();
         core::iter::from_fn(move || {
             let left = units.checked_sub(unit).filter(|left| *left > 0)?;
             let group = self.group(unit, group_lanes(left));
@@ -181,7 +185,7 @@ impl<'m> AffineView<'m> {
     }
 
     fn group(&self, unit: usize, lanes: usize) -> Group<'m> {
-        let AffineShape { cols, gates, .. } = self.shape;
+        let AffineShape { cols, gates, biases, .. } = self.shape;
         let (first, rows) = (unit * gates, lanes * gates);
         let (start, count) = (first * cols, rows * cols);
         let weights = match self.shape.format {
@@ -196,11 +200,45 @@ impl<'m> AffineView<'m> {
                 std_dev_scale: self.std_dev_scale.part(first, rows),
             },
         };
-        let (bias, bias_var) = (self.bias.part(first, rows), self.bias_var.part(first, rows));
+        let (first, count) = (unit * biases, lanes * biases);
+        let (bias, bias_var) = (self.bias.part(first, count), self.bias_var.part(first, count));
         Group { unit, lanes, rows, bias, bias_var, weights }
     }
 }
 
+impl<'m> Group<'m> {
+    /// The first `count` columns.
+    pub(super) fn first_columns(self, count: usize) -> Self {
+        Group { weights: self.weights.part(0, count * self.rows), ..self }
+    }
+
+    /// The columns from `start` on, with the biases that follow those of the rows: each `lanes` further on.
+    pub(super) fn last_columns(self, start: usize) -> Self {
+        let (bias, bias_var) =
+            (self.bias.part(self.lanes, self.rows), self.bias_var.part(self.lanes, self.rows));
+        Group { weights: self.weights.part(start * self.rows, usize::MAX), bias, bias_var, ..self }
+    }
+}
+
+impl<'m> Weights<'m> {
+    /// At most `len` weights from `start` on; scales stay as they are.
+    fn part(self, start: usize, len: usize) -> Self {
+        match self {
+            Weights::F32 { mean, var } => {
+                Weights::F32 { mean: mean.part(start, len), var: var.part(start, len) }
+            }
+            Weights::Int8 { codes, scale, std_devs, std_dev_scale } => Weights::Int8 {
+                codes: part(codes, start, len),
+                scale,
+                std_devs: part(std_devs, start, len),
+                std_dev_scale,
+            },
+        }
+    }
+}
+
+/// At most `len` bytes from `start` on.
 fn part(bytes: &[u8], start: usize, len: usize) -> &[u8] {
-    bytes.get(start..).and_then(|tail| tail.get(..len)).unwrap_or_default()
+    let tail = bytes.get(start..).unwrap_or_default();
+    tail.get(..len).unwrap_or(tail)
 }

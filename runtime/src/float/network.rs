@@ -1,6 +1,6 @@
 //! The walk of one sample through layers and output map, in standardised units.
 
-use super::cells::{Layer, Units, elman_step, lstm_step, sigmoid};
+use super::cells::{Layer, Units, elman_step, gru_step, lstm_step, sigmoid};
 use super::format::{AffineView, Group};
 use super::kernels::{self, NoisyInput};
 use super::scratch::Scratch;
@@ -53,6 +53,7 @@ fn layer_step(
     match layer.cell {
         CellKind::Elman(function) | CellKind::Dense(function) => elman_step(&step, function, &mut h),
         CellKind::Lstm => lstm_step(&step, &mut h, &mut Units::new(c)),
+        CellKind::Gru => gru_step(&step, &mut h),
     }
 }
 

@@ -210,6 +210,7 @@ impl<'m> Decoder<'m> {
             0 => CellKind::Elman(self.activation()),
             1 => CellKind::Lstm,
             2 => CellKind::Dense(self.activation()),
+            3 => CellKind::Gru,
             _ => self.unsound(CellKind::Lstm),
         }
     }

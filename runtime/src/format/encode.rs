@@ -142,6 +142,7 @@ impl Encoder {
                 self.byte(2);
                 self.activation(activation);
             }
+            CellKind::Gru => self.byte(3),
         }
     }
 

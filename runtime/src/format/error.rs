@@ -88,6 +88,7 @@ pub enum Error {
 /// Part of a checkpoint that an error refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
 pub enum Part {
     /// The fixed-size preamble.
     Preamble,

@@ -9,7 +9,8 @@ use super::{Error, Part, VERSION, crc, validate};
 /// Bytes of the preamble before the header: magic, version, reserved, header length, payload length.
 pub(super) const PREAMBLE: usize = 16;
 
-/// Content of a checkpoint, identified by its first four bytes.
+/// Content of a checkpoint, identified by its first four bytes. Frozen: programs that accept both kinds match on it, and a third
+/// one would be a new version of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {

@@ -19,6 +19,8 @@ pub(crate) struct AffineShape {
     pub(crate) cols: usize,
     /// Rows of one unit.
     pub(crate) gates: usize,
+    /// Biases of one unit: its rows, and one more if the map is [split](Self::is_split).
+    pub(crate) biases: usize,
     /// Columns of the layer's input; the others are those of its own last state.
     pub(crate) inputs: usize,
     pub(crate) format: WeightFormat,
@@ -40,6 +42,7 @@ impl AffineShape {
         AffineShape {
             rows: units * gates,
             gates,
+            biases: layer.cell.biases(),
             cols: inputs + if layer.cell.is_recurrent() { units } else { 0 },
             inputs,
             format,
@@ -60,6 +63,7 @@ impl AffineShape {
         AffineShape {
             rows,
             gates: 1,
+            biases: 1,
             cols,
             inputs: 0,
             format,
@@ -67,6 +71,27 @@ impl AffineShape {
             weight_variance: output.weight_variance,
             propagates: propagates && !matches!(layout, Layout::Mean),
         }
+    }
+
+    /// Rows of the map divided by those of one unit.
+    pub(crate) const fn units(self) -> usize {
+        // Never zero; `checked_div` keeps a panic out of the code.
+        match self.rows.checked_div(self.gates) {
+            Some(units) => units,
+            None => 0,
+        }
+    }
+
+    /// Number of biases.
+    pub(crate) const fn bias_count(self) -> usize {
+        self.units() * self.biases
+    }
+
+    /// Whether the sums of each unit's last row over the input and over the state are kept apart, each with a bias: the
+    /// candidate of a GRU.
+    #[cfg(feature = "quantized")]
+    pub(crate) const fn is_split(self) -> bool {
+        self.biases > self.gates
     }
 }
 
@@ -96,7 +121,8 @@ impl ModelSpec {
 
     /// Number of weights and biases. Variances are not counted.
     pub fn parameters(&self) -> u64 {
-        self.shapes().map(|shape| shape.rows as u64 * (shape.cols as u64 + 1)).sum()
+        let count = |shape: AffineShape| shape.rows as u64 * shape.cols as u64 + shape.bias_count() as u64;
+        self.shapes().map(count).sum()
     }
 
     /// Multiply-accumulates of one step for the means; variances need as many again.

@@ -1,14 +1,13 @@
 //! Distributions of observations given the outputs of a network: log-densities, moments and limits.
 //!
-//! | likelihood | output row | E[y] | total variance | of which epistemic |
+//! | likelihood | output row | mean | total variance | of which epistemic |
 //! |---|---|---|---|---|
 //! | Gaussian | a ~ N(m, v) | m | v + σ̂² | v |
-//! | heteroscedastic | a ~ N(m, v), s ~ N(m_s, v_s) | m | v + E[eˢ] | v |
-//! | Bernoulli | p = σ(a) | E[p] | E[p] (1 − E[p]) | V[p] |
-//! | categorical | p = softmax(a) | E[p_k] | E[p_k] (1 − E[p_k]) | V[p_k], to first order |
+//! | heteroscedastic | a ~ N(m, v), s ~ N(m_s, v_s) | m | `v + E[eˢ]` | v |
+//! | Bernoulli | p = σ(a) | `E[p]` | `E[p] (1 − E[p])` | `V[p]` |
+//! | categorical | p = softmax(a) | `E[p_k]` | `E[p_k] (1 − E[p_k])` | `V[p_k]`, to first order |
 //!
-//! (Bayer 2015, thesis, 2.6.2.2: the predictive density is N(z | E[y], V[y] + σ̂²).) The aleatoric part is the difference of
-//! the two. Moments of σ(a) are in [`moments`](crate::moments).
+//! (Bayer 2015, thesis, 2.6.2.2: the predictive density is N(z | m, v + σ̂²).) The aleatoric part is the difference of the two. Moments of σ(a) are in [`moments`](crate::moments).
 //!
 //! Every formula is generic over [`Scalar`](crate::moments::Scalar): `f32` on a board, `f64` for evaluation, and
 //! [`Dual`](crate::moments::Dual) numbers where training needs derivatives.

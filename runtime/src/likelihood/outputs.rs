@@ -14,7 +14,7 @@ pub struct Variances<S = f32> {
     pub aleatoric: S,
 }
 
-/// Expected noise variance E[eˢ] = e^(m + v/2) of a log-variance s ~ N(m, v): the mean of a log-normal variate.
+/// Expected noise variance `E[eˢ]` = e^(m + v/2) of a log-variance s ~ N(m, v): the mean of a log-normal variate.
 #[inline]
 pub fn expected_noise<S: Scalar>(log_mean: S, log_var: S) -> S {
     let exponent = log_mean + S::constant(0.5) * log_var;
@@ -44,13 +44,13 @@ pub fn bernoulli_variances<S: Scalar>(p: S, var: S) -> Variances<S> {
     Variances { epistemic, aleatoric: total - epistemic }
 }
 
-/// κ m with κ = 1/√(1 + πv/8): the logit whose sigmoid approximates E[σ(a)] for a ~ N(m, v) (MacKay 1992).
+/// κ m with κ = 1/√(1 + πv/8): the logit whose sigmoid approximates `E[σ(a)]` for a ~ N(m, v) (MacKay 1992).
 #[inline]
 pub fn shrunk_logit<S: Scalar>(mean: S, var: S) -> S {
     mean / (S::constant(1.0) + S::constant(PI / 8.0) * var).sqrt()
 }
 
-/// Replaces the means of logits by E[softmax(a)] for independent a ~ N(m, v). There is no closed form: each logit is shrunk
+/// Replaces the means of logits by `E[softmax(a)]` for independent a ~ N(m, v). There is no closed form: each logit is shrunk
 /// as for a sigmoid ([`shrunk_logit`]) before the softmax is taken.
 #[inline]
 pub fn softmax<S: Scalar>(mean: &mut [S], var: &[S]) {
@@ -75,7 +75,7 @@ pub fn softmax_gradient<S: Scalar>(p: S, weight: S, total_weight: S) -> S {
 
 /// Replaces the moments of logits, in `mean` and `epistemic`, by those of the outputs.
 ///
-/// Means are those of [`softmax`]. The epistemic part is V[p_k] ≈ Σ_j (∂p_k/∂a_j)² v_j = p_k² ((1 − 2p_k) v_k + Σ_j p_j² v_j) to
+/// Means are those of [`softmax`]. The epistemic part is `V[p_k]` ≈ Σ_j (∂p_k/∂a_j)² v_j = p_k² ((1 − 2p_k) v_k + Σ_j p_j² v_j) to
 /// first order, at most the total p_k (1 − p_k); the aleatoric part is the rest.
 #[inline]
 pub fn categorical_moments<S: Scalar>(mean: &mut [S], epistemic: &mut [S], aleatoric: &mut [S]) {

@@ -35,7 +35,7 @@ pub fn gaussian<S: Scalar>(mean: S, var: S, observed: S) -> Score<S> {
     Score { nll: S::constant(0.5) * (S::LN_TWO_PI + var.ln() + z * z), z }
 }
 
-/// −E[ln N(x | y, σ̂²)] = (v + (x − m)²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(m, v): the expected score of variational Bayes
+/// −`E[ln N(x | y, σ̂²)]` = (v + (x − m)²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(m, v): the expected score of variational Bayes
 /// (Bayer 2015, thesis, 2.6.2.1).
 #[inline]
 pub fn expected_gaussian_nll<S: Scalar>(mean: S, var: S, noise_var: S, observed: S) -> S {
@@ -44,7 +44,7 @@ pub fn expected_gaussian_nll<S: Scalar>(mean: S, var: S, noise_var: S, observed:
     half * ((var + residual * residual) / noise_var + (S::constant(TAU) * noise_var).ln())
 }
 
-/// −x ln p − (1 − x) ln (1 − p) for x in [0, 1], p the expected probability of a one.
+/// −x ln p − (1 − x) ln (1 − p) for x from 0 to 1, p the expected probability of a one.
 #[inline]
 pub fn bernoulli<S: Scalar>(probability: S, observed: S) -> Score<S> {
     let one = S::constant(1.0);

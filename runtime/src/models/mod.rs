@@ -1,5 +1,6 @@
 //! Models with their streams: what a user holds.
 
+mod display;
 mod emitter;
 mod input;
 mod latent;

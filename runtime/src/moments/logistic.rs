@@ -12,7 +12,7 @@
 //! numbers spoils it in the tails, where it is small, and it cannot become negative.
 //!
 //! With M = 0 the mean is the well-known σ(m/√(1 + πv/8)) (Bayer 2015, thesis, 2.3.4), off by 0.013. The
-//! coefficients are fitted by `fit.py` beside this file to the smallest largest error.
+//! coefficients are fitted by `fit.py` next to this file, which minimises the largest error.
 //!
 //! There are no branches and no calls: a compiler runs several at once on a host. One sigmoid takes 177 instructions
 //! on a Cortex-M4F (QEMU), 7 000 on a core without floating-point unit, 12 500 on a Cortex-M0.

@@ -112,5 +112,27 @@ pub(crate) fn product_of_sanitized(a: Moments, b: Moments) -> Moments {
     }
 }
 
+/// (1 − z)·n + z·h for independent z, n and h, the update of a GRU:
+/// `E = (1 − E[z]) E[n] + E[z] E[h]`, `V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])²`.
+///
+/// The law of total variance over z; exact for any distributions. Two products added up would count z as two independent
+/// quantities.
+#[inline]
+pub fn interpolate(z: Moments, n: Moments, h: Moments) -> Moments {
+    interpolate_of_sanitized(z.sanitized(), n.sanitized(), h.sanitized()).sanitized()
+}
+
+/// [`interpolate`] of sanitized moments whose result is within the limits.
+#[inline(always)]
+pub(crate) fn interpolate_of_sanitized(z: Moments, n: Moments, h: Moments) -> Moments {
+    let (rest, difference) = (1.0 - z.mean, h.mean - n.mean);
+    Moments {
+        mean: rest * n.mean + z.mean * h.mean,
+        var: (rest * rest + z.var) * n.var
+            + (z.mean * z.mean + z.var) * h.var
+            + z.var * (difference * difference),
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

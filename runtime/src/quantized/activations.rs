@@ -23,8 +23,8 @@ pub(super) struct Activations<'s> {
 impl<'s> Activations<'s> {
     /// An empty input for a map; with variances only if the map propagates them.
     pub(super) fn new(words: &'s mut [f32], map: &'s QuantizedView<'s>) -> Self {
-        let (means, rest) = words.split_at_mut_checked(map.cols / 2).unwrap_or_default();
-        let vars = rest.get_mut(..if map.propagates { map.cols } else { 0 }).unwrap_or_default();
+        let (means, rest) = words.split_at_mut_checked(map.padded.cols / 2).unwrap_or_default();
+        let vars = rest.get_mut(..if map.propagates { map.padded.cols } else { 0 }).unwrap_or_default();
         Activations { map, means, vars, filled: 0, seen: 0 }
     }
 
@@ -45,6 +45,16 @@ impl<'s> Activations<'s> {
             seen |= scales.write_from(done, inputs, means, vars);
         }
         (self.seen, self.filled) = (seen, 2 * pairs);
+    }
+
+    /// Fills the padding between the columns of the input and those of the state with zeros.
+    pub(super) fn pad_input(&mut self) {
+        let start = self.map.padded.inputs;
+        if self.filled < start {
+            self.means.get_mut(self.filled / 2..start / 2).unwrap_or_default().fill(0.0);
+            self.vars.get_mut(self.filled..start).unwrap_or_default().fill(0.0);
+            self.filled = start;
+        }
     }
 
     /// Appends units.

@@ -16,50 +16,118 @@ const MEAN_SCALES: usize = 32;
 /// Bytes of the scales of variances of four rows.
 const VAR_SCALES: usize = 16;
 
+/// Which columns a group of four rows reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Those of the input and of the state.
+    All,
+    /// Those of the input: the first part of a GRU's candidate.
+    Input,
+    /// Those of the state: the second part of a GRU's candidate.
+    State,
+}
+
+/// Groups of the rows of four units of a GRU, in the order of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GruPart {
+    Reset,
+    Update,
+    FromInput,
+    FromState,
+}
+
+impl GruPart {
+    pub(super) const ALL: [GruPart; 4] =
+        [GruPart::Reset, GruPart::Update, GruPart::FromInput, GruPart::FromState];
+
+    /// Which columns the rows of a part read.
+    pub(super) const fn columns(self) -> Columns {
+        match self {
+            GruPart::Reset | GruPart::Update => Columns::All,
+            GruPart::FromInput => Columns::Input,
+            GruPart::FromState => Columns::State,
+        }
+    }
+}
+
 /// Sizes of a map whose rows and columns are padded to whole blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PaddedShape {
-    pub(super) rows: usize,
-    /// Columns of the input, padded to an even number, so that the state begins a new pair.
+    /// Groups of four rows.
+    pub(super) groups: usize,
+    /// Columns of the input, padded so that the state begins a new pair, or a new block if the map is split.
     pub(super) inputs: usize,
     pub(super) cols: usize,
+    /// Whether groups are those of [`GruPart::ALL`], again and again.
+    pub(super) split: bool,
 }
 
 impl PaddedShape {
     pub(super) const fn new(shape: AffineShape) -> Self {
-        let inputs = shape.inputs.next_multiple_of(2);
+        let split = shape.is_split();
+        let inputs = shape.inputs.next_multiple_of(if split { BLOCK_COLS } else { 2 });
         PaddedShape {
-            rows: shape.rows.next_multiple_of(BLOCK_ROWS),
+            groups: if split {
+                GruPart::ALL.len() * shape.units().div_ceil(BLOCK_ROWS)
+            } else {
+                shape.rows.div_ceil(BLOCK_ROWS)
+            },
             inputs,
             cols: (inputs + shape.cols - shape.inputs).next_multiple_of(BLOCK_COLS),
+            split,
         }
+    }
+
+    /// Columns that group `index` reads.
+    pub(super) const fn columns(self, index: usize) -> Columns {
+        if self.split { GruPart::ALL[index % GruPart::ALL.len()].columns() } else { Columns::All }
+    }
+
+    /// Number of these columns.
+    pub(super) const fn width(self, columns: Columns) -> usize {
+        match columns {
+            Columns::All => self.cols,
+            Columns::Input => self.inputs,
+            Columns::State => self.cols - self.inputs,
+        }
+    }
+
+    /// Columns of all groups before group `index`, added up.
+    const fn columns_before(self, index: usize) -> usize {
+        if !self.split {
+            return index.wrapping_mul(self.cols);
+        }
+        // Both parts of the candidate read as many columns as one gate.
+        let partly = match index % GruPart::ALL.len() {
+            0 => 0,
+            1 => self.cols,
+            2 => 2 * self.cols,
+            _ => 2 * self.cols + self.inputs,
+        };
+        (index / GruPart::ALL.len()).wrapping_mul(3 * self.cols).wrapping_add(partly)
     }
 }
 
 /// Bytes of the sections of a map. All are multiples of the alignment.
 struct SectionBytes {
-    /// Groups of four rows.
-    groups: usize,
     weight: usize,
     square: usize,
 }
 
 impl SectionBytes {
-    fn new(shape: AffineShape) -> Self {
-        let padded = PaddedShape::new(shape);
-        let (groups, blocks) = (padded.rows / BLOCK_ROWS, BLOCK_ROWS * padded.cols);
+    fn new(shape: AffineShape, padded: PaddedShape) -> Self {
+        let (groups, blocks) = (padded.groups, BLOCK_ROWS * padded.columns_before(padded.groups));
         let squares = if shape.layout == Layout::Fast { blocks } else { 0 };
         SectionBytes {
-            groups,
-            weight: groups * (blocks + MEAN_SCALES),
-            square: if shape.propagates { groups * (squares + VAR_SCALES) } else { 0 },
+            weight: blocks + groups * MEAN_SCALES,
+            square: if shape.propagates { squares + groups * VAR_SCALES } else { 0 },
         }
     }
 }
 
 /// Bytes of an affine map.
 pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
-    let bytes = SectionBytes::new(shape);
+    let bytes = SectionBytes::new(shape, PaddedShape::new(shape));
     QUANT_PARAMS.saturating_add(bytes.weight).saturating_add(bytes.square)
 }
 
@@ -147,10 +215,8 @@ fn words(bytes: [u8; 16]) -> [u32; 4] {
 /// A step keeps one per map on the stack: it holds no more of the shape than kernels need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuantizedView<'m> {
-    /// Columns, with padding to whole blocks.
-    pub(super) cols: usize,
-    /// Groups of four rows.
-    pub(super) groups: usize,
+    /// Sizes; no groups if bytes are missing.
+    pub(super) padded: PaddedShape,
     /// Whether variances go through the map.
     pub(super) propagates: bool,
     /// Whether squares of weights are stored.
@@ -182,13 +248,13 @@ impl<'m> QuantizedView<'m> {
     /// The next affine map of the payload.
     #[inline(never)] // called in many places
     pub(super) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
-        let bytes = SectionBytes::new(shape);
+        let padded = PaddedShape::new(shape);
+        let bytes = SectionBytes::new(shape, padded);
         let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
         let (weights, squares) = (cursor.take(bytes.weight), cursor.take(bytes.square));
         let complete = weights.len() == bytes.weight && squares.len() == bytes.square;
         QuantizedView {
-            cols: PaddedShape::new(shape).cols,
-            groups: if complete { bytes.groups } else { 0 },
+            padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
             propagates: shape.propagates,
             has_squares: shape.propagates && shape.layout == Layout::Fast,
             quant_params,
@@ -211,24 +277,32 @@ impl<'m> QuantizedView<'m> {
 
     /// The rows in groups of four.
     pub(super) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
-        (0..self.groups).map(|index| self.group(index))
+        (0..self.padded.groups).map(|index| self.group(index))
     }
 
-    /// Rows 4 · `index` to 4 · `index` + 3.
+    /// Group `index` of four rows.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
-        let bytes = BLOCK_ROWS * self.cols;
+        let columns = self.padded.columns(index);
+        let start = BLOCK_ROWS * self.padded.columns_before(index);
+        let bytes = BLOCK_ROWS * self.padded.width(columns);
         let [weights, squares] = self.streams();
-        let (weights, [biases, mean_scales]) = rows(weights, index, bytes);
-        let (squares, [var_scales]) = rows(squares, index, if self.has_squares { bytes } else { 0 });
+        let (weights, [biases, mean_scales]) = rows(weights, index, [start, bytes]);
+        let stored = if self.has_squares { [start, bytes] } else { [0; 2] };
+        let (squares, [var_scales]) = rows(squares, index, stored);
         QuantizedGroup { weights, biases, mean_scales, squares, var_scales }
     }
 }
 
-/// Four rows of a section: their blocks, then `LISTS` lists of one word per row.
+/// Four rows of a section: their blocks, of which `before` bytes stand before those of group `index`, then `LISTS` lists of
+/// one word per row.
 #[inline(always)]
-fn rows<const LISTS: usize>(all: &[u8], index: usize, blocks: usize) -> (&[u8], [&Words; LISTS]) {
-    let start = index.wrapping_mul(blocks + size_of::<Words>() * LISTS);
+fn rows<const LISTS: usize>(
+    all: &[u8],
+    index: usize,
+    [before, blocks]: [usize; 2],
+) -> (&[u8], [&Words; LISTS]) {
+    let start = before.wrapping_add(index.wrapping_mul(size_of::<Words>() * LISTS));
     let (blocks, rest) = all.get(start..).unwrap_or_default().split_at_checked(blocks).unwrap_or_default();
     let lists = rest.as_chunks().0.as_chunks::<BLOCK_ROWS>().0;
     (blocks, core::array::from_fn(|index| lists.get(index).unwrap_or(&NO_WORDS)))

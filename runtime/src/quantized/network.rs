@@ -1,7 +1,7 @@
 //! The walk of one sample through layers and output map, in integers from the first layer's input to the output map's rows.
 
 use super::activations::Activations;
-use super::cells::{GroupMoments, elman_step, group_means, group_moments, lstm_step};
+use super::cells::{GroupMoments, elman_step, group_means, group_moments, gru_step, lstm_step};
 use super::fixed::{BlockFloat, INPUT_BITS, SHORT_MEAN_BITS, VAR_BITS};
 use super::format::QuantizedView;
 use super::kernels::QuantizedInput;
@@ -35,6 +35,7 @@ pub(crate) fn layers(
         let cells = 2 * units * (layer.cell.states() - 1);
         let (c, left) = left.split_at_mut_checked(cells).unwrap_or_default();
         if layer.cell.is_recurrent() {
+            activations.pad_input();
             activations.fill_units(layer.recurrent_noise, h);
         }
         layer_step(layer.cell, &map, &activations.finish(), h, c);
@@ -53,6 +54,7 @@ fn layer_step(
     match cell {
         CellKind::Elman(function) | CellKind::Dense(function) => elman_step(function, map, input, h),
         CellKind::Lstm => lstm_step(map, input, h, c),
+        CellKind::Gru => gru_step(map, input, h),
     }
 }
 
@@ -73,7 +75,7 @@ pub(crate) fn outputs(
     activations.fill_units(noise, below);
     let input = activations.finish();
     let mut left = usize::from(spec.outputs) * spec.likelihood.rows();
-    for index in 0..map.groups {
+    for index in 0..map.padded.groups {
         let rows = output_rows(&map, index, &input);
         for (mean, mantissa) in rows.means.into_iter().zip(rows.mantissas).take(left) {
             let var = BlockFloat { mantissa, shift: input.shift };

@@ -13,7 +13,7 @@ const CELL: f32 = (1_u32 << VAR_BITS) as f32;
 /// Words of RAM per unit: for h, whose moments share a word, and for its whole state.
 pub(crate) const fn unit_words(cell: CellKind) -> (usize, usize) {
     match cell {
-        CellKind::Elman(_) | CellKind::Dense(_) => (1, 1),
+        CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Gru => (1, 1),
         CellKind::Lstm => (1, 3),
     }
 }

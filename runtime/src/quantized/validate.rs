@@ -13,7 +13,7 @@ pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
     let means_only = spec.layout == Layout::Mean;
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
-        check(can_run(layer.cell), part, "cell", "tanh, sigmoid or LSTM in this layout")?;
+        check(can_run(layer.cell), part, "cell", "tanh, sigmoid, LSTM or GRU in this layout")?;
         check(!layer.weight_variance, part, "weight_variance", "off in this layout")?;
         check(layer.variance_scale == 1.0, part, "variance_scale", "1 in this layout")?;
         check_noise(layer.input_noise, means_only, part, "input_noise")?;
@@ -31,7 +31,7 @@ pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
 /// Whether there are kernels for a cell.
 fn can_run(cell: CellKind) -> bool {
     match cell {
-        CellKind::Lstm => true,
+        CellKind::Lstm | CellKind::Gru => true,
         CellKind::Elman(activation) | CellKind::Dense(activation) => match activation {
             Activation::Tanh | Activation::Sigmoid => true,
             Activation::Relu => false,

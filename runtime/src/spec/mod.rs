@@ -152,6 +152,9 @@ pub enum CellKind {
     Lstm,
     /// f(W x_t + b): no recurrence, hence no columns for the last state.
     Dense(Activation),
+    /// Gated recurrent unit (Cho et al. 2014) with the reset gate after the recurrent product, as in PyTorch and cuDNN:
+    /// n_t = tanh(W_nx x_t + b_nx + r_t ⊙ (W_nh h_{t−1} + b_nh)), h_t = (1 − z_t) ⊙ n_t + z_t ⊙ h_{t−1}.
+    Gru,
 }
 
 /// Activation function of an Elman or dense layer.
@@ -255,13 +258,23 @@ impl CellKind {
         match self {
             CellKind::Elman(_) | CellKind::Dense(_) => 1,
             CellKind::Lstm => 4,
+            CellKind::Gru => 3,
+        }
+    }
+
+    /// Biases per unit: one per gate. The candidate of a GRU has two, because its sums over the input and over the state
+    /// stay apart until the reset gate has multiplied the latter.
+    pub const fn biases(self) -> usize {
+        match self {
+            CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm => self.gates(),
+            CellKind::Gru => 4,
         }
     }
 
     /// State variables per unit: h, and c for an LSTM.
     pub const fn states(self) -> usize {
         match self {
-            CellKind::Elman(_) | CellKind::Dense(_) => 1,
+            CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Gru => 1,
             CellKind::Lstm => 2,
         }
     }
@@ -269,7 +282,7 @@ impl CellKind {
     /// Whether the last state has columns in the layer's affine map.
     pub const fn is_recurrent(self) -> bool {
         match self {
-            CellKind::Elman(_) | CellKind::Lstm => true,
+            CellKind::Elman(_) | CellKind::Lstm | CellKind::Gru => true,
             CellKind::Dense(_) => false,
         }
     }

@@ -115,6 +115,7 @@ fn the_printed_moments_agree_to_rounding() {
     both_formats(paper, &[(TANH, 9)], ROUNDING, "printed tanh");
     both_formats(paper, &[(SIGMOID, 9)], ROUNDING, "printed sigmoid");
     both_formats(paper, &[(CellKind::Lstm, 6)], ROUNDING, "printed LSTM");
+    both_formats(paper, &[(CellKind::Gru, 6)], ROUNDING, "printed GRU");
     both_formats(paper, &[(CellKind::Lstm, 6), (TANH, 11), (SIGMOID, 5)], ROUNDING, "printed stack");
 }
 
@@ -124,6 +125,8 @@ fn the_accurate_moments_agree_with_integrals() {
     both_formats(accurate, &[(TANH, 9)], FITTED, "tanh");
     both_formats(accurate, &[(SIGMOID, 9)], FITTED, "sigmoid");
     both_formats(accurate, &[(CellKind::Lstm, 6)], FITTED, "LSTM");
+    both_formats(accurate, &[(CellKind::Gru, 6)], FITTED, "GRU");
+    both_formats(accurate, &[(CellKind::Gru, 5), (CellKind::Gru, 12)], FITTED, "GRU stack");
     both_formats(accurate, &[(CellKind::Lstm, 5), (TANH, 12)], FITTED, "stack");
 }
 
@@ -133,6 +136,7 @@ fn weight_variances_noise_and_scales_take_part() {
     let varied = Architecture { weight_variance: true, ..base };
     both_formats(varied, &[(TANH, 9)], ROUNDING, "weight variance");
     both_formats(varied, &[(CellKind::Lstm, 6)], ROUNDING, "weight variance, LSTM");
+    both_formats(varied, &[(CellKind::Gru, 6)], ROUNDING, "weight variance, GRU");
     let noise = [
         UnitNoise::Multiplicative { var: 0.3 },
         UnitNoise::Additive { var: 0.1 },
@@ -187,6 +191,7 @@ fn layers_without_recurrence_agree() {
 fn a_wide_net_agrees_as_well() {
     let wide = Architecture { inputs: 19, outputs: 5, form: MomentForm::Paper, ..Architecture::default() };
     both_formats(wide, &[(CellKind::Lstm, 33)], ROUNDING, "wide LSTM");
+    both_formats(wide, &[(CellKind::Gru, 33)], ROUNDING, "wide GRU");
 }
 
 /// Activations of ten to twelve bits, squares in seven, and moments by table.
@@ -198,9 +203,12 @@ fn integer_kernels_agree_with_integrals() {
     packed_layouts(base, &[(TANH, 9)], INTEGER, "tanh");
     packed_layouts(base, &[(SIGMOID, 9)], INTEGER, "sigmoid");
     packed_layouts(base, &[(CellKind::Lstm, 6)], INTEGER, "LSTM");
+    packed_layouts(base, &[(CellKind::Gru, 6)], INTEGER, "GRU");
+    packed_layouts(base, &[(CellKind::Gru, 9), (CellKind::Gru, 12)], INTEGER, "GRU stack");
     packed_layouts(base, &[(CellKind::Lstm, 5), (TANH, 12)], INTEGER, "stack");
     let wide = Architecture { inputs: 19, outputs: 5, ..base };
     packed_layouts(wide, &[(CellKind::Lstm, 33)], INTEGER, "wide LSTM");
+    packed_layouts(wide, &[(CellKind::Gru, 33)], INTEGER, "wide GRU");
     let noise = [
         UnitNoise::Multiplicative { var: 0.3 },
         UnitNoise::Additive { var: 0.1 },

@@ -17,6 +17,43 @@ struct Map {
 }
 
 impl Map {
+    /// The map of a GRU with `units` units, of which the last row of each becomes two: its input's columns, and its
+    /// state's. Quantized layouts have a scale for each of the two.
+    fn gru(affine: &Affine, bytes: bool, units: usize, split_scales: bool) -> Self {
+        let cols = affine.weight.len() / (3 * units);
+        let inputs = cols - units;
+        // One row for each bias, four per unit.
+        let four_rows = |values: &[f32], row: usize, from_input: bool, from_state: bool| -> Vec<f32> {
+            let row = values.get(row * cols..(row + 1) * cols).unwrap_or_default().iter().enumerate();
+            row.map(
+                |(col, value)| if [from_state, from_input][usize::from(col < inputs)] { *value } else { 0.0 },
+            )
+            .collect()
+        };
+        let expand = |values: &[f32]| -> Vec<f32> {
+            let unit = |unit: usize| {
+                let parts = [(0, true, true), (1, true, true), (2, true, false), (2, false, true)];
+                parts.into_iter().flat_map(move |(gate, x, h)| four_rows(values, 3 * unit + gate, x, h))
+            };
+            (0..units).flat_map(unit).collect()
+        };
+        let rounded = |values: &[f32], largest: f32| -> Vec<f32> {
+            let rows = values.chunks(cols).flat_map(|row| stored(row, bytes, largest));
+            rows.map(|value| value as f32).collect()
+        };
+        // Either each half is rounded by itself, or the row as a whole before it is split.
+        let whole = Affine {
+            weight: if split_scales { affine.weight.clone() } else { rounded(&affine.weight, 127.0) },
+            ..affine.clone()
+        };
+        let std_devs: Vec<f32> = affine.weight_var.iter().map(|var| var.sqrt()).collect();
+        let weight_var = rounded(&std_devs, 255.0).into_iter().map(|std_dev| std_dev * std_dev).collect();
+        let whole = Affine { weight_var, ..whole };
+        let expanded =
+            Affine { weight: expand(&whole.weight), weight_var: expand(&whole.weight_var), ..whole };
+        Map::new(&expanded, bytes && split_scales)
+    }
+
     fn new(affine: &Affine, bytes: bool) -> Self {
         let cols = affine.weight.len() / affine.bias.len();
         let weights: Vec<f64> =
@@ -136,8 +173,12 @@ pub(crate) struct Network {
 impl Network {
     pub(crate) fn new(contents: &Contents) -> Self {
         let bytes = contents.spec.weight_format == quaver::checkpoint::WeightFormat::Int8;
+        let quantized = contents.spec.layout.is_quantized();
         let layer = |(spec, affine): (&quaver::checkpoint::LayerSpec, &Affine)| Layer {
-            map: Map::new(affine, bytes),
+            map: match spec.cell {
+                CellKind::Gru => Map::gru(affine, bytes, spec.units.into(), quantized),
+                CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm => Map::new(affine, bytes),
+            },
             h: vec![(0.0, 0.0); spec.units.into()],
             c: vec![(0.0, 0.0); spec.units.into()],
         };
@@ -163,6 +204,7 @@ impl Network {
                     state.h = elman(function, spec.moment_form, &a);
                 }
                 CellKind::Lstm => lstm(spec.moment_form, &a, state),
+                CellKind::Gru => gru(spec.moment_form, &a, state),
             }
             let scale = f64::from(layer.variance_scale);
             state.h.iter_mut().for_each(|(_, var)| *var *= scale);
@@ -249,5 +291,20 @@ fn lstm(form: MomentForm, a: &[Pair], state: &mut Layer) {
         let added = product(sigmoid(form, gates[0]), tanh(form, gates[2]));
         *c = (kept.0 + added.0, kept.1 + added.1);
         *h = product(sigmoid(form, gates[3]), tanh(form, *c));
+    }
+}
+
+/// r, z, a_x, a_h of each unit side by side (Cho et al. 2014, reset gate after the recurrent product).
+fn gru(form: MomentForm, a: &[Pair], state: &mut Layer) {
+    for (rows, h) in a.chunks(4).zip(&mut state.h) {
+        let gated = product(sigmoid(form, rows[0]), rows[3]);
+        let n = tanh(form, (rows[2].0 + gated.0, rows[2].1 + gated.1));
+        let z = sigmoid(form, rows[1]);
+        // Var[(1 − z) n + z h] = E[X²] − E[X]², term by term for independent z, n and h.
+        let square = |(m, v): Pair| m * m + v;
+        let mean = (1.0 - z.0) * n.0 + z.0 * h.0;
+        let mixed = z.0 - square(z);
+        let second = square((1.0 - z.0, z.1)) * square(n) + square(z) * square(*h) + 2.0 * mixed * n.0 * h.0;
+        *h = (mean, second - mean * mean);
     }
 }

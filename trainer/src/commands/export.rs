@@ -1,43 +1,48 @@
-//! `quaver export`: a run's best model as a checkpoint, measured through the runtime before it is written.
+//! `quaver export`: a run's best model as a checkpoint, evaluated by the runtime before it is written.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{GramMatrices, Layout, Likelihood, WeightFormat};
+use quaver::checkpoint::{Layout, Likelihood, WeightFormat};
+use quaver::export::GramMatrices;
 use serde::Serialize;
 
 use super::export_latent;
-use super::say::{say, say_json};
+use super::print::{print_json, print_text};
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
-use crate::evaluate::{from_runtime, variance_factors};
-use crate::export::{Cost, Storage, cost, encode, rust_constants, usage, variance_correction};
+use crate::evaluate::variance_factors;
+use crate::export::{
+    QuantizationCost, StorageOptions, cost, encode, gram_matrices, rust_constants, variance_correction,
+};
 use crate::files;
-use crate::fit::{RunFolder, RunState, Trained};
+use crate::fit::{RunFolder, RunState};
+use crate::prediction::predict_by_runtime;
+use crate::runs::TrainedState;
 
-/// Write a run's best model as a checkpoint, and say what that costs.
+/// Export a run's best model as a checkpoint, and measure the cost of quantization
 ///
-/// The checkpoint is run through the runtime on the validation data, beside the same net in f32, before anything is
-/// written. Beside MODEL.qvr a Rust file of the same name holds the constants that firmware needs. With --calibrate, the
-/// predicted variance of each output is scaled by the factor that suits the validation data best. A latent model is written if
-/// its nets read forwards: a STORN for a sampler, a VOSP for a denoiser.
+/// The runtime evaluates the checkpoint and the same network in f32 on the validation data before anything is
+/// written. A Rust file with the constants that firmware needs is written next to MODEL.qvr, with the same
+/// name. --calibrate scales the predicted variance of each output by its maximum-likelihood factor on the
+/// validation data. Of latent models, a causal STORN becomes a sampler and a VOSP a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
   quaver export runs/first --layout small -o model.qvr
-  quaver export runs/first --calibrate -o model.qvr          error bars as wide as the validation errors
+  quaver export runs/first --calibrate -o model.qvr          match variances to the validation errors
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// How weights are stored.
-    #[arg(long, value_enum, default_value_t = Weights::Int8)]
-    pub(super) weights: Weights,
-    /// In which order int8 weights are stored. By default fast, or float where the integer kernels cannot run the net or
-    /// would cost more than 0.02 nats per step.
+    /// Format of the weights.
+    #[arg(long, value_enum, default_value_t = WeightFormatName::Int8)]
+    pub(super) weights: WeightFormatName,
+    /// Layout of int8 weights. By default fast, or float where the integer kernels do not support the network
+    /// or increase the NLL by more than 0.02 nats per step.
     #[arg(long, value_enum)]
     pub(super) layout: Option<LayoutName>,
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
@@ -54,28 +59,35 @@ pub struct Arguments {
 impl Arguments {
     /// A run's best model in int8, in the layout that suits it.
     pub(super) fn int8(run: PathBuf, output: PathBuf) -> Self {
-        Arguments { run, weights: Weights::Int8, layout: None, calibrate: false, output, json: false }
+        Arguments {
+            run,
+            weights: WeightFormatName::Int8,
+            layout: None,
+            calibrate: false,
+            output,
+            json: false,
+        }
     }
 }
 
-/// How weights are stored.
+/// Value of `--weights`.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-pub(super) enum Weights {
+pub(super) enum WeightFormatName {
     Int8,
     F32,
 }
 
-/// In which order weights are stored.
+/// Value of `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(super) enum LayoutName {
-    /// Floating point: f32 weights, or int8 with a scale per row.
+    /// Floating-point arithmetic: f32 weights, or int8 with a scale per row.
     #[value(alias = "plain")]
     Float,
-    /// For integer kernels, a byte per weight.
+    /// Integer kernels, one byte per weight.
     Small,
-    /// For integer kernels, two bytes per weight.
+    /// Integer kernels, two bytes per weight.
     Fast,
-    /// For integer kernels, means alone: for nets without noise and with a mean-only output.
+    /// Integer kernels without variances: for networks without noise and with a mean-only output.
     Mean,
 }
 
@@ -90,67 +102,73 @@ impl From<LayoutName> for Layout {
     }
 }
 
-impl From<Weights> for WeightFormat {
-    fn from(weights: Weights) -> Self {
+impl From<WeightFormatName> for WeightFormat {
+    fn from(weights: WeightFormatName) -> Self {
         match weights {
-            Weights::Int8 => WeightFormat::Int8,
-            Weights::F32 => WeightFormat::F32,
+            WeightFormatName::Int8 => WeightFormat::Int8,
+            WeightFormatName::F32 => WeightFormat::F32,
         }
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
-    let trained = Trained::load(&folder.best_state())?;
+    let trained = TrainedState::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
     let state = match trained {
-        Trained::Predictor(state) => state,
-        Trained::Latent(state) => return export_latent::run(arguments, &state, &data.valid),
+        TrainedState::Predictor(state) => state,
+        TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data.valid),
     };
-    let storage = Storage { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
+    let storage =
+        StorageOptions { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
     let exported = if arguments.calibrate {
         calibrated_export(&state, storage, &data, &arguments.output)?
     } else {
         export_as(&state, storage, &data, &arguments.output)?
     };
-    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported)?) }
+    if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported)?) }
 }
 
-/// A checkpoint that has been measured and written.
+/// A checkpoint that has been evaluated and written.
 #[derive(Serialize)]
-pub(super) struct Exported {
+pub(super) struct ExportedPredictor {
     #[serde(skip)]
     pub(super) bytes: Vec<u8>,
     #[serde(skip)]
     pub(super) f32_bytes: Vec<u8>,
     #[serde(flatten)]
-    pub(super) cost: Cost,
-    /// Factors on the variances, one per output, where they were asked for.
+    pub(super) cost: QuantizationCost,
+    /// Factors on the variances, one per output, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Vec<f32>>,
     #[serde(skip)]
     constants: PathBuf,
 }
 
-/// Encodes a state in the fastest layout that is good enough, rounded by what the training data make of its weights, measures it
-/// on the validation data through the runtime, and only then writes it.
+/// Encodes a state in the fastest layout that is accurate enough, with rounding guided by the training data,
+/// evaluates it on the validation data with the runtime, and then writes it.
 pub(super) fn export(
     state: &RunState,
     format: WeightFormat,
     data: &Dataset,
     output: &Path,
-) -> Result<Exported> {
-    export_as(state, Storage { format, layout: None }, data, output)
+) -> Result<ExportedPredictor> {
+    export_as(state, StorageOptions { format, layout: None }, data, output)
 }
 
-fn export_as(state: &RunState, storage: Storage, data: &Dataset, output: &Path) -> Result<Exported> {
-    let (usage, layout) = settle(state, storage, data)?;
+fn export_as(
+    state: &RunState,
+    storage: StorageOptions,
+    data: &Dataset,
+    output: &Path,
+) -> Result<ExportedPredictor> {
+    let (gram_matrices, layout) = settle(state, storage, data)?;
     let f32_bytes = encode(state, WeightFormat::F32, Layout::Float, &[], None)?;
-    let stored = |factors| encode(state, storage.format, layout, &usage, factors);
+    let stored = |factors| encode(state, storage.format, layout, &gram_matrices, factors);
     let bytes = match (storage.format, state.spec.likelihood) {
         (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
-            let full = from_runtime(&f32_bytes, &data.train)?;
-            let exported = from_runtime(&stored(None)?, &data.train)?;
+            let full = predict_by_runtime(&f32_bytes, &data.train)?;
+            let exported = predict_by_runtime(&stored(None)?, &data.train)?;
             stored(Some(&variance_correction(state.target_names.len(), &full, &exported)))?
         }
         _ => stored(None)?,
@@ -158,50 +176,55 @@ fn export_as(state: &RunState, storage: Storage, data: &Dataset, output: &Path) 
     write(state, &data.valid, output, bytes, f32_bytes)
 }
 
-/// How the training data use the weights, and the layout to take.
-fn settle(state: &RunState, storage: Storage, data: &Dataset) -> Result<(Vec<GramMatrices>, Layout)> {
-    let usage = match storage.format {
+/// Gram matrices of the training data, and the layout to use.
+fn settle(state: &RunState, storage: StorageOptions, data: &Dataset) -> Result<(Vec<GramMatrices>, Layout)> {
+    let gram_matrices = match storage.format {
         WeightFormat::F32 => Vec::new(),
-        WeightFormat::Int8 => usage(state, &data.train)?,
+        WeightFormat::Int8 => gram_matrices(state, &data.train)?,
     };
-    let layout = storage.layout(state, &usage, &[&data.train, &data.valid]);
-    Ok((usage, layout))
+    let layout = storage.layout(state, &gram_matrices, &[&data.train, &data.valid]);
+    Ok((gram_matrices, layout))
 }
 
-/// The same with variances that fit the validation data. Each format has factors of its own: storing weights in few bits changes
-/// variances too.
-fn calibrated_export(state: &RunState, storage: Storage, data: &Dataset, output: &Path) -> Result<Exported> {
-    let (usage, layout) = settle(state, storage, data)?;
+/// Like [`export_as`], with variances that fit the validation data. Each format has its own factors, because
+/// quantization changes variances too.
+fn calibrated_export(
+    state: &RunState,
+    storage: StorageOptions,
+    data: &Dataset,
+    output: &Path,
+) -> Result<ExportedPredictor> {
+    let (gram_matrices, layout) = settle(state, storage, data)?;
     let factors = |bytes: &[u8]| -> Result<Vec<f32>> {
-        let forecasts = from_runtime(bytes, &data.valid)?;
-        Ok(variance_factors(state.target_names.len(), &data.valid, &forecasts))
+        let predictions = predict_by_runtime(bytes, &data.valid)?;
+        Ok(variance_factors(state.target_names.len(), &data.valid, &predictions))
     };
-    let stored = |factors| encode(state, storage.format, layout, &usage, factors);
+    let stored = |factors| encode(state, storage.format, layout, &gram_matrices, factors);
     let in_f32 = |factors| encode(state, WeightFormat::F32, Layout::Float, &[], factors);
     let (own, of_f32) = (factors(&stored(None)?)?, factors(&in_f32(None)?)?);
     let (bytes, f32_bytes) = (stored(Some(&own))?, in_f32(Some(&of_f32))?);
-    Ok(Exported { calibration: Some(own), ..write(state, &data.valid, output, bytes, f32_bytes)? })
+    Ok(ExportedPredictor { calibration: Some(own), ..write(state, &data.valid, output, bytes, f32_bytes)? })
 }
 
-/// Measures a checkpoint and its twin in full precision, and writes the first.
+/// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
 fn write(
     state: &RunState,
     sequences: &[Sequence],
     output: &Path,
     bytes: Vec<u8>,
     f32_bytes: Vec<u8>,
-) -> Result<Exported> {
+) -> Result<ExportedPredictor> {
     let cost = cost(state.spec.likelihood, &state.target_names, sequences, &f32_bytes, &bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
     let text = rust_constants(&name, &Model::load(&bytes)?);
     files::replace(output, &bytes)?;
     files::replace(&constants, text.as_bytes())?;
-    Ok(Exported { bytes, f32_bytes, cost, calibration: None, constants })
+    Ok(ExportedPredictor { bytes, f32_bytes, cost, calibration: None, constants })
 }
 
-fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
-    let Exported { bytes, cost, constants, .. } = exported;
+fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String> {
+    let ExportedPredictor { bytes, cost, constants, .. } = exported;
     let model = Model::load(bytes)?;
     let words = model.spec().arena_words();
     let layout = format!("{:?}", model.spec().layout).to_lowercase();
@@ -214,7 +237,7 @@ fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
         constants.display(),
     );
     text += &format!("validation NLL  {:.4} nats per step", cost.exported.nll);
-    if arguments.weights == Weights::Int8 {
+    if arguments.weights == WeightFormatName::Int8 {
         text += &format!(
             ", {:+.4} against f32\npredicted variance × {:.4}, means shifted by {:.4} standard deviations",
             cost.nll_increase, cost.variance_ratio, cost.mean_shift
@@ -224,7 +247,8 @@ fn render(arguments: &Arguments, exported: &Exported) -> Result<String> {
         let named = cost.exported.per_output.iter().zip(factors);
         let named: Vec<String> =
             named.map(|(output, factor)| format!("{} {factor:.3}", output.name)).collect();
-        text += &format!("\nvariances calibrated on validation, by the factors {}", named.join(", "));
+        text +=
+            &format!("\nvariances calibrated on the validation data, by the factors {}", named.join(", "));
     }
     Ok(text + "\n")
 }

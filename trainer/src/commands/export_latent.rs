@@ -8,22 +8,23 @@ use quaver::checkpoint::{Forecast, Layout, WeightFormat};
 use serde::Serialize;
 
 use super::export::Arguments;
-use super::say::{say, say_json};
+use super::print::{print_json, print_text};
 use crate::data::Sequence;
-use crate::evaluate::latent_from_runtime;
+use crate::evaluate::predict_latent_by_runtime;
 use crate::export::{
-    LatentCost, LatentStorage, PRICE_OF_SPEED, encode_latent, latent_constants, latent_cost,
+    LatentCost, LatentStorageOptions, MAX_FAST_NLL_INCREASE, encode_latent, latent_constants, latent_cost,
 };
 use crate::files;
 use crate::fit::RunState;
 use crate::latent::LatentNets;
 
-/// The ways in which latent variables may go into the generative net, the cheapest first; the best on validation data is stored.
+/// Ways to feed latent variables to the generative network, the cheapest first; the best on validation data
+/// is stored.
 const FORECASTS: [Forecast; 3] = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 32 }];
 
-/// A checkpoint that has been measured and written.
+/// A checkpoint that has been evaluated and written.
 #[derive(Serialize)]
-struct Exported {
+struct ExportedLatentModel {
     #[serde(flatten)]
     cost: LatentCost,
     forecast: String,
@@ -35,13 +36,16 @@ struct Exported {
 }
 
 pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
-    ensure!(!arguments.calibrate, "--calibrate is for predictors; leave it out for a latent model");
+    ensure!(!arguments.calibrate, "--calibrate is for predictors; remove it for a latent model");
     let full = |forecast| {
-        encode_latent(state, LatentStorage { format: WeightFormat::F32, layout: Layout::Float, forecast })
+        encode_latent(
+            state,
+            LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast },
+        )
     };
     let some = beginning(sequences);
     let forecast = best_forecast(some, full)?;
-    let storage = LatentStorage {
+    let storage = LatentStorageOptions {
         format: arguments.weights.into(),
         layout: layout(arguments, state, some, forecast)?,
         forecast,
@@ -50,13 +54,13 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences
     let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
     let exported = write(&arguments.output, &bytes, cost, storage)?;
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
-    if arguments.json { say_json(&exported) } else { say(&render(arguments, &exported, clean)) }
+    if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported, clean)) }
 }
 
-/// Rows that choices are made on: each is streamed several times, and draws are slow.
+/// Rows for choosing feed and layout: each is streamed several times, and draws are slow.
 const ROWS: usize = 1000;
 
-/// As many of the first sequences as it takes to have so many rows.
+/// The first sequences with at least this number of rows in total.
 fn beginning(sequences: &[Sequence]) -> &[Sequence] {
     let mut rows = 0;
     let enough = sequences.iter().position(|sequence| {
@@ -66,13 +70,13 @@ fn beginning(sequences: &[Sequence]) -> &[Sequence] {
     &sequences[..enough.map_or(sequences.len(), |last| last + 1)]
 }
 
-/// The forecast to which `sequences` are least unlikely; draws, each of which is a pass of the generative net, only where they are
-/// worth it.
+/// The feed with the lowest NLL on `sequences`; draws, each of which is a pass of the generative network,
+/// only where they are worth their cost.
 fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec<u8>>) -> Result<Forecast> {
     let mut best = (f64::INFINITY, FORECASTS[0]);
     for forecast in FORECASTS {
-        let nll = latent_from_runtime(&encode(forecast)?, sequences)?.nll;
-        let price = if matches!(forecast, Forecast::Draws { .. }) { PRICE_OF_SPEED } else { 0.0 };
+        let nll = predict_latent_by_runtime(&encode(forecast)?, sequences)?.nll;
+        let price = if matches!(forecast, Forecast::Draws { .. }) { MAX_FAST_NLL_INCREASE } else { 0.0 };
         if nll + price < best.0 {
             best = (nll, forecast);
         }
@@ -80,7 +84,7 @@ fn best_forecast(sequences: &[Sequence], encode: impl Fn(Forecast) -> Result<Vec
     Ok(best.1)
 }
 
-/// The layout asked for, or the fastest that is good enough, as for predictors.
+/// The requested layout, or the fastest that is accurate enough, as for predictors.
 fn layout(
     arguments: &Arguments,
     state: &RunState<LatentNets>,
@@ -95,16 +99,21 @@ fn layout(
         return Ok(Layout::Float);
     }
     let nll = |layout| -> Result<f64> {
-        let bytes = encode_latent(state, LatentStorage { format, layout, forecast })?;
-        Ok(latent_from_runtime(&bytes, sequences)?.nll)
+        let bytes = encode_latent(state, LatentStorageOptions { format, layout, forecast })?;
+        Ok(predict_latent_by_runtime(&bytes, sequences)?.nll)
     };
     let plain = nll(Layout::Float)?;
-    // What the integer kernels cannot run, floating point can.
-    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= PRICE_OF_SPEED);
+    // Networks that the integer kernels do not support use the float layout.
+    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= MAX_FAST_NLL_INCREASE);
     Ok(if affordable { Layout::Fast } else { Layout::Float })
 }
 
-fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) -> Result<Exported> {
+fn write(
+    output: &Path,
+    bytes: &[u8],
+    cost: LatentCost,
+    storage: LatentStorageOptions,
+) -> Result<ExportedLatentModel> {
     let model = LatentModel::load(bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
@@ -116,7 +125,7 @@ fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) 
         Forecast::PosteriorMean => "means".to_string(),
         Forecast::Draws { count } => format!("{count} draws"),
     };
-    Ok(Exported {
+    Ok(ExportedLatentModel {
         cost,
         forecast,
         layout: format!("{:?}", storage.layout).to_lowercase(),
@@ -126,19 +135,19 @@ fn write(output: &Path, bytes: &[u8], cost: LatentCost, storage: LatentStorage) 
     })
 }
 
-/// What was written and what it costs, judged by rows before they are seen or by `clean` ones.
-fn render(arguments: &Arguments, exported: &Exported, clean: bool) -> String {
-    let Exported { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
-    let [fed, judged] = match clean {
+/// The files and costs, for predictions one step ahead or of `clean` rows.
+fn render(arguments: &Arguments, exported: &ExportedLatentModel, clean: bool) -> String {
+    let ExportedLatentModel { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
+    let [fed, scored] = match clean {
         true => ["latent variables", "clean rows, denoised"],
-        false => ["latent variables of the next row", "rows before they are seen"],
+        false => ["latent variables of the next row", "rows one step ahead"],
     };
     format!(
         "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
          {}: constants for firmware\n\
-         {fed} go in by {forecast}, the best on validation\n\
-         validation NLL of {judged}  {:.4} nats per step, {:+.4} against f32\n\
-         predicted variance × {:.4}, means shifted by {:.4} standard std_devs\n",
+         {fed} are fed as {forecast}, the best on the validation data\n\
+         validation NLL of {scored}  {:.4} nats per step, {:+.4} against f32\n\
+         predicted variance × {:.4}, means shifted by {:.4} standard deviations\n",
         arguments.output.display(),
         4 * words,
         constants.display(),

@@ -1,28 +1,47 @@
-//! What each subcommand of `quaver` does.
+//! The subcommands of `quaver`.
 
-mod csv_rows;
 mod demo;
 mod denoise;
 mod eval;
-mod evaluated;
+mod evaluated_model;
 mod export;
 mod export_latent;
 mod impute;
 mod inspect;
-mod pictures;
+mod plot_limits;
+mod print;
 mod progress;
+#[cfg(test)]
+mod reference;
+mod row_io;
 mod row_model;
 mod run;
 mod sample;
-mod say;
 mod search;
-mod table;
+mod text_table;
 mod train;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
 
-/// A subcommand with its arguments. What each does is said once, at its arguments, where the help takes it from.
+/// Trains recurrent networks that predict a mean and a variance, and runs them as a microcontroller would.
+#[derive(Debug, Parser)]
+#[command(name = "quaver", version, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  quaver demo                                     train, export and check a model on a built-in signal
+  quaver train config.toml --out runs/first       train on your own recordings
+  quaver export runs/first --weights int8 -o model.qvr
+  quaver run model.qvr < rows.csv                 the runtime itself, row by row
+  quaver denoise runs/vosp --in noisy.csv --out clean.csv
+  quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
+  quaver impute runs/vrae --in gaps.csv --out filled.csv")]
+pub struct CommandLine {
+    /// The subcommand.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// A subcommand with its arguments. Each is described at its arguments, from which clap makes the help.
 #[derive(Debug, Subcommand)]
 #[allow(missing_docs)]
 pub enum Command {
@@ -39,10 +58,10 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does what was asked.
+    /// Runs the subcommand.
     ///
     /// # Errors
-    /// Says what is wrong, where, and what to do.
+    /// Describes what is wrong, where, and how to fix it.
     pub fn run(self) -> Result<()> {
         match self {
             Command::Demo(arguments) => demo::run(&arguments),

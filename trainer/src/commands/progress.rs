@@ -1,36 +1,36 @@
-//! Training as seen from a terminal: a bar that moves, or one plain line per epoch when there is nobody to watch.
+//! Training on a terminal: a progress bar, or one line per epoch if standard error is not a terminal.
 
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::fit::{EpochMetrics, Plan, Progress, StepReport};
+use crate::fit::{EpochMetrics, Progress, RunPlan, StepReport};
 
-/// Follows a run on standard error, so that standard output stays clean for results.
-pub(super) struct Console {
+/// Prints the progress of a run to standard error, so that standard output contains results only.
+pub(super) struct TrainingConsole {
     bar: ProgressBar,
-    plan: Option<Plan>,
+    plan: Option<RunPlan>,
 }
 
-impl Console {
+impl TrainingConsole {
     pub(super) fn new() -> Self {
         let bar = if stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
-        Console { bar, plan: None }
+        TrainingConsole { bar, plan: None }
     }
 
-    fn say(&self, line: &str) {
+    fn print_line(&self, line: &str) {
         if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
     }
 }
 
-impl Progress for Console {
-    fn start(&mut self, plan: &Plan) {
+impl Progress for TrainingConsole {
+    fn start(&mut self, plan: &RunPlan) {
         let style = ProgressStyle::with_template("{bar:32} epoch {msg}, {eta} left at most");
         self.bar.set_style(style.expect("a valid template"));
         self.bar.set_length((plan.epochs * plan.steps_per_epoch) as u64);
         self.bar.set_position((plan.done * plan.steps_per_epoch) as u64);
         self.bar.reset_eta();
-        self.say(&format!(
+        self.print_line(&format!(
             "training {} parameters, at most {} epochs of {} steps",
             plan.parameters, plan.epochs, plan.steps_per_epoch
         ));
@@ -47,14 +47,14 @@ impl Progress for Console {
         let mark = if metrics.best { "  best so far" } else { "" };
         let loss = self.plan.map_or("NLL", |plan| plan.loss);
         let kl = metrics.valid_kl.map_or_else(String::new, |kl| format!(", of which KL {kl:>7.4}"));
-        self.say(&format!(
+        self.print_line(&format!(
             "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{kl}  {seconds:>6.1} s{mark}",
             metrics.epoch, metrics.train_nll, metrics.valid_nll
         ));
     }
 }
 
-impl Drop for Console {
+impl Drop for TrainingConsole {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! `quaver run`: the runtime itself, row by row.
+//! `quaver run`: the runtime, row by row.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use quaver::Model;
 
-use super::csv_rows::Pipes;
-use super::row_model::{RunningPredictor, follow};
+use super::row_io::RowIo;
+use super::row_model::{RuntimePredictor, follow};
 
-/// Run a checkpoint through the runtime, row by row.
+/// Run a checkpoint with the runtime, row by row
 ///
-/// Reads CSV with a header and picks the model's inputs by name; an empty cell is a missing channel. Writes one row per
-/// row read, at once, so that it works on a live pipe. For each output: mean, standard deviation, and the epistemic and
-/// aleatoric parts of the variance. For a model of its own next input the prediction is for the row to come, and the
-/// surprise of the row just read is added. A blank line in the input resets the stream.
+/// Reads CSV with a header and selects the model's inputs by name; an empty cell is a missing value. Writes
+/// one row per input row, immediately, so that it works on a live pipe. For each output: mean, standard
+/// deviation, and the epistemic and aleatoric parts of the variance. For a model of its own next input, the
+/// prediction is for the next row, and the surprise of the current row is added. A blank line in the input
+/// resets the stream.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver run model.qvr --input rows.csv --output predictions.csv
@@ -25,7 +26,7 @@ pub struct Arguments {
     #[arg(value_name = "MODEL.qvr")]
     model: PathBuf,
     #[command(flatten)]
-    pipes: Pipes,
+    rows: RowIo,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
@@ -33,7 +34,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let mut words = vec![0.0; model.spec().arena_words()];
-    let mut predictor = RunningPredictor::new(&model, &mut words)?;
-    let rows = arguments.pipes.open()?;
-    arguments.pipes.write(|out| follow(&mut predictor, rows, out, |_, _, _| {}))
+    let mut predictor = RuntimePredictor::new(&model, &mut words)?;
+    let rows = arguments.rows.open()?;
+    arguments.rows.write(|out| follow(&mut predictor, rows, out, |_, _, _| {}))
 }

@@ -1,42 +1,42 @@
-//! `quaver train`: a run as a config says.
+//! `quaver train`: trains the model of a config.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::progress::Console;
-use crate::config::{Config, Init};
-use crate::fit;
+use super::progress::TrainingConsole;
+use crate::config::{Config, InitConfig};
+use crate::runs;
 
-/// Train a model as a config says.
+/// Train the model of a config
 ///
-/// The run folder holds the config as run, the metrics of every epoch (metrics.csv, metrics.jsonl) and the best and
-/// the last state. Training stops early when validation no longer improves.
+/// The run folder contains the config with all defaults, the metrics of every epoch (metrics.csv,
+/// metrics.jsonl), and the best and the last state. Training stops early when the validation loss no longer
+/// improves. docs/reference/config.md lists every key of a config.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver train config.toml --out runs/first
   quaver train config.toml --out runs/wide --set model.layers=[64] --set training.epochs=50
   quaver train config.toml --out runs/first --data-dir ~/recordings
-  quaver train one_arm.toml --out runs/one_arm --from runs/many_arms   begin with what another run has learned
-  quaver train config.toml --out runs/first --resume        go on exactly where it stopped")]
+  quaver train one_arm.toml --out runs/one_arm --from runs/many_arms   fine-tune another run
+  quaver train config.toml --out runs/first --resume        continue exactly where it stopped")]
 pub struct Arguments {
-    /// Data, model and training.
+    /// The config: data, model and training.
     #[arg(value_name = "CONFIG.toml")]
     config: PathBuf,
-    /// The run folder to write.
+    /// The run folder to create.
     #[arg(long, value_name = "RUN")]
     out: PathBuf,
-    /// Where relative paths of data start, instead of the config's folder. The run folder remembers it.
+    /// Folder for relative paths of data, instead of the config's folder. Stored in the run folder.
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Begin with the best state of another run, its scaling included: to fit to one person or machine what was learned
-    /// from many. Replaces `init.from`.
+    /// Fine-tune: start from the best state of another run, scaling included. Replaces `init.from`.
     #[arg(long, value_name = "RUN")]
     from: Option<PathBuf>,
-    /// Go on with the run in this folder.
+    /// Resume the run in this folder, exactly where it stopped.
     #[arg(long)]
     resume: bool,
-    /// Replace a value of the config.
+    /// Override a value of the config.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }
@@ -46,10 +46,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         Config::load_with_data(&arguments.config, &arguments.set, arguments.data_dir.as_deref())?;
     if let Some(run) = &arguments.from {
         let run = std::path::absolute(run)
-            .with_context(|| format!("{}: cannot tell where this is", run.display()))?;
-        config.init = Init { from: Some(run), ..Init::default() };
+            .with_context(|| format!("{}: cannot resolve this path", run.display()))?;
+        config.init = InitConfig { from: Some(run), ..InitConfig::default() };
     }
     let data = config.load_data()?;
-    fit::train(&config, &data, &arguments.out, arguments.resume, &mut Console::new())?;
+    runs::train(&config, &data, &arguments.out, arguments.resume, &mut TrainingConsole::new())?;
     Ok(())
 }

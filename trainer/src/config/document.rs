@@ -1,7 +1,7 @@
-//! The text of a config together with what was set on the command line, and where each value came from.
+//! The text of a config with the overrides of the command line, and where each value came from.
 //!
-//! Values from the command line are parsed as if they stood behind the end of the file. A position therefore
-//! always tells which of the two a value came from, and TOML's own error positions keep working.
+//! Overrides are parsed as if they followed the end of the file. A position therefore identifies both the
+//! source of a value and its place there, and the positions in TOML's own errors keep working.
 
 use std::ops::Range;
 
@@ -10,18 +10,20 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, Error};
 
+use super::renamed;
+
 /// A value set on the command line, such as `training.epochs=5`.
 pub(super) struct Override<'a> {
     assignment: &'a str,
     keys: Vec<&'a str>,
     value: &'a str,
-    /// The value as a document of its own, behind as many blanks as it takes to stand at `span`.
+    /// The value as a document of its own, preceded by enough blanks to place it at `span`.
     padded: String,
     span: Range<usize>,
 }
 
 impl<'a> Override<'a> {
-    /// Parses assignments that are to stand behind a file of `length` bytes.
+    /// Parses assignments as if they followed a file of `length` bytes.
     pub(super) fn list(assignments: &'a [String], length: usize) -> Result<Vec<Self>> {
         let mut end = length;
         let mut parse = |assignment: &'a String| {
@@ -37,6 +39,7 @@ impl<'a> Override<'a> {
             assignment.split_once('=').context("expected key=value, such as training.epochs=5")?;
         let keys: Vec<&str> = key.split('.').map(str::trim).collect();
         ensure!(keys.iter().all(|key| !key.is_empty()), "the key `{key}` has an empty part");
+        let keys = renamed::present(&keys.join(".")).map_or(keys, |key| key.split('.').collect());
         let value = value.trim();
         let padded = format!("{}value = {value}", " ".repeat(start));
         let span = start..padded.len() + 1;
@@ -62,25 +65,28 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Parses the text of `file` and applies the overrides, the last one winning.
+    /// Parses the text of `file` and applies the overrides in order. Old names of keys and values are
+    /// replaced.
     pub(super) fn new(file: &'a str, text: &'a str, overrides: &'a [Override<'a>]) -> Result<Self> {
         let mut table = DeTable::parse(text).map_err(|error| {
             let position = error.span().map_or(0, |span| span.start);
             anyhow!("{file}:{}: {}", line_and_column(text, position), error.message())
         })?;
+        renamed::replace(table.get_mut()).with_context(|| file.to_string())?;
         for set in overrides {
             insert(table.get_mut(), &set.keys, &set.span, set.value())
+                .and_then(|()| renamed::replace(table.get_mut()))
                 .with_context(|| format!("--set {}", set.assignment))?;
         }
         Ok(Document { file, text, table, overrides })
     }
 
-    /// Reads the document as a `T`. Errors name place and key.
+    /// Deserialises the document. Errors name the place and the key.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(Deserializer::from(self.table.clone())).map_err(|error| self.explain(&error))
     }
 
-    /// Where the value of a dotted key came from: file and line, an override, or just the file where it is a
+    /// Where the value of a dotted key came from: file and line, an override, or the file alone for a
     /// default.
     pub(super) fn origin(&self, key: &str) -> String {
         let mut table = self.table.get_ref();
@@ -103,7 +109,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// A position as file, line and column, or as the override that stands there.
+    /// A position as file, line and column, or as the override at that position.
     fn place(&self, position: usize) -> String {
         match self.overrides.iter().find(|set| set.span.contains(&position)) {
             Some(set) => format!("--set {}", set.assignment),
@@ -112,7 +118,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Puts a value where the keys lead, making tables on the way.
+/// Inserts a value at a path of keys, creating missing tables.
 fn insert<'a>(
     table: &mut DeTable<'a>,
     keys: &[&'a str],
@@ -134,7 +140,7 @@ fn insert<'a>(
     }
 }
 
-/// The dotted key whose name or value stands at a position.
+/// The dotted key whose name or value is at a position.
 fn key_at(table: &DeTable<'_>, position: usize) -> Option<String> {
     table.iter().find_map(|(key, value)| {
         if let DeValue::Table(inner) = value.get_ref()

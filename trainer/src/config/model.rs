@@ -1,78 +1,74 @@
-//! The section `[model]`: what is trained.
+//! The section `[model]`: the architecture.
 
-use quaver::checkpoint::{
-    Activation, CellKind, LayerSpec, Layout, Likelihood, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm,
-    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat,
-};
+use quaver::checkpoint::{Likelihood, MAX_LAYERS, MAX_WIDTH, MomentForm, OutputMode};
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, share, within};
-use super::noise::Noise;
-use super::weights::Weights;
+use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
+use super::noise::{NoiseConfig, NoiseKind};
 
-/// The section `[model]`: the architecture.
+/// The section `[model]`: the architecture of the network, or of a latent model's generative network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Model {
-    /// The recurrence of every layer: `"lstm"` (the default), or a simple recurrent layer with `"tanh"`,
-    /// `"sigmoid"` or `"relu"` as its activation function; `"dense-tanh"`, `"dense-sigmoid"` and
-    /// `"dense-relu"` have no recurrence.
-    pub cell: Cell,
-    /// Units per layer, input side first: 1 to 8 layers of 1 to 4096 units; `[32]` unless given.
+pub struct ModelConfig {
+    /// The cell of every layer: an LSTM, an Elman cell named by its activation function, or a layer without
+    /// recurrence (`"dense-…"`).
+    pub cell: CellName,
+    /// Units of each layer, the one next to the inputs first: 1 to 8 layers.
     pub layers: Vec<u16>,
-    /// `"propagating"` (the default) carries variance through the output layer; `"plain"` uses the means
-    /// only.
+    /// Whether the output layer propagates variance, or maps means only.
     #[serde(with = "OutputName")]
     pub output: OutputMode,
-    /// Whether the outputs are what the next row differs by from the last one, or a clean row from the noisy one, which is added
-    /// to them: a net then starts from persistence, or from rows as they are; false unless given. For `data.targets = "next"` or
-    /// `"clean"` and a normal likelihood.
+    /// Whether the outputs are residuals, added to the last row (`data.targets = "next"`) or to the noisy row
+    /// (`data.targets = "clean"`): an untrained network then predicts that nothing changes. Needs a Gaussian
+    /// or heteroscedastic likelihood.
     pub residual: bool,
-    /// How targets scatter around the output: `"gaussian"` (the default) with a learned variance,
-    /// `"heteroscedastic"` with a variance that the network predicts, `"bernoulli"` for targets of 0 and 1, or
-    /// `"categorical"` if exactly one of them is 1.
+    /// Distribution of a target given the output: Gaussian with a learned variance per output,
+    /// heteroscedastic with a variance that the network predicts, Bernoulli for targets of 0 and 1, or
+    /// categorical where exactly one target of a row is 1.
     #[serde(with = "LikelihoodName")]
     pub likelihood: Likelihood,
-    /// Moments of sigmoid and tanh: `"accurate"` (the default), or `"paper"` to reproduce published results.
+    /// Moments of sigmoid and tanh: the accurate form, or the one of the papers, to reproduce published
+    /// results.
     #[serde(with = "MomentsName")]
     pub moments: MomentForm,
-    /// Whether the variance of a Gaussian output is what the network carries and nothing else: an implicit variance
-    /// network (Bayer 2015, thesis, 2.6.1); false unless given.
+    /// Implicit variance network: the variance of a Gaussian output is the propagated one, without learned
+    /// noise (Bayer 2015, thesis, 2.6.1).
     pub implicit_variance: bool,
-    /// Whether the factor β on the variance of each layer is learned; false unless given, and β is 1.
+    /// Whether the factor β on the variance of each layer's state is learned; otherwise β = 1.
     pub learn_variance_scale: bool,
-    /// Lower bound β_min of a β that is learned; 0.1 unless given.
+    /// Lower bound β_min of a learned β.
     pub variance_scale_min: f32,
 }
 
 /// Value of `model.cell`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cell {
+pub enum CellName {
     /// Long short-term memory.
     Lstm,
-    /// Simple recurrence with tanh.
+    /// Gated recurrent unit, with the reset gate after the recurrent product as in PyTorch and cuDNN.
+    Gru,
+    /// Elman cell with tanh.
     Tanh,
-    /// Simple recurrence with the logistic sigmoid.
+    /// Elman cell with the logistic sigmoid.
     Sigmoid,
-    /// Simple recurrence with max(0, a).
-    #[serde(alias = "rectifier")]
+    /// Elman cell with max(0, a).
     Relu,
     /// No recurrence, tanh.
     DenseTanh,
     /// No recurrence, the logistic sigmoid.
     DenseSigmoid,
     /// No recurrence, max(0, a).
-    #[serde(alias = "dense-rectifier")]
     DenseRelu,
 }
 
 /// How `model.output` is written.
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "OutputMode", rename_all = "lowercase")]
+#[serde(remote = "OutputMode", rename_all = "kebab-case")]
 enum OutputName {
+    /// Mean and variance.
     Propagating,
-    #[serde(rename = "mean-only", alias = "plain")]
+    /// Means only: the propagated variance of the outputs is zero.
     MeanOnly,
 }
 
@@ -80,9 +76,13 @@ enum OutputName {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Likelihood", rename_all = "lowercase")]
 enum LikelihoodName {
+    /// Normal with a learned noise variance per output.
     Gaussian,
+    /// 0 or 1 with the sigmoid of the output as probability.
     Bernoulli,
+    /// Normal with a noise variance that a second output predicts.
     Heteroscedastic,
+    /// One of several classes, with the softmax of the outputs as probabilities.
     Categorical,
 }
 
@@ -90,14 +90,16 @@ enum LikelihoodName {
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "MomentForm", rename_all = "lowercase")]
 enum MomentsName {
+    /// Within 5·10⁻⁴ of quadrature in f32.
     Accurate,
+    /// The approximation of the papers.
     Paper,
 }
 
-impl Default for Model {
+impl Default for ModelConfig {
     fn default() -> Self {
-        Model {
-            cell: Cell::Lstm,
+        ModelConfig {
+            cell: CellName::Lstm,
             layers: vec![32],
             output: OutputMode::Propagating,
             residual: false,
@@ -110,104 +112,61 @@ impl Default for Model {
     }
 }
 
-impl Model {
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        self.check_at("model")?;
+impl ModelConfig {
+    pub(super) const RULES: [Rule<Self>; 2] = [
+        Rule::new("layers", Limits::closed(1.0, MAX_WIDTH as f64), |model| {
+            model.layers.iter().map(|units| (*units).into()).collect()
+        }),
+        Rule::new("variance_scale_min", Limits::BELOW_ONE, |model| vec![model.variance_scale_min.into()]),
+    ];
+
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
+        self.check_layers("model")?;
+        check_rules("model", self, &Self::RULES)?;
         let normal = matches!(self.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
         if self.residual && !normal {
-            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not sums";
-            return Err(fault("model.residual", problem));
+            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities do not add up";
+            return Err(invalid("model.residual", problem));
         }
-        share("model.variance_scale_min", self.variance_scale_min.into())?;
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
-            return Err(fault("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
+            return Err(invalid("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
         }
         if self.implicit_variance && self.output == OutputMode::MeanOnly {
-            let problem = "needs `model.output = \"propagating\"`: a plain output carries no variance";
-            return Err(fault("model.implicit_variance", problem));
+            let problem = "needs `model.output = \"propagating\"`: a mean-only output has no variance";
+            return Err(invalid("model.implicit_variance", problem));
         }
         Ok(())
     }
 
-    /// Checks the layers, which section `section` lists.
-    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
-        let key = &format!("{section}.layers");
+    /// Checks the layers, which the section `section` of the config lists.
+    pub(super) fn check_layers(&self, section: &str) -> Result<(), InvalidValue> {
         if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
             let found = self.layers.len();
-            return Err(fault(
-                key,
-                format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}"),
-            ));
+            let problem = format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}");
+            return Err(invalid(&format!("{section}.layers"), problem));
         }
-        self.layers.iter().try_for_each(|&units| within(key, units, 1..=MAX_WIDTH))
+        check_rules(section, self, &Self::RULES[..1])
     }
 
-    /// The whole architecture, with weights of 32 bits.
-    pub(super) fn spec(
-        &self,
-        inputs: u16,
-        outputs: u16,
-        target: Target,
-        noise: &Noise,
-        weights: &Weights,
-    ) -> ModelSpec {
-        ModelSpec {
-            inputs,
-            outputs,
-            target,
-            likelihood: self.likelihood,
-            moment_form: self.moments,
-            weight_format: WeightFormat::F32,
-            layout: Layout::Float,
-            layers: self.layer_specs(noise, weights).collect(),
-            output: self.output_spec(noise, weights),
-        }
-    }
-
-    /// Whether none of its connections has noise that variance could come from.
-    pub(super) fn is_silent(&self, noise: &Noise) -> bool {
-        let deterministic = Weights::default();
-        let mut layers = self.layer_specs(noise, &deterministic);
-        layers.all(|layer| [layer.input_noise, layer.recurrent_noise] == [UnitNoise::None; 2])
-            && noise.output() == UnitNoise::None
-    }
-
-    /// The layers of the model with their noise.
-    fn layer_specs(&self, noise: &Noise, weights: &Weights) -> impl Iterator<Item = LayerSpec> {
-        let cell = CellKind::from(self.cell);
-        let weight_variance = weights.has_variance();
-        let layer = move |(index, &units): (usize, &u16)| LayerSpec {
-            cell,
-            units,
-            input_noise: if index == 0 { noise.input() } else { noise.between() },
-            recurrent_noise: if cell.is_recurrent() { noise.recurrent() } else { UnitNoise::None },
-            weight_variance,
-            variance_scale: 1.0,
+    /// Whether no affine map of the network has input noise that variance could come from.
+    pub(super) fn is_noiseless(&self, noise: &NoiseConfig) -> bool {
+        let noiseless = |keep: f32, var: f32| match noise.kind {
+            NoiseKind::Dropout => keep >= 1.0,
+            NoiseKind::Multiplicative | NoiseKind::Additive => var <= 0.0,
         };
-        self.layers.iter().enumerate().map(layer)
-    }
-
-    /// The output layer of the model with its noise.
-    fn output_spec(&self, noise: &Noise, weights: &Weights) -> OutputSpec {
-        OutputSpec {
-            mode: self.output,
-            noise: noise.output(),
-            weight_variance: weights.has_variance(),
-            variance_scale: 1.0,
-        }
+        noiseless(noise.input_keep, noise.input_var)
+            && (self.layers.len() < 2 || noiseless(noise.between_keep, noise.between_var))
+            && (!self.cell.is_recurrent() || noiseless(noise.recurrent_keep, noise.recurrent_var))
+            && noiseless(noise.output_keep, noise.output_var)
     }
 }
 
-impl From<Cell> for CellKind {
-    fn from(cell: Cell) -> CellKind {
-        match cell {
-            Cell::Lstm => CellKind::Lstm,
-            Cell::Tanh => CellKind::Elman(Activation::Tanh),
-            Cell::Sigmoid => CellKind::Elman(Activation::Sigmoid),
-            Cell::Relu => CellKind::Elman(Activation::Relu),
-            Cell::DenseTanh => CellKind::Dense(Activation::Tanh),
-            Cell::DenseSigmoid => CellKind::Dense(Activation::Sigmoid),
-            Cell::DenseRelu => CellKind::Dense(Activation::Relu),
+impl CellName {
+    /// Whether a layer of this kind reads its own last state.
+    pub fn is_recurrent(self) -> bool {
+        match self {
+            CellName::Lstm | CellName::Gru | CellName::Tanh | CellName::Sigmoid | CellName::Relu => true,
+            CellName::DenseTanh | CellName::DenseSigmoid | CellName::DenseRelu => false,
         }
     }
 }

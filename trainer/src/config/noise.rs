@@ -1,34 +1,35 @@
-//! The section `[noise]`: noise on units before affine maps.
+//! The section `[noise]`: noise on the inputs of affine maps.
 
-use quaver::checkpoint::UnitNoise;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, not_negative, probability};
+use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
 
-/// The section `[noise]` (Bayer 2015, thesis, 2.3.4 and 2.5). Dropout is given by probabilities to *keep* a unit, of which
-/// 1 means no noise; the other kinds by variances, of which 0 means no noise.
+/// The section `[noise]`: noise on units before an affine map, propagated as variance (Bayer 2015, thesis,
+/// 2.3.4 and 2.5). Dropout is set by keep probabilities, of which 1 means no noise; the other kinds are set
+/// by variances, of which 0 means no noise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Noise {
-    /// `"dropout"` (the default), or Gaussian noise that is `"multiplicative"` (mean 1) or `"additive"` (mean 0).
+pub struct NoiseConfig {
+    /// The kind of noise: dropout, or Gaussian noise that is multiplicative (mean 1) or additive (mean 0).
     pub kind: NoiseKind,
-    /// For the inputs of the first layer.
+    /// Keep probability of the inputs of the first layer.
     pub input_keep: f32,
-    /// For the inputs of every further layer: the state of the layer below it.
+    /// Keep probability of the inputs of every further layer, which are the states of the layer below.
     pub between_keep: f32,
-    /// For each layer's own last state.
+    /// Keep probability of each layer's own last state.
     pub recurrent_keep: f32,
-    /// For the last state before the output layer. Without effect when the output is plain.
+    /// Keep probability of the last layer's state before the output layer. Has no effect with
+    /// `model.output = "mean-only"`.
     pub output_keep: f32,
-    /// Whether keep probabilities below 1 are where learning begins rather than fixed; false unless given.
+    /// Whether keep probabilities below 1 are learned; the values given are where learning starts.
     pub learn_keep: bool,
     /// Variance of multiplicative or additive noise on the inputs of the first layer.
     pub input_var: f32,
-    /// The same for the inputs of every further layer.
+    /// Variance of that noise on the inputs of every further layer.
     pub between_var: f32,
-    /// The same for each layer's own last state.
+    /// Variance of that noise on each layer's own last state.
     pub recurrent_var: f32,
-    /// The same for the last state before the output layer.
+    /// Variance of that noise on the last layer's state before the output layer.
     pub output_var: f32,
 }
 
@@ -36,17 +37,17 @@ pub struct Noise {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NoiseKind {
-    /// A unit is kept or not.
+    /// A unit is kept with a probability, and zero otherwise.
     Dropout,
-    /// A unit is multiplied by a normal number of mean 1.
+    /// A unit is multiplied by a normal variate of mean 1.
     Multiplicative,
-    /// A normal number of mean 0 is added to a unit.
+    /// A normal variate of mean 0 is added to a unit.
     Additive,
 }
 
-impl Default for Noise {
+impl Default for NoiseConfig {
     fn default() -> Self {
-        Noise {
+        NoiseConfig {
             kind: NoiseKind::Dropout,
             input_keep: 1.0,
             between_keep: 1.0,
@@ -61,43 +62,43 @@ impl Default for Noise {
     }
 }
 
-impl Noise {
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        self.check_at("noise")
-    }
+impl NoiseConfig {
+    pub(super) const RULES: [Rule<Self>; 8] = [
+        Rule::new("input_keep", Limits::KEEP, |noise| vec![noise.input_keep.into()]),
+        Rule::new("between_keep", Limits::KEEP, |noise| vec![noise.between_keep.into()]),
+        Rule::new("recurrent_keep", Limits::KEEP, |noise| vec![noise.recurrent_keep.into()]),
+        Rule::new("output_keep", Limits::KEEP, |noise| vec![noise.output_keep.into()]),
+        Rule::new("input_var", Limits::NOT_NEGATIVE, |noise| vec![noise.input_var.into()]),
+        Rule::new("between_var", Limits::NOT_NEGATIVE, |noise| vec![noise.between_var.into()]),
+        Rule::new("recurrent_var", Limits::NOT_NEGATIVE, |noise| vec![noise.recurrent_var.into()]),
+        Rule::new("output_var", Limits::NOT_NEGATIVE, |noise| vec![noise.output_var.into()]),
+    ];
 
-    /// Checks the noise that stands in section `section`.
-    pub(super) fn check_at(&self, section: &str) -> Result<(), Fault> {
-        for (key, keep) in self.keeps() {
-            let key = &format!("{section}.{key}");
-            probability(key, keep.into())?;
-            if self.kind != NoiseKind::Dropout && keep != 1.0 {
-                let problem =
-                    format!("belongs to `{section}.kind = \"dropout\"`; other kinds are set by variances");
-                return Err(fault(key, problem));
-            }
+    /// Checks the section, which the config calls `section`.
+    pub(super) fn check(&self, section: &str) -> Result<(), InvalidValue> {
+        check_rules(section, self, &Self::RULES)?;
+        let dropout = self.kind == NoiseKind::Dropout;
+        if let Some((key, _)) = self.keeps().into_iter().find(|(_, keep)| !dropout && *keep != 1.0) {
+            let problem =
+                format!("belongs to `{section}.kind = \"dropout\"`; other kinds are set by variances");
+            return Err(invalid(&format!("{section}.{key}"), problem));
         }
-        for (key, var) in self.vars() {
-            let key = &format!("{section}.{key}");
-            not_negative(key, var.into())?;
-            if self.kind == NoiseKind::Dropout && var != 0.0 {
-                let problem = format!(
-                    "belongs to `{section}.kind = \"multiplicative\"` or `\"additive\"`; dropout is set by \
-                     probabilities to keep"
-                );
-                return Err(fault(key, problem));
-            }
+        if let Some((key, _)) = self.vars().into_iter().find(|(_, var)| dropout && *var != 0.0) {
+            let problem = format!(
+                "belongs to `{section}.kind = \"multiplicative\"` or `\"additive\"`; dropout is set by keep probabilities"
+            );
+            return Err(invalid(&format!("{section}.{key}"), problem));
         }
         if self.learn_keep && !self.has_dropout() {
             let problem = format!(
-                "needs a probability below 1 to begin with, such as `{section}.recurrent_keep = 0.9`"
+                "needs a keep probability below 1 to start from, such as `{section}.recurrent_keep = 0.9`"
             );
-            return Err(fault(&format!("{section}.learn_keep"), problem));
+            return Err(invalid(&format!("{section}.learn_keep"), problem));
         }
         Ok(())
     }
 
-    /// Whether anything is dropped anywhere.
+    /// Whether any keep probability is below 1.
     pub(super) fn has_dropout(&self) -> bool {
         self.keeps().iter().any(|(_, keep)| *keep < 1.0)
     }
@@ -118,31 +119,5 @@ impl Noise {
             ("recurrent_var", self.recurrent_var),
             ("output_var", self.output_var),
         ]
-    }
-
-    pub(super) fn input(&self) -> UnitNoise {
-        self.of(self.input_keep, self.input_var)
-    }
-
-    pub(super) fn between(&self) -> UnitNoise {
-        self.of(self.between_keep, self.between_var)
-    }
-
-    pub(super) fn recurrent(&self) -> UnitNoise {
-        self.of(self.recurrent_keep, self.recurrent_var)
-    }
-
-    pub(super) fn output(&self) -> UnitNoise {
-        self.of(self.output_keep, self.output_var)
-    }
-
-    /// Noise that changes nothing is no noise at all, which the runtime then does not pay for.
-    fn of(&self, keep: f32, var: f32) -> UnitNoise {
-        match self.kind {
-            NoiseKind::Dropout if keep < 1.0 => UnitNoise::Dropout { keep },
-            NoiseKind::Multiplicative if var > 0.0 => UnitNoise::Multiplicative { var },
-            NoiseKind::Additive if var > 0.0 => UnitNoise::Additive { var },
-            _ => UnitNoise::None,
-        }
     }
 }

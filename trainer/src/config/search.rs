@@ -1,4 +1,4 @@
-//! The section `[search]`: what a search draws for every trial, and how soon it gives up on one.
+//! The section `[search]`: the distributions that trials are drawn from, and successive halving.
 //!
 //! ```toml
 //! [search]
@@ -13,36 +13,37 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::check::{Fault, fault, positive, within};
+use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
 
-/// The section `[search]`.
+/// The section `[search]`: every key of the config that is searched, with a distribution as its value, such
+/// as `training.learning_rate = { log_uniform = [1e-4, 1e-1] }`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "Table")]
-pub struct Search {
-    /// How soon bad trials stop.
-    pub halving: Halving,
-    /// What is drawn, by dotted key.
+pub struct SearchConfig {
+    /// When bad trials are stopped.
+    pub halving: HalvingConfig,
+    /// The distribution of every searched key, by its dotted name.
     pub space: BTreeMap<String, Distribution>,
 }
 
-/// Successive halving: after a few epochs only the best part of the trials goes on, and so forth until
-/// `training.epochs`.
+/// The table `search.halving`: successive halving. Of all trials, which train for `first_epochs` epochs, the
+/// best 1/`factor` train for `factor` times as long, and so on until `training.epochs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Halving {
-    /// Epochs that every trial gets at least; a ninth of `training.epochs` unless given.
+pub struct HalvingConfig {
+    /// Epochs that every trial trains for; a ninth of `training.epochs` if not set.
     pub first_epochs: Option<usize>,
-    /// One of this many trials goes on, for this many times the epochs; 3 unless given, 1 to train every trial to its end.
+    /// Of this many trials, one continues, for this many times the epochs; 1 trains every trial to its end.
     pub factor: usize,
 }
 
-impl Default for Halving {
+impl Default for HalvingConfig {
     fn default() -> Self {
-        Halving { first_epochs: None, factor: 3 }
+        HalvingConfig { first_epochs: None, factor: 3 }
     }
 }
 
-/// What a value is drawn from.
+/// The distribution that a value is drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// `{ uniform = [low, high] }`: a real number.
@@ -51,11 +52,11 @@ pub enum Distribution {
     LogUniform([f64; 2]),
     /// `{ uniform_variance = [low, high] }`: a standard deviation whose square is uniform.
     UniformVariance([f64; 2]),
-    /// `{ normal = [mean, deviation] }`: a real number.
+    /// `{ normal = [mean, std_dev] }`: a real number.
     Normal([f64; 2]),
-    /// `{ integer = [low, high] }`: a whole number, both ends included.
+    /// `{ integer = [low, high] }`: an integer, both ends included.
     Integer([i64; 2]),
-    /// `{ log_integer = [low, high] }`: a whole number whose logarithm is about uniform, both ends included.
+    /// `{ log_integer = [low, high] }`: an integer whose logarithm is about uniform, both ends included.
     LogInteger([i64; 2]),
     /// `{ choice = [...] }`: one of the values listed.
     Choice(Vec<Value>),
@@ -66,11 +67,11 @@ pub enum Distribution {
 const NAMES: [&str; 8] =
     ["uniform", "log_uniform", "uniform_variance", "normal", "integer", "log_integer", "choice", "list"];
 
-impl TryFrom<Table> for Search {
+impl TryFrom<Table> for SearchConfig {
     type Error = String;
 
     fn try_from(mut table: Table) -> Result<Self, String> {
-        let mut search = Search::default();
+        let mut search = SearchConfig::default();
         if let Some(halving) = table.remove("halving") {
             search.halving = halving.try_into().map_err(|error| format!("`search.halving`: {error}"))?;
         }
@@ -79,7 +80,8 @@ impl TryFrom<Table> for Search {
     }
 }
 
-/// Finds the distributions in tables within tables, so that keys may be written in any of TOML's ways.
+/// Collects the distributions from nested tables, so that keys may be dotted, quoted or in tables of their
+/// own.
 fn collect(prefix: &str, table: Table, space: &mut BTreeMap<String, Distribution>) -> Result<(), String> {
     for (name, value) in table {
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
@@ -97,7 +99,7 @@ fn collect(prefix: &str, table: Table, space: &mut BTreeMap<String, Distribution
 fn not_a_distribution(key: &str, found: &Value) -> String {
     format!(
         "`search.{key}`: expected a distribution such as {{ uniform = [0.5, 1.0] }} (one of {}), found {found}; \
-         a value that is not searched belongs outside of [search]",
+         a value that is not searched belongs outside `[search]`",
         NAMES.join(", ")
     )
 }
@@ -124,37 +126,49 @@ fn distribution(key: &str, table: Table) -> Result<Distribution, String> {
     })
 }
 
-impl Search {
-    pub(super) fn check(&self, epochs: usize) -> Result<(), Fault> {
-        within("search.halving.factor", self.halving.factor, 1..=100)?;
-        if let Some(first) = self.halving.first_epochs {
-            within("search.halving.first_epochs", first, 1..=epochs)?;
+impl HalvingConfig {
+    pub(super) const RULES: [Rule<Self>; 2] = [
+        Rule::new("factor", Limits::closed(1.0, 100.0), |halving| vec![halving.factor as f64]),
+        Rule::new("first_epochs", Limits::closed(1.0, u32::MAX as f64), |halving| {
+            optional(halving.first_epochs.map(|epochs| epochs as f64))
+        }),
+    ];
+}
+
+impl SearchConfig {
+    pub(super) fn check(&self, epochs: usize) -> Result<(), InvalidValue> {
+        check_rules("search.halving", &self.halving, &HalvingConfig::RULES)?;
+        if let Some(first) = self.halving.first_epochs.filter(|first| *first > epochs) {
+            let problem = format!("must be at most `training.epochs`, {epochs}, found {first}");
+            return Err(invalid("search.halving.first_epochs", problem));
         }
         if self.space.contains_key("training.epochs") {
             let problem =
-                "cannot be searched: halving shares out the epochs. Set the most in `training.epochs`";
-            return Err(fault("search.training.epochs", problem));
+                "cannot be searched: halving allots the epochs. Set their maximum in `training.epochs`";
+            return Err(invalid("search.training.epochs", problem));
         }
         self.space.iter().try_for_each(|(key, distribution)| distribution.check(&format!("search.{key}")))
     }
 }
 
 impl Distribution {
-    fn check(&self, key: &str) -> Result<(), Fault> {
+    fn check(&self, key: &str) -> Result<(), InvalidValue> {
         match self {
             Distribution::Uniform(ends) => ascending(key, *ends),
-            Distribution::LogUniform(ends) => positive(key, ends[0]).and_then(|()| ascending(key, *ends)),
+            Distribution::LogUniform(ends) => {
+                Limits::POSITIVE.check(key, ends[0]).and_then(|()| ascending(key, *ends))
+            }
             Distribution::UniformVariance(ends) if ends[0] < 0.0 => {
-                Err(fault(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
+                Err(invalid(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
             }
             Distribution::UniformVariance(ends) => ascending(key, *ends),
-            Distribution::Normal([_, std_dev]) => positive(key, *std_dev),
+            Distribution::Normal([_, std_dev]) => Limits::POSITIVE.check(key, *std_dev),
             Distribution::Integer(ends) => ascending(key, *ends),
-            Distribution::LogInteger(ends) => {
-                within(key, ends[0], 1..=i64::MAX).and_then(|()| ascending(key, *ends))
-            }
+            Distribution::LogInteger(ends) => Limits::closed(1.0, i64::MAX as f64)
+                .check(key, ends[0] as f64)
+                .and_then(|()| ascending(key, *ends)),
             Distribution::Choice(values) if values.is_empty() => {
-                Err(fault(key, "has nothing to choose from"))
+                Err(invalid(key, "has nothing to choose from"))
             }
             Distribution::Choice(_) => Ok(()),
             Distribution::List(parts) => parts.iter().try_for_each(|part| part.check(key)),
@@ -162,11 +176,11 @@ impl Distribution {
     }
 }
 
-fn ascending<T: PartialOrd + std::fmt::Display>(key: &str, [low, high]: [T; 2]) -> Result<(), Fault> {
+fn ascending<T: PartialOrd + std::fmt::Display>(key: &str, [low, high]: [T; 2]) -> Result<(), InvalidValue> {
     if low < high {
         return Ok(());
     }
-    Err(fault(key, format!("goes from {low} to {high}: the first must be below the second")))
+    Err(invalid(key, format!("goes from {low} to {high}: the first must be below the second")))
 }
 
 #[cfg(test)]
@@ -176,7 +190,7 @@ mod tests {
 
     const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
-    fn parse(search: &str) -> anyhow::Result<Search> {
+    fn parse(search: &str) -> anyhow::Result<SearchConfig> {
         Ok(Config::parse("run.toml", &format!("{SHORT}[search]\n{search}"), &[])?.search)
     }
 
@@ -190,7 +204,7 @@ mod tests {
         ];
         for form in forms {
             let search = parse(form).unwrap();
-            assert_eq!(search.halving, Halving { first_epochs: None, factor: 3 });
+            assert_eq!(search.halving, HalvingConfig { first_epochs: None, factor: 3 });
             assert_eq!(search.space["noise.input_keep"], Distribution::Uniform([0.5, 1.0]), "{form}");
         }
     }
@@ -203,7 +217,7 @@ mod tests {
              g = { list = [{ integer = [1, 2] }, { choice = [7] }] }\nhalving = { first_epochs = 2, factor = 4 }",
         );
         let search = search.unwrap();
-        assert_eq!(search.halving, Halving { first_epochs: Some(2), factor: 4 });
+        assert_eq!(search.halving, HalvingConfig { first_epochs: Some(2), factor: 4 });
         assert_eq!(search.space.len(), 7);
         let parts = vec![Distribution::Integer([1, 2]), Distribution::Choice(vec![Value::Integer(7)])];
         assert_eq!(search.space["g"], Distribution::List(parts));
@@ -243,7 +257,10 @@ mod tests {
             ("init.sparse = { choice = [] }", ["`search.init.sparse`", "nothing"]),
             ("training.epochs = { integer = [1, 9] }", ["`search.training.epochs`", "halving"]),
             ("halving = { factor = 0 }", ["`search.halving.factor`", "from 1 to 100"]),
-            ("halving = { first_epochs = 31 }", ["`search.halving.first_epochs`", "from 1 to 30"]),
+            (
+                "halving = { first_epochs = 31 }",
+                ["`search.halving.first_epochs`", "at most `training.epochs`, 30"],
+            ),
             ("halving = { firts = 3 }", ["`search.halving`", "first_epochs"]),
         ] {
             let error = parse(line).unwrap_err().to_string();

@@ -1,105 +1,54 @@
-//! The sections `[init]` and `[training]`: how the model is trained.
-
-use std::path::{Path, PathBuf};
+//! The section `[training]`: optimiser, batches, and when training stops.
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{Fault, fault, not_negative, positive, share, within};
-use crate::data::batch::Padding;
+use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
 
-/// The section `[init]`: where training begins (Bayer 2015, thesis, 1.3.3).
+/// The section `[training]`: optimiser, batches, and when training stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Init {
-    /// The folder of a run whose best state training begins with, its scaling included: to fit what was learned from many
-    /// to one. Nothing is drawn then, so that no other key of this section may be set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<PathBuf>,
-    /// Standard deviation of the weights from a layer's inputs; 1/√inputs unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(alias = "input_std")]
-    pub input_std_dev: Option<f32>,
-    /// Standard deviation of the recurrent weights; 1/√units unless given. Not together with
-    /// `spectral_radius`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(alias = "recurrent_std")]
-    pub recurrent_std_dev: Option<f32>,
-    /// Largest absolute eigenvalue ρ that each recurrent matrix is scaled to. Not together with
-    /// `recurrent_std_dev`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spectral_radius: Option<f32>,
-    /// Recurrent weights per unit that are not zero, ν; 0 (the default) for all of them.
-    pub sparse: u16,
-    /// Standard deviation of the biases of layers without recurrence; 0 unless given. With few inputs, units that all bend
-    /// in one place are slow to spread over their range.
-    pub bias_std: f32,
-    /// Where the biases of the outputs begin; 0 unless given. A negative one suits outputs that are rarely 1.
-    pub output_bias: f32,
-    /// Where the standard deviations of weights that have one begin, in units of 1/√columns of their affine map; 0.1
-    /// unless given.
-    pub weight_deviation: f32,
-}
-
-impl Default for Init {
-    fn default() -> Self {
-        Init {
-            from: None,
-            input_std_dev: None,
-            recurrent_std_dev: None,
-            spectral_radius: None,
-            sparse: 0,
-            bias_std: 0.0,
-            output_bias: 0.0,
-            weight_deviation: 0.1,
-        }
-    }
-}
-
-/// The section `[training]`: the optimiser and when it stops.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Training {
-    /// `"adam"` (the default), or `"rmsprop"` or `"adadelta"`, both with Nesterov momentum.
-    pub optimiser: Optimiser,
-    /// Step size; 0.003 unless given. Adadelta finds its own: 1 leaves it alone.
+pub struct TrainingConfig {
+    /// The optimiser; RMSProp and Adadelta use Nesterov momentum.
+    pub optimiser: OptimiserKind,
+    /// Step size. Adadelta adapts its own: 1 leaves it unchanged.
     pub learning_rate: f32,
-    /// Share γ of the last step that rmsprop and Adadelta go on with; 0.9 unless given.
+    /// Momentum γ of RMSProp and Adadelta.
     pub momentum: f32,
-    /// How much of their average squared gradient rmsprop and Adadelta keep from step to step; 0.9 unless given.
+    /// Decay rate of the average squared gradient in RMSProp and Adadelta.
     pub square_decay: f32,
-    /// Share that the running average of the parameters keeps from step to step; 0 (the default) for no average, 0.999 for one
-    /// over some thousand steps. With an average, it is what is judged, evaluated and exported.
+    /// Decay rate of the moving average of the parameters (Polyak averaging): 0 for none, 0.999 for an
+    /// average over about a thousand steps. The average is what is validated, evaluated and exported.
     pub average: f32,
-    /// What becomes of the learning rate: `"constant"` (the default), `"cosine"`, `"step"` or `"plateau"`.
+    /// Learning-rate schedule.
     pub schedule: Schedule,
-    /// 10 unless given. Cosine: epochs until the rate is at its lowest. Step: epochs from cut to cut. Plateau:
-    /// epochs without a better validation loss until a cut.
+    /// Epochs of the schedule. Cosine: until the rate is lowest. Step: between two cuts. Plateau: without a
+    /// lower validation loss until a cut.
     pub schedule_epochs: usize,
-    /// 0.1 unless given. Cosine: the lowest rate as a share of the first. Step and plateau: what a cut multiplies by.
+    /// Factor of the schedule. Cosine: lowest rate as a fraction of the first. Step and plateau: factor of a
+    /// cut.
     pub schedule_factor: f32,
-    /// Epochs during which the rate rises in a line from zero; 0 unless given.
+    /// Epochs over which the learning rate rises linearly from zero.
     pub warm_up: f64,
-    /// Chunks per batch; 16 unless given.
+    /// Chunks per batch.
     pub batch: usize,
-    /// Steps per chunk; 100 unless given, 0 for whole sequences.
+    /// Time steps per chunk; 0 for whole sequences.
     pub chunk: usize,
-    /// Where chunks shorter than others of their batch are filled up with zeros that do not count: `"after"` (the
-    /// default) or `"before"` (Bayer 2015, thesis, 2.5.2).
+    /// Where chunks that are shorter than the longest of their batch are padded.
     pub padding: Padding,
-    /// Whether a chunk goes on from where the one before it has ended, gradients not included; false unless given, and
-    /// every chunk starts at zero.
+    /// Truncated backpropagation through time with carried state: a chunk starts from the final state of the
+    /// chunk before it, without gradients; otherwise every chunk starts from zero.
     pub carry_state: bool,
-    /// Most passes over the training data; 30 unless given.
+    /// Maximum number of passes over the training data.
     pub epochs: usize,
-    /// Epochs without a better validation loss after which training stops; 10 unless given, 0 for never.
+    /// Early stopping: epochs without a lower validation loss after which training stops; 0 for never.
     pub patience: usize,
-    /// Which state is evaluated and exported: `"best"` (the default), that of the epoch with the lowest validation loss, or
-    /// `"last"`. With the last one, neither patience nor a plateau looks at validation, which may then be part of the
-    /// training data.
-    pub keep: Keep,
-    /// Norm that a larger gradient is shortened to; 5 unless given, 0 for no limit.
+    /// Which state is evaluated and exported. With `"last"`, neither early stopping nor a plateau schedule
+    /// looks at the validation loss, so validation data may then be part of the training data.
+    pub keep: StateSelection,
+    /// Maximum norm of the gradient over all parameters, to which larger ones are scaled down; 0 for no
+    /// limit.
     pub clip_norm: f32,
-    /// Time after which training stops, in minutes; no limit unless given.
+    /// Time limit in minutes; none if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_minutes: Option<f64>,
 }
@@ -107,10 +56,10 @@ pub struct Training {
 /// Value of `training.optimiser`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Optimiser {
+pub enum OptimiserKind {
     /// Adam (Kingma and Ba 2015).
     Adam,
-    /// rmsprop (Tieleman and Hinton 2012).
+    /// RMSProp (Tieleman and Hinton 2012).
     Rmsprop,
     /// Adadelta (Zeiler 2012).
     Adadelta,
@@ -120,30 +69,40 @@ pub enum Optimiser {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
-    /// The rate stays.
+    /// The rate stays the same.
     Constant,
     /// The rate falls along half a cosine.
     Cosine,
-    /// The rate is cut every so many epochs.
+    /// The rate is cut every `schedule_epochs` epochs.
     Step,
-    /// The rate is cut whenever the validation loss has not got better for so many epochs.
+    /// The rate is cut whenever the validation loss has not improved for `schedule_epochs` epochs.
     Plateau,
+}
+
+/// Value of `training.padding`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Padding {
+    /// At their end.
+    After,
+    /// At their start: the network runs on zeros before the chunk begins (Bayer 2015, thesis, 2.5.2).
+    Before,
 }
 
 /// Value of `training.keep`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Keep {
+pub enum StateSelection {
     /// The state of the epoch with the lowest validation loss.
     Best,
     /// The state of the last epoch.
     Last,
 }
 
-impl Default for Training {
+impl Default for TrainingConfig {
     fn default() -> Self {
-        Training {
-            optimiser: Optimiser::Adam,
+        TrainingConfig {
+            optimiser: OptimiserKind::Adam,
             learning_rate: 0.003,
             momentum: 0.9,
             square_decay: 0.9,
@@ -158,69 +117,43 @@ impl Default for Training {
             carry_state: false,
             epochs: 30,
             patience: 10,
-            keep: Keep::Best,
+            keep: StateSelection::Best,
             clip_norm: 5.0,
             max_minutes: None,
         }
     }
 }
 
-/// More chunks or steps than any memory holds: a slip of the finger.
-const MOST: usize = 1_000_000;
+/// More chunks, steps or epochs than any run has: a typing error.
+const MAX_COUNT: f64 = 1_000_000.0;
 
-impl Init {
-    /// Makes relative paths start at `folder`.
-    pub(super) fn anchor(&mut self, folder: &Path) {
-        self.from = self.from.take().map(|run| folder.join(run));
-    }
+impl TrainingConfig {
+    pub(super) const RULES: [Rule<Self>; 13] = [
+        Rule::new("learning_rate", Limits::POSITIVE, |training| vec![training.learning_rate.into()]),
+        Rule::new("momentum", Limits::BELOW_ONE, |training| vec![training.momentum.into()]),
+        Rule::new("square_decay", Limits::BELOW_ONE, |training| vec![training.square_decay.into()]),
+        Rule::new("average", Limits::BELOW_ONE, |training| vec![training.average.into()]),
+        Rule::new("schedule_epochs", Limits::closed(1.0, MAX_COUNT), |training| {
+            vec![training.schedule_epochs as f64]
+        }),
+        Rule::new("schedule_factor", Limits::closed(0.0, 1.0), |training| {
+            vec![training.schedule_factor.into()]
+        }),
+        Rule::new("warm_up", Limits::NOT_NEGATIVE, |training| vec![training.warm_up]),
+        Rule::new("batch", Limits::closed(1.0, MAX_COUNT), |training| vec![training.batch as f64]),
+        Rule::new("chunk", Limits::closed(0.0, MAX_COUNT), |training| vec![training.chunk as f64]),
+        Rule::new("epochs", Limits::closed(1.0, MAX_COUNT), |training| vec![training.epochs as f64]),
+        Rule::new("patience", Limits::closed(0.0, MAX_COUNT), |training| vec![training.patience as f64]),
+        Rule::new("clip_norm", Limits::NOT_NEGATIVE, |training| vec![training.clip_norm.into()]),
+        Rule::new("max_minutes", Limits::POSITIVE, |training| optional(training.max_minutes)),
+    ];
 
-    /// `units` is the size of the smallest layer.
-    pub(super) fn check(&self, units: Option<u16>) -> Result<(), Fault> {
-        let optional =
-            |key, value: Option<f32>| value.map_or(Ok(()), |value| not_negative(key, value.into()));
-        optional("init.input_std_dev", self.input_std_dev)?;
-        optional("init.recurrent_std_dev", self.recurrent_std_dev)?;
-        optional("init.spectral_radius", self.spectral_radius)?;
-        not_negative("init.bias_std", self.bias_std.into())?;
-        positive("init.weight_deviation", self.weight_deviation.into())?;
-        if self.from.is_some() && *self != (Init { from: self.from.clone(), ..Init::default() }) {
-            return Err(fault("init.from", "leaves nothing to draw: remove the other keys of `[init]`"));
-        }
-        if self.recurrent_std_dev.is_some() && self.spectral_radius.is_some() {
-            let problem =
-                "and `init.spectral_radius` both set the size of the recurrent weights; remove one of them";
-            return Err(fault("init.recurrent_std_dev", problem));
-        }
-        if let Some(units) = units.filter(|&units| self.sparse > units) {
-            let problem =
-                format!("must be at most the {units} units of the smallest layer, found {}", self.sparse);
-            return Err(fault("init.sparse", problem));
-        }
-        if !self.output_bias.is_finite() {
-            return Err(fault("init.output_bias", format!("must be finite, found {}", self.output_bias)));
-        }
-        Ok(())
-    }
-}
-
-impl Training {
-    pub(super) fn check(&self) -> Result<(), Fault> {
-        positive("training.learning_rate", self.learning_rate.into())?;
-        share("training.momentum", self.momentum.into())?;
-        share("training.square_decay", self.square_decay.into())?;
-        share("training.average", self.average.into())?;
-        within("training.schedule_epochs", self.schedule_epochs, 1..=MOST)?;
-        within("training.schedule_factor", self.schedule_factor, 0.0..=1.0)?;
-        not_negative("training.warm_up", self.warm_up)?;
-        within("training.batch", self.batch, 1..=MOST)?;
-        within("training.chunk", self.chunk, 0..=MOST)?;
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
+        check_rules("training", self, &Self::RULES)?;
         if self.carry_state && (self.chunk == 0 || self.padding == Padding::Before) {
             let problem = "needs `training.chunk` above 0 and `training.padding = \"after\"`";
-            return Err(fault("training.carry_state", problem));
+            return Err(invalid("training.carry_state", problem));
         }
-        within("training.epochs", self.epochs, 1..=MOST)?;
-        within("training.patience", self.patience, 0..=MOST)?;
-        not_negative("training.clip_norm", self.clip_norm.into())?;
-        self.max_minutes.map_or(Ok(()), |minutes| positive("training.max_minutes", minutes))
+        Ok(())
     }
 }

@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use super::{DataConfig, Scaling, Sequence};
+use super::{Scaling, Sequence};
+use crate::config::DataConfig;
 
 fn folder() -> Option<PathBuf> {
     let folder = match std::env::var_os("QUAVER_DATA") {

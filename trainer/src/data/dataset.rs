@@ -6,17 +6,17 @@ use anyhow::{Result, bail, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::augment::Augmentation;
-use super::data_config::FreshNoise;
+use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
 
 /// All sequences of an experiment in raw units, by split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    /// What is learnt from; never empty after loading.
+    /// Training sequences; never empty after loading.
     pub train: Vec<Sequence>,
-    /// What early stopping looks at; never empty after loading.
+    /// Validation sequences, for early stopping; never empty after loading.
     pub valid: Vec<Sequence>,
-    /// What the result is judged by; may be empty.
+    /// Test sequences; may be empty.
     pub test: Vec<Sequence>,
     /// Names of the input channels.
     pub input_names: Vec<String>,
@@ -24,11 +24,11 @@ pub struct Dataset {
     pub target_names: Vec<String>,
     /// Whether the targets are the next inputs or other columns.
     pub target: Target,
-    /// Where the validation sequences come from, in words.
+    /// How the validation sequences were chosen, for people.
     pub validation: String,
-    /// How the training sequences are changed in every epoch; none leaves them as they are.
+    /// Augmentation of the training sequences in every epoch, if any.
     pub augmentation: Option<Augmentation>,
-    /// Noise that the training sequences get anew in every epoch; none leaves them as they are.
+    /// Noise that the training sequences get in every epoch, if any.
     pub fresh_noise: Option<FreshNoise>,
 }
 
@@ -38,8 +38,8 @@ impl Dataset {
         [("train", &self.train), ("valid", &self.valid), ("test", &self.test)]
     }
 
-    /// The training sequences as an epoch meets them, counted from 1. Every `rows` rows of one (0 for all of it) are changed in a
-    /// way of their own, if they are changed at all, and are a sequence of their own then.
+    /// The training sequences of an epoch, counted from 1. With augmentation, every `rows` rows of a sequence
+    /// (0 for all of it) are transformed independently and become a sequence of their own.
     pub fn train_in(&self, epoch: u64, rows: usize) -> Cow<'_, [Sequence]> {
         let train: Cow<'_, [Sequence]> = match &self.augmentation {
             Some(augmentation) => Cow::Owned(augmentation.on_epoch(&self.train, epoch, rows)),
@@ -51,7 +51,7 @@ impl Dataset {
         }
     }
 
-    /// Checks what no single file can show.
+    /// Checks properties of the whole dataset.
     pub(super) fn check(&self) -> Result<()> {
         let most = usize::from(MAX_WIDTH);
         for (key, names) in [("data.inputs", &self.input_names), ("data.targets", &self.target_names)] {
@@ -62,13 +62,16 @@ impl Dataset {
             ensure!(
                 values.any(|value| !value.is_nan()),
                 "data.targets: every value of `{name}` is missing in the training data, \
-                 so it cannot be learnt"
+                 so it cannot be learned"
             );
         }
         Ok(())
     }
 
-    /// Checks that every target is 0, 1 or missing, as a Bernoulli likelihood needs it.
+    /// Checks that every target is 0, 1 or missing, as a Bernoulli likelihood requires.
+    ///
+    /// # Errors
+    /// Names the first target that is not.
     pub fn check_binary_targets(&self) -> Result<()> {
         for (split, sequences) in self.splits() {
             for (index, sequence) in sequences.iter().enumerate() {
@@ -91,8 +94,11 @@ impl Dataset {
 }
 
 impl Dataset {
-    /// Checks that in every row exactly one target is 1 and the others are 0, or all are missing, as a categorical
-    /// likelihood needs it.
+    /// Checks that in every row exactly one target is 1 and the others are 0, or all are missing, as a
+    /// categorical likelihood requires.
+    ///
+    /// # Errors
+    /// Names the first row that violates this.
     pub fn check_one_hot_targets(&self) -> Result<()> {
         self.check_binary_targets()?;
         for (split, sequences) in self.splits() {

@@ -1,10 +1,10 @@
-//! Lines of a text file with their numbers, read one at a time so that a live pipe works too.
+//! Numbered lines of a text file, read one at a time so that a live pipe works too.
 
 use std::io::{BufRead, ErrorKind};
 
 use anyhow::{Context, Result, anyhow};
 
-/// Reads UTF-8 lines and counts them.
+/// Reads and counts UTF-8 lines.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     source: R,
@@ -14,12 +14,12 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads from `source`; `file` is what errors call it.
+    /// Reads from `source`; `file` names it in errors.
     pub(super) fn new(source: R, file: &str) -> Self {
         Lines { source, file: file.to_string(), number: 0, buffer: Vec::new() }
     }
 
-    /// What errors call the file.
+    /// The name of the file in errors.
     pub(super) fn file(&self) -> &str {
         &self.file
     }
@@ -29,7 +29,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// File and line, as editors and terminals understand them.
+    /// File and line, in the form that editors and terminals recognise.
     pub(super) fn place(&self) -> String {
         format!("{}:{}", self.file, self.number)
     }
@@ -54,13 +54,13 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Opens a file, naming it when that fails.
+/// Opens a file; the error names it.
 pub(super) fn open(path: &std::path::Path) -> Result<std::io::BufReader<std::fs::File>> {
     let file = std::fs::File::open(path).map_err(|error| cannot_read(path, &error))?;
     Ok(std::io::BufReader::new(file))
 }
 
-/// Says which file could not be read and what to do about it.
+/// An error that names the file and suggests a remedy.
 pub(super) fn cannot_read(path: &std::path::Path, error: &std::io::Error) -> anyhow::Error {
     let path = path.display();
     match error.kind() {

@@ -18,13 +18,13 @@ const KEYS: RangeInclusive<usize> = 21..=108;
 /// Number of keys, hence of columns.
 const CHANNELS: usize = *KEYS.end() - *KEYS.start() + 1;
 
-/// Reads all sequences. `file` is what errors call the source.
+/// Reads all sequences. `file` names the source in errors.
 pub fn read<R: BufRead>(source: R, file: &str) -> Result<Table> {
     let mut lines = Lines::new(source, file);
     let mut sequences = Vec::new();
     while let Some(line) = lines.next_line()? {
-        // Every separator counts as a step of silence, but nothing at all is no sequence: most likely the
-        // file's end.
+        // Empty steps between separators are silence, but an empty line is not a sequence: most likely the
+        // end of the file.
         if line.trim().is_empty() {
             continue;
         }

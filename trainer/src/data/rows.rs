@@ -1,16 +1,16 @@
-//! Rows of numbers in time order, and the sequences a network learns from.
+//! Rows of numbers in time order, and the sequences a network is trained on.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use quaver::checkpoint::Target;
 
-/// Equally wide rows in time order. `NaN` marks a missing value.
+/// Rows of equal width in time order. `NaN` marks a missing value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// Values per row.
     pub channels: usize,
-    /// All rows, one after the other.
+    /// All rows, concatenated.
     pub values: Vec<f32>,
 }
 
@@ -53,29 +53,29 @@ impl Rows {
     }
 }
 
-/// One recording: what the network is fed and what it has to predict, step by step, in raw units.
+/// One recording in raw units: the inputs and targets of every step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
     /// The input columns at every step.
     pub inputs: Arc<Rows>,
-    /// The values to predict at every step. For [`Target::Next`] these are the very same rows as `inputs`.
+    /// The target values at every step. For [`Target::Next`] these are the same rows as `inputs`.
     pub targets: Arc<Rows>,
-    /// Whether a step predicts other columns of its own row or the input row that has not been seen yet.
+    /// Whether a step predicts other columns of its own row, or the next input row.
     pub target: Target,
-    /// The inputs before noise was put on them, where that is known. No model is shown them.
+    /// The inputs before noise was added, where they are known. No model reads them.
     pub truth: Option<Arc<Rows>>,
-    /// First rows that lead up to those which count: a model reads them, but no prediction of them is scored.
+    /// Number of first rows that a model reads without being scored on them.
     pub burn_in: usize,
 }
 
 impl Sequence {
-    /// A sequence whose every row is to be predicted from the rows before it, the first one from nothing.
+    /// A sequence in which every row is predicted from the rows before it, the first one from nothing.
     pub fn next(rows: Rows) -> Self {
         let rows = Arc::new(rows);
         Sequence { inputs: Arc::clone(&rows), targets: rows, target: Target::Next, truth: None, burn_in: 0 }
     }
 
-    /// A sequence whose targets are other columns, row by row.
+    /// A sequence whose targets are other columns of the same rows.
     ///
     /// # Panics
     /// If the two differ in length.
@@ -85,11 +85,11 @@ impl Sequence {
         Sequence { inputs, targets, target: Target::Columns, truth: None, burn_in: 0 }
     }
 
-    /// The same sequence seen through noise, or through other noise than before. If it predicts itself, it then predicts
-    /// noisy rows: the clean ones are known to nobody but the judge.
+    /// The same sequence with noisy inputs. If it predicts itself, its targets are the noisy rows too; the
+    /// clean rows are kept for scoring only.
     ///
     /// # Panics
-    /// If the noisy rows are not as many.
+    /// If the number of rows differs.
     pub fn with_noisy_inputs(&self, noisy: Rows) -> Self {
         assert_eq!(noisy.len(), self.len(), "noise neither adds nor removes rows");
         let noisy = match self.target {
@@ -99,7 +99,7 @@ impl Sequence {
         Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
     }
 
-    /// The same sequence with other inputs, their truth included, and other targets, if it has some of its own.
+    /// The sequence with transformed inputs, clean inputs and targets.
     pub(super) fn map(&self, inputs: impl Fn(&Rows) -> Rows, targets: impl Fn(&Rows) -> Rows) -> Self {
         let truth = self.truth.as_ref().map(|truth| Arc::new(inputs(truth)));
         let changed = match self.target {
@@ -111,7 +111,7 @@ impl Sequence {
         Sequence { truth, ..changed }
     }
 
-    /// The same of two sequences that are equally long and of one kind.
+    /// Combines two sequences of equal length and kind.
     pub(super) fn with(
         &self,
         other: &Sequence,
@@ -140,11 +140,11 @@ impl Sequence {
         self.len() == 0
     }
 
-    /// What the network is fed at step `t`: the row itself, or for [`Target::Next`] the row before it.
+    /// The input of step `t`: the row itself or, for [`Target::Next`], the row before it.
     ///
-    /// `None` is the start row, which stands before the first sample of a sequence that predicts itself: the
-    /// training mean, known for certain. It has no values of its own because they depend on the scaler of the
-    /// model that reads it; after standardising it is mean 0, variance 0 in every channel.
+    /// `None` is the start row, which precedes the first sample of a sequence that predicts itself: the
+    /// training mean with variance 0. Its raw values depend on the scaler of the model; standardised, it is
+    /// mean 0, variance 0 in every channel.
     pub fn input(&self, t: usize) -> Option<&[f32]> {
         match self.target {
             Target::Columns | Target::ResidualSame => Some(self.inputs.row(t)),

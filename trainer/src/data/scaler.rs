@@ -1,4 +1,4 @@
-//! Standardising: every channel to mean 0 and variance 1 over the training split.
+//! Standardisation: every channel to mean 0 and variance 1 over the training split.
 
 use quaver::checkpoint::Target;
 use serde::{Deserialize, Serialize};
@@ -8,22 +8,22 @@ use super::rows::{Rows, Sequence};
 /// Mean and standard deviation of every channel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaler {
-    /// What is subtracted.
+    /// Subtracted from each channel.
     pub mean: Vec<f32>,
-    /// What is divided by; always positive and finite.
+    /// Each channel is divided by it; always positive and finite.
     pub std_dev: Vec<f32>,
 }
 
 impl Scaler {
-    /// Leaves `channels` channels as they are.
+    /// Leaves `channels` channels unchanged.
     pub fn identity(channels: usize) -> Self {
         Scaler { mean: vec![0.0; channels], std_dev: vec![1.0; channels] }
     }
 
-    /// Measures every channel, passing over missing values.
+    /// Measures every channel, ignoring missing values.
     ///
-    /// The variance is the population's (divided by N), so that the data it was measured on come out with
-    /// variance 1. A channel that is constant is centred only.
+    /// The variance is the population variance (divided by N), so that the measured data have variance 1
+    /// after standardising. A constant channel is only centred.
     pub fn fit<'a>(channels: usize, parts: impl Iterator<Item = &'a Rows> + Clone) -> Self {
         let mut scaler = Scaler::identity(channels);
         for channel in 0..channels {
@@ -34,8 +34,8 @@ impl Scaler {
         scaler
     }
 
-    /// Like [`Scaler::fit`], but leaves alone what holds nothing but zeros and ones: it is a switch or a key,
-    /// and a Bernoulli likelihood needs it as it is.
+    /// Like [`Scaler::fit`], but leaves channels of zeros and ones unchanged, as a Bernoulli likelihood
+    /// requires.
     pub fn fit_but_binary<'a>(channels: usize, parts: impl Iterator<Item = &'a Rows> + Clone) -> Self {
         let mut scaler = Scaler::fit(channels, parts.clone());
         for channel in 0..channels {
@@ -67,7 +67,7 @@ impl Scaler {
     }
 }
 
-/// The values of one channel that are there.
+/// The observed values of one channel.
 fn observed<'a>(
     parts: &(impl Iterator<Item = &'a Rows> + Clone),
     channel: usize,
@@ -76,19 +76,19 @@ fn observed<'a>(
     values.filter(|value| !value.is_nan())
 }
 
-/// Mean and standard deviation of one channel in two passes, or `None` if nothing of it is there.
+/// Mean and standard deviation of one channel in two passes, or `None` if no value was observed.
 fn measure(values: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
     values.clone().next()?;
     let (count, sum) = values.clone().fold((0.0, 0.0), |(count, sum), v| (count + 1.0, sum + f64::from(v)));
     let mean = sum / count;
     let squares: f64 = values.map(|value| (f64::from(value) - mean).powi(2)).sum();
     let std_dev = (squares / count).sqrt() as f32;
-    // Fewer than 2²⁹ equal numbers of 24 bits add up exactly in 53, so a constant channel has a spread of
-    // exactly 0. One below the smallest normal number is no better to divide by.
+    // Fewer than 2²⁹ equal numbers of 24 bits add up exactly in 53, so a constant channel has standard
+    // deviation exactly 0. A subnormal one cannot be divided by either.
     Some((mean as f32, if std_dev.is_normal() { std_dev } else { 1.0 }))
 }
 
-/// The scalers of both sides of a network.
+/// The scalers of inputs and targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     /// For the input channels.
@@ -98,7 +98,7 @@ pub struct Scaling {
 }
 
 impl Scaling {
-    /// Measures training sequences, of which there must be at least one.
+    /// Fits both scalers on training sequences.
     ///
     /// # Panics
     /// If there is no sequence.
@@ -108,7 +108,7 @@ impl Scaling {
         let targets = Scaler::fit_but_binary(first.targets.channels, targets);
         let inputs = match first.target {
             Target::Next | Target::ResidualNext => targets.clone(),
-            // Binary inputs are scaled too, so that mean 0 and variance 1 stand for what is missing in them.
+            // Binary inputs are scaled too, so that mean 0 and variance 1 are the moments of a missing value.
             Target::Columns | Target::ResidualSame => {
                 Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))
             }

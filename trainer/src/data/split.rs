@@ -1,4 +1,4 @@
-//! Setting training data aside for validation.
+//! Sets training data aside for validation.
 
 use anyhow::{Result, ensure};
 
@@ -6,14 +6,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::rows::Sequence;
-use crate::nn::random::choose;
+use crate::random::choose;
 
-/// From this many sequences on, whole sequences are set aside. With fewer, one sequence could be a tenth of
-/// the data or unlike all others, and the end of each is the better sample.
+/// From this number of sequences on, whole sequences are set aside. With fewer, one sequence could be a tenth
+/// of the data or unlike the others, so the end of each is more representative.
 const MANY: usize = 10;
 
-/// Sets part of the training data aside, the last or one drawn by a seed: training sequences, validation sequences, and
-/// which part that was.
+/// Sets part of the training data aside, the last or a random part. Returns training sequences, validation
+/// sequences, and a description of the part.
 pub(super) fn split_off(
     train: Vec<Sequence>,
     fraction: f64,
@@ -23,8 +23,8 @@ pub(super) fn split_off(
         Some(seed) => {
             ensure!(
                 train.len() >= MANY,
-                "data.valid_seed draws whole sequences, and {} are too few to draw from; leave it out to set the end of each \
-                 aside, or give {MANY} or more",
+                "data.valid_seed draws whole sequences, and {} are too few to draw from; remove it to set the end of each \
+                 aside, or provide {MANY} or more",
                 train.len()
             );
             drawn_sequences(train, fraction, seed)
@@ -53,7 +53,7 @@ fn drawn_sequences(train: Vec<Sequence>, fraction: f64, seed: u64) -> (Vec<Seque
     let drawn = choose(&mut Xoshiro256PlusPlus::seed_from_u64(seed), count, all);
     let (mut kept, mut valid) = (Vec::new(), Vec::new());
     for (index, sequence) in train.into_iter().enumerate() {
-        // What was drawn is in ascending order.
+        // `drawn` is in ascending order.
         let part = if drawn.binary_search(&index).is_ok() { &mut valid } else { &mut kept };
         part.push(sequence);
     }
@@ -81,7 +81,7 @@ fn part_of(count: usize, fraction: f64) -> usize {
     (count as f64 * fraction).round() as usize
 }
 
-/// Per cents with at most one decimal.
+/// A percentage with at most one decimal.
 fn percent(fraction: f64) -> f64 {
     (fraction * 1000.0).round() / 10.0
 }

@@ -1,10 +1,10 @@
-//! What a file holds, whatever its format: named columns, cut into sequences.
+//! The contents of a file in any format: named columns, split into sequences.
 
 use anyhow::{Result, bail};
 
 use super::rows::Rows;
 
-/// Named columns of numbers, cut into sequences.
+/// Named columns of numbers, split into sequences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Name of every column.
@@ -14,7 +14,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Keeps the named columns, in the order given. `file` is for the error.
+    /// Keeps the named columns, in this order. `file` names the file in errors.
     pub fn select(self, file: &str, names: &[String]) -> Result<Table> {
         if names == self.names {
             return Ok(self);
@@ -25,12 +25,12 @@ impl Table {
     }
 }
 
-/// The names of columns that have none in their file: c0, c1, ….
+/// Names of columns without a header: c0, c1, ….
 pub(super) fn numbered(columns: usize) -> Vec<String> {
     (0..columns).map(|i| format!("c{i}")).collect()
 }
 
-/// Where each of the `wanted` names stands in `names`.
+/// Indices of the `wanted` names in `names`.
 pub(super) fn positions(file: &str, names: &[String], wanted: &[String]) -> Result<Vec<usize>> {
     wanted.iter().map(|name| position(file, names, name)).collect()
 }
@@ -42,7 +42,7 @@ fn position(file: &str, names: &[String], wanted: &str) -> Result<usize> {
     }
 }
 
-/// Names for a message, shortened in the middle when there are many.
+/// Names for an error message, shortened in the middle when there are many.
 pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 12;
     match names {

@@ -1,3 +1,3 @@
-//! What `quaver demo` runs on when nobody has handed it data yet.
+//! The synthetic recordings of `quaver demo`.
 
 pub mod signal;

@@ -1,28 +1,29 @@
-//! Whether what is promised with probability p happens with frequency p.
+//! Calibration: whether events with predicted probability p have frequency p.
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::{Value, central_probability, is_normal};
+use crate::prediction::{ScoredValue, central_probability};
 
 /// One point of a calibration curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalibrationPoint {
-    /// For a normal output: the probability of a central interval. For binary outputs: the mean of similar predicted
+    /// Normal outputs: the probability of a central interval. Binary outputs: the mean of similar predicted
     /// probabilities.
     pub promised: f64,
-    /// The share of observed values inside that interval, or of ones among those predictions.
+    /// The fraction of observed values inside that interval, or of ones among those predictions.
     pub observed: f64,
-    /// How many values that share is taken of.
+    /// Number of values.
     pub n: usize,
 }
 
-/// Steps of 5 %.
+/// Bins of 5 %.
 const BINS: usize = 20;
 
-/// Values sorted by the probability of the interval that just holds them, or by their predicted probability.
+/// Values by the probability of the smallest central interval that contains them, or by their predicted
+/// probability.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Histogram {
+pub(super) struct CalibrationHistogram {
     bins: [Bin; BINS],
 }
 
@@ -33,16 +34,16 @@ struct Bin {
     observed: f64,
 }
 
-impl Histogram {
-    pub(super) fn add(&mut self, likelihood: Likelihood, value: &Value) {
-        let promised = if is_normal(likelihood) { central_probability(value.z()) } else { value.mean };
+impl CalibrationHistogram {
+    pub(super) fn add(&mut self, likelihood: Likelihood, value: &ScoredValue) {
+        let promised = if likelihood.is_normal() { central_probability(value.z()) } else { value.mean };
         let bin = &mut self.bins[((promised * BINS as f64) as usize).min(BINS - 1)];
         bin.n += 1;
         bin.promised += promised;
         bin.observed += value.observed;
     }
 
-    pub(super) fn merge(&mut self, other: &Histogram) {
+    pub(super) fn merge(&mut self, other: &CalibrationHistogram) {
         for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
             bin.n += other.n;
             bin.promised += other.promised;
@@ -50,12 +51,12 @@ impl Histogram {
         }
     }
 
-    /// The curve, from the smallest promise to the largest.
+    /// The calibration curve, by ascending probability.
     pub(super) fn curve(&self, likelihood: Likelihood) -> Vec<CalibrationPoint> {
-        if is_normal(likelihood) { self.coverage_curve() } else { self.reliability_curve() }
+        if likelihood.is_normal() { self.coverage_curve() } else { self.reliability_curve() }
     }
 
-    /// Share of values inside the central intervals of 5 %, 10 %, … 95 %.
+    /// Coverage of the central intervals of 5 %, 10 %, … 95 %.
     fn coverage_curve(&self) -> Vec<CalibrationPoint> {
         let n: usize = self.bins.iter().map(|bin| bin.n).sum();
         let mut inside = 0;
@@ -68,7 +69,7 @@ impl Histogram {
         if n == 0 { Vec::new() } else { curve.collect() }
     }
 
-    /// Predicted probability and frequency in each bin that holds anything.
+    /// Mean predicted probability and frequency in each bin that is not empty.
     fn reliability_curve(&self) -> Vec<CalibrationPoint> {
         let point = |bin: &Bin| {
             let n = bin.n as f64;
@@ -83,9 +84,9 @@ mod tests {
     use super::*;
 
     fn curve(likelihood: Likelihood, values: &[(f64, f64)]) -> Vec<CalibrationPoint> {
-        let mut histogram = Histogram::default();
+        let mut histogram = CalibrationHistogram::default();
         for &(observed, mean) in values {
-            histogram.add(likelihood, &Value { observed, mean, epistemic: 0.0, aleatoric: 1.0 });
+            histogram.add(likelihood, &ScoredValue { observed, mean, epistemic: 0.0, aleatoric: 1.0 });
         }
         histogram.curve(likelihood)
     }

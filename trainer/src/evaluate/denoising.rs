@@ -1,70 +1,71 @@
-//! A denoiser beside filters that need no net, on the same rows.
+//! Denoising scores of a model and of classical filters, on the same rows.
 
 use serde::Serialize;
 
 use super::baselines::linear_estimate;
-use super::filters::{Bank, ConstantVelocity, Exponential, OneEuro, Tunable};
-use super::snr::{Compared, SignalToNoise, signal_to_noise};
+use super::filters::{ConstantVelocity, Exponential, FilterBank, OneEuro, Tunable};
+use super::snr::{DenoisedSequence, SignalToNoise, signal_to_noise};
 use crate::data::{Dataset, Rows, Sequence};
 
-/// An estimate of clean rows and what it is worth.
+/// Estimates of clean rows by one method, and their scores.
 #[derive(Clone, Debug, Serialize)]
 pub struct Denoising {
-    /// Who made it.
+    /// The method.
     pub name: String,
-    /// How, and what it was fitted on.
+    /// How it works, and what it was fitted on.
     pub detail: String,
-    /// What it is worth.
+    /// Its scores.
     #[serde(flatten)]
     pub scores: SignalToNoise,
 }
 
-/// The noisy rows themselves, the estimates of a model, then, `with_filters`, those of filters tuned on the training data;
-/// nothing if the truth is not known. All use past and present only, if the model does.
+/// Scores of the noisy rows, of a model's estimates and, `with_filters`, of filters tuned on the training
+/// data; empty if the clean rows are not known. The filters are causal.
 pub fn denoising(
     data: &Dataset,
     sequences: &[Sequence],
     estimates: &[Rows],
     with_filters: bool,
 ) -> Vec<Denoising> {
-    let judge = |name: &str, detail: &str, estimates: &[Rows]| {
+    let score = |name: &str, detail: &str, estimates: &[Rows]| {
         let compared = |(sequence, estimate)| compared(sequence, estimate);
-        let compared: Option<Vec<Compared<'_>>> = sequences.iter().zip(estimates).map(compared).collect();
+        let compared: Option<Vec<DenoisedSequence<'_>>> =
+            sequences.iter().zip(estimates).map(compared).collect();
         let scores = signal_to_noise(&data.input_names, &compared?)?;
         Some(Denoising { name: name.into(), detail: detail.into(), scores })
     };
     let noisy: Vec<Rows> = sequences.iter().map(|sequence| Rows::clone(&sequence.inputs)).collect();
     let own = [
-        judge("noisy rows", "as they are", &noisy),
-        judge("this model", "past and present rows of all channels", estimates),
+        score("noisy rows", "as they are", &noisy),
+        score("this model", "past and present rows of all channels", estimates),
     ];
     if !with_filters {
         return own.into_iter().flatten().collect();
     }
     let linear = linear_estimate(data, sequences);
-    let linear = linear.map(|(detail, estimates)| judge("linear, all channels", &detail, &estimates));
+    let linear = linear.map(|(detail, estimates)| score("linear, all channels", &detail, &estimates));
     let filters = [
-        filtered::<Exponential, 1>(data, sequences, judge),
-        filtered::<OneEuro, 3>(data, sequences, judge),
-        filtered::<ConstantVelocity, 1>(data, sequences, judge),
+        filtered::<Exponential, 1>(data, sequences, score),
+        filtered::<OneEuro, 3>(data, sequences, score),
+        filtered::<ConstantVelocity, 1>(data, sequences, score),
         linear.flatten(),
     ];
     own.into_iter().chain(filters).flatten().collect()
 }
 
-fn compared<'a>(sequence: &'a Sequence, estimate: &'a Rows) -> Option<Compared<'a>> {
-    sequence.truth.as_deref().map(|truth| Compared { truth, noisy: &sequence.inputs, estimate })
+fn compared<'a>(sequence: &'a Sequence, estimate: &'a Rows) -> Option<DenoisedSequence<'a>> {
+    sequence.truth.as_deref().map(|truth| DenoisedSequence { truth, noisy: &sequence.inputs, estimate })
 }
 
-/// What a filter makes of sequences, tuned channel by channel on the training data.
+/// The score of a filter that is tuned on the training data, channel by channel.
 fn filtered<F: Tunable<N>, const N: usize>(
     data: &Dataset,
     sequences: &[Sequence],
-    judge: impl Fn(&str, &str, &[Rows]) -> Option<Denoising>,
+    score: impl Fn(&str, &str, &[Rows]) -> Option<Denoising>,
 ) -> Option<Denoising> {
-    let bank: Bank<F> = Bank::tune(&data.train)?;
+    let bank: FilterBank<F> = FilterBank::tune(&data.train)?;
     let estimates: Vec<Rows> = sequences.iter().map(|sequence| bank.estimate(&sequence.inputs)).collect();
-    judge(
+    score(
         F::NAME,
         &format!("{}; tuned for each channel on the training data and their truth", F::DETAIL),
         &estimates,
@@ -74,7 +75,7 @@ fn filtered<F: Tunable<N>, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::AddedNoise;
+    use crate::config::AddedNoiseConfig;
     use quaver::checkpoint::Target;
 
     fn wave(steps: usize, phase: f32) -> Sequence {
@@ -89,7 +90,8 @@ mod tests {
     fn filters_gain_and_channels_that_know_each_other_gain_more() {
         let (mut train, mut valid, mut test) =
             (vec![wave(1500, 0.0)], vec![wave(500, 1.0)], vec![wave(500, 2.0)]);
-        AddedNoise { db: Some(3.0), on: None, seed: 2, fresh: None }.add([&mut train, &mut valid, &mut test]);
+        AddedNoiseConfig { snr_db: Some(3.0), on: None, seed: 2, fresh: None }
+            .add([&mut train, &mut valid, &mut test]);
         let names = vec!["a".to_string(), "b".to_string()];
         let data = Dataset {
             train,

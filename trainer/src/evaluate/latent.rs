@@ -1,28 +1,30 @@
-//! Scores of a latent model: its bound, its likelihood by importance sampling, and what it predicts one step ahead.
+//! Scores of a latent model: its bound, its likelihood by importance sampling, and its one-step-ahead
+//! predictions.
 
 use serde::Serialize;
 
-use super::{Forecast, Scores, scores};
+use super::{Scores, scores};
 use crate::data::{Rows, Sequence};
-use crate::latent::{Feed, LatentModel};
+use crate::latent::{LatentFeed, TrainedLatentModel};
+use crate::prediction::SequencePrediction;
 
-/// Nats per time step, summed over channels, in the two units that densities may have.
+/// Nats per time step, summed over channels, with densities in both units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Nats {
     /// Densities in raw units.
     pub raw: f64,
-    /// Densities in units of each channel's training deviation.
+    /// Densities in units of each channel's training standard deviation.
     pub standardised: f64,
 }
 
-/// What a latent model is worth on some sequences.
+/// Scores of a latent model.
 #[derive(Clone, Debug, Serialize)]
 pub struct LatentScores {
     /// The bound on the negative log-likelihood.
     pub bound: Nats,
-    /// Its first part, −E_q[ln p(x|z)].
+    /// Its first term, −E_q[ln p(x|z)].
     pub reconstruction: Nats,
-    /// Its second part, KL(q ‖ p).
+    /// Its second term, KL(q ‖ p).
     pub divergence: f64,
     /// The negative log-likelihood of whole sequences by importance sampling.
     pub importance: Nats,
@@ -30,36 +32,37 @@ pub struct LatentScores {
     pub standard_error: f64,
     /// Draws per sequence.
     pub draws: usize,
-    /// Draws that those are worth on average.
+    /// Effective sample size per sequence, on average.
     pub effective_draws: f64,
     /// Time steps with at least one observed value.
     pub n: usize,
-    /// Predictions of every row from the rows before it, if both nets read forwards.
-    pub one_step: Vec<OneWay>,
-    /// Where the targets are clean rows, estimates of each from the noisy rows up to its own.
+    /// One-step-ahead predictions of a causal model, by how latent variables are fed.
+    pub one_step: Vec<FeedScores>,
+    /// If the targets are clean rows: estimates of each from the noisy rows up to its own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub estimates: Vec<OneWay>,
+    pub estimates: Vec<FeedScores>,
 }
 
-/// Predictions or estimates made in one way.
+/// Scores for one way of feeding latent variables.
 #[derive(Clone, Debug, Serialize)]
-pub struct OneWay {
-    /// How the latent variables go into the generative net.
+pub struct FeedScores {
+    /// How latent variables are fed to the generative network.
     pub latents: String,
-    /// What that is worth.
+    /// The scores.
     #[serde(flatten)]
     pub scores: Scores,
 }
 
-/// Draws that a one-step prediction averages over.
+/// Draws that a one-step-ahead prediction averages over.
 const PREDICTION_DRAWS: usize = 32;
 
-/// The ways that need no draws.
-const WAYS: [(Feed, &str); 2] = [(Feed::Moments, "moments"), (Feed::Mean, "means")];
+/// The feeds without draws.
+const WAYS: [(LatentFeed, &str); 2] = [(LatentFeed::Moments, "moments"), (LatentFeed::Mean, "means")];
 
-/// Scores a model; nothing if no value was observed. `draws` are those of importance sampling, per sequence.
+/// Scores a model; nothing if no value was observed. `draws` is the number of importance samples per
+/// sequence.
 pub fn latent_scores(
-    model: &LatentModel,
+    model: &TrainedLatentModel,
     names: &[String],
     sequences: &[Sequence],
     draws: usize,
@@ -68,9 +71,9 @@ pub fn latent_scores(
     let bound = model.bound(sequences, 1, seed)?;
     let importance = model.importance(sequences, draws, seed)?;
     let shift = log_std_devs(&model.scaling.targets.std_dev, sequences) / bound.steps as f64;
-    let scored = |(forecasts, latents): (Vec<Forecast>, String)| {
-        let scores = scores(model.nets.generative.spec.likelihood, names, sequences, &forecasts);
-        OneWay { latents, scores: scores.in_units_of(&model.scaling.targets.std_dev) }
+    let scored = |(predictions, latents): (Vec<SequencePrediction>, String)| {
+        let scores = scores(model.nets.generative.spec.likelihood, names, sequences, &predictions);
+        FeedScores { latents, scores: scores.in_units_of(&model.scaling.targets.std_dev) }
     };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     let nats = |standardised: f64| Nats { raw: standardised + shift, standardised };
@@ -88,18 +91,22 @@ pub fn latent_scores(
     })
 }
 
-/// Every row before it was seen, and how latent variables went in; nothing if a net reads the whole sequence.
-fn one_step(model: &LatentModel, sequences: &[Sequence], seed: u64) -> Vec<(Vec<Forecast>, String)> {
+/// One-step-ahead predictions for every feed; empty if the model is not causal.
+fn one_step(
+    model: &TrainedLatentModel,
+    sequences: &[Sequence],
+    seed: u64,
+) -> Vec<(Vec<SequencePrediction>, String)> {
     if !model.nets.is_causal() {
         return Vec::new();
     }
-    let draws = (Feed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws"));
+    let draws = (LatentFeed::Draws(PREDICTION_DRAWS), format!("{PREDICTION_DRAWS} draws"));
     let ways = WAYS.map(|(feed, latents)| (feed, latents.to_string())).into_iter().chain([draws]);
     ways.map(|(feed, latents)| (model.predict(sequences, feed, seed), latents)).collect()
 }
 
-/// Every row without its noise, and how latent variables went in.
-fn estimates(model: &LatentModel, sequences: &[Sequence]) -> [(Vec<Forecast>, String); 2] {
+/// Estimates of the clean rows for every feed without draws.
+fn estimates(model: &TrainedLatentModel, sequences: &[Sequence]) -> [(Vec<SequencePrediction>, String); 2] {
     WAYS.map(|(feed, latents)| (model.reconstruct(sequences, feed), latents.to_string()))
 }
 

@@ -1,32 +1,34 @@
-//! What the runtime makes of sequences with a latent model, row by row, as a device does.
+//! Predictions of a latent model by the runtime, row by row, as on a device.
 
 use quaver::checkpoint::{Family, Target};
 use quaver::{Denoiser, LatentModel, Prediction, Sampler};
 
-use super::{Forecast, scores};
+use super::scores;
 use crate::data::Sequence;
+use crate::prediction::SequencePrediction;
 
-/// What came of it.
+/// The predictions for sequences.
 #[derive(Clone, Debug)]
-pub struct Streamed {
-    /// What every row was expected to be before it was seen.
-    pub expected: Vec<Forecast>,
-    /// Of a VOSP, what every row was without its noise.
-    pub estimates: Option<Vec<Forecast>>,
-    /// How unlikely rows were before they were seen or, if the targets are clean rows, how unlikely those are once their noisy
-    /// selves were: nats per time step, summed over channels, densities in raw units.
+pub struct LatentStreamPrediction {
+    /// One-step-ahead predictions of every row.
+    pub expected: Vec<SequencePrediction>,
+    /// Of a VOSP: estimates of every row without its noise.
+    pub estimates: Option<Vec<SequencePrediction>>,
+    /// Negative log-likelihood of the rows before they are observed or, if the targets are clean rows, of
+    /// those given their noisy versions: nats per time step, summed over channels, with densities in raw
+    /// units.
     pub nll: f64,
 }
 
-impl Streamed {
-    /// What a stream of this family is for: estimates of a VOSP, predictions of a STORN.
-    pub fn said(&self) -> &[Forecast] {
+impl LatentStreamPrediction {
+    /// The main result of the family: estimates of a VOSP, predictions of a STORN.
+    pub fn primary(&self) -> &[SequencePrediction] {
         self.estimates.as_ref().unwrap_or(&self.expected)
     }
 
-    /// What was said of targets: clean rows are estimated with their noisy selves, next rows are expected.
-    pub fn of(&self, target: Target) -> &[Forecast] {
-        if target.is_next() { &self.expected } else { self.said() }
+    /// The predictions of a target: estimates of clean rows, or one-step-ahead predictions of next rows.
+    pub fn for_target(&self, target: Target) -> &[SequencePrediction] {
+        if target.is_next() { &self.expected } else { self.primary() }
     }
 }
 
@@ -34,67 +36,69 @@ impl Streamed {
 ///
 /// # Errors
 /// If the bytes are not such a checkpoint.
-pub fn latent_from_runtime(bytes: &[u8], sequences: &[Sequence]) -> Result<Streamed, quaver::Error> {
+pub fn predict_latent_by_runtime(
+    bytes: &[u8],
+    sequences: &[Sequence],
+) -> Result<LatentStreamPrediction, quaver::Error> {
     let model = LatentModel::load(bytes)?;
     let mut words = vec![0.0; model.arena_words()];
-    let mut tally = Tally::new(sequences, model.channels());
+    let mut totals = StreamTotals::new(sequences, model.channels());
     match model.spec().family {
         Family::Storn => {
             let mut sampler = Sampler::load_in(bytes, &mut words)?;
-            tally.run(sequences, |tally, index, step, row| {
+            totals.run(sequences, |totals, index, step, row| {
                 if step == 0 {
                     sampler.reset();
                 }
-                enter(&mut tally.expected[index], step, &sampler.prediction());
-                tally.count(&sampler.observe(row));
+                totals.expected[index].write_row(step, &sampler.prediction());
+                totals.count(&sampler.observe(row));
             });
-            Ok(tally.streamed(None))
+            Ok(totals.streamed(None))
         }
         Family::Vosp => {
             let mut denoiser = Denoiser::load_in(bytes, &mut words)?;
-            let mut estimates = tally.expected.clone();
-            tally.run(sequences, |tally, index, step, row| {
+            let mut estimates = totals.expected.clone();
+            totals.run(sequences, |totals, index, step, row| {
                 if step == 0 {
                     denoiser.reset();
                 }
-                enter(&mut tally.expected[index], step, &denoiser.expected());
+                totals.expected[index].write_row(step, &denoiser.expected());
                 let estimate = denoiser.step(row);
-                enter(&mut estimates[index], step, &estimate);
-                tally.count(&estimate);
+                estimates[index].write_row(step, &estimate);
+                totals.count(&estimate);
             });
-            let mut streamed = tally.streamed(Some(estimates));
+            let mut streamed = totals.streamed(Some(estimates));
             if let Some(clean) = sequences.first().filter(|sequence| !sequence.target.is_next()) {
                 let names: Vec<String> =
                     (0..clean.targets.channels).map(|channel| channel.to_string()).collect();
                 let likelihood = model.generative().spec().likelihood;
-                streamed.nll = scores(likelihood, &names, sequences, streamed.said()).nll;
+                streamed.nll = scores(likelihood, &names, sequences, streamed.primary()).nll;
             }
             Ok(streamed)
         }
     }
 }
 
-fn enter(forecast: &mut Forecast, step: usize, prediction: &Prediction<'_>) {
-    for (channel, output) in prediction.iter().enumerate() {
-        forecast.set(step, channel, output.mean, output.epistemic, output.aleatoric);
-    }
-}
-
-/// What has been seen so far.
-struct Tally {
-    expected: Vec<Forecast>,
+/// Predictions and likelihood so far.
+struct StreamTotals {
+    expected: Vec<SequencePrediction>,
     nll: f64,
     steps: usize,
 }
 
-impl Tally {
+impl StreamTotals {
     fn new(sequences: &[Sequence], channels: usize) -> Self {
-        let expected = sequences.iter().map(|sequence| Forecast::zeros(sequence.len(), channels)).collect();
-        Tally { expected, nll: 0.0, steps: 0 }
+        let expected =
+            sequences.iter().map(|sequence| SequencePrediction::zeros(sequence.len(), channels)).collect();
+        StreamTotals { expected, nll: 0.0, steps: 0 }
     }
 
-    fn streamed(self, estimates: Option<Vec<Forecast>>) -> Streamed {
-        Streamed { expected: self.expected, estimates, nll: self.nll / self.steps.max(1) as f64 }
+    fn streamed(self, estimates: Option<Vec<SequencePrediction>>) -> LatentStreamPrediction {
+        LatentStreamPrediction {
+            expected: self.expected,
+            estimates,
+            nll: self.nll / self.steps.max(1) as f64,
+        }
     }
 
     fn run(&mut self, sequences: &[Sequence], mut see: impl FnMut(&mut Self, usize, usize, &[f32])) {
@@ -105,7 +109,7 @@ impl Tally {
         }
     }
 
-    /// Takes in how surprising a row was; one of which nothing was observed says nothing.
+    /// Adds the surprise of a row; a row without observed values has none.
     fn count(&mut self, prediction: &Prediction<'_>) {
         if let Some(surprise) = prediction.surprise() {
             self.nll += f64::from(surprise.nll);

@@ -1,82 +1,82 @@
-//! Denoised rows of zeros and ones, such as piano rolls, against what was played (Bayer and Osendorfer 2014, 4.2).
+//! Denoising scores of zeros and ones such as piano rolls (Bayer and Osendorfer 2014, 4.2).
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::value::Value;
 use crate::data::{Dataset, Rows, Sequence};
+use crate::prediction::ScoredValue;
 
-/// What an estimate of clean notes is worth.
+/// Scores of estimated notes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NoteScores {
-    /// −ln of the probability of the clean row, in nats, summed over keys and averaged over time steps; nothing if the
-    /// estimate holds no probabilities.
+    /// Negative log-likelihood of the clean row in nats, summed over keys and averaged over time steps;
+    /// nothing if the estimates are not probabilities.
     pub nll: Option<f64>,
-    /// Harmonic mean of precision and recall: 2 × hits / (notes said + notes played).
+    /// Harmonic mean of precision and recall: 2 × hits / (notes predicted + notes played).
     pub f1: f64,
-    /// Notes that were played, of those said to be.
+    /// Fraction of the predicted notes that were played.
     pub precision: f64,
-    /// Notes said to be played, of those that were.
+    /// Fraction of the played notes that were predicted.
     pub recall: f64,
-    /// From which probability on a note is said to be played: where `f1` is best on validation data.
+    /// Probability from which on a note is predicted: the one with the best `f1` on validation data.
     pub threshold: f64,
     /// Time steps.
     pub n: usize,
 }
 
-/// An estimate of clean notes and what it is worth.
+/// Estimates of clean notes by one method, and their scores.
 #[derive(Clone, Debug, Serialize)]
 pub struct NoteDenoising {
-    /// Who made it.
+    /// The method.
     pub name: String,
-    /// How, and what it was fitted on.
+    /// How it works, and what it was fitted on.
     pub detail: String,
-    /// What it is worth.
+    /// Its scores.
     #[serde(flatten)]
     pub scores: NoteScores,
 }
 
-/// Probabilities of clean notes in the judged sequences, and in the validation data for thresholds.
+/// Probabilities of clean notes in the scored sequences, and in the validation data for thresholds.
 #[derive(Clone, Debug)]
 pub struct NoteEstimates {
-    /// Of the sequences to be judged.
-    pub judged: Vec<Rows>,
+    /// Of the scored sequences.
+    pub scored: Vec<Rows>,
     /// Of the validation data.
     pub valid: Vec<Rows>,
 }
 
-/// The noisy notes themselves, the estimates of a model, the same where a note was observed, and what each key tells on its
-/// own; nothing if the truth is not known.
+/// Scores of the noisy notes, of a model's estimates, of these where a note was observed, and of each key by
+/// itself; empty if the clean rows are not known.
 pub fn note_denoising(data: &Dataset, sequences: &[Sequence], model: NoteEstimates) -> Vec<NoteDenoising> {
     let all = [&data.train[..], &data.valid, sequences];
     if all.iter().any(|split| split.iter().any(|sequence| sequence.truth.is_none())) {
         return Vec::new();
     }
     let by_row = |estimate: &dyn Fn(&Sequence) -> Rows| NoteEstimates {
-        judged: sequences.iter().map(estimate).collect(),
+        scored: sequences.iter().map(estimate).collect(),
         valid: data.valid.iter().map(estimate).collect(),
     };
     let noisy = by_row(&|sequence| Rows::clone(&sequence.inputs));
-    let bayes = KeyByKey::fit(&data.train);
+    let bayes = PerKeyBayes::fit(&data.train);
     let alone = by_row(&|sequence| bayes.estimate(&sequence.inputs));
     let observed =
-        NoteEstimates { judged: both(sequences, &model.judged), valid: both(&data.valid, &model.valid) };
-    let judge = |name: &str, detail: &str, estimates: &NoteEstimates, has_probabilities: bool| {
+        NoteEstimates { scored: both(sequences, &model.scored), valid: both(&data.valid, &model.valid) };
+    let score = |name: &str, detail: &str, estimates: &NoteEstimates, has_probabilities: bool| {
         let threshold = best_threshold(&data.valid, &estimates.valid);
-        let mut scores = judge(sequences, &estimates.judged, threshold);
+        let mut scores = score(sequences, &estimates.scored, threshold);
         scores.nll = scores.nll.filter(|_| has_probabilities);
         NoteDenoising { name: name.into(), detail: detail.into(), scores }
     };
     vec![
-        judge("noisy rows", "as they are", &noisy, false),
-        judge("this model", "past and present rows of all keys", &model, true),
-        judge(
+        score("noisy rows", "as they are", &noisy, false),
+        score("this model", "past and present rows of all keys", &model, true),
+        score(
             "this model, observed notes",
-            "the same, and 0 where no note was observed: noise adds notes and takes none away",
+            "the same, and 0 where no note was observed: noise adds notes and removes none",
             &observed,
             true,
         ),
-        judge(
+        score(
             "key by key",
             "how often the key was played in training, given whether it is observed now (Bayes)",
             &alone,
@@ -94,13 +94,13 @@ fn both(sequences: &[Sequence], estimates: &[Rows]) -> Vec<Rows> {
     sequences.iter().zip(estimates).map(product).collect()
 }
 
-/// For every key the probability that it was played, given whether it is observed: the frequency in training.
-struct KeyByKey {
+/// For every key, the probability that it was played given whether it is observed: its frequency in training.
+struct PerKeyBayes {
     given_silent: Vec<f32>,
     given_observed: Vec<f32>,
 }
 
-impl KeyByKey {
+impl PerKeyBayes {
     fn fit(train: &[Sequence]) -> Self {
         let channels = train.first().map_or(0, |sequence| sequence.inputs.channels);
         let frequency = |key: usize, observed: f32| {
@@ -108,10 +108,10 @@ impl KeyByKey {
             for (noisy, truth) in train.iter().flat_map(pairs).filter(|(noisy, _)| noisy[key] == observed) {
                 (count, played) = (count + f32::from(!noisy[key].is_nan()), played + truth[key]);
             }
-            // Half a note more on either side (Jeffreys): what was never heard is not impossible.
+            // Jeffreys prior: a key that was never played has a small probability rather than none.
             (played + 0.5) / (count + 1.0)
         };
-        KeyByKey {
+        PerKeyBayes {
             given_silent: (0..channels).map(|key| frequency(key, 0.0)).collect(),
             given_observed: (0..channels).map(|key| frequency(key, 1.0)).collect(),
         }
@@ -126,7 +126,7 @@ impl KeyByKey {
     }
 }
 
-/// Noisy rows with their truth.
+/// Noisy rows with their clean versions.
 fn pairs(sequence: &Sequence) -> impl Iterator<Item = (&[f32], &[f32])> {
     sequence.truth.iter().flat_map(|truth| sequence.inputs.iter().zip(truth.iter()))
 }
@@ -143,30 +143,30 @@ fn values<'a>(
     known.map(|(truth, estimate)| (*truth == 1.0, f64::from(*estimate)))
 }
 
-fn judge(sequences: &[Sequence], estimates: &[Rows], threshold: f64) -> NoteScores {
-    let (mut nll, mut played, mut said, mut hits) = (0.0, 0.0, 0.0, 0.0);
+fn score(sequences: &[Sequence], estimates: &[Rows], threshold: f64) -> NoteScores {
+    let (mut nll, mut played, mut predicted, mut hits) = (0.0, 0.0, 0.0, 0.0);
     for (is_played, mean) in values(sequences, estimates) {
-        let value = Value { observed: f64::from(is_played), mean, epistemic: 0.0, aleatoric: 0.0 };
+        let value = ScoredValue { observed: f64::from(is_played), mean, epistemic: 0.0, aleatoric: 0.0 };
         nll += value.nll(Likelihood::Bernoulli);
-        let is_said = mean >= threshold;
+        let is_predicted = mean >= threshold;
         played += f64::from(is_played);
-        said += f64::from(is_said);
-        hits += f64::from(is_played && is_said);
+        predicted += f64::from(is_predicted);
+        hits += f64::from(is_played && is_predicted);
     }
     let n: usize = sequences.iter().map(Sequence::len).sum();
     NoteScores {
         nll: Some(nll / n as f64),
-        f1: 2.0 * hits / (said + played),
-        precision: hits / said,
+        f1: 2.0 * hits / (predicted + played),
+        precision: hits / predicted,
         recall: hits / played,
         threshold,
         n,
     }
 }
 
-/// The per cent of probability at which F1 is best.
+/// The percentage of probability with the best F1.
 fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
-    // Notes played and notes in all, by the per cent that their probability reaches.
+    // Played notes and all notes, by the percentage of their probability.
     let mut counts = [[0.0_f64; 2]; 101];
     for (is_played, mean) in values(sequences, estimates) {
         let [played, all] = &mut counts[(100.0 * mean).clamp(0.0, 100.0) as usize];
@@ -174,11 +174,11 @@ fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
         *all += 1.0;
     }
     let played: f64 = counts.iter().map(|[played, _]| played).sum();
-    let (mut best, mut hits, mut said) = ((0.0, 0.5), 0.0, 0.0);
+    let (mut best, mut hits, mut predicted) = ((0.0, 0.5), 0.0, 0.0);
     for per_cent in (1..=100).rev() {
         hits += counts[per_cent][0];
-        said += counts[per_cent][1];
-        let f1 = 2.0 * hits / (said + played);
+        predicted += counts[per_cent][1];
+        let f1 = 2.0 * hits / (predicted + played);
         if f1 > best.0 {
             best = (f1, per_cent as f64 / 100.0);
         }
@@ -189,7 +189,7 @@ fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::AddedNoise;
+    use crate::config::AddedNoiseConfig;
     use quaver::checkpoint::Target;
 
     fn rows(values: &[f32]) -> Rows {
@@ -200,7 +200,8 @@ mod tests {
     fn data() -> Dataset {
         let beat = || vec![Sequence::next(rows(&[1.0, 0.0, 0.0, 0.0].repeat(500)))];
         let (mut train, mut valid, mut test) = (beat(), beat(), beat());
-        AddedNoise { db: None, on: Some(0.2), seed: 3, fresh: None }.add([&mut train, &mut valid, &mut test]);
+        AddedNoiseConfig { snr_db: None, on: Some(0.2), seed: 3, fresh: None }
+            .add([&mut train, &mut valid, &mut test]);
         let names = vec!["c4".to_string(), "d4".to_string()];
         Dataset {
             train,
@@ -219,12 +220,13 @@ mod tests {
     fn by_hand() {
         let sequence = Sequence::next(rows(&[1.0, 0.0, 1.0, 0.0]));
         let sequences = [sequence.with_noisy_inputs(rows(&[1.0, 1.0, 1.0, 0.0]))];
-        let found = judge(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])], 0.5);
+        let found = score(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])], 0.5);
         // Said: the first note of each key; played: the first key twice.
         assert_eq!((found.f1, found.precision, found.recall, found.n), (0.5, 0.5, 0.5, 2));
         let expected = -(0.8_f64.ln() + 0.4_f64.ln() + 0.3_f64.ln() + 0.9_f64.ln()) / 2.0;
         assert!((found.nll.unwrap() - expected).abs() < 1e-6, "{found:?}");
-        // From 0.3 on all notes that were played are said, with one too many; no other threshold has an F1 of 0.8.
+        // From 0.3 on all notes that were played are said, with one too many; no other threshold has an F1 of
+        // 0.8.
         let best = best_threshold(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])]);
         assert!(best > 0.1 && best <= 0.3, "{best}");
     }
@@ -234,19 +236,20 @@ mod tests {
         let data = data();
         // A model that knows the beat, but not what was observed.
         let beat = || vec![rows(&[0.9, 0.05, 0.05, 0.05].repeat(500))];
-        let found = note_denoising(&data, &data.test, NoteEstimates { judged: beat(), valid: beat() });
+        let found = note_denoising(&data, &data.test, NoteEstimates { scored: beat(), valid: beat() });
         let [noisy, model, observed, alone] = &found[..] else { panic!("{found:?}") };
         assert_eq!((noisy.scores.nll, noisy.scores.recall), (None, 1.0));
         // 500 notes, and 0.2 × 1500 more.
         assert!((noisy.scores.precision - 500.0 / 800.0).abs() < 0.04, "{noisy:?}");
         assert_eq!(model.scores.f1, 1.0);
         assert!(observed.scores.nll < model.scores.nll, "{observed:?}");
-        // The second key is never played, which is all there is to know key by key; the first is played 500 times of 600.
+        // The second key is never played, which is all there is to know key by key; the first is played 500
+        // times of 600.
         assert!(
             (alone.scores.precision - 500.0 / 600.0).abs() < 0.04 && alone.scores.recall == 1.0,
             "{alone:?}"
         );
         let unknown = [Sequence { truth: None, ..data.test[0].clone() }];
-        assert!(note_denoising(&data, &unknown, NoteEstimates { judged: beat(), valid: beat() }).is_empty());
+        assert!(note_denoising(&data, &unknown, NoteEstimates { scored: beat(), valid: beat() }).is_empty());
     }
 }

@@ -1,23 +1,27 @@
-//! One factor per output that makes its error bars as wide as its errors.
+//! Variance recalibration: one factor per output that matches predicted variances to errors.
 
-use super::Forecast;
 use super::scores::for_each_value;
 use crate::data::Sequence;
+use crate::prediction::SequencePrediction;
 
-/// What the checkpoint format takes as a factor on a variance.
+/// Range of a variance factor in the checkpoint format.
 const SMALLEST: f64 = 1e-12;
 const LARGEST: f64 = 1e12;
 
-/// The factors c on the total variances that make these observations most likely.
+/// The maximum-likelihood factors c on the total variances.
 ///
-/// With residuals e and variances v, Σ ½ (ln c v + e²/(c v)) is least where c is the mean of e²/v. An output that
-/// was never observed keeps its variance.
+/// With residuals e and variances v, Σ ½ (ln c v + e²/(c v)) is minimal where c is the mean of e²/v. An
+/// output that was never observed keeps its variance.
 ///
 /// # Panics
-/// If forecasts and sequences do not belong together.
-pub fn variance_factors(outputs: usize, sequences: &[Sequence], forecasts: &[Forecast]) -> Vec<f32> {
+/// If predictions and sequences do not match.
+pub fn variance_factors(
+    outputs: usize,
+    sequences: &[Sequence],
+    predictions: &[SequencePrediction],
+) -> Vec<f32> {
     let mut sums = vec![(0.0, 0.0); outputs];
-    for_each_value(sequences, forecasts, |output, value| {
+    for_each_value(sequences, predictions, |output, value| {
         sums[output].0 += value.z() * value.z();
         sums[output].1 += 1.0;
     });
@@ -35,13 +39,13 @@ mod tests {
     use crate::data::Rows;
     use crate::evaluate::scores;
 
-    fn forecast(sequence: &Sequence, factors: [f32; 2]) -> Forecast {
-        let mut forecast = Forecast::zeros(sequence.len(), 2);
+    fn prediction(sequence: &Sequence, factors: [f32; 2]) -> SequencePrediction {
+        let mut prediction = SequencePrediction::zeros(sequence.len(), 2);
         for step in 0..sequence.len() {
-            forecast.set(step, 0, 0.5, 0.1 * factors[0], (0.2 + step as f32) * factors[0]);
-            forecast.set(step, 1, 0.0, 0.0, factors[1]);
+            prediction.set(step, 0, 0.5, 0.1 * factors[0], (0.2 + step as f32) * factors[0]);
+            prediction.set(step, 1, 0.0, 0.0, factors[1]);
         }
-        forecast
+        prediction
     }
 
     #[test]
@@ -49,13 +53,13 @@ mod tests {
         let nan = f32::NAN;
         let targets = Rows { channels: 2, values: vec![3.0, nan, -1.0, nan, 0.7, nan, 5.0, nan] };
         let sequence = Sequence::columns(Rows { channels: 1, values: vec![0.0; 4] }, targets);
-        let plain = forecast(&sequence, [1.0, 1.0]);
+        let plain = prediction(&sequence, [1.0, 1.0]);
         let factors = variance_factors(2, std::slice::from_ref(&sequence), &[plain]);
         assert_eq!(factors[1], 1.0, "never observed");
         let nll = |factor: f32| {
             let names = ["a".to_string(), "b".to_string()];
-            let forecasts = [forecast(&sequence, [factor, 1.0])];
-            scores(Likelihood::Gaussian, &names, std::slice::from_ref(&sequence), &forecasts).nll
+            let predictions = [prediction(&sequence, [factor, 1.0])];
+            scores(Likelihood::Gaussian, &names, std::slice::from_ref(&sequence), &predictions).nll
         };
         for other in [0.5, 0.98, 1.02, 2.0] {
             assert!(nll(factors[0]) < nll(other * factors[0]), "{other}");

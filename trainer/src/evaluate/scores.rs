@@ -1,41 +1,43 @@
-//! Likelihood, error and calibration of forecasts.
+//! Likelihood, error and calibration of predictions.
 //!
-//! Conventions, stated wherever they are printed: NLL is in nats with densities in raw units; per output it is the mean
-//! over observed values, in all it is the sum over outputs, averaged over time steps. Coverage is the share of
-//! observed values inside the central interval of the predictive normal, width the mean width of that interval.
+//! Conventions, repeated wherever scores are printed: NLL is in nats with densities in raw units; per output
+//! it is the mean over observed values, in total the sum over outputs, averaged over time steps. Coverage is
+//! the fraction of observed values inside the central interval of the predictive normal distribution, width
+//! the mean width of that interval.
 
 use std::collections::BTreeMap;
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use super::Forecast;
 use super::calibration::CalibrationPoint;
-use super::tally::Tally;
-use super::value::Value;
+use super::score_totals::ScoreTotals;
 use crate::data::{Rows, Sequence};
+use crate::prediction::ScoredValue;
+use crate::prediction::SequencePrediction;
 
 /// Scores of all outputs together, and of each.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scores {
     /// Negative log-likelihood in nats per time step, summed over outputs.
     pub nll: f64,
-    /// The same with densities in units of the training deviation of each output, where that is known.
+    /// The same with densities in units of each output's training standard deviation, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nll_standardised: Option<f64>,
     /// Mean squared error over all observed values.
     pub mse: f64,
     /// Squared error summed over outputs, mean over time steps.
     pub sse_per_step: f64,
-    /// Mean over outputs of the share of variance explained.
+    /// Coefficient of determination, averaged over outputs.
     pub r2: f64,
-    /// Continuous ranked probability score (for binary outputs the Brier score), mean over all observed values.
+    /// Continuous ranked probability score (for binary outputs the Brier score), mean over all observed
+    /// values.
     pub crps: f64,
-    /// Share of values inside each central interval, by its percentage; empty for binary outputs.
+    /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
     /// Mean width of each central interval, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
-    /// Promised against observed frequencies.
+    /// The calibration curve.
     pub calibration: Vec<CalibrationPoint>,
     /// Mean epistemic variance over all observed values.
     pub epistemic: f64,
@@ -43,42 +45,42 @@ pub struct Scores {
     pub aleatoric: f64,
     /// Time steps with at least one observed target.
     pub n: usize,
-    /// The same for each output.
+    /// Scores of each output.
     pub per_output: Vec<OutputScores>,
 }
 
 /// Scores of one output.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutputScores {
-    /// Its name.
+    /// Name of the output.
     pub name: String,
     /// Negative log-likelihood in nats, mean over observed values.
     pub nll: f64,
-    /// The same with densities in units of the output's training deviation, where that is known.
+    /// The same with densities in units of the output's training standard deviation, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nll_standardised: Option<f64>,
     /// Mean squared error in squared raw units.
     pub mse: f64,
-    /// Share of the variance of the observed values that the predicted means explain.
+    /// Coefficient of determination: fraction of the variance of the observed values that the means explain.
     pub r2: f64,
     /// Continuous ranked probability score in raw units, or the Brier score; mean over observed values.
     pub crps: f64,
-    /// Share of values inside each central interval, by its percentage; empty for binary outputs.
+    /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
     /// Mean width of each central interval in raw units, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
-    /// Promised against observed frequencies.
+    /// The calibration curve.
     pub calibration: Vec<CalibrationPoint>,
     /// Mean epistemic variance in squared raw units.
     pub epistemic: f64,
     /// Mean aleatoric variance in squared raw units.
     pub aleatoric: f64,
-    /// Observed values.
+    /// Number of observed values.
     pub n: usize,
 }
 
 impl Scores {
-    /// Adds NLLs with densities in units of `deviations`, one per output: −ln p(y/s) = −ln p(y) − ln s.
+    /// Adds NLLs with densities in units of `std_devs`, one per output: −ln p(y/s) = −ln p(y) − ln s.
     pub fn in_units_of(mut self, std_devs: &[f32]) -> Self {
         let mut shift = 0.0;
         for (output, std_dev) in self.per_output.iter_mut().zip(std_devs) {
@@ -91,51 +93,51 @@ impl Scores {
     }
 }
 
-/// Scores forecasts against what was observed; missing targets do not count.
+/// Scores predictions against the observed targets; missing targets do not count.
 ///
 /// # Panics
-/// If forecasts and sequences do not belong together.
+/// If predictions and sequences do not match.
 pub fn scores(
     likelihood: Likelihood,
     names: &[String],
     sequences: &[Sequence],
-    forecasts: &[Forecast],
+    predictions: &[SequencePrediction],
 ) -> Scores {
-    let mut tallies = vec![Tally::default(); names.len()];
-    for_each_value(sequences, forecasts, |output, value| tallies[output].add(likelihood, &value));
+    let mut totals = vec![ScoreTotals::default(); names.len()];
+    for_each_value(sequences, predictions, |output, value| totals[output].add(likelihood, &value));
     let observed = |row: &&[f32]| row.iter().any(|value| !value.is_nan());
     let counted =
         |sequence: &Sequence| sequence.targets.iter().skip(sequence.burn_in).filter(observed).count();
     let steps = sequences.iter().map(counted).sum();
-    combine(likelihood, names, &tallies, steps)
+    combine(likelihood, names, &totals, steps)
 }
 
 /// Errors in predicted standard deviations, of every observed value.
 ///
 /// # Panics
-/// If forecasts and sequences do not belong together.
-pub fn standardised_residuals(sequences: &[Sequence], forecasts: &[Forecast]) -> Vec<f32> {
+/// If predictions and sequences do not match.
+pub fn standardised_residuals(sequences: &[Sequence], predictions: &[SequencePrediction]) -> Vec<f32> {
     let mut residuals = Vec::new();
-    for_each_value(sequences, forecasts, |_, value| residuals.push(value.z() as f32));
+    for_each_value(sequences, predictions, |_, value| residuals.push(value.z() as f32));
     residuals
 }
 
 /// Visits every observed target that counts with its prediction, output by output within each step.
 pub(super) fn for_each_value(
     sequences: &[Sequence],
-    forecasts: &[Forecast],
-    mut visit: impl FnMut(usize, Value),
+    predictions: &[SequencePrediction],
+    mut visit: impl FnMut(usize, ScoredValue),
 ) {
-    assert_eq!(sequences.len(), forecasts.len(), "one forecast per sequence");
-    for (sequence, forecast) in sequences.iter().zip(forecasts) {
+    assert_eq!(sequences.len(), predictions.len(), "one prediction per sequence");
+    for (sequence, prediction) in sequences.iter().zip(predictions) {
         for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.burn_in) {
             for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
                 let part = |rows: &Rows| f64::from(rows.row(step)[output]);
-                let value = Value {
+                let value = ScoredValue {
                     observed: f64::from(*value),
-                    mean: part(&forecast.mean),
-                    epistemic: part(&forecast.epistemic),
-                    aleatoric: part(&forecast.aleatoric),
+                    mean: part(&prediction.mean),
+                    epistemic: part(&prediction.epistemic),
+                    aleatoric: part(&prediction.aleatoric),
                 };
                 visit(output, value);
             }
@@ -143,12 +145,12 @@ pub(super) fn for_each_value(
     }
 }
 
-fn combine(likelihood: Likelihood, names: &[String], tallies: &[Tally], steps: usize) -> Scores {
+fn combine(likelihood: Likelihood, names: &[String], totals: &[ScoreTotals], steps: usize) -> Scores {
     let per_output: Vec<_> =
-        names.iter().zip(tallies).map(|(name, tally)| of_output(likelihood, name, tally)).collect();
-    let mut all = Tally::default();
-    tallies.iter().for_each(|tally| all.merge(tally));
-    // An output that never varies has no R²; it must not spoil the mean of the others.
+        names.iter().zip(totals).map(|(name, total)| of_output(likelihood, name, total)).collect();
+    let mut all = ScoreTotals::default();
+    totals.iter().for_each(|total| all.merge(total));
+    // A constant output has no R², and is left out of the mean.
     let explained: Vec<f64> = per_output.iter().map(|output| output.r2).filter(|r2| r2.is_finite()).collect();
     let per_step = |sum: f64| sum / steps.max(1) as f64;
     Scores {
@@ -168,20 +170,20 @@ fn combine(likelihood: Likelihood, names: &[String], tallies: &[Tally], steps: u
     }
 }
 
-fn of_output(likelihood: Likelihood, name: &str, tally: &Tally) -> OutputScores {
+fn of_output(likelihood: Likelihood, name: &str, total: &ScoreTotals) -> OutputScores {
     OutputScores {
         name: name.to_string(),
-        nll: tally.mean_nll(),
+        nll: total.mean_nll(),
         nll_standardised: None,
-        mse: tally.mse(),
-        r2: tally.r2(),
-        crps: tally.mean_crps(),
-        coverage: tally.coverage(likelihood),
-        width: tally.width(likelihood),
-        calibration: tally.calibration(likelihood),
-        epistemic: tally.mean_epistemic(),
-        aleatoric: tally.mean_aleatoric(),
-        n: tally.n,
+        mse: total.mse(),
+        r2: total.r2(),
+        crps: total.mean_crps(),
+        coverage: total.coverage(likelihood),
+        width: total.width(likelihood),
+        calibration: total.calibration(likelihood),
+        epistemic: total.mean_epistemic(),
+        aleatoric: total.mean_aleatoric(),
+        n: total.n,
     }
 }
 
@@ -193,28 +195,28 @@ mod tests {
         Rows { channels, values: values.to_vec() }
     }
 
-    fn two_outputs() -> (Vec<Sequence>, Vec<Forecast>) {
+    fn two_outputs() -> (Vec<Sequence>, Vec<SequencePrediction>) {
         let targets = rows(2, &[1.0, 10.0, 3.0, f32::NAN, f32::NAN, f32::NAN]);
         let sequence = Sequence::columns(rows(1, &[0.0; 3]), targets);
-        let forecast = Forecast {
+        let prediction = SequencePrediction {
             mean: rows(2, &[0.0, 12.0, 3.0, 0.0, 0.0, 0.0]),
             epistemic: rows(2, &[0.5, 3.0, 0.5, 1.0, 1.0, 1.0]),
             aleatoric: rows(2, &[0.5, 1.0, 0.5, 1.0, 1.0, 1.0]),
         };
-        (vec![sequence], vec![forecast])
+        (vec![sequence], vec![prediction])
     }
 
     fn found() -> Scores {
-        let (sequences, forecasts) = two_outputs();
-        scores(Likelihood::Gaussian, &["a".to_string(), "b".to_string()], &sequences, &forecasts)
+        let (sequences, predictions) = two_outputs();
+        scores(Likelihood::Gaussian, &["a".to_string(), "b".to_string()], &sequences, &predictions)
     }
 
     #[test]
     fn rows_that_lead_up_to_others_do_not_count() {
-        let (sequences, forecasts) = two_outputs();
+        let (sequences, predictions) = two_outputs();
         let sequences = [Sequence { burn_in: 1, ..sequences[0].clone() }];
         let names = ["a".to_string(), "b".to_string()];
-        let found = scores(Likelihood::Gaussian, &names, &sequences, &forecasts);
+        let found = scores(Likelihood::Gaussian, &names, &sequences, &predictions);
         assert_eq!((found.n, found.sse_per_step, found.per_output[1].n), (1, 0.0, 0));
     }
 
@@ -250,7 +252,8 @@ mod tests {
 
     #[test]
     fn intervals_hold_what_lies_inside_them() {
-        // z = 1 lies outside the 50 % interval (0.674) and inside the 90 % one (1.645); z = 0 lies inside both.
+        // z = 1 lies outside the 50 % interval (0.674) and inside the 90 % one (1.645); z = 0 lies inside
+        // both.
         let found = found();
         assert!((found.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(found.coverage["90"], 1.0);
@@ -261,16 +264,17 @@ mod tests {
 
     #[test]
     fn residuals_are_in_deviations_and_pass_over_missing_targets() {
-        let (sequences, forecasts) = two_outputs();
-        assert_eq!(standardised_residuals(&sequences, &forecasts), [1.0, -1.0, 0.0]);
+        let (sequences, predictions) = two_outputs();
+        assert_eq!(standardised_residuals(&sequences, &predictions), [1.0, -1.0, 0.0]);
     }
 
     #[test]
     fn binary_outputs_have_cross_entropy_and_no_intervals() {
         let sequence = Sequence::columns(rows(1, &[0.0; 2]), rows(1, &[1.0, 0.0]));
         let zeros = rows(1, &[0.0; 2]);
-        let forecast = Forecast { mean: rows(1, &[0.8, 0.4]), epistemic: zeros.clone(), aleatoric: zeros };
-        let found = scores(Likelihood::Bernoulli, &["a".to_string()], &[sequence], &[forecast]);
+        let prediction =
+            SequencePrediction { mean: rows(1, &[0.8, 0.4]), epistemic: zeros.clone(), aleatoric: zeros };
+        let found = scores(Likelihood::Bernoulli, &["a".to_string()], &[sequence], &[prediction]);
         let expected = -(0.8_f32 as f64).ln() - (1.0 - 0.4_f32 as f64).ln();
         assert!((found.nll - expected / 2.0).abs() < 1e-12);
         assert!((found.crps - 0.5 * (0.04 + 0.16)).abs() < 1e-7);

@@ -1,55 +1,55 @@
-//! How much noise is left: the ratio of signal to noise of an estimate whose truth is known.
+//! Signal-to-noise ratio of an estimate whose clean signal is known.
 
 use serde::Serialize;
 
 use crate::data::Rows;
 
-/// Signal to noise of an estimate.
+/// Signal-to-noise ratio of an estimate.
 ///
-/// Of a channel, 10 log₁₀ Σ_t (x_t − x̄)² / Σ_t (x̂_t − x_t)² in decibels, with the truth x, its mean x̄ over the same rows (an
-/// offset is no signal) and the estimate x̂. A value counts if both its truth and its noisy self were observed, so that all
-/// estimates of the same rows are judged by the same values.
+/// Of a channel: 10 log₁₀ Σ_t (x_t − x̄)² / Σ_t (x̂_t − x_t)² in decibels, with the clean signal x, its mean
+/// x̄ over the same rows (an offset is no signal) and the estimate x̂. A value counts if both its clean and
+/// its noisy version were observed, so that all estimates of the same rows are scored on the same values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SignalToNoise {
     /// Mean over the channels, in decibels.
     pub snr_db: f64,
-    /// Root of the mean squared error over all values, in raw units.
+    /// Root mean squared error over all values, in raw units.
     pub rmse: f64,
-    /// Values that count.
+    /// Number of values.
     pub n: usize,
-    /// Every channel with a signal; one that is constant has none.
+    /// Every channel with a signal, which a constant channel does not have.
     pub per_channel: Vec<ChannelSnr>,
 }
 
-/// Signal to noise of one channel.
+/// Signal-to-noise ratio of one channel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelSnr {
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
-    /// Decibels.
+    /// In decibels.
     pub snr_db: f64,
-    /// Root of the mean squared error, in raw units.
+    /// Root mean squared error, in raw units.
     pub rmse: f64,
-    /// Values that count.
+    /// Number of values.
     pub n: usize,
 }
 
-/// One sequence, three times.
+/// One sequence: clean, noisy and denoised.
 #[derive(Clone, Copy, Debug)]
-pub struct Compared<'a> {
-    /// What was there.
+pub struct DenoisedSequence<'a> {
+    /// The clean signal.
     pub truth: &'a Rows,
-    /// What was observed of it.
+    /// The noisy signal.
     pub noisy: &'a Rows,
-    /// What is judged.
+    /// The estimate to score.
     pub estimate: &'a Rows,
 }
 
-/// Judges estimates of sequences; nothing if no channel has a signal.
-pub fn signal_to_noise(names: &[String], sequences: &[Compared<'_>]) -> Option<SignalToNoise> {
+/// Scores estimates of sequences; nothing if no channel has a signal.
+pub fn signal_to_noise(names: &[String], sequences: &[DenoisedSequence<'_>]) -> Option<SignalToNoise> {
     let sums: Vec<Sums> = (0..names.len()).map(|channel| Sums::of(channel, sequences)).collect();
-    let judged = names.iter().zip(&sums).filter(|(_, sums)| sums.signal > 0.0);
-    let per_channel: Vec<ChannelSnr> = judged
+    let scored = names.iter().zip(&sums).filter(|(_, sums)| sums.signal > 0.0);
+    let per_channel: Vec<ChannelSnr> = scored
         .map(|(name, sums)| ChannelSnr {
             name: name.clone(),
             snr_db: 10.0 * (sums.signal / sums.noise).log10(),
@@ -75,10 +75,10 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(channel: usize, sequences: &[Compared<'_>]) -> Self {
+    fn of(channel: usize, sequences: &[DenoisedSequence<'_>]) -> Self {
         let values = || {
-            let of_sequence = |sequence: &Compared<'_>| {
-                let Compared { truth, noisy, estimate } = *sequence;
+            let of_sequence = |sequence: &DenoisedSequence<'_>| {
+                let DenoisedSequence { truth, noisy, estimate } = *sequence;
                 let rows = truth.iter().zip(noisy.iter()).zip(estimate.iter());
                 let observed = rows.filter(move |((t, n), _)| !t[channel].is_nan() && !n[channel].is_nan());
                 observed
@@ -112,10 +112,10 @@ mod tests {
         let noisy = rows(&[10.2, 5.0, 11.8, 5.0, f32::NAN, 5.0]);
         let estimate = rows(&[10.1, 5.0, 11.9, 5.0, 0.0, 5.0]);
         let names = ["a".to_string(), "still".to_string()];
-        let judge = |estimate: &Rows| {
-            signal_to_noise(&names, &[Compared { truth: &truth, noisy: &noisy, estimate }]).unwrap()
+        let score = |estimate: &Rows| {
+            signal_to_noise(&names, &[DenoisedSequence { truth: &truth, noisy: &noisy, estimate }]).unwrap()
         };
-        let (before, after) = (judge(&noisy), judge(&estimate));
+        let (before, after) = (score(&noisy), score(&estimate));
         assert_eq!(before.per_channel.len(), 1, "a constant channel has no signal");
         assert_eq!((after.per_channel[0].n, after.n), (2, 5));
         assert!((before.snr_db - 10.0 * (2.0_f64 / 0.08).log10()).abs() < 1e-4);
@@ -123,7 +123,8 @@ mod tests {
         assert!((after.per_channel[0].rmse - 0.1).abs() < 1e-6);
         let still = rows(&[1.0; 4]);
         assert!(
-            signal_to_noise(&names, &[Compared { truth: &still, noisy: &still, estimate: &still }]).is_none()
+            signal_to_noise(&names, &[DenoisedSequence { truth: &still, noisy: &still, estimate: &still }])
+                .is_none()
         );
     }
 }

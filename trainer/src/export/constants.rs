@@ -1,13 +1,13 @@
-//! The constants that firmware needs, as a Rust file beside the checkpoint.
+//! The constants that firmware needs, as a Rust file next to the checkpoint.
 
 use std::fmt::Write;
 
 use quaver::{LatentModel, Model};
 
-/// A Rust module that embeds the checkpoint `file` of a predictor and names its sizes.
+/// A Rust module that embeds the checkpoint `file` of a predictor and declares its sizes.
 pub fn rust_constants(file: &str, model: &Model<'_>) -> String {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
-    let mut text = Module::new(file, checkpoint.crc());
+    let mut text = RustModule::new(file, checkpoint.crc());
     text.words("ARENA_WORDS", "Words of RAM for one stream", spec.arena_words());
     text.words("SAVED_WORDS", "Words of a saved stream", spec.saved_words());
     text.names("INPUTS", "Channels of an input row.", checkpoint.input_names().collect());
@@ -17,29 +17,29 @@ pub fn rust_constants(file: &str, model: &Model<'_>) -> String {
 
 /// The same for a latent model, whose rows have the same channels on both sides.
 pub fn latent_constants(file: &str, model: &LatentModel<'_>) -> String {
-    let mut text = Module::new(file, model.crc());
+    let mut text = RustModule::new(file, model.crc());
     text.words("ARENA_WORDS", "Words of RAM for one stream", model.arena_words());
     text.words("SAVED_WORDS", "Words of a saved stream", model.saved_words());
-    text.words("FUTURE_WORDS", "Words of RAM for each future of a fan", model.future_words());
+    text.words("FUTURE_WORDS", "Words of RAM for each rollout", model.future_words());
     let names = model.recognition().checkpoint().input_names().collect();
     text.names("CHANNELS", "Channels of a row.", names);
     text.finish()
 }
 
-/// A module being written.
-struct Module {
+/// A Rust module under construction.
+struct RustModule {
     text: String,
     crc: u32,
 }
 
-impl Module {
+impl RustModule {
     fn new(file: &str, crc: u32) -> Self {
         let text = format!(
             "// Written by `quaver export`. Use it with `mod model;` and `quaver::Arena<{{ model::ARENA_WORDS }}>`.\n\n\
              /// The checkpoint, aligned in flash.\n\
              pub static MODEL: &[u8] = quaver::include_checkpoint!({file:?});\n"
         );
-        Module { text, crc }
+        RustModule { text, crc }
     }
 
     fn item(&mut self, comment: &str, item: &str) {

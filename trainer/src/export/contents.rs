@@ -1,17 +1,17 @@
-//! Trained parameters in the form of a checkpoint.
+//! Trained parameters as the contents of a checkpoint.
 
 use burn::tensor::Device;
 use quaver::checkpoint::{Affine, Contents, ModelSpec, Scaler, WeightFormat};
 
 use crate::data::Scaling;
 use crate::nn::Parameters;
-use crate::nn::tensors::{self, ParameterTensors, to_vec};
+use crate::nn::tensors::{AffineTensors, ParameterTensors, to_vec};
 
-/// Everything a checkpoint of this net holds. Noise on weights is folded into their moments; keep probabilities and
-/// variance scales are those that were learned.
+/// The contents of a checkpoint. Noise on weights is included in their moments; keep probabilities and
+/// variance scales are the learned ones.
 ///
 /// # Panics
-/// If the parameters are not those of such a net.
+/// If the parameters are not those of such a network.
 pub fn contents(
     spec: &ModelSpec,
     format: WeightFormat,
@@ -37,7 +37,7 @@ pub fn contents(
 }
 
 /// The moments of one map's weights and biases.
-fn affine(affine: tensors::Affine) -> Affine {
+fn affine(affine: AffineTensors) -> Affine {
     let bias = to_vec(affine.bias);
     let weight_var = affine.weight_var.map_or_else(Vec::new, to_vec);
     let deterministic = if weight_var.is_empty() { 0 } else { bias.len() };

@@ -1,28 +1,32 @@
-//! How data use a net's weights: what the bytes that stand for them are chosen by.
+//! Gram matrices of the inputs of every affine map on training data, which guide the rounding of its weights.
 
 use anyhow::{Result, anyhow};
 use quaver::Model;
 use quaver::checkpoint::{
-    Affine, Contents, GramMatrices, LayerSpec, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
+    Affine, Contents, LayerSpec, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
 };
+use quaver::export::GramMatrices;
+use quaver::noise::NoiseCoefficients;
 
 use super::contents;
 use crate::data::{Scaler, Sequence};
 use crate::fit::RunState;
+use crate::nn::parameters::{AffineShape, maps};
 
-/// Steps that are looked at, at most: spread over all data.
+/// Maximum number of steps, spread over all data.
 const STEPS: usize = 2000;
-/// A variance below this need not be right to a few per cent, where no noise was learned that drowns it.
+/// A variance below this need not be accurate to a few per cent, where no learned noise dominates it.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// Mean and variance of a column, noise included.
-type Column = (f64, f64);
+/// Mean and variance of a column, including noise.
+type ColumnMoments = (f64, f64);
 
-/// Runs the net in f32 over `sequences` and adds up what each of its maps is fed: the layers', then the output's.
+/// Runs the network in f32 over `sequences` and accumulates the Gram matrices of the inputs of each affine
+/// map: the layers', then the output's.
 ///
 /// # Errors
-/// When the net cannot be stored at all.
-pub fn usage(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrices>> {
+/// When the network cannot be stored.
+pub fn gram_matrices(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrices>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
     let contents = contents(spec, WeightFormat::F32, parameters, scaling, input_names, target_names);
     let bytes = write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))?;
@@ -31,7 +35,7 @@ pub fn usage(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrice
     let mut stream = model.start_in(&mut words)?;
     let mut before = vec![0.0; model.spec().saved_words()];
     let mut after = before.clone();
-    let mut tallies = tallies(&contents);
+    let mut accumulators = accumulators(&contents);
     let every = sequences.iter().map(Sequence::len).sum::<usize>().div_ceil(STEPS);
     let mut step = 0;
     for sequence in sequences {
@@ -42,38 +46,48 @@ pub fn usage(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrice
             model.step(&mut stream, row);
             model.save(&stream, &mut after)?;
             step += 1;
-            // What stands in for a gap is the runtime's affair; there are rows without one.
+            // Imputation of missing values is up to the runtime, so rows with missing values are skipped.
             if step % every == 0 && row.iter().all(|value| value.is_finite()) {
-                tally(&mut tallies, &contents, standardised(&scaling.inputs, row), [&before, &after]);
+                accumulate(
+                    &mut accumulators,
+                    &contents,
+                    standardised(&scaling.inputs, row),
+                    [&before, &after],
+                );
             }
         }
     }
-    Ok(tallies.into_iter().map(|tally| tally.usage).collect())
+    Ok(accumulators.into_iter().map(|accumulate| accumulate.gram_matrices).collect())
 }
 
-fn standardised(scaler: &Scaler, row: &[f32]) -> Vec<Column> {
+fn standardised(scaler: &Scaler, row: &[f32]) -> Vec<ColumnMoments> {
     row.iter().enumerate().map(|(channel, value)| (scaler.standardise(channel, *value).into(), 0.0)).collect()
 }
 
-/// Enters one step, from the saved states before and after it.
-fn tally(tallies: &mut [Tally], contents: &Contents, input: Vec<Column>, states: [&[f32]; 2]) {
+/// Adds one step, from the saved states before and after it.
+fn accumulate(
+    accumulators: &mut [GramAccumulator],
+    contents: &Contents,
+    input: Vec<ColumnMoments>,
+    states: [&[f32]; 2],
+) {
     let [before, after] = states.map(|state| units(&contents.spec.layers, state));
     let mut below = input;
     for (index, layer) in contents.spec.layers.iter().enumerate() {
         let fed = below.iter().map(|column| noisy(layer.input_noise, *column));
         let own = before[index].iter().filter(|_| layer.cell.is_recurrent());
         let own = own.map(|column| noisy(layer.recurrent_noise, *column));
-        tallies[index].add(&fed.chain(own).collect::<Vec<_>>());
+        accumulators[index].add(&fed.chain(own).collect::<Vec<_>>());
         below = after[index].clone();
     }
     let output = &contents.spec.output;
     let noise = if output.mode == OutputMode::MeanOnly { UnitNoise::None } else { output.noise };
-    let fed: Vec<Column> = below.iter().map(|column| noisy(noise, *column)).collect();
-    tallies[contents.spec.layers.len()].add(&fed);
+    let fed: Vec<ColumnMoments> = below.iter().map(|column| noisy(noise, *column)).collect();
+    accumulators[contents.spec.layers.len()].add(&fed);
 }
 
-/// The units h of each layer in a saved state: means, then variances, then what the cell remembers beside them.
-fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<Column>> {
+/// The states h of each layer in a saved stream: means, then variances, then further state of the cell.
+fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<ColumnMoments>> {
     let mut rest = saved;
     let mut layer_units = |layer: &LayerSpec| {
         let units = usize::from(layer.units);
@@ -85,56 +99,51 @@ fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<Column>> {
     layers.iter().map(&mut layer_units).collect()
 }
 
-/// Noise on a unit (Bayer 2015, thesis, 2.3.4 and 2.5).
-fn noisy(noise: UnitNoise, (mean, var): Column) -> Column {
-    match noise {
-        UnitNoise::None => (mean, var),
-        UnitNoise::Dropout { keep } => {
-            let keep = f64::from(keep);
-            (keep * mean, keep * (1.0 - keep) * mean * mean + keep * var)
-        }
-        UnitNoise::Multiplicative { var: factor } => (mean, var + f64::from(factor) * (mean * mean + var)),
-        UnitNoise::Additive { var: summand } => (mean, var + f64::from(summand)),
-    }
+/// Moments of a column after unit noise.
+fn noisy(noise: UnitNoise, (mean, var): ColumnMoments) -> ColumnMoments {
+    NoiseCoefficients::new(noise).apply(mean, var)
 }
 
-/// The usage of one map as it grows.
-struct Tally {
-    usage: GramMatrices,
+/// The Gram matrices of one affine map under accumulation.
+struct GramAccumulator {
+    gram_matrices: GramMatrices,
     /// Mean over the rows of each column's squared weight.
     squares: Vec<f64>,
-    /// Variance that comes on top of the rows', or that nobody would miss.
+    /// Variance that adds to that of the rows, or below which accuracy does not matter.
     floor: f64,
 }
 
-fn tallies(contents: &Contents) -> Vec<Tally> {
+fn accumulators(contents: &Contents) -> Vec<GramAccumulator> {
     let noise = &contents.noise_var;
     let learned = noise.iter().map(|var| f64::from(*var)).sum::<f64>() / noise.len().max(1) as f64;
     let gaussian = contents.spec.likelihood == Likelihood::Gaussian;
-    let output = Tally::new(&contents.output, if gaussian { learned } else { NEGLIGIBLE });
-    contents.layers.iter().map(|layer| Tally::new(layer, NEGLIGIBLE)).chain([output]).collect()
+    let layers = contents.layers.iter().map(|layer| (layer, NEGLIGIBLE));
+    let affines = layers.chain([(&contents.output, if gaussian { learned } else { NEGLIGIBLE })]);
+    maps(&contents.spec)
+        .zip(affines)
+        .map(|(map, (affine, floor))| GramAccumulator::new(&map, affine, floor))
+        .collect()
 }
 
-impl Tally {
-    fn new(affine: &Affine, floor: f64) -> Self {
-        let rows = affine.bias.len();
-        let cols = affine.weight.len() / rows;
+impl GramAccumulator {
+    fn new(map: &AffineShape, affine: &Affine, floor: f64) -> Self {
+        let (rows, cols) = (map.rows, map.columns);
         let mut squares = vec![0.0; cols];
         for row in affine.weight.chunks(cols) {
             squares.iter_mut().zip(row).for_each(|(sum, w)| *sum += f64::from(w * w) / rows as f64);
         }
         let matrix = || vec![0.0; cols * cols];
-        Tally { usage: GramMatrices { means: matrix(), vars: matrix() }, squares, floor }
+        GramAccumulator { gram_matrices: GramMatrices { means: matrix(), vars: matrix() }, squares, floor }
     }
 
-    /// Enters what the columns held at one step. Variances count in proportion to their sum: they range over orders of magnitude, and
-    /// the likelihood sees their logarithm.
-    fn add(&mut self, columns: &[Column]) {
+    /// Adds the inputs of one step. Variances are weighted by the inverse of their sum: they range over
+    /// orders of magnitude, and the likelihood depends on their logarithm.
+    fn add(&mut self, columns: &[ColumnMoments]) {
         let rows_var: f64 = self.squares.iter().zip(columns).map(|(square, (_, var))| square * var).sum();
         let weight = 1.0 / (rows_var + self.floor).powi(2);
         let (means, vars): (Vec<f64>, Vec<f64>) = columns.iter().copied().unzip();
-        add_outer(&mut self.usage.means, &means, 1.0);
-        add_outer(&mut self.usage.vars, &vars, weight);
+        add_outer(&mut self.gram_matrices.means, &means, 1.0);
+        add_outer(&mut self.gram_matrices.vars, &vars, weight);
     }
 }
 
@@ -151,36 +160,36 @@ mod tests {
     use quaver::checkpoint::CellKind;
 
     use super::*;
-    use crate::config::{Init, Training};
+    use crate::config::{InitConfig, TrainingConfig};
     use crate::data::{Rows, Scaling};
     use crate::nn::test_spec;
 
     #[test]
     fn maps_are_fed_inputs_and_the_units_before_them() {
         let spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
-        let parameters = Init::default().draw(&spec, 1);
+        let parameters = InitConfig::default().parameters(&spec, 1);
         let scaling = Scaling {
             inputs: Scaler { mean: vec![1.0, 0.0], std_dev: vec![2.0, 1.0] },
             targets: Scaler::identity(1),
         };
         let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
-        let state = RunState::first(spec, parameters, &Training::default(), scaling, names);
+        let state = RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names);
         let sequence = |rows: &[f32]| {
             let rows = Rows { channels: 2, values: rows.to_vec() };
             let targets = Rows { channels: 1, values: vec![0.0; rows.len()] };
             Sequence::columns(rows, targets)
         };
-        let one = usage(&state, &[sequence(&[5.0, -3.0])]).unwrap();
+        let one = gram_matrices(&state, &[sequence(&[5.0, -3.0])]).unwrap();
         // (5 − 1)/2 = 2; the units have not seen anything yet.
         assert_eq!(one[0].means[..3], [4.0, -6.0, 0.0]);
         assert!(one[0].means[2..5].iter().all(|product| *product == 0.0));
         // The output reads the units after the step.
         assert!(one[1].means[0] > 0.0);
-        let two = usage(&state, &[sequence(&[5.0, -3.0, 1.0, 0.0])]).unwrap();
+        let two = gram_matrices(&state, &[sequence(&[5.0, -3.0, 1.0, 0.0])]).unwrap();
         let remembered = one[1].means[0] - two[0].means[2 * 5 + 2];
         assert!(remembered.abs() < 1e-12, "h before a step is h after the last: {remembered}");
         // A row with a gap is passed over.
-        let gap = usage(&state, &[sequence(&[f32::NAN, 1.0])]).unwrap();
-        assert!(gap.iter().all(|usage| usage.means.iter().all(|product| *product == 0.0)));
+        let gap = gram_matrices(&state, &[sequence(&[f32::NAN, 1.0])]).unwrap();
+        assert!(gap.iter().all(|gram_matrices| gram_matrices.means.iter().all(|product| *product == 0.0)));
     }
 }

@@ -12,19 +12,21 @@ import json, os
 
 CORES = ["M0", "M3", "M4F", "M33"]
 LAYOUTS = ["small", "fast", "mean"]
+GATES = {"elman": 1, "lstm": 4, "gru": 3}
 
 
 def parts(case):
-    inputs, hidden, lstm = case["inputs"], case["hidden"], case["cell"] == "lstm"
+    inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
     up = lambda value, multiple: -(-value // multiple) * multiple
     outputs = inputs if case.get("target") == "next" else 1
-    maps = [((4 if lstm else 1) * hidden, up(inputs, 2) + hidden), (outputs, hidden)]
+    maps = [(GATES[cell] * hidden, up(inputs, 2) + hidden), (outputs, hidden)]
     # Units are filled in twice: for their own layer, and for the map above.
     rows = [up(r, 4) // 4 for r, _ in maps]
     cols = [up(c, 8) for _, c in maps]
     blocks = sum(r * c // 8 for r, c in zip(rows, cols))
     scored = outputs if case.get("target") == "next" else 0
-    return [1, blocks, sum(rows), hidden if lstm else 0, inputs, 2 * hidden, scored]
+    units = lambda kind: hidden if cell == kind else 0
+    return [1, blocks, sum(rows), units("lstm"), inputs, 2 * hidden, scored, units("gru")]
 
 
 def fit(cases):
@@ -43,10 +45,10 @@ def fit(cases):
 
 
 folder = os.path.dirname(os.path.abspath(__file__))
-counted = [case for case in json.load(open(os.path.join(folder, "instructions.json"))) if case.get("instructions") and not case.get("held_out") and case["cell"] in ("lstm", "elman")]
+counted = [case for case in json.load(open(os.path.join(folder, "instructions.json"))) if case.get("instructions") and not case.get("held_out") and case["cell"] in GATES]
 print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
-print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM cells, inputs, units filled in, channels scored.")
-print("pub(super) const PARTS: usize = 7;\n")
+print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in, channels scored, GRU units.")
+print("pub(super) const PARTS: usize = 8;\n")
 print("/// Instructions per part, by core and layout.\n#[rustfmt::skip]")
 entries = []
 for core in CORES:

@@ -1,7 +1,7 @@
-//! How many instructions a step takes on a microcontroller, predicted from the architecture.
+//! Predicted instructions per step on a microcontroller, from the architecture.
 //!
 //! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
-//! four rows by eight columns, groups of four rows, LSTM cells, inputs, units to fill in, channels to score. The weight of each part is
+//! four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units. The weight of each part is
 //! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
 //! together.
 
@@ -13,22 +13,22 @@ use super::instruction_weights::{PARTS, WEIGHTS};
 
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Instructions {
+pub struct InstructionCount {
     /// The core.
     pub core: &'static str,
     /// Instructions per step.
     pub instructions: u64,
 }
 
-/// Predictions for Cortex-M0, M3, M4F and M33; none for plain layouts, whose cost on cores without a floating-point unit
-/// depends on the data.
-pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
+/// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
+/// floating-point unit depends on the data.
+pub fn instructions(spec: &ModelSpec) -> Vec<InstructionCount> {
     let parts = parts(spec);
     let predict =
         |weights: &[f64; PARTS]| weights.iter().zip(parts).map(|(weight, part)| weight * part).sum::<f64>();
     let of_layout = WEIGHTS.iter().filter(|(_, layout, _)| *layout == spec.layout);
     of_layout
-        .map(|(core, _, weights)| Instructions {
+        .map(|(core, _, weights)| InstructionCount {
             core,
             instructions: predict(weights).max(0.0).round() as u64,
         })
@@ -37,8 +37,8 @@ pub fn instructions(spec: &ModelSpec) -> Vec<Instructions> {
 
 /// How often the generative network runs in one step of a latent model.
 ///
-/// A denoiser asks it twice, before and after it sees the row; a sampler brings it forward once and looks one step ahead. With
-/// draws, every look is as many.
+/// A denoiser runs it twice, before and after it reads the row; a sampler advances it once and looks one step
+/// ahead. With draws, every look ahead is one pass per draw.
 pub fn generative_passes(spec: &LatentSpec) -> u64 {
     let looks = match spec.forecast {
         Forecast::Moments | Forecast::PosteriorMean => 1,
@@ -50,21 +50,21 @@ pub fn generative_passes(spec: &LatentSpec) -> u64 {
     }
 }
 
-/// Predictions for one step of a latent model: the recognition network, and the generative network as often as it
-/// runs. None unless both networks are in quantized layouts.
-pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<Instructions> {
+/// Predictions for one step of a latent model: the recognition network once, and the generative network as
+/// often as it runs. None unless both networks have quantized layouts.
+pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     let passes = generative_passes(model.spec());
     let generative = instructions(model.generative().spec());
-    let both = |on: Instructions| {
+    let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
-        Some(Instructions { instructions: on.instructions + passes * other.instructions, ..on })
+        Some(InstructionCount { instructions: on.instructions + passes * other.instructions, ..on })
     };
     instructions(model.recognition().spec()).into_iter().filter_map(both).collect()
 }
 
-/// How often a step does each thing that has a cost.
+/// The number of each part of a step.
 fn parts(spec: &ModelSpec) -> [f64; PARTS] {
-    let (mut blocks, mut groups, mut cells, mut filled) = (0, 0, 0, 0);
+    let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = (0, 0, 0, 0, 0);
     let mut map = |rows: usize, cols: usize| {
         let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(8));
         (blocks, groups) = (blocks + rows * cols / 8, groups + rows);
@@ -74,14 +74,18 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
         let units = usize::from(layer.units);
         let state = if layer.cell.is_recurrent() { units } else { 0 };
         map(layer.cell.gates() * units, inputs.next_multiple_of(2) + state);
-        cells += if layer.cell == CellKind::Lstm { units } else { 0 };
+        match layer.cell {
+            CellKind::Elman(_) | CellKind::Dense(_) => {}
+            CellKind::Lstm => lstm_units += units,
+            CellKind::Gru => gru_units += units,
+        }
         // For their own layer, and for the map above.
         filled += state + units;
         inputs = units;
     }
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
     let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
-    [1, blocks, groups, cells, spec.inputs.into(), filled, scored].map(|count| count as f64)
+    [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units].map(|count| count as f64)
 }
 
 #[cfg(test)]
@@ -99,7 +103,12 @@ mod tests {
     fn spec(case: &Value) -> ModelSpec {
         let number = |name: &str| case[name].as_u64().expect("a number") as u16;
         let layer = LayerSpec {
-            cell: if case["cell"] == "lstm" { CellKind::Lstm } else { CellKind::Elman(Activation::Tanh) },
+            cell: match case["cell"].as_str() {
+                Some("lstm") => CellKind::Lstm,
+                Some("gru") => CellKind::Gru,
+                Some("elman") => CellKind::Elman(Activation::Tanh),
+                other => panic!("{other:?} is a new cell: say here which kind it is"),
+            },
             units: number("hidden"),
             input_noise: UnitNoise::None,
             recurrent_noise: UnitNoise::None,

@@ -1,4 +1,4 @@
-//! A trained latent model in the form of a checkpoint, and what that costs.
+//! A trained latent model as a checkpoint, and the cost of quantization.
 
 use anyhow::{Result, anyhow, bail};
 use quaver::checkpoint::{self, Contents, Forecast, LatentSpec, Layout, WeightFormat, write_latent};
@@ -6,19 +6,21 @@ use serde::Serialize;
 
 use super::contents::contents;
 use super::cost::compare;
+use crate::config::LatentFamily;
 use crate::data::{Scaler, Scaling, Sequence};
-use crate::evaluate::latent_from_runtime;
+use crate::evaluate::predict_latent_by_runtime;
 use crate::fit::RunState;
-use crate::latent::{Family, LatentNets, Prior};
+use crate::latent::LatentNets;
+use quaver::checkpoint::Prior;
 
-/// How both networks are stored, and how the latent variables go into the second.
+/// How both networks are stored, and how latent variables are fed to the generative network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LatentStorage {
-    /// Of weights.
+pub struct LatentStorageOptions {
+    /// Format of the weights.
     pub format: WeightFormat,
-    /// Of weights.
+    /// Layout of the weights.
     pub layout: Layout,
-    /// Of latent variables.
+    /// How latent variables are fed.
     pub forecast: Forecast,
 }
 
@@ -26,18 +28,18 @@ pub struct LatentStorage {
 ///
 /// # Errors
 /// If the runtime cannot run it row by row, or cannot store it in this way.
-pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorage) -> Result<Vec<u8>> {
+pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorageOptions) -> Result<Vec<u8>> {
     let nets = &state.spec;
     let family = match nets.family {
-        Family::Storn if nets.is_causal() => checkpoint::Family::Storn,
-        Family::Vosp => checkpoint::Family::Vosp,
-        Family::Storn => bail!(
-            "the recognition net of this STORN reads the whole sequence, and a device has only seen its beginning; train one \
-             with latent.direction = \"causal\" to export it"
+        LatentFamily::Storn if nets.is_causal() => checkpoint::Family::Storn,
+        LatentFamily::Vosp => checkpoint::Family::Vosp,
+        LatentFamily::Storn => bail!(
+            "the recognition network of this STORN reads the whole sequence, which a device has not got; train one with \
+             latent.direction = \"causal\" to export it"
         ),
-        Family::Vrae => bail!(
-            "a VRAE reads the whole sequence, and a device has only seen its beginning; export a STORN or a VOSP"
-        ),
+        LatentFamily::Vrae => {
+            bail!("a VRAE reads the whole sequence, which a device has not got; export a STORN or a VOSP")
+        }
     };
     let prior = match nets.prior {
         Prior::White => checkpoint::Prior::White,
@@ -50,17 +52,17 @@ pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorage) -> Re
         .map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
-fn both_contents(state: &RunState<LatentNets>, storage: LatentStorage) -> [Contents; 2] {
+fn both_contents(state: &RunState<LatentNets>, storage: LatentStorageOptions) -> [Contents; 2] {
     let LatentNets { recognition, generative, family, .. } = &state.spec;
     let latents = numbered("z", state.spec.latents());
     let past = match family {
-        Family::Storn | Family::Vrae => state.input_names.clone(),
-        Family::Vosp => numbered("h", usize::from(generative.spec.inputs) - latents.len()),
+        LatentFamily::Storn | LatentFamily::Vrae => state.input_names.clone(),
+        LatentFamily::Vosp => numbered("h", usize::from(generative.spec.inputs) - latents.len()),
     };
     let read = [past, latents.clone()].concat();
     // Latent variables and units have no units of measure.
     let mut scaler = Scaler::identity(read.len());
-    if *family == Family::Storn {
+    if *family == LatentFamily::Storn {
         let Scaler { mean, std_dev } = &state.scaling.inputs;
         scaler.mean[..mean.len()].copy_from_slice(mean);
         scaler.std_dev[..std_dev.len()].copy_from_slice(std_dev);
@@ -68,7 +70,7 @@ fn both_contents(state: &RunState<LatentNets>, storage: LatentStorage) -> [Conte
     let of_recognition =
         Scaling { inputs: state.scaling.inputs.clone(), targets: Scaler::identity(latents.len()) };
     let of_generating = Scaling { inputs: scaler, targets: state.scaling.targets.clone() };
-    let parameters = |prefix: &str, net: &crate::latent::Net| state.parameters.part(prefix, net.method);
+    let parameters = |prefix: &str, net: &crate::latent::LatentNet| state.parameters.part(prefix, net.method);
     let stored = |contents: Contents| {
         let mut contents = contents;
         contents.spec.layout = storage.layout;
@@ -99,21 +101,21 @@ fn numbered(name: &str, count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("{name}{number}")).collect()
 }
 
-/// A checkpoint against the same model in full precision, on the same sequences, both through the runtime.
+/// A checkpoint compared with the same model in f32, on the same sequences, both by the runtime.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatentCost {
-    /// How unlikely rows were before they were seen, or clean rows once their noisy selves were, in nats per step with densities in
-    /// raw units: the checkpoint.
+    /// Negative log-likelihood of the checkpoint: of rows before they are observed, or of clean rows given
+    /// their noisy versions; nats per step with densities in raw units.
     pub nll: f64,
-    /// How many nats per step the checkpoint loses.
+    /// Increase of the NLL in nats per step.
     pub nll_increase: f64,
-    /// Mean ratio of predicted variances, checkpoint over full precision.
+    /// Mean ratio of predicted variances, checkpoint to f32.
     pub variance_ratio: f64,
     /// Root mean square of the difference of the means, in predicted standard deviations.
     pub mean_shift: f64,
 }
 
-/// Measures a checkpoint against its full-precision twin.
+/// Compares a checkpoint with the same model in f32.
 ///
 /// # Errors
 /// If either is not a checkpoint of a latent model.
@@ -122,9 +124,9 @@ pub fn latent_cost(
     f32_bytes: &[u8],
     exported_bytes: &[u8],
 ) -> Result<LatentCost, quaver::Error> {
-    let full = latent_from_runtime(f32_bytes, sequences)?;
-    let exported = latent_from_runtime(exported_bytes, sequences)?;
-    let (variance_ratio, mean_shift) = compare(full.said(), exported.said());
+    let full = predict_latent_by_runtime(f32_bytes, sequences)?;
+    let exported = predict_latent_by_runtime(exported_bytes, sequences)?;
+    let (variance_ratio, mean_shift) = compare(full.primary(), exported.primary());
     Ok(LatentCost { nll: exported.nll, nll_increase: exported.nll - full.nll, variance_ratio, mean_shift })
 }
 
@@ -132,15 +134,15 @@ pub fn latent_cost(
 mod tests {
     use super::*;
     use crate::data::{Rows, Scaler};
-    use crate::latent::{Feed, LatentModel};
-    use crate::nn::random::{Purpose, normals, stream};
+    use crate::latent::{LatentFeed, TrainedLatentModel};
+    use crate::random::{Purpose, normals, stream};
     use quaver::checkpoint::Target;
 
     fn state(lines: &str, sequences: &[Sequence]) -> RunState<LatentNets> {
         let text = format!("data = {{ train = \"none.csv\", targets = \"next\" }}\n{lines}");
         let config = crate::config::Config::parse("test.toml", &text, &[]).unwrap();
         let spec = LatentNets::new(&config, config.latent.as_ref().unwrap(), 2).unwrap();
-        let parameters = spec.draw(&config.init, 4);
+        let parameters = spec.init_parameters(&config.init, 4);
         let names = vec!["a".to_string(), "b".to_string()];
         RunState::first(spec, parameters, &config.training, Scaling::fit(sequences), [names.clone(), names])
     }
@@ -153,12 +155,12 @@ mod tests {
 
     const STORN: &str = "latent = { family = \"storn\", latents = 3 }\n[model]\ncell = \"lstm\"\nlayers = [5]\n\
         [noise]\nrecurrent_keep = 0.9\n[recognition]\ncell = \"tanh\"\nlayers = [4]\n";
-    const VOSP: &str = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\", variance = \"carried\" }\n\
+    const VOSP: &str = "latent = { family = \"vosp\", latents = 2, prior = \"wiener\", variance = \"propagated\" }\n\
         [model]\ncell = \"dense-tanh\"\nlayers = [5]\n[recognition]\ncell = \"lstm\"\nlayers = [4]\n\
         noise = { recurrent_keep = 0.9, output_keep = 0.8 }\n";
 
-    fn plain(forecast: Forecast) -> LatentStorage {
-        LatentStorage { format: WeightFormat::F32, layout: Layout::Float, forecast }
+    fn plain(forecast: Forecast) -> LatentStorageOptions {
+        LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast }
     }
 
     /// The runtime reads the same numbers and adds them in another order.
@@ -174,14 +176,14 @@ mod tests {
         let changes = STORN.replace("[noise]", "residual = true\n[noise]");
         let scattered =
             STORN.replace("[noise]", "residual = true\nlikelihood = \"heteroscedastic\"\n[noise]");
-        let ways = [(Forecast::Moments, Feed::Moments), (Forecast::PosteriorMean, Feed::Mean)];
+        let ways = [(Forecast::Moments, LatentFeed::Moments), (Forecast::PosteriorMean, LatentFeed::Mean)];
         for lines in [STORN, &changes, &scattered] {
             let state = state(lines, &sequences);
-            let model = LatentModel::new(&state);
+            let model = TrainedLatentModel::new(&state);
             for (forecast, feed) in ways {
                 let bytes = encode_latent(&state, plain(forecast)).unwrap();
-                let found = latent_from_runtime(&bytes, &sequences).unwrap();
-                for (found, expected) in found.said().iter().zip(model.predict(&sequences, feed, 1)) {
+                let found = predict_latent_by_runtime(&bytes, &sequences).unwrap();
+                for (found, expected) in found.primary().iter().zip(model.predict(&sequences, feed, 1)) {
                     assert_close(&found.mean, &expected.mean);
                     assert_close(&found.epistemic, &expected.epistemic);
                     assert_close(&found.aleatoric, &expected.aleatoric);
@@ -195,13 +197,13 @@ mod tests {
         let sequences = sequences();
         let state = state(VOSP, &sequences);
         let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
-        let found = latent_from_runtime(&bytes, &sequences).unwrap();
-        let expected = LatentModel::new(&state).reconstruct(&sequences, Feed::Moments);
-        for (found, expected) in found.said().iter().zip(&expected) {
+        let found = predict_latent_by_runtime(&bytes, &sequences).unwrap();
+        let expected = TrainedLatentModel::new(&state).reconstruct(&sequences, LatentFeed::Moments);
+        for (found, expected) in found.primary().iter().zip(&expected) {
             assert_close(&found.mean, &expected.mean);
             assert_close(&found.epistemic, &expected.epistemic);
         }
-        let predicted = LatentModel::new(&state).predict(&sequences, Feed::Moments, 1);
+        let predicted = TrainedLatentModel::new(&state).predict(&sequences, LatentFeed::Moments, 1);
         for (found, expected) in found.expected.iter().zip(&predicted) {
             assert_close(&found.mean, &expected.mean);
             assert_close(&found.aleatoric, &expected.aleatoric);
@@ -222,13 +224,16 @@ mod tests {
         };
         let explained: Vec<Sequence> = read.iter().map(clean).collect();
         let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
-        let found = latent_from_runtime(&bytes, &explained).unwrap();
-        let before = latent_from_runtime(&bytes, &read).unwrap();
-        assert_eq!(found.said(), before.said(), "only what is read makes a difference");
-        assert_eq!([found.of(Target::Columns), before.of(Target::Next)], [before.said(), &before.expected]);
-        let said = LatentModel::new(&state).reconstruct(&explained, Feed::Moments);
+        let found = predict_latent_by_runtime(&bytes, &explained).unwrap();
+        let before = predict_latent_by_runtime(&bytes, &read).unwrap();
+        assert_eq!(found.primary(), before.primary(), "only what is read makes a difference");
+        assert_eq!(
+            [found.for_target(Target::Columns), before.for_target(Target::Next)],
+            [before.primary(), &before.expected]
+        );
+        let primary = TrainedLatentModel::new(&state).reconstruct(&explained, LatentFeed::Moments);
         let gaussian = quaver::checkpoint::Likelihood::Gaussian;
-        let expected = crate::evaluate::scores(gaussian, &state.target_names, &explained, &said).nll;
+        let expected = crate::evaluate::scores(gaussian, &state.target_names, &explained, &primary).nll;
         assert!((found.nll - expected).abs() < 1e-4 * expected, "{} against {expected}", found.nll);
         assert_ne!(found.nll, before.nll);
     }
@@ -240,7 +245,7 @@ mod tests {
         let full = encode_latent(&state, plain(Forecast::Moments)).unwrap();
         let same = latent_cost(&sequences, &full, &full).unwrap();
         assert_eq!((same.nll_increase, same.variance_ratio, same.mean_shift), (0.0, 1.0, 0.0));
-        let int8 = LatentStorage { format: WeightFormat::Int8, ..plain(Forecast::Moments) };
+        let int8 = LatentStorageOptions { format: WeightFormat::Int8, ..plain(Forecast::Moments) };
         let bytes = encode_latent(&state, int8).unwrap();
         let cost = latent_cost(&sequences, &full, &bytes).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! From a trained net to a checkpoint, and what that costs.
+//! From a trained network to a checkpoint, and the cost of quantization.
 
 mod constants;
 mod contents;
@@ -12,10 +12,10 @@ mod variance_correction;
 
 pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
-pub use cost::{Cost, cost};
-pub use gram::usage;
-pub use instructions::{Instructions, generative_passes, instructions, latent_instructions};
-pub use latent::{LatentCost, LatentStorage, encode_latent, latent_cost};
-pub(crate) use storage::PRICE_OF_SPEED;
-pub use storage::{Storage, encode};
+pub use cost::{QuantizationCost, cost};
+pub use gram::gram_matrices;
+pub use instructions::{InstructionCount, generative_passes, instructions, latent_instructions};
+pub use latent::{LatentCost, LatentStorageOptions, encode_latent, latent_cost};
+pub(crate) use storage::MAX_FAST_NLL_INCREASE;
+pub use storage::{StorageOptions, encode};
 pub use variance_correction::variance_correction;

@@ -1,4 +1,4 @@
-//! What a run can train, as far as the training loop has to know.
+//! The interface between the training loop and what it trains.
 
 use std::fmt::Debug;
 
@@ -8,52 +8,52 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::noise_init::init_noise;
-use super::step::{Context, LossAndGradient, evaluate, loss_and_gradient_in};
+use super::step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient_with};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
-use crate::nn::Parameters;
+use crate::nn::{Parameters, TrainingMethod, predictor_spec};
 
-/// An architecture whose parameters a run adjusts: a predictor, or the two nets of a latent model.
+/// An architecture whose parameters a run trains: a predictor, or the two networks of a latent model.
 pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
-    /// First bytes of its state files: what they are, and the version of their layout.
+    /// First bytes of its state files: kind, and version of the layout.
     const MAGIC: &'static [u8; 8];
 
-    /// What its loss is called where it is printed.
+    /// Name of its loss in output.
     const LOSS: &'static str;
 
-    /// The architecture that a config asks for.
+    /// The architecture that a config describes.
     ///
     /// # Errors
     /// When the data do not suit it.
-    fn design(config: &Config, data: &Dataset) -> Result<Self>;
+    fn from_config(config: &Config, data: &Dataset) -> Result<Self>;
 
-    /// From raw to standardised units.
+    /// Standardisation of inputs and targets.
     fn scaling(&self, data: &Dataset) -> Scaling;
 
-    /// Where training begins.
-    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
+    /// Initial parameters.
+    fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
 
     /// Whether these are its parameters.
     fn fits(&self, parameters: &Parameters) -> bool;
 
-    /// Channels that it reads and channels that it explains.
+    /// Numbers of input and target channels.
     fn channels(&self) -> [usize; 2];
 
-    /// Units of the layers whose states may go on from chunk to chunk.
+    /// Units of the layers whose states may be carried from chunk to chunk.
     fn carried_units(&self) -> Vec<usize>;
 
-    /// Loss and gradient of a batch, or nothing if no target of it counts.
-    fn slope(
+    /// Loss and gradient of a batch; nothing if all targets are masked.
+    fn loss_and_gradient(
         &self,
         parameters: &Parameters,
         batch: &Batch,
         step: &StepContext<'_>,
     ) -> Option<LossAndGradient>;
 
-    /// How good the parameters are after an epoch, or nothing if no target counts. What is not learned but found on
-    /// validation data is put in its place first.
-    fn judge<'b>(
+    /// The validation loss after an epoch; nothing if all targets are masked. Parameters that are fitted to
+    /// validation data rather than learned are set first.
+    fn validate<'b>(
         &self,
         config: &Config,
         parameters: &mut Parameters,
@@ -61,27 +61,27 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     ) -> Option<ValidationLoss>;
 }
 
-/// When and how a batch is learned from.
+/// The place of a batch in training.
 #[derive(Clone, Copy, Debug)]
 pub struct StepContext<'a> {
     /// The whole config.
     pub config: &'a Config,
-    /// What the batch is part of.
-    pub context: Context<'a>,
+    /// Settings of the batch.
+    pub context: BatchContext<'a>,
     /// The epoch, counted from 1.
     pub epoch: usize,
-    /// Which batch of the epoch, counted from 0.
+    /// The batch within the epoch, counted from 0.
     pub batch: usize,
-    /// Epochs done once this batch is learned, a fraction included.
+    /// Epochs completed after this batch, with a fraction.
     pub epochs: f64,
 }
 
 /// The loss on validation data, in nats per time step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValidationLoss {
-    /// The loss: a negative log-likelihood, or a bound on it.
+    /// The negative log-likelihood, or a bound on it.
     pub nll: f64,
-    /// The part of it that is a divergence of latent variables from their prior.
+    /// The part of it that is the divergence of latent variables from their prior.
     pub kl: Option<f64>,
 }
 
@@ -89,21 +89,22 @@ impl Architecture for ModelSpec {
     const MAGIC: &'static [u8; 8] = b"QVSTATE3";
     const LOSS: &'static str = "NLL";
 
-    fn design(config: &Config, data: &Dataset) -> Result<Self> {
-        config.model_spec(data.input_names.len(), data.target_names.len())
+    fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
+        predictor_spec(config, data.input_names.len(), data.target_names.len())
     }
 
     fn scaling(&self, data: &Dataset) -> Scaling {
         let mut scaling = Scaling::fit(&data.train);
         if self.target == Target::ResidualSame {
-            // What is added to an input is in its units.
+            // Residuals are added to inputs, so they share the scale of the inputs.
             scaling.targets = scaling.inputs.clone();
         }
         scaling
     }
 
-    fn draw(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
-        let mut parameters = config.init.draw_for(self, config.method(), config.seed);
+    fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
+        let mut parameters =
+            config.init.parameters_for(self, TrainingMethod::from(&config.network()), config.seed);
         init_noise(self, &data.train, scaling, &mut parameters);
         parameters
     }
@@ -120,16 +121,16 @@ impl Architecture for ModelSpec {
         self.layers.iter().map(|layer| layer.units.into()).collect()
     }
 
-    fn slope(
+    fn loss_and_gradient(
         &self,
         parameters: &Parameters,
         batch: &Batch,
         step: &StepContext<'_>,
     ) -> Option<LossAndGradient> {
-        loss_and_gradient_in(self, parameters, batch, step.context)
+        loss_and_gradient_with(self, parameters, batch, step.context)
     }
 
-    fn judge<'b>(
+    fn validate<'b>(
         &self,
         _config: &Config,
         parameters: &mut Parameters,

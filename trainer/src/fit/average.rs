@@ -1,7 +1,7 @@
-//! A running average of the parameters along the way of training (Polyak and Juditsky 1992).
+//! Polyak averaging: a moving average of the parameters over training (Polyak and Juditsky 1992).
 //!
-//! Steps that are large enough to get ahead do not come to rest: the parameters circle around a place that is better than any
-//! they visit. Their average is near it, at any learning rate.
+//! With steps that are large enough to make progress, the parameters do not converge but circle around a
+//! point that is better than any they visit. Their average is close to it, at any learning rate.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +9,21 @@ use crate::nn::Parameters;
 
 /// The average so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Average {
+pub struct ParameterAverage {
     /// The average.
     pub parameters: Parameters,
-    /// Steps that are in it.
+    /// Number of steps averaged.
     pub steps: u64,
 }
 
-impl Average {
-    /// An average of nothing but where training begins.
+impl ParameterAverage {
+    /// An average that consists of the initial parameters.
     pub(super) fn new(first: &Parameters) -> Self {
-        Average { parameters: first.clone(), steps: 0 }
+        ParameterAverage { parameters: first.clone(), steps: 0 }
     }
 
-    /// Takes in the parameters after a step, of which the average keeps the share `memory`. Early on it keeps less, (1 + n)/(10 + n)
-    /// after n steps: where training began is soon forgotten.
+    /// Updates the average after a step with decay rate `memory`, limited to (1 + n)/(10 + n) after n steps
+    /// so that the initial parameters are forgotten quickly.
     pub(super) fn add(&mut self, parameters: &Parameters, memory: f32) {
         let grown = (1.0 + self.steps as f64) / (10.0 + self.steps as f64);
         let share = 1.0 - memory.min(grown as f32);
@@ -41,22 +41,22 @@ mod tests {
     use quaver::checkpoint::CellKind;
 
     use super::*;
-    use crate::config::Init;
+    use crate::config::InitConfig;
     use crate::nn::test_spec;
 
     fn parameters(value: f32) -> Parameters {
-        let mut parameters = Init::default().draw(&test_spec(2, 1, &[(CellKind::Lstm, 2)]), 1);
+        let mut parameters = InitConfig::default().parameters(&test_spec(2, 1, &[(CellKind::Lstm, 2)]), 1);
         parameters.tensors.iter_mut().for_each(|tensor| tensor.values.fill(value));
         parameters
     }
 
-    fn value(average: &Average) -> f64 {
+    fn value(average: &ParameterAverage) -> f64 {
         f64::from(average.parameters.tensors[0].values[0])
     }
 
     #[test]
     fn where_training_began_is_soon_forgotten() {
-        let mut average = Average::new(&parameters(1000.0));
+        let mut average = ParameterAverage::new(&parameters(1000.0));
         (0..100).for_each(|_| average.add(&parameters(1.0), 0.999));
         // The product of (1 + n)/(10 + n) over 100 steps, 9!·100!/109!, is 2.3e-13 of what there was.
         assert!((value(&average) - 1.0).abs() < 1e-6, "{}", value(&average));
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_long_average_of_two_places_lies_between_them() {
-        let mut average = Average::new(&parameters(0.0));
+        let mut average = ParameterAverage::new(&parameters(0.0));
         for step in 0..20_000 {
             average.add(&parameters(if step % 2 == 0 { 1.0 } else { 3.0 }), 0.999);
         }

@@ -1,4 +1,4 @@
-//! The folder of a run: which file is where, and whether it may be continued.
+//! The run folder: its files, and whether a run may be resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use toml::Value;
 use crate::config::Config;
 use crate::files;
 
-/// Keys that may change when a run is continued: they say when it ends, not what it computes.
+/// Keys that may change when a run is resumed: they determine when it ends, not what it computes.
 const FREE: [&str; 3] = ["training.epochs", "training.patience", "training.max_minutes"];
 
 /// The files of a run.
@@ -25,17 +25,17 @@ impl RunFolder {
         RunFolder { path: path.to_path_buf() }
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The config as run.
+    /// The config of the run.
     pub fn config(&self) -> PathBuf {
         self.path.join("config.toml")
     }
 
-    /// The state after the last epoch that was finished.
+    /// The state after the last completed epoch.
     pub fn last_state(&self) -> PathBuf {
         self.path.join("last.state")
     }
@@ -45,37 +45,39 @@ impl RunFolder {
         self.path.join("best.state")
     }
 
-    /// Makes the folder for a new run.
+    /// Creates the folder for a new run.
     pub(super) fn create(&self) -> Result<()> {
         let shown = self.path.display();
         if self.last_state().exists() {
-            bail!("`{shown}` holds a run already: continue it with --resume, or choose another folder");
+            bail!("`{shown}` already contains a run: continue it with --resume, or choose another folder");
         }
-        fs::create_dir_all(&self.path).with_context(|| format!("cannot make the run folder `{shown}`"))
+        fs::create_dir_all(&self.path).with_context(|| format!("cannot create the run folder `{shown}`"))
     }
 
-    /// Writes the config as run.
+    /// Writes the config of the run.
     pub(super) fn write_config(&self, config: &Config) -> Result<()> {
         files::replace(&self.config(), config.to_toml()?.as_bytes())
     }
 
-    /// Refuses a config that would not continue the run but start another one.
+    /// Refuses a config that would not continue the run.
     ///
     /// # Errors
-    /// Names the key that differs, or says that there is no run.
+    /// Names the key that differs, or reports that there is no run.
     pub fn check_config(&self, config: &Config) -> Result<()> {
         let path = self.config();
         let as_run = fs::read_to_string(&path)
             .with_context(|| format!("cannot read `{}`, so there is no run to continue", path.display()))?;
-        let before = settings(&as_run).with_context(|| format!("`{}` is not TOML", path.display()))?;
+        // Parsed rather than compared as text, so that keys which have been renamed since compare equal.
+        let before = Config::parse(&path.display().to_string(), &as_run, &[])?;
+        let before = settings(&before.to_toml()?)?;
         let now = settings(&config.to_toml()?)?;
         let keys = before.keys().chain(now.keys());
         for key in keys.filter(|key| !FREE.contains(&key.as_str())) {
             if before.get(key) != now.get(key) {
                 let shown = |value: Option<&String>| value.map_or("not set", String::as_str).to_string();
                 bail!(
-                    "`{key}` is {} but was {} when the run in `{}` began: set it back to continue that run, \
-                     or start another one in a folder of its own",
+                    "`{key}` is {} but was {} when the run in `{}` started: restore it to resume that run, \
+                     or start a new run in another folder",
                     shown(now.get(key)),
                     shown(before.get(key)),
                     self.path.display()

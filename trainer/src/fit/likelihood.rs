@@ -1,4 +1,4 @@
-//! How unlikely observations are under the moments of the outputs, and the derivatives of that.
+//! Negative log-likelihoods of observations under the moments of the outputs, and their derivatives.
 
 use std::f64::consts::TAU;
 use std::marker::PhantomData;
@@ -9,10 +9,11 @@ use quaver::moments::Moments;
 use crate::nn::activation_moments::{ActivationMoments, PaperSigmoid, Sigmoid};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// Observations, the outputs that should explain them, and where the derivatives go. All slices are of one length.
+/// Observations, the moments of the outputs, and buffers for the derivatives. All slices have the same
+/// length.
 #[derive(Debug)]
-pub struct Terms<'a> {
-    /// What was observed.
+pub struct LikelihoodTerms<'a> {
+    /// Observed values.
     pub targets: &'a [f32],
     /// 1 where an observation counts, 0 where it does not.
     pub mask: &'a [f32],
@@ -20,14 +21,14 @@ pub struct Terms<'a> {
     pub mean: &'a [f32],
     /// Variances of the outputs.
     pub var: &'a [f32],
-    /// Derivatives of the loss by the means.
+    /// Derivatives of the loss with respect to the means.
     pub by_mean: &'a mut [f32],
-    /// Derivatives of the loss by the variances.
+    /// Derivatives of the loss with respect to the variances.
     pub by_var: &'a mut [f32],
 }
 
-/// Sum of −ln N(z | E[y], V[y]), in nats, where the variance holds the noise of the observation as well.
-pub fn gaussian(terms: Terms<'_>) -> f64 {
+/// Sum of −ln N(z | E[y], V[y]), in nats, where the variance includes the observation noise.
+pub fn gaussian(terms: LikelihoodTerms<'_>) -> f64 {
     let mut sum = 0.0;
     for (index, target) in terms.targets.iter().enumerate() {
         let (mask, var) = (terms.mask[index], terms.var[index]);
@@ -41,46 +42,47 @@ pub fn gaussian(terms: Terms<'_>) -> f64 {
 }
 
 /// Sum of the cross entropies of targets of 0 or 1 with E[σ(a)], in nats.
-pub fn bernoulli(terms: Terms<'_>, form: MomentForm) -> f64 {
+pub fn bernoulli(terms: LikelihoodTerms<'_>, form: MomentForm) -> f64 {
     match form {
         MomentForm::Accurate => cross_entropy::<Sigmoid>(terms),
         MomentForm::Paper => cross_entropy::<PaperSigmoid>(terms),
     }
 }
 
-fn cross_entropy<F: ActivationMoments>(terms: Terms<'_>) -> f64 {
+fn cross_entropy<F: ActivationMoments>(terms: LikelihoodTerms<'_>) -> f64 {
     let mut probability = vec![0.0; terms.targets.len()];
     let mask = terms.mask;
-    vectorised::run(Explain { terms, probability: &mut probability, function: PhantomData::<F> });
+    vectorised::run(CrossEntropyKernel { terms, probability: &mut probability, function: PhantomData::<F> });
     let counted = |(p, mask): (&f32, &f32)| if *mask == 0.0 { 1.0 } else { f64::from(*p) };
     // One logarithm for several probabilities: the product of eight f32 is far from the smallest f64.
     let groups = probability.chunks(8).zip(mask.chunks(8));
     groups.map(|(p, mask)| -p.iter().zip(mask).map(counted).product::<f64>().ln()).sum()
 }
 
-/// Probability of each target, and the derivatives of minus its logarithm.
+/// Probability of each target, and the derivatives of its negative logarithm.
 ///
-/// 1 − E[σ(a)] is E[σ(−a)], so that a target of 0 is one of 1 for the mirrored output: no probability is ever the
-/// difference of 1 and a number close to 1. A loop without branches, to be compiled to vector instructions.
-struct Explain<'a, F> {
-    terms: Terms<'a>,
+/// 1 − E[σ(a)] = E[σ(−a)], so a target of 0 is treated as one of 1 for the mirrored output: no probability is
+/// ever computed as 1 minus a number close to 1. The loop has no branches, so that it compiles to vector
+/// instructions.
+struct CrossEntropyKernel<'a, F> {
+    terms: LikelihoodTerms<'a>,
     probability: &'a mut [f32],
     function: PhantomData<F>,
 }
 
-impl<F: ActivationMoments> Kernel for Explain<'_, F> {
+impl<F: ActivationMoments> Kernel for CrossEntropyKernel<'_, F> {
     #[inline(always)]
     fn run<P: Processor>(self) {
-        let Terms { targets, mask, mean, var, by_mean, by_var } = self.terms;
+        let LikelihoodTerms { targets, mask, mean, var, by_mean, by_var } = self.terms;
         let count = targets.len();
         let [mask, mean, var] = [mask, mean, var].map(|plane| &plane[..count]);
         let [probability, by_mean, by_var] =
             [self.probability, by_mean, by_var].map(|plane| &mut plane[..count]);
         for index in 0..count {
             let sign = 2.0 * targets[index] - 1.0;
-            let (squashed, jacobian) =
+            let (activated, jacobian) =
                 F::differentiate(Moments { mean: sign * mean[index], var: var[index] });
-            let p = squashed.mean.max(f32::MIN_POSITIVE);
+            let p = activated.mean.max(f32::MIN_POSITIVE);
             probability[index] = p;
             by_mean[index] = -mask[index] * sign * jacobian.mean_by_mean / p;
             by_var[index] = -mask[index] * jacobian.mean_by_var / p;
@@ -100,9 +102,15 @@ mod tests {
         by_var: f32,
     }
 
-    fn one(target: f32, mean: f32, var: f32, mask: f32, likelihood: impl Fn(Terms<'_>) -> f64) -> Term {
+    fn one(
+        target: f32,
+        mean: f32,
+        var: f32,
+        mask: f32,
+        likelihood: impl Fn(LikelihoodTerms<'_>) -> f64,
+    ) -> Term {
         let (mut by_mean, mut by_var) = ([f32::NAN], [f32::NAN]);
-        let nll = likelihood(Terms {
+        let nll = likelihood(LikelihoodTerms {
             targets: &[target],
             mask: &[mask],
             mean: &[mean],
@@ -123,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_is_masked_does_not_count() {
-        let likelihoods: [fn(Terms<'_>) -> f64; 2] =
+        let likelihoods: [fn(LikelihoodTerms<'_>) -> f64; 2] =
             [super::gaussian, |terms| super::bernoulli(terms, MomentForm::Accurate)];
         for likelihood in likelihoods {
             let term = one(0.0, 3.0, 0.5, 0.0, likelihood);

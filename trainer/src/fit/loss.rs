@@ -1,15 +1,15 @@
-//! The training objective: negative log-likelihood per time step, padding and missing targets left out.
+//! The training objective: negative log-likelihood per time step, without padding and missing targets.
 
 use std::sync::Arc;
 
 use burn::tensor::{Tensor, TensorData};
 use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 
-use super::heads::{Categorical, Heteroscedastic};
-use super::likelihood::{self, Terms};
+use super::head_losses::{Categorical, Heteroscedastic};
+use super::likelihood::{self, LikelihoodTerms};
+use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
-use crate::nn::Posterior;
-use crate::nn::host_node::{Array, HostFunction, apply2, apply3};
+use crate::nn::host_node::{HostArray, HostFunction, apply2, apply3};
 use crate::nn::net::MomentTensors;
 use crate::nn::parallel;
 use crate::nn::parameters::IMPLICIT_NOISE;
@@ -19,35 +19,35 @@ use crate::nn::tensors::ParameterTensors;
 /// The loss of a batch.
 #[derive(Clone, Debug)]
 pub struct Loss {
-    /// Nats per time step: the sum over outputs, the mean over the steps that count. One element.
+    /// Nats per time step: summed over outputs, averaged over the steps that count. One element.
     pub value: Tensor<1>,
-    /// Steps that count: those with at least one target that is neither padding nor missing.
+    /// Steps that count: those with at least one unmasked target.
     pub steps: usize,
 }
 
-/// What a loss is wanted for.
+/// Which objective a loss is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To be made smaller: what the method prescribes.
-    Learning,
-    /// To judge by: how unlikely the observations are under the predictions.
-    Judging,
+pub enum Mode {
+    /// The objective that the training method minimises.
+    Train,
+    /// The negative log-likelihood of the observations under the predictions.
+    Eval,
 }
 
-/// The loss of a batch, or nothing if no target of it counts.
+/// The loss of a batch; nothing if all targets are masked.
 pub fn loss(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
     output: MomentTensors,
     batch: &Batch,
-    purpose: Purpose,
+    mode: Mode,
 ) -> Option<Loss> {
     let outputs = usize::from(spec.outputs);
     let steps = batch.mask.chunks(outputs).filter(|row| row.iter().any(|mask| *mask != 0.0)).count();
     if steps == 0 {
         return None;
     }
-    let observed = Observed {
+    let observed = ObservedTargets {
         targets: batch.targets.as_slice().into(),
         mask: batch.mask.as_slice().into(),
         share: 1.0 / steps as f32,
@@ -59,7 +59,7 @@ pub fn loss(
                 .log_noise
                 .clone()
                 .unwrap_or_else(|| Tensor::full([outputs], IMPLICIT_NOISE.ln(), &output.mean.device()));
-            if parameters.method.posterior == Posterior::Vb && purpose == Purpose::Learning {
+            if parameters.method.posterior == WeightPosterior::Vb && mode == Mode::Train {
                 expected_gaussian(&observed, outputs, output.mean, var, log_noise)
             } else {
                 apply3(Gaussian(observed), output.mean, var, log_noise)
@@ -72,9 +72,10 @@ pub fn loss(
     Some(Loss { value, steps })
 }
 
-/// −E[ln N(z | y, σ̂²)] = (V[y] + (z − E[y])²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(E[y], V[y]) (Bayer 2015, thesis, 2.6.2.1).
+/// −E[ln N(z | y, σ̂²)] = (V[y] + (z − E[y])²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(E[y], V[y]) (Bayer 2015, thesis,
+/// 2.6.2.1).
 fn expected_gaussian(
-    observed: &Observed,
+    observed: &ObservedTargets,
     outputs: usize,
     mean: Tensor<2>,
     var: Tensor<2>,
@@ -91,79 +92,80 @@ fn expected_gaussian(
     (terms * given(&observed.mask)).sum() * (0.5 * observed.share)
 }
 
-/// Targets per task: enough to be worth a thread. Fixed, because sums are rounded chunk by chunk.
+/// Targets per task: enough to amortise a thread. Fixed, because sums are rounded chunk by chunk.
 const CHUNK: usize = 8192;
 
-/// What was observed, and the share of one step in the loss.
+/// Targets and mask, and the weight of one step in the loss.
 #[derive(Clone, Debug)]
-pub(super) struct Observed {
+pub(super) struct ObservedTargets {
     pub(super) targets: Arc<[f32]>,
     pub(super) mask: Arc<[f32]>,
     pub(super) share: f32,
 }
 
-/// Derivatives of the loss by each output's moments.
+/// Derivatives of the loss with respect to each output's moments.
 #[derive(Debug)]
-pub(super) struct Partials {
+pub(super) struct MomentGradients {
     pub(super) by_mean: Vec<f32>,
     pub(super) by_var: Vec<f32>,
 }
 
-impl Observed {
-    /// The loss and its derivatives under outputs with these moments.
-    pub(super) fn explain(
+impl ObservedTargets {
+    /// The loss and its derivatives for outputs with these moments.
+    pub(super) fn evaluate(
         &self,
         mean: &[f32],
         var: &[f32],
-        sum: impl Fn(Terms<'_>) -> f64 + Sync,
-    ) -> (Array, Partials) {
+        sum: impl Fn(LikelihoodTerms<'_>) -> f64 + Sync,
+    ) -> (HostArray, MomentGradients) {
         let count = self.targets.len();
-        let mut partials = Partials { by_mean: vec![0.0; count], by_var: vec![0.0; count] };
+        let mut gradients_by_moment = MomentGradients { by_mean: vec![0.0; count], by_var: vec![0.0; count] };
         let mut sums = vec![0.0; count.div_ceil(CHUNK)];
         let observed = self.targets.chunks(CHUNK).zip(self.mask.chunks(CHUNK));
         let outputs = mean.chunks(CHUNK).zip(var.chunks(CHUNK));
-        let derivatives = partials.by_mean.chunks_mut(CHUNK).zip(partials.by_var.chunks_mut(CHUNK));
+        let derivatives =
+            gradients_by_moment.by_mean.chunks_mut(CHUNK).zip(gradients_by_moment.by_var.chunks_mut(CHUNK));
         let tasks = observed.zip(outputs).zip(derivatives).zip(&mut sums);
         parallel::for_each(
             parallel::default_threads(),
             tasks,
             |((((targets, mask), (mean, var)), (by_mean, by_var)), total)| {
-                *total = sum(Terms { targets, mask, mean, var, by_mean, by_var });
+                *total = sum(LikelihoodTerms { targets, mask, mean, var, by_mean, by_var });
             },
         );
         let value = (sums.iter().sum::<f64>() * f64::from(self.share)) as f32;
-        (Array { values: vec![value], shape: vec![1] }, partials)
+        (HostArray { values: vec![value], shape: vec![1] }, gradients_by_moment)
     }
 
-    /// Derivatives of the whole loss, given that by the mean over steps.
-    pub(super) fn scaled(&self, partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
+    /// Derivatives of the whole loss, given the gradient for its value.
+    pub(super) fn scaled(&self, gradients_by_moment: &MomentGradients, grad: &[f32]) -> [Vec<f32>; 2] {
         let factor = grad[0] * self.share;
-        [&partials.by_mean, &partials.by_var]
+        [&gradients_by_moment.by_mean, &gradients_by_moment.by_var]
             .map(|partial| partial.iter().map(|value| factor * value).collect())
     }
 }
 
-/// A function of the means, the variances and the logarithms of the noise variances.
+/// A function of the means, the variances and the log-variances of the noise.
 #[derive(Clone, Debug)]
-struct Gaussian(Observed);
+struct Gaussian(ObservedTargets);
 
 impl HostFunction<3> for Gaussian {
-    type Tape = Partials;
+    type Tape = MomentGradients;
 
-    fn forward(&self, [mean, var, log_noise]: [&[f32]; 3], _keep: Traces) -> (Array, Partials) {
+    fn forward(&self, [mean, var, log_noise]: [&[f32]; 3], _keep: Traces) -> (HostArray, MomentGradients) {
         let noise: Vec<f32> = log_noise.iter().map(|log| libm::expf(*log)).collect();
         let total: Vec<f32> = var.iter().zip(noise.iter().cycle()).map(|(var, noise)| var + noise).collect();
-        self.0.explain(mean, &total, likelihood::gaussian)
+        self.0.evaluate(mean, &total, likelihood::gaussian)
     }
 
     fn backward(
         &self,
         [_, _, log_noise]: [&[f32]; 3],
         _value: &[f32],
-        partials: &Partials,
+        gradients_by_moment: &MomentGradients,
         grad: &[f32],
     ) -> [Vec<f32>; 3] {
-        let [by_mean, by_var] = self.0.scaled(partials, grad);
+        let [by_mean, by_var] = self.0.scaled(gradients_by_moment, grad);
         let mut by_log_noise = vec![0.0; log_noise.len()];
         for row in by_var.chunks(log_noise.len()) {
             for (sum, by_var) in by_log_noise.iter_mut().zip(row) {
@@ -180,16 +182,22 @@ impl HostFunction<3> for Gaussian {
 
 /// A function of the means and the variances.
 #[derive(Clone, Debug)]
-struct Bernoulli(Observed, MomentForm);
+struct Bernoulli(ObservedTargets, MomentForm);
 
 impl HostFunction<2> for Bernoulli {
-    type Tape = Partials;
+    type Tape = MomentGradients;
 
-    fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (Array, Partials) {
-        self.0.explain(mean, var, |terms| likelihood::bernoulli(terms, self.1))
+    fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (HostArray, MomentGradients) {
+        self.0.evaluate(mean, var, |terms| likelihood::bernoulli(terms, self.1))
     }
 
-    fn backward(&self, _: [&[f32]; 2], _value: &[f32], partials: &Partials, grad: &[f32]) -> [Vec<f32>; 2] {
-        self.0.scaled(partials, grad)
+    fn backward(
+        &self,
+        _: [&[f32]; 2],
+        _value: &[f32],
+        gradients_by_moment: &MomentGradients,
+        grad: &[f32],
+    ) -> [Vec<f32>; 2] {
+        self.0.scaled(gradients_by_moment, grad)
     }
 }

@@ -1,6 +1,6 @@
-//! What is written down about each epoch, as CSV and as JSON lines.
+//! The metrics of every epoch, as CSV and as JSON lines.
 //!
-//! Both files hold what a second run with the same seed would write again, hence no times of the clock.
+//! Both files contain only what another run with the same seed would write, hence no wall-clock times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::files;
 
-/// One epoch in numbers. Losses are in nats per time step, summed over outputs.
+/// The metrics of one epoch. Losses are in nats per time step, summed over outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochMetrics {
     /// The epoch, counted from 1.
     pub epoch: usize,
-    /// Mean training loss while the epoch was running.
+    /// Mean training loss during the epoch.
     pub train_nll: f64,
     /// Validation loss after the epoch, on whole sequences.
     pub valid_nll: f64,
     /// Mean norm of the gradient before clipping.
     pub gradient_norm: f64,
-    /// Share of the steps whose gradient was clipped.
+    /// Fraction of the steps whose gradient was clipped.
     pub clipped: f64,
-    /// Whether no earlier epoch had a lower validation loss.
+    /// Whether this is the lowest validation loss so far.
     pub best: bool,
-    /// For latent models, whose losses are bounds: the part of the validation loss that is a divergence from the prior.
+    /// For latent models, whose losses are bounds: the divergence from the prior in the validation loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_kl: Option<f64>,
 }
@@ -39,13 +39,13 @@ pub struct MetricFiles {
 }
 
 impl MetricFiles {
-    /// The files of the run in `folder`, with a column for divergences from the prior if that run has any.
+    /// The files of the run in `folder`, with a column for divergences from the prior if `with_kl`.
     pub fn new(folder: &Path, with_kl: bool) -> Self {
         let header = if with_kl { format!("{HEADER},valid_kl") } else { HEADER.to_string() };
         MetricFiles { csv: folder.join("metrics.csv"), json_lines: folder.join("metrics.jsonl"), header }
     }
 
-    /// Begins both files anew, without any epoch.
+    /// Creates both files without any epoch.
     ///
     /// # Errors
     /// When a file cannot be written; the message names it.
@@ -54,7 +54,7 @@ impl MetricFiles {
         files::replace(&self.json_lines, b"")
     }
 
-    /// Adds one epoch to both files.
+    /// Appends one epoch to both files.
     ///
     /// # Errors
     /// When a file cannot be written; the message names it.
@@ -63,9 +63,9 @@ impl MetricFiles {
         files::append(&self.json_lines, &json_line(metrics)?)
     }
 
-    /// Drops what was written after epoch `last`: an interrupted run may have got further than its last state.
+    /// Removes epochs after `last`: an interrupted run may have written metrics beyond its last state.
     ///
-    /// Lines are kept as they are, so that no number changes by being read and written again.
+    /// Lines are copied as text, so that no number changes by being parsed and formatted.
     ///
     /// # Errors
     /// When a file cannot be read or written; the message names it.
@@ -96,7 +96,7 @@ fn json_epoch(line: &str) -> Option<usize> {
     serde_json::from_str::<EpochMetrics>(line).ok().map(|metrics| metrics.epoch)
 }
 
-/// Keeps the lines up to the first that is not wanted.
+/// Keeps the lines before the first one that is not wanted.
 fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("cannot read the metrics `{}` of the run to continue", path.display()))?;

@@ -1,13 +1,12 @@
-//! Training: loss, optimiser, the loop over epochs, and the run folder that lets it continue.
+//! Training: loss, optimisers, the loop over epochs, and the run folder that allows resuming.
 //!
-//! A run is [`train`]. It leaves a folder with the config as run, the metrics of every epoch ([`metrics`]), and the
-//! best and the last [`state`]; [`folder`] knows which file is where.
+//! A run is [`train_as`]. It leaves a folder with the config, the metrics of every epoch ([`metrics`]), and
+//! the best and the last [`state`]; [`folder`] defines the files.
 
 pub mod architecture;
 pub mod average;
-pub(crate) mod divergence;
 pub mod folder;
-mod heads;
+mod head_losses;
 pub mod likelihood;
 pub mod loss;
 pub mod metrics;
@@ -15,25 +14,24 @@ pub mod nesterov;
 pub(crate) mod noise_init;
 pub mod optimiser;
 pub mod progress;
-pub(crate) mod rows;
+pub(crate) mod row_nll;
 mod run;
 pub mod schedule;
 mod start;
 pub mod state;
 mod step;
-mod trained;
 mod truncated_bptt;
+pub(crate) mod weight_divergence;
 
 #[cfg(test)]
 mod tests;
 
 pub use architecture::{Architecture, StepContext, ValidationLoss};
-pub use average::Average;
+pub use average::ParameterAverage;
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
-pub use progress::{Plan, Progress, Silent, StepReport};
-pub use run::{Stop, Summary};
-pub use start::train;
-pub use state::{Best, RunState};
-pub use step::{Context, LossAndGradient, evaluate, loss_and_gradient_in, slope};
-pub use trained::Trained;
+pub use progress::{NoProgress, Progress, RunPlan, StepReport};
+pub use run::{RunSummary, StopReason};
+pub use start::train_as;
+pub use state::{BestEpoch, RunState};
+pub use step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient, loss_and_gradient_with};

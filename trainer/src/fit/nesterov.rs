@@ -1,27 +1,28 @@
-//! rmsprop and Adadelta with Nesterov momentum, the optimisers of the published experiments (Bayer 2015, thesis, 1.3.3
-//! and 2.5.2).
+//! RMSProp and Adadelta with Nesterov momentum, the optimisers of the published experiments (Bayer 2015,
+//! thesis, 1.3.3 and 2.5.2).
 //!
-//! Nesterov's gradient is taken where momentum alone would lead: at w − γs for a last step s. The parameters that are kept
-//! are those places: a step δ of the rule makes s ← γs + δ, and the place ahead moves by δ + γs. One
-//! gradient per step is enough, and what is validated and saved is where gradients are taken.
+//! Nesterov's gradient is taken at the lookahead point w − γs, where s is the last step. The stored
+//! parameters are the lookahead point itself: a step δ of the rule gives s ← γs + δ, and the lookahead point
+//! moves by δ + γs. This needs one gradient per step, and the parameters that are validated and saved are
+//! those at which gradients are taken.
 
 use serde::{Deserialize, Serialize};
 
-use super::optimiser::{Memory, zeros};
+use super::optimiser::{Accumulators, zeros};
 use crate::nn::Parameters;
 
-/// Keeps a step finite where hardly any gradient has been seen yet.
+/// Keeps a step finite where gradients have been close to zero.
 const EPSILON: f32 = 1e-6;
 
-/// rmsprop (Tieleman and Hinton 2012): δ = η g / √E[g²].
+/// RMSProp (Tieleman and Hinton 2012): δ = η g / √E[g²].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rmsprop {
     momentum: f32,
     decay: f32,
     /// Moving averages of the squared gradients.
-    square: Memory,
+    square: Accumulators,
     /// Last steps.
-    velocity: Memory,
+    velocity: Accumulators,
 }
 
 /// Adadelta (Zeiler 2012): δ = η g √E[δ²] / √E[g²].
@@ -30,20 +31,20 @@ pub struct Adadelta {
     momentum: f32,
     decay: f32,
     /// Moving averages of the squared gradients.
-    square: Memory,
-    /// Moving averages of the squared steps, momentum and learning rate not included.
-    moved: Memory,
+    square: Accumulators,
+    /// Moving averages of the squared steps, without momentum and learning rate.
+    moved: Accumulators,
     /// Last steps.
-    velocity: Memory,
+    velocity: Accumulators,
 }
 
 impl Rmsprop {
-    /// Nothing learned yet.
+    /// The initial state of the optimiser.
     pub fn new(parameters: &Parameters, momentum: f32, decay: f32) -> Self {
         Rmsprop { momentum, decay, square: zeros(parameters), velocity: zeros(parameters) }
     }
 
-    pub(super) fn memories(&self) -> [&Memory; 2] {
+    pub(super) fn accumulators(&self) -> [&Accumulators; 2] {
         [&self.square, &self.velocity]
     }
 
@@ -58,13 +59,13 @@ impl Rmsprop {
 }
 
 impl Adadelta {
-    /// Nothing learned yet.
+    /// The initial state of the optimiser.
     pub fn new(parameters: &Parameters, momentum: f32, decay: f32) -> Self {
         let zeros = || zeros(parameters);
         Adadelta { momentum, decay, square: zeros(), moved: zeros(), velocity: zeros() }
     }
 
-    pub(super) fn memories(&self) -> [&Memory; 3] {
+    pub(super) fn accumulators(&self) -> [&Accumulators; 3] {
         [&self.square, &self.moved, &self.velocity]
     }
 
@@ -80,7 +81,7 @@ impl Adadelta {
     }
 }
 
-/// Every number that is trained, with its gradient.
+/// All parameters with their gradients.
 fn numbers<'a>(
     parameters: &'a mut Parameters,
     gradients: &'a [Vec<f32>],
@@ -89,12 +90,12 @@ fn numbers<'a>(
     values.zip(gradients.iter().flatten().copied())
 }
 
-/// Takes a value into a moving average.
+/// Updates a moving average.
 fn average(mean: &mut f32, value: f32, decay: f32) {
     *mean = decay * *mean + (1.0 - decay) * value;
 }
 
-/// Takes a step into the velocity and returns how far the place ahead moves.
+/// Updates the velocity and returns the step of the lookahead point.
 fn ahead(velocity: &mut f32, step: f32, momentum: f32) -> f32 {
     *velocity = momentum * *velocity + step;
     step + momentum * *velocity
@@ -103,14 +104,14 @@ fn ahead(velocity: &mut f32, step: f32, momentum: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::Named;
+    use crate::nn::NamedTensor;
 
     const MOMENTUM: f64 = 0.8;
     const DECAY: f64 = 0.9;
     const RATE: f64 = 0.02;
 
     /// ∂/∂w of ¼w⁴.
-    fn slope(w: f64) -> f64 {
+    fn loss_and_gradient(w: f64) -> f64 {
         w * w * w
     }
 
@@ -118,7 +119,7 @@ mod tests {
     fn by_the_book(steps: usize, mut rule: impl FnMut(f64) -> f64) -> f64 {
         let (mut w, mut last) = (1.5_f64, 0.0);
         for _ in 0..steps {
-            let correction = rule(slope(w - MOMENTUM * last));
+            let correction = rule(loss_and_gradient(w - MOMENTUM * last));
             last = MOMENTUM * last + correction;
             w -= last;
         }
@@ -128,14 +129,14 @@ mod tests {
     fn found(steps: usize, mut step: impl FnMut(&mut Parameters, &[Vec<f32>])) -> f64 {
         let mut parameters = start();
         for _ in 0..steps {
-            let gradient = slope(parameters.tensors[0].values[0].into()) as f32;
+            let gradient = loss_and_gradient(parameters.tensors[0].values[0].into()) as f32;
             step(&mut parameters, &[vec![gradient]]);
         }
         parameters.tensors[0].values[0].into()
     }
 
     fn start() -> Parameters {
-        Parameters::of(vec![Named { name: "w".into(), shape: vec![1], values: vec![1.5] }])
+        Parameters::of(vec![NamedTensor { name: "w".into(), shape: vec![1], values: vec![1.5] }])
     }
 
     #[test]

@@ -1,17 +1,18 @@
-//! Where the noise of a net for changes or corrections begins.
+//! Initial noise variance of a residual network.
 
 use quaver::checkpoint::{Likelihood, ModelSpec, Target};
 
 use crate::data::{Scaling, Sequence};
 use crate::nn::Parameters;
 
-/// Bounds of a variance that learning begins with, in standardised units: a channel that never changes in training may
-/// still do so later.
+/// Range of the initial variance in standardised units: a channel that is constant in training may still
+/// change later.
 const LEAST: f64 = 1e-4;
 const MOST: f64 = 1.0;
 
-/// Lets a net for changes or corrections begin with their variance in training, which is what its first predictions are off
-/// by. It would otherwise begin at 1, the variance of the targets themselves, and spend its first epochs on nothing else.
+/// Sets the initial noise variance of a residual network to the variance of the residuals in training, which
+/// is the error of its initial predictions. Otherwise it would start at 1, the variance of the targets, and
+/// spend its first epochs on reducing it.
 pub(crate) fn init_noise(
     spec: &ModelSpec,
     train: &[Sequence],
@@ -26,15 +27,15 @@ pub(crate) fn init_noise(
         Likelihood::Heteroscedastic => ("output.bias", 1..),
         Likelihood::Gaussian | Likelihood::Bernoulli | Likelihood::Categorical => ("output.log_noise", 0..),
     };
-    // An implicit variance has no noise to set.
+    // A network with implicit variance has no noise parameter.
     if let Some(noise) = parameters.get_mut(name) {
         let places = places.step_by(spec.likelihood.rows());
         places.zip(logs).for_each(|(place, log)| noise.values[place] = log);
     }
 }
 
-/// Logarithms of the mean squared difference of each channel from the row before it, or from what it should have been, in
-/// standardised units.
+/// Logarithms of the mean squared residual of each channel, relative to the previous row or to the noisy row,
+/// in standardised units.
 fn log_variances(target: Target, train: &[Sequence], scaling: &Scaling) -> Vec<f32> {
     let variance = |(channel, std_dev): (usize, &f32)| {
         let changes = train.iter().flat_map(|sequence| {
@@ -58,7 +59,7 @@ mod tests {
 
     use super::*;
     use crate::data::Rows;
-    use crate::nn::{Method, test_spec};
+    use crate::nn::{TrainingMethod, test_spec};
 
     /// Channel 0 changes by 3 and −1 around a gap of 2 rows, channel 1 never.
     fn train() -> Vec<Sequence> {
@@ -69,7 +70,7 @@ mod tests {
     fn begun(likelihood: Likelihood, target: Target) -> Parameters {
         let mut spec = test_spec(2, 2, &[(CellKind::Elman(Activation::Tanh), 3)]);
         (spec.likelihood, spec.target) = (likelihood, target);
-        let mut parameters = Parameters::shaped(&spec, Method::default());
+        let mut parameters = Parameters::zeros_for(&spec, TrainingMethod::default());
         let train = train();
         let mut scaling = Scaling::fit(&train);
         scaling.targets.std_dev = vec![10.0, 1.0];

@@ -1,68 +1,68 @@
-//! From gradients to parameters.
+//! Optimisers.
 
 use serde::{Deserialize, Serialize};
 
 use super::nesterov::{Adadelta, Rmsprop};
-use crate::config::{self, Training};
+use crate::config::{self, TrainingConfig};
 use crate::nn::Parameters;
 
-/// A number for every number that is trained, in the order of the parameters.
-pub(super) type Memory = Vec<Vec<f32>>;
+/// One number per parameter, in the order of the parameters.
+pub(super) type Accumulators = Vec<Vec<f32>>;
 
-/// A rule of learning with what it remembers.
+/// An optimiser with its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Optimiser {
     /// Adam.
     Adam(Adam),
-    /// rmsprop with Nesterov momentum.
+    /// RMSProp with Nesterov momentum.
     Rmsprop(Rmsprop),
     /// Adadelta with Nesterov momentum.
     Adadelta(Adadelta),
 }
 
-/// Adam (Kingma and Ba 2015, algorithm 1) with its customary constants.
+/// Adam (Kingma and Ba 2015, algorithm 1) with its usual constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adam {
     steps: u64,
     /// Moving averages of the gradients.
-    mean: Memory,
+    mean: Accumulators,
     /// Moving averages of the squared gradients.
-    square: Memory,
+    square: Accumulators,
 }
 
 impl Optimiser {
-    /// The rule that a config asks for, nothing learned yet.
-    pub fn new(training: &Training, parameters: &Parameters) -> Self {
-        let Training { momentum, square_decay, .. } = *training;
+    /// The optimiser of a config, in its initial state.
+    pub fn new(training: &TrainingConfig, parameters: &Parameters) -> Self {
+        let TrainingConfig { momentum, square_decay, .. } = *training;
         match training.optimiser {
-            config::Optimiser::Adam => Optimiser::Adam(Adam::new(parameters)),
-            config::Optimiser::Rmsprop => {
+            config::OptimiserKind::Adam => Optimiser::Adam(Adam::new(parameters)),
+            config::OptimiserKind::Rmsprop => {
                 Optimiser::Rmsprop(Rmsprop::new(parameters, momentum, square_decay))
             }
-            config::Optimiser::Adadelta => {
+            config::OptimiserKind::Adadelta => {
                 Optimiser::Adadelta(Adadelta::new(parameters, momentum, square_decay))
             }
         }
     }
 
-    /// Moves parameters against their gradients, which stand in the same order.
+    /// Updates parameters by gradients in the same order.
     pub fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
         match self {
             Optimiser::Adam(adam) => adam.step(parameters, gradients, learning_rate),
             Optimiser::Rmsprop(rmsprop) => rmsprop.step(parameters, gradients, learning_rate),
             Optimiser::Adadelta(adadelta) => adadelta.step(parameters, gradients, learning_rate),
         }
-        parameters.confine();
+        parameters.clamp_to_limits();
     }
 
-    /// Whether this is the memory of training such parameters.
+    /// Whether the state belongs to such parameters.
     pub fn fits(&self, parameters: &Parameters) -> bool {
-        let memories = match self {
+        let accumulators = match self {
             Optimiser::Adam(adam) => vec![&adam.mean, &adam.square],
-            Optimiser::Rmsprop(rmsprop) => rmsprop.memories().to_vec(),
-            Optimiser::Adadelta(adadelta) => adadelta.memories().to_vec(),
+            Optimiser::Rmsprop(rmsprop) => rmsprop.accumulators().to_vec(),
+            Optimiser::Adadelta(adadelta) => adadelta.accumulators().to_vec(),
         };
-        memories.into_iter().all(|memory| {
+        accumulators.into_iter().all(|memory| {
             memory.len() == parameters.tensors.len()
                 && memory
                     .iter()
@@ -75,10 +75,10 @@ impl Optimiser {
 impl Adam {
     const MEAN_DECAY: f32 = 0.9;
     const SQUARE_DECAY: f32 = 0.999;
-    /// Keeps a step finite where no gradient has been seen yet.
+    /// Keeps a step finite where gradients have been close to zero.
     const EPSILON: f32 = 1e-8;
 
-    /// Nothing learned yet.
+    /// The initial state.
     pub fn new(parameters: &Parameters) -> Self {
         let zeros = zeros(parameters);
         Adam { steps: 0, mean: zeros.clone(), square: zeros }
@@ -86,7 +86,7 @@ impl Adam {
 
     fn step(&mut self, parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
         self.steps += 1;
-        // The averages start at zero; these factors undo the pull towards it.
+        // The averages start at zero; these factors correct the bias.
         let unbias = |decay: f32| (1.0 / (1.0 - libm::pow(f64::from(decay), self.steps as f64))) as f32;
         let (unbias_mean, unbias_square) = (unbias(Self::MEAN_DECAY), unbias(Self::SQUARE_DECAY));
         let memory = self.mean.iter_mut().zip(&mut self.square);
@@ -103,13 +103,13 @@ impl Adam {
     }
 }
 
-/// A zero for every number that is trained.
-pub(super) fn zeros(parameters: &Parameters) -> Memory {
+/// A zero for every parameter.
+pub(super) fn zeros(parameters: &Parameters) -> Accumulators {
     parameters.tensors.iter().map(|tensor| vec![0.0; tensor.values.len()]).collect()
 }
 
-/// Scales gradients down to a norm of at most `limit`, taken over all parameters together, and returns the norm that
-/// they had (Pascanu 2013; Bayer 2015, thesis, 1.3.3).
+/// Scales gradients down to a global norm of at most `limit` and returns their norm before (Pascanu 2013;
+/// Bayer 2015, thesis, 1.3.3).
 pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
     let square: f64 = gradients.iter().flatten().map(|gradient| f64::from(*gradient).powi(2)).sum();
     let norm = square.sqrt();
@@ -123,11 +123,11 @@ pub fn clip(gradients: &mut [Vec<f32>], limit: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nn::Named;
+    use crate::nn::NamedTensor;
 
     fn one(values: &[f32]) -> Parameters {
         let (name, shape) = ("w".to_string(), vec![values.len()]);
-        Parameters::of(vec![Named { name, shape, values: values.to_vec() }])
+        Parameters::of(vec![NamedTensor { name, shape, values: values.to_vec() }])
     }
 
     #[test]
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn every_rule_finds_the_minimum_of_a_bowl() {
-        use crate::config::Optimiser::{Adadelta, Adam, Rmsprop};
+        use crate::config::OptimiserKind::{Adadelta, Adam, Rmsprop};
         for (rule, rate) in [(Adam, 0.05), (Rmsprop, 0.0005), (Adadelta, 1.0)] {
             let mut parameters = one(&[5.0, -3.0]);
-            let training = Training { optimiser: rule, ..Training::default() };
+            let training = TrainingConfig { optimiser: rule, ..TrainingConfig::default() };
             let mut optimiser = Optimiser::new(&training, &parameters);
             assert!(optimiser.fits(&parameters) && !optimiser.fits(&one(&[1.0])));
             for _ in 0..5000 {

@@ -1,37 +1,37 @@
-//! What a run tells while it is running.
+//! Progress of a run.
 
 use super::metrics::EpochMetrics;
 
-/// Something that follows a run: a progress bar, a log, a test. Every method may be left out.
+/// An observer of a run: a progress bar, a log, a test. All methods are optional.
 pub trait Progress {
-    /// Training is about to begin.
-    fn start(&mut self, _plan: &Plan) {}
+    /// Training is about to start.
+    fn start(&mut self, _plan: &RunPlan) {}
 
     /// A step of the optimiser is done.
     fn step(&mut self, _step: &StepReport) {}
 
-    /// An epoch is done and saved; `seconds` is how long it took.
+    /// An epoch is completed and saved; `seconds` is its duration.
     fn epoch(&mut self, _metrics: &EpochMetrics, _seconds: f64) {}
 }
 
-/// Follows nothing.
+/// Observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoProgress;
 
-impl Progress for Silent {}
+impl Progress for NoProgress {}
 
-/// What a run is going to do.
+/// The extent of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Epochs that are done already.
+pub struct RunPlan {
+    /// Epochs already completed.
     pub done: usize,
-    /// Epochs after which the run ends at the latest.
+    /// Maximum number of epochs.
     pub epochs: usize,
     /// Steps of the optimiser per epoch.
     pub steps_per_epoch: usize,
-    /// Numbers that are trained.
+    /// Number of parameters.
     pub parameters: usize,
-    /// What the loss is: `"NLL"`, or the `"bound"` on it that a latent model has.
+    /// Name of the loss: `"NLL"`, or `"bound"` for a latent model.
     pub loss: &'static str,
 }
 

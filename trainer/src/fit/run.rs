@@ -1,4 +1,4 @@
-//! The training loop: epochs, early stopping, and what is on disk after each of them.
+//! The training loop: epochs, early stopping, and the files after each epoch.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -9,66 +9,66 @@ use super::architecture::{Architecture, StepContext, ValidationLoss};
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::clip;
-use super::progress::{Plan, Progress, StepReport};
+use super::progress::{Progress, RunPlan, StepReport};
 use super::schedule;
-use super::state::{Best, RunState};
-use super::step::{Context, RunningMean};
-use super::truncated_bptt::Carried;
-use crate::config::{Config, Keep, Training};
+use super::state::{BestEpoch, RunState};
+use super::step::{BatchContext, RunningMean};
+use super::truncated_bptt::CarriedStates;
+use crate::config::{Config, StateSelection, TrainingConfig};
 use crate::data::batch;
 use crate::data::{Dataset, Sequence};
-use crate::nn::random::{Purpose, stream};
+use crate::random::{Purpose, stream};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
-    /// Epochs done, those before a resumption included.
+pub struct RunSummary {
+    /// Epochs completed, those before resuming included.
     pub epochs: usize,
     /// The best epoch.
-    pub best: Option<Best>,
+    pub best: Option<BestEpoch>,
     /// Why training ended.
-    pub stop: Stop,
-    /// Seconds since this call began to train.
+    pub stop: StopReason,
+    /// Duration of training in this call, in seconds.
     pub seconds: f64,
 }
 
 /// Why training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// All epochs are done.
+pub enum StopReason {
+    /// The maximum number of epochs was reached.
     Epochs,
-    /// The validation loss has not got better for as many epochs as it may take.
+    /// The validation loss has not improved for `training.patience` epochs.
     Patience,
-    /// The time is up.
+    /// The time limit was reached.
     Time,
 }
 
-/// Time steps of the training data with at least one target.
+/// Number of training steps with at least one target.
 fn observations(data: &Dataset) -> usize {
     let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
     rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
 }
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Run<'a, A> {
     pub(super) config: &'a Config,
     pub(super) data: &'a Dataset,
     pub(super) folder: RunFolder,
     pub(super) metrics: MetricFiles,
-    /// The state after the last finished epoch, which is also on disk.
+    /// The state after the last completed epoch, which is also on disk.
     pub(super) state: RunState<A>,
 }
 
-/// What an epoch of training amounts to.
+/// Means over one epoch of training.
 #[derive(Default)]
-struct Tally {
+struct EpochTotals {
     nll: RunningMean,
     gradient_norm: RunningMean,
     clipped: RunningMean,
 }
 
 impl<A: Architecture> Run<'_, A> {
-    pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<Summary> {
+    pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<RunSummary> {
         let clock = Instant::now();
         progress.start(&self.plan());
         let stop = loop {
@@ -80,12 +80,12 @@ impl<A: Architecture> Run<'_, A> {
             progress.epoch(&metrics, begun.elapsed().as_secs_f64());
         };
         let seconds = clock.elapsed().as_secs_f64();
-        Ok(Summary { epochs: self.state.epoch, best: self.state.best, stop, seconds })
+        Ok(RunSummary { epochs: self.state.epoch, best: self.state.best, stop, seconds })
     }
 
-    fn plan(&self) -> Plan {
+    fn plan(&self) -> RunPlan {
         let tensors = &self.state.parameters.tensors;
-        Plan {
+        RunPlan {
             done: self.state.epoch,
             epochs: self.config.training.epochs,
             steps_per_epoch: self.batches(&self.train_in(1), 1).len(),
@@ -94,15 +94,15 @@ impl<A: Architecture> Run<'_, A> {
         }
     }
 
-    /// The training sequences of an epoch. Chunks that go on from one another are changed in one way.
+    /// The training sequences of an epoch. Chunks with carried state share one transform.
     fn train_in(&self, epoch: usize) -> Cow<'_, [Sequence]> {
-        let Training { chunk, carry_state, .. } = self.config.training;
+        let TrainingConfig { chunk, carry_state, .. } = self.config.training;
         self.data.train_in(epoch as u64, if carry_state { 0 } else { chunk })
     }
 
-    /// The batches of an epoch, in an order that depends on the seed and the epoch alone.
+    /// The batches of an epoch, in an order that depends only on the seed and the epoch.
     fn batches<'a>(&'a self, train: &'a [Sequence], epoch: usize) -> batch::Batches<'a> {
-        let Training { chunk, batch, padding, carry_state, .. } = self.config.training;
+        let TrainingConfig { chunk, batch, padding, carry_state, .. } = self.config.training;
         let scaling = &self.state.scaling;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
         if carry_state {
@@ -112,50 +112,50 @@ impl<A: Architecture> Run<'_, A> {
         }
     }
 
-    fn stop(&self, elapsed: Duration) -> Option<Stop> {
-        let Training { epochs, patience, max_minutes, .. } = self.config.training;
+    fn stop(&self, elapsed: Duration) -> Option<StopReason> {
+        let TrainingConfig { epochs, patience, max_minutes, .. } = self.config.training;
         let best = self.state.best.map_or(0, |best| best.epoch);
         let stale = self.config.stale_epochs(self.state.epoch, best);
         if self.state.epoch >= epochs {
-            Some(Stop::Epochs)
+            Some(StopReason::Epochs)
         } else if patience > 0 && stale >= patience {
-            Some(Stop::Patience)
+            Some(StopReason::Patience)
         } else {
             let time_is_up = max_minutes.is_some_and(|minutes| elapsed.as_secs_f64() >= 60.0 * minutes);
-            time_is_up.then_some(Stop::Time)
+            time_is_up.then_some(StopReason::Time)
         }
     }
 
-    /// Trains for one epoch and writes it down; what fails leaves the state before it.
+    /// Trains for one epoch and saves it; a failure leaves the state before it.
     fn epoch(&mut self, progress: &mut dyn Progress) -> Result<EpochMetrics> {
         let mut next = self.state.clone();
         next.epoch += 1;
-        let tally = self.learn(&mut next, progress)?;
+        let totals = self.learn(&mut next, progress)?;
         let largest = next.parameters.largest();
         self.check_finite("the largest parameter", largest.into(), next.epoch)?;
         let ValidationLoss { nll: valid_nll, kl: valid_kl } = self.validate(&mut next)?;
         let best = match self.config.training.keep {
-            Keep::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
-            Keep::Last => true,
+            StateSelection::Best => self.state.best.is_none_or(|best| valid_nll < best.valid_nll),
+            StateSelection::Last => true,
         };
         if best {
-            next.best = Some(Best { epoch: next.epoch, valid_nll });
+            next.best = Some(BestEpoch { epoch: next.epoch, valid_nll });
         }
         let stale = next.epoch - next.best.map_or(0, |best| best.epoch);
         next.rate_cuts += u32::from(schedule::cuts(&self.config.training, stale));
         let metrics = EpochMetrics {
             epoch: next.epoch,
-            train_nll: tally.nll.value().context("data.train: every target is missing")?,
+            train_nll: totals.nll.value().context("data.train: every target is missing")?,
             valid_nll,
-            gradient_norm: tally.gradient_norm.value().unwrap_or(0.0),
-            clipped: tally.clipped.value().unwrap_or(0.0),
+            gradient_norm: totals.gradient_norm.value().unwrap_or(0.0),
+            clipped: totals.clipped.value().unwrap_or(0.0),
             best,
             valid_kl,
         };
         let done = self.state.epoch;
         self.save(next, &metrics).with_context(|| {
             format!(
-                "epoch {} is lost, but the run in `{}` is whole up to epoch {done}: remedy what follows and go on with \
+                "epoch {} is lost, but the run in `{}` is intact up to epoch {done}: fix the following problem and continue with \
                  --resume",
                 metrics.epoch,
                 self.folder.path().display()
@@ -164,50 +164,52 @@ impl<A: Architecture> Run<'_, A> {
         Ok(metrics)
     }
 
-    /// Steps through all batches of an epoch.
-    fn learn(&self, next: &mut RunState<A>, progress: &mut dyn Progress) -> Result<Tally> {
+    /// Runs the optimiser over all batches of an epoch.
+    fn learn(&self, next: &mut RunState<A>, progress: &mut dyn Progress) -> Result<EpochTotals> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
-        let mut tally = Tally::default();
+        let mut totals = EpochTotals::default();
         let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
-        let mut carried = Carried::default();
+        let mut carried = CarriedStates::default();
         let units = next.spec.carried_units();
         let train = self.train_in(next.epoch);
         let batches = self.batches(&train, next.epoch);
         let count = batches.len() as f64;
         for (index, batch) in batches.enumerate() {
             let start = training.carry_state.then(|| carried.start(&units, &batch));
-            let context = Context { divergence_share: Some(divergence_share), start: start.as_deref() };
-            // A step counts with what it completes: a warm-up does not begin at zero.
+            let context = BatchContext { divergence_share: Some(divergence_share), start: start.as_deref() };
+            // The progress after this step, so that a warm-up does not start at a rate of zero.
             let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
             let step = StepContext { config: self.config, context, epoch: next.epoch, batch: index, epochs };
-            let Some(mut slope) = next.spec.slope(&next.parameters, &batch, &step) else { continue };
-            carried = Carried::after(&batch, std::mem::take(&mut slope.states));
-            let norm = clip(&mut slope.gradients, limit);
-            self.check_finite("the training loss", slope.nll, next.epoch)?;
+            let Some(mut batch_loss) = next.spec.loss_and_gradient(&next.parameters, &batch, &step) else {
+                continue;
+            };
+            carried = CarriedStates::after(&batch, std::mem::take(&mut batch_loss.states));
+            let norm = clip(&mut batch_loss.gradients, limit);
+            self.check_finite("the training loss", batch_loss.nll, next.epoch)?;
             self.check_finite("the norm of the gradient", norm, next.epoch)?;
             let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
-            next.optimiser.step(&mut next.parameters, &slope.gradients, rate);
+            next.optimiser.step(&mut next.parameters, &batch_loss.gradients, rate);
             if let Some(average) = &mut next.average {
                 average.add(&next.parameters, training.average);
             }
-            tally.nll.add(slope.nll, slope.steps);
-            tally.gradient_norm.add(norm, 1);
-            tally.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);
-            let train_nll = tally.nll.value().unwrap_or(slope.nll);
+            totals.nll.add(batch_loss.nll, batch_loss.steps);
+            totals.gradient_norm.add(norm, 1);
+            totals.clipped.add(if norm > f64::from(limit) { 1.0 } else { 0.0 }, 1);
+            let train_nll = totals.nll.value().unwrap_or(batch_loss.nll);
             progress.step(&StepReport { epoch: next.epoch, step: index + 1, train_nll });
         }
-        Ok(tally)
+        Ok(totals)
     }
 
     fn validate(&self, next: &mut RunState<A>) -> Result<ValidationLoss> {
         let rows = self.config.training.batch;
         let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
-        let judgement = next.spec.clone().judge(self.config, next.judged(), &batches);
-        let judgement =
-            judgement.context("data.valid: every target is missing, so there is nothing to validate on")?;
-        self.check_finite("the validation loss", judgement.nll, next.epoch)?;
-        Ok(judgement)
+        let validation = next.spec.clone().validate(self.config, next.evaluated_parameters(), &batches);
+        let validation =
+            validation.context("data.valid: every target is missing, so validation is impossible")?;
+        self.check_finite("the validation loss", validation.nll, next.epoch)?;
+        Ok(validation)
     }
 
     fn check_finite(&self, what: &str, value: f64, epoch: usize) -> Result<()> {
@@ -222,11 +224,12 @@ impl<A: Architecture> Run<'_, A> {
         )
     }
 
-    /// Metrics first, the last state last: an interruption in between repeats the epoch and drops its metrics.
+    /// Metrics first, the last state last: after an interruption in between, the epoch is repeated and its
+    /// metrics are removed.
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            next.settled().save(&self.folder.best_state())?;
+            next.for_evaluation().save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;
         self.state = next;

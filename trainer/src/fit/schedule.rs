@@ -1,9 +1,9 @@
-//! How large the steps of the optimiser are, as training goes on.
+//! Learning-rate schedules.
 
-use crate::config::{Schedule, Training};
+use crate::config::{Schedule, TrainingConfig};
 
-/// The learning rate after `epochs` epochs, of which the last may be part done, and `cuts` cuts by a plateau.
-pub fn learning_rate(training: &Training, epochs: f64, cuts: u32) -> f32 {
+/// The learning rate after `epochs` epochs, with a fraction, and `cuts` cuts by a plateau schedule.
+pub fn learning_rate(training: &TrainingConfig, epochs: f64, cuts: u32) -> f32 {
     let factor = f64::from(training.schedule_factor);
     let span = training.schedule_epochs as f64;
     let share = match training.schedule {
@@ -20,8 +20,8 @@ pub fn learning_rate(training: &Training, epochs: f64, cuts: u32) -> f32 {
     (f64::from(training.learning_rate) * share * warm) as f32
 }
 
-/// Whether an epoch after which the validation loss has not got better for `stale` epochs ends in a cut.
-pub fn cuts(training: &Training, stale: usize) -> bool {
+/// Whether the learning rate is cut after `stale` epochs without improvement of the validation loss.
+pub fn cuts(training: &TrainingConfig, stale: usize) -> bool {
     training.schedule == Schedule::Plateau && stale > 0 && stale.is_multiple_of(training.schedule_epochs)
 }
 
@@ -29,17 +29,17 @@ pub fn cuts(training: &Training, stale: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn training(schedule: Schedule) -> Training {
-        Training {
+    fn training(schedule: Schedule) -> TrainingConfig {
+        TrainingConfig {
             schedule,
             learning_rate: 0.1,
             schedule_epochs: 10,
             schedule_factor: 0.5,
-            ..Training::default()
+            ..TrainingConfig::default()
         }
     }
 
-    fn assert_rates(training: &Training, expected: &[(f64, f32)]) {
+    fn assert_rates(training: &TrainingConfig, expected: &[(f64, f32)]) {
         for (epochs, rate) in expected {
             let found = learning_rate(training, *epochs, 0);
             assert!((found - rate).abs() < 1e-7, "{:?} after {epochs}: {found}", training.schedule);
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_warm_up_rises_in_a_line() {
-        let training = Training { warm_up: 2.0, ..training(Schedule::Constant) };
+        let training = TrainingConfig { warm_up: 2.0, ..training(Schedule::Constant) };
         assert_rates(&training, &[(0.5, 0.025), (2.0, 0.1), (3.0, 0.1)]);
     }
 

@@ -1,50 +1,35 @@
-//! How a run begins: anew, with what another run has learned, or where it stopped.
+//! The start of a run: a new one, one from the state of another run, or a resumed one.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use quaver::checkpoint::ModelSpec;
 
 use super::architecture::Architecture;
 use super::folder::RunFolder;
 use super::metrics::MetricFiles;
 use super::progress::Progress;
-use super::run::{Run, Summary};
+use super::run::{Run, RunSummary};
 use super::state::RunState;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling};
-use crate::latent::LatentNets;
 use crate::nn::Parameters;
 
-/// Trains a network on `data` as `config` says, and keeps the run in the folder `out`.
+/// Trains an architecture on `data` and keeps the run in the folder `out`.
 ///
-/// With `resume`, the run in that folder goes on after its last finished epoch, and ends with the same bits as a run
-/// that was never interrupted. A run that was stopped before it had written its first state begins again.
+/// With `resume`, the run in that folder continues after its last completed epoch, and ends with the same
+/// bits as a run that was never interrupted. A run that was stopped before it saved its first state starts
+/// again.
 ///
 /// # Errors
-/// When the folder holds another run or none to continue, when a file cannot be written, or when the loss is no longer
-/// a number; in that case the state before that epoch stays in the folder.
-pub fn train(
+/// When the folder contains another run, or none to resume; when a file cannot be written; or when the loss
+/// is no longer finite, in which case the state before that epoch stays in the folder.
+pub fn train_as<A: Architecture>(
     config: &Config,
     data: &Dataset,
     out: &Path,
     resume: bool,
     progress: &mut dyn Progress,
-) -> Result<Summary> {
-    if config.latent.is_some() {
-        train_as::<LatentNets>(config, data, out, resume, progress)
-    } else {
-        train_as::<ModelSpec>(config, data, out, resume, progress)
-    }
-}
-
-fn train_as<A: Architecture>(
-    config: &Config,
-    data: &Dataset,
-    out: &Path,
-    resume: bool,
-    progress: &mut dyn Progress,
-) -> Result<Summary> {
+) -> Result<RunSummary> {
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out, config.latent.is_some());
     let fresh = fresh_state::<A>(config, data)?;
@@ -61,19 +46,19 @@ fn train_as<A: Architecture>(
 
 /// The state before the first epoch.
 fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
-    let spec = A::design(config, data)?;
+    let spec = A::from_config(config, data)?;
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
             let scaling = spec.scaling(data);
-            (spec.draw(config, data, &scaling), scaling)
+            (spec.init_parameters(config, data, &scaling), scaling)
         }
     };
     let names = [data.input_names.clone(), data.target_names.clone()];
     Ok(RunState::first(spec, parameters, &config.training, scaling, names))
 }
 
-/// What another run has learned, and the scaling that it has learned it in: its weights mean nothing in another.
+/// The parameters of another run, and the scaling they were trained with.
 fn inherit<A: Architecture>(
     spec: &A,
     config: &Config,
@@ -84,22 +69,22 @@ fn inherit<A: Architecture>(
     let shown = run.display();
     ensure!(
         source.input_names == data.input_names && source.target_names == data.target_names,
-        "the run in `{shown}` learned from {} and explains {}, but the data have {} and {}",
+        "the run in `{shown}` has the inputs {} and the targets {}, but the data have {} and {}",
         source.input_names.join(", "),
         source.target_names.join(", "),
         data.input_names.join(", "),
         data.target_names.join(", ")
     );
-    let method = spec.draw(config, data, &source.scaling).method;
+    let method = spec.init_parameters(config, data, &source.scaling).method;
     ensure!(
         spec.fits(&source.parameters) && source.parameters.method == method,
-        "the run in `{shown}` trained another architecture: begin with the `[model]`, `[weights]` and learned noise of \
+        "the run in `{shown}` trained another architecture: use the `[model]`, `[weights]` and learned noise of \
          its config.toml"
     );
     Ok((source.parameters, source.scaling))
 }
 
-/// Lays out a new run. The state comes last: where it is, all else is.
+/// Creates a new run. The state is written last: where it exists, all other files do.
 fn begin<A: Architecture>(
     config: &Config,
     folder: &RunFolder,
@@ -113,7 +98,7 @@ fn begin<A: Architecture>(
     Ok(fresh)
 }
 
-/// Opens a run to go on with.
+/// Opens a run to resume it.
 fn reopen<A: Architecture>(
     config: &Config,
     folder: &RunFolder,
@@ -126,7 +111,7 @@ fn reopen<A: Architecture>(
             && state.scaling == fresh.scaling
             && state.input_names == fresh.input_names
             && state.target_names == fresh.target_names,
-        "the data are not those that the run in `{}` began with: restore them, or start another run",
+        "the data differ from those that the run in `{}` started with: restore them, or start another run",
         folder.path().display()
     );
     metrics.truncate(state.epoch)?;

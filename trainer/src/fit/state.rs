@@ -1,4 +1,4 @@
-//! The state of a run on disk: everything that is needed to continue it exactly, or to use what it has learned.
+//! The state of a run on disk: everything needed to resume it exactly, or to use the trained model.
 
 use std::fs;
 use std::path::Path;
@@ -9,36 +9,36 @@ use quaver::checkpoint::ModelSpec;
 use serde::{Deserialize, Serialize};
 
 use super::architecture::Architecture;
-use super::average::Average;
+use super::average::ParameterAverage;
 use super::optimiser::Optimiser;
-use crate::config::Training;
+use crate::config::TrainingConfig;
 use crate::data::{Scaler, Scaling};
 use crate::files;
 use crate::nn::Parameters;
 
-/// The checksum of checkpoints, too.
+/// The same checksum as that of checkpoints.
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// A run after a whole number of epochs.
 ///
-/// There is no generator of random numbers in it: what an epoch draws depends on the seed and its number alone.
+/// It contains no random generator: what an epoch draws depends only on the seed and the epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunState<A = ModelSpec> {
     /// The architecture.
     pub spec: A,
-    /// What has been learned.
+    /// The trained parameters.
     pub parameters: Parameters,
-    /// Their average over the steps so far, if it is that which counts.
-    pub average: Option<Average>,
-    /// What the optimiser remembers.
+    /// Their moving average over training, if configured.
+    pub average: Option<ParameterAverage>,
+    /// The optimiser with its state.
     pub optimiser: Optimiser,
-    /// Epochs done.
+    /// Epochs completed.
     pub epoch: usize,
     /// The epoch with the lowest validation loss so far; none before the first epoch.
-    pub best: Option<Best>,
-    /// How often a plateau has cut the learning rate.
+    pub best: Option<BestEpoch>,
+    /// Number of cuts of the learning rate by a plateau schedule.
     pub rate_cuts: u32,
-    /// From raw to standardised units.
+    /// Standardisation of inputs and targets.
     pub scaling: Scaling,
     /// Names of the input channels.
     pub input_names: Vec<String>,
@@ -48,7 +48,7 @@ pub struct RunState<A = ModelSpec> {
 
 /// The best epoch of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Best {
+pub struct BestEpoch {
     /// Its number, counted from 1.
     pub epoch: usize,
     /// Its validation loss in nats per time step.
@@ -60,14 +60,14 @@ impl<A: Architecture> RunState<A> {
     pub(crate) fn first(
         spec: A,
         parameters: Parameters,
-        training: &Training,
+        training: &TrainingConfig,
         scaling: Scaling,
         [input_names, target_names]: [Vec<String>; 2],
     ) -> Self {
         RunState {
             spec,
             optimiser: Optimiser::new(training, &parameters),
-            average: (training.average > 0.0).then(|| Average::new(&parameters)),
+            average: (training.average > 0.0).then(|| ParameterAverage::new(&parameters)),
             parameters,
             epoch: 0,
             best: None,
@@ -78,13 +78,13 @@ impl<A: Architecture> RunState<A> {
         }
     }
 
-    /// The parameters that count: those that are judged, evaluated and exported.
-    pub(super) fn judged(&mut self) -> &mut Parameters {
+    /// The parameters that are validated, evaluated and exported.
+    pub(super) fn evaluated_parameters(&mut self) -> &mut Parameters {
         self.average.as_mut().map_or(&mut self.parameters, |average| &mut average.parameters)
     }
 
-    /// The state as it is evaluated and exported.
-    pub(super) fn settled(&self) -> Self {
+    /// The state with the parameters that are evaluated and exported.
+    pub(super) fn for_evaluation(&self) -> Self {
         let mut state = self.clone();
         if let Some(average) = state.average.take() {
             state.parameters = average.parameters;
@@ -92,16 +92,16 @@ impl<A: Architecture> RunState<A> {
         state
     }
 
-    /// Reads a state and checks that it is whole and consistent.
+    /// Reads a state and checks its integrity.
     ///
     /// # Errors
-    /// When the file cannot be read, is not a state, is damaged, or contradicts itself; the message names it.
+    /// When the file cannot be read, is not a state, is damaged, or is inconsistent; the message names it.
     pub fn load(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).with_context(|| format!("cannot read the state `{}`", path.display()))?;
         Self::decode(&bytes).with_context(|| format!("`{}` is not a usable state", path.display()))
     }
 
-    /// Writes the state, replacing an older one in a single move.
+    /// Writes the state, replacing an older one atomically.
     ///
     /// # Errors
     /// When the file cannot be written; the message names it.
@@ -109,10 +109,10 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, CRC-32 of both.
+    /// Magic, state, and CRC-32 of both.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
-            postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be written down")?;
+            postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be encoded")?;
         bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
     }
@@ -120,22 +120,20 @@ impl<A: Architecture> RunState<A> {
     fn decode(bytes: &[u8]) -> Result<Self> {
         let Some((body, crc)) = bytes.split_last_chunk::<4>() else { bail!("it is too short") };
         let Some(content) = body.strip_prefix(A::MAGIC) else {
-            bail!(
-                "it does not begin as a state of this version of Quaver does: train again with this version"
-            );
+            bail!("it is not a state of this version of Quaver: train again with this version");
         };
         ensure!(
             CRC.checksum(body) == u32::from_le_bytes(*crc),
             "it is damaged: its checksum does not match; use another state of the run, or train again"
         );
         let (state, rest) =
-            postcard::take_from_bytes::<Self>(content).context("its content makes no sense")?;
-        ensure!(rest.is_empty(), "{} bytes are left over at its end", rest.len());
+            postcard::take_from_bytes::<Self>(content).context("its contents cannot be decoded")?;
+        ensure!(rest.is_empty(), "it has {} extra bytes at its end", rest.len());
         state.check()?;
         Ok(state)
     }
 
-    /// Sizes that must agree before anything is computed.
+    /// Checks that all sizes agree.
     fn check(&self) -> Result<()> {
         let [inputs, outputs] = self.spec.channels();
         let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std_dev.len());
@@ -160,20 +158,20 @@ mod tests {
     use quaver::checkpoint::CellKind;
 
     use super::*;
-    use crate::config::Init;
+    use crate::config::InitConfig;
     use crate::fit::optimiser::Adam;
     use crate::nn::test_spec;
 
     fn state() -> RunState {
         let spec = test_spec(2, 1, &[(CellKind::Lstm, 2)]);
-        let parameters = Init::default().draw(&spec, 1);
+        let parameters = InitConfig::default().parameters(&spec, 1);
         RunState {
             optimiser: Optimiser::Adam(Adam::new(&parameters)),
-            average: Some(Average::new(&parameters)),
+            average: Some(ParameterAverage::new(&parameters)),
             parameters,
             spec,
             epoch: 3,
-            best: Some(Best { epoch: 2, valid_nll: 0.5 }),
+            best: Some(BestEpoch { epoch: 2, valid_nll: 0.5 }),
             rate_cuts: 1,
             scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
             input_names: vec!["a".into(), "b".into()],

@@ -1,10 +1,10 @@
-//! One batch: its loss, and the gradient of its loss.
+//! The loss and gradient of one batch.
 
 use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
 
-use super::divergence::divergence;
-use super::loss::{Loss, Purpose, loss};
+use super::loss::{Loss, Mode, loss};
+use super::weight_divergence::divergence;
 use crate::data::batch::Batch;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::{ParameterTensors, to_vec};
@@ -13,44 +13,49 @@ use crate::nn::{Parameters, net, parallel};
 /// Loss and gradient of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LossAndGradient {
-    /// Nats per time step.
+    /// Negative log-likelihood in nats per time step.
     pub nll: f64,
-    /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time step; 0 if
-    /// weights are plain numbers.
+    /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time
+    /// step; 0 for point weights.
     pub divergence: f64,
     /// Time steps that count.
     pub steps: usize,
-    /// Derivatives of the sum of both by the parameters, in their order.
+    /// Derivatives of the sum of both with respect to the parameters, in their order.
     pub gradients: Vec<Vec<f32>>,
-    /// Where each layer has got to; empty unless states are carried over.
+    /// Final state of each layer; empty unless states are carried.
     pub states: Vec<LayerState>,
 }
 
-/// What a batch is part of.
+/// Settings of a batch.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'a> {
-    /// Share of the divergence of the weights that one time step carries. The likelihood of all N steps of the training data
-    /// stands against it once, so that a mean over steps carries 1/N of it (Bayer 2015, thesis, 2.6.2). None leaves it out.
+pub struct BatchContext<'a> {
+    /// Weight of the divergence of the weights in the loss of one time step. The divergence counts once
+    /// against the likelihood of all N steps of the training data, so its weight in a mean over steps is 1/N
+    /// (Bayer 2015, thesis, 2.6.2). None omits it.
     pub divergence_share: Option<f32>,
-    /// Where each layer begins; zero if nothing is given.
+    /// Initial state of each layer; zero if not given.
     pub start: Option<&'a [LayerState]>,
 }
 
-/// Loss and gradient of a batch on its own, or nothing if no target of it counts.
-pub fn slope(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Option<LossAndGradient> {
-    loss_and_gradient_in(spec, parameters, batch, Context::default())
-}
-
-/// Loss and gradient of a batch, or nothing if no target of it counts.
-pub fn loss_and_gradient_in(
+/// Loss and gradient of a single batch; nothing if all targets are masked.
+pub fn loss_and_gradient(
     spec: &ModelSpec,
     parameters: &Parameters,
     batch: &Batch,
-    context: Context<'_>,
+) -> Option<LossAndGradient> {
+    loss_and_gradient_with(spec, parameters, batch, BatchContext::default())
+}
+
+/// Loss and gradient of a batch; nothing if all targets are masked.
+pub fn loss_and_gradient_with(
+    spec: &ModelSpec,
+    parameters: &Parameters,
+    batch: &Batch,
+    context: BatchContext<'_>,
 ) -> Option<LossAndGradient> {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex().autodiff());
     let pass = net::forward_from(spec, &tensors, batch, parallel::default_threads(), context.start);
-    let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Purpose::Learning)?;
+    let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Mode::Train)?;
     let penalty = tensors
         .posteriors
         .as_ref()
@@ -69,7 +74,7 @@ pub fn loss_and_gradient_in(
     })
 }
 
-/// Mean loss of several batches in nats per time step, or nothing if no target counts.
+/// Mean loss of several batches in nats per time step; nothing if all targets are masked.
 pub fn evaluate(
     spec: &ModelSpec,
     parameters: &Parameters,
@@ -79,7 +84,7 @@ pub fn evaluate(
     let mut mean = RunningMean::default();
     for batch in batches {
         let output = net::forward(spec, &tensors, &batch, parallel::default_threads());
-        if let Some(Loss { value, steps }) = loss(spec, &tensors, output, &batch, Purpose::Judging) {
+        if let Some(Loss { value, steps }) = loss(spec, &tensors, output, &batch, Mode::Eval) {
             mean.add(scalar(value), steps);
         }
     }
@@ -98,13 +103,13 @@ pub(super) struct RunningMean {
 }
 
 impl RunningMean {
-    /// Takes in `count` values with this mean.
+    /// Adds `count` values with this mean.
     pub(super) fn add(&mut self, mean: f64, count: usize) {
         self.sum += mean * count as f64;
         self.count += count;
     }
 
-    /// The mean so far, if there is anything to take it of.
+    /// The mean so far, if there are any values.
     pub(super) fn value(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }

@@ -1,23 +1,23 @@
-//! States that go on from batch to batch: truncated backpropagation through time.
+//! Truncated backpropagation through time with states carried from batch to batch.
 
 use crate::data::batch::{Batch, Chunk};
 use crate::nn::recurrence::LayerState;
 
-/// Where the sequences of the last batch have got to. Gradients do not follow back.
+/// Final states of the sequences of the last batch. Gradients do not propagate into them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Carried {
+pub(super) struct CarriedStates {
     chunks: Vec<Chunk>,
     states: Vec<LayerState>,
 }
 
-impl Carried {
-    /// What a batch leaves behind.
+impl CarriedStates {
+    /// The final states of a batch.
     pub(super) fn after(batch: &Batch, states: Vec<LayerState>) -> Self {
-        Carried { chunks: batch.chunks.clone(), states }
+        CarriedStates { chunks: batch.chunks.clone(), states }
     }
 
-    /// Where a batch begins, for layers of so many units: a row that goes on with a sequence of the last batch where that
-    /// has got to, every other at zero.
+    /// Initial states of a batch, for layers of these sizes: the final state of the preceding chunk where the
+    /// last batch had it, zero otherwise.
     pub(super) fn start(&self, units: &[usize], batch: &Batch) -> Vec<LayerState> {
         units.iter().enumerate().map(|(index, units)| self.layer(index, *units, batch)).collect()
     }
@@ -52,11 +52,11 @@ mod tests {
     use quaver::checkpoint::{Activation, CellKind, UnitNoise};
 
     use super::*;
-    use crate::config::Init;
+    use crate::config::InitConfig;
     use crate::data::{Rows, Scaling, Sequence, batch};
-    use crate::fit::{Architecture, Context, evaluate, loss_and_gradient_in};
-    use crate::nn::random::{Purpose, normal, stream};
+    use crate::fit::{Architecture, BatchContext, evaluate, loss_and_gradient_with};
     use crate::nn::test_spec;
+    use crate::random::{Purpose, normal, stream};
 
     #[test]
     fn the_loss_of_carried_chunks_is_that_of_whole_sequences() {
@@ -64,7 +64,7 @@ mod tests {
         let mut spec =
             test_spec(1, 1, &[(CellKind::Lstm, 4), (dense, 3), (CellKind::Elman(Activation::Tanh), 5)]);
         spec.layers[0].recurrent_noise = UnitNoise::Dropout { keep: 0.8 };
-        let parameters = Init::default().draw(&spec, 1);
+        let parameters = InitConfig::default().parameters(&spec, 1);
         let mut rng = stream(1, Purpose::Initialisation);
         let mut sequence = |steps: usize| {
             let mut rows =
@@ -75,14 +75,14 @@ mod tests {
         let scaling = Scaling::fit(&sequences);
         let whole = evaluate(&spec, &parameters, batch::evaluation(&sequences, &scaling, 4)).unwrap();
 
-        let mut carried = Carried::default();
+        let mut carried = CarriedStates::default();
         let mut sum = 0.0;
         for batch in batch::carried(&sequences, &scaling, 3, 2, &mut rng) {
             let start = carried.start(&spec.carried_units(), &batch);
-            let context = Context { start: Some(&start), ..Context::default() };
-            let slope = loss_and_gradient_in(&spec, &parameters, &batch, context).unwrap();
-            sum += slope.nll * slope.steps as f64;
-            carried = Carried::after(&batch, slope.states);
+            let context = BatchContext { start: Some(&start), ..BatchContext::default() };
+            let batch_loss = loss_and_gradient_with(&spec, &parameters, &batch, context).unwrap();
+            sum += batch_loss.nll * batch_loss.steps as f64;
+            carried = CarriedStates::after(&batch, batch_loss.states);
         }
         assert!((sum / 30.0 - whole).abs() < 1e-6, "{} against {whole}", sum / 30.0);
     }

@@ -4,38 +4,41 @@ use burn::tensor::{Tensor, TensorData};
 use rand_core::Rng;
 
 use super::divergence::{delayed, divergence};
-use super::nets::{Family, LatentNets};
+use super::nets::LatentNets;
 use super::posterior::{PosteriorTensors, lengths, recognise};
 use super::tensors::LatentTensors;
+use crate::config::LatentFamily;
 use crate::data::batch::Batch;
-use crate::fit::loss::{Loss, Purpose, loss};
+use crate::fit::loss::{Loss, Mode, loss};
 use crate::nn::bidirectional::Lengths;
-use crate::nn::net::{MomentTensors, moments, on_top};
+use crate::nn::net::{MomentTensors, add_residual, moments};
 use crate::nn::parallel;
-use crate::nn::random::normals;
+use crate::random::normals;
 
-/// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that counts.
+/// −ln p(x) ≤ KL(q(z|x) ‖ p(z)) − E_q[ln p(x|z)] (Bayer 2015, thesis, eq. 31), in nats per time step that
+/// counts.
 ///
-/// The inequality holds for every q. If a VOSP is shown noisy rows x̃ and has to explain the clean rows x, the sum bounds
-/// −ln ∫ Π_t p(x_t | h_{t−1}, z_t) p(z) dz, where h_{t−1} has read x̃_{1:t−1}: how unlikely clean rows are, each *before* anything is seen of
-/// it. It says nothing of the likelihood of x̃. The reconstruction alone bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) q(z | x̃) dz (by
-/// Jensen's inequality): how unlikely they are as *denoised*. A divergence is never negative, so that the reconstruction with any part of
-/// it bounds that too.
+/// The inequality holds for every q. If a VOSP reads noisy rows x̃ and explains the clean rows x, the sum
+/// bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) p(z) dz, where h_{t−1} depends on x̃_{1:t−1}: the negative
+/// log-likelihood of the clean rows, each *before* it is observed. It does not bound the likelihood of x̃. By
+/// Jensen's inequality, the reconstruction alone bounds −ln ∫ Π_t p(x_t | h_{t−1}, z_t) q(z | x̃) dz: the
+/// negative log-likelihood of the clean rows given their noisy versions. A divergence is never negative, so
+/// the reconstruction plus any fraction of the divergence bounds that too.
 #[derive(Clone, Debug)]
 pub struct Bound {
     /// −E_q[ln p(x|z)], the mean over draws. One element.
     pub reconstruction: Tensor<1>,
     /// The divergence. One element.
     pub divergence: Tensor<1>,
-    /// Steps that count: those with at least one value that is neither padding nor missing.
+    /// Steps that count: those with at least one unmasked value.
     pub steps: usize,
 }
 
-/// The bound of a batch over `draws` draws of every lane, or nothing if no value of it counts. `shown` is what the recognition
-/// net reads: the batch itself, or the batch with gaps.
+/// The bound of a batch with `draws` draws per lane; nothing if all values are masked. The recognition
+/// network reads `shown`: the batch itself, or the batch with gaps.
 ///
-/// A chunk of a longer sequence counts as a sequence of its own: its divergence starts anew and its nets start at zero; only
-/// the row before it is known to a STORN.
+/// A chunk of a longer sequence counts as a sequence of its own: the prior and both networks start from zero,
+/// and only a STORN reads the row before it.
 pub fn bound(
     nets: &LatentNets,
     tensors: &LatentTensors,
@@ -44,19 +47,20 @@ pub fn bound(
     draws: usize,
     rng: &mut impl Rng,
 ) -> Option<Bound> {
-    let recognised = recognise(nets, tensors, shown);
+    let recognition = recognise(nets, tensors, shown);
     let many = repeated(batch, nets.channels(), draws);
-    let drawn = draw(&recognised.posterior, batch.rows, draws, rng);
-    let said = generate(nets, tensors, &many, &recognised.hidden, drawn);
-    let generative = &tensors.generative.ahead;
-    let Loss { value, steps } = loss(&nets.generative.spec, generative, said, &many, Purpose::Learning)?;
+    let drawn = draw(&recognition.posterior, batch.rows, draws, rng);
+    let prediction = generate(nets, tensors, &many, &recognition.hidden, drawn);
+    let generative = &tensors.generative.forward_net;
+    let Loss { value, steps } = loss(&nets.generative.spec, generative, prediction, &many, Mode::Train)?;
     let steps = steps / draws;
     let lengths = lengths(batch);
-    let divergence = divergence(nets.prior, &recognised.posterior, &Lengths(&lengths));
+    let divergence = divergence(nets.prior, &recognition.posterior, &Lengths(&lengths));
     Some(Bound { reconstruction: value, divergence: divergence * (1.0 / steps as f32), steps })
 }
 
-/// z = μ + σ ε with ε ~ N(0, 1) (Kingma and Welling 2013; Bayer 2015, thesis, 4.3.2), `draws` times the lanes.
+/// z = μ + σ ε with ε ~ N(0, 1), the reparametrisation trick (Kingma and Welling 2013; Bayer 2015, thesis,
+/// 4.3.2), `draws` times per lane.
 pub(super) fn draw(
     posterior: &PosteriorTensors,
     lanes: usize,
@@ -71,8 +75,9 @@ pub(super) fn draw(
     MomentTensors { mean: mean + std_dev * noise, var: None }
 }
 
-/// What the generative net says of every row of a batch, given latent variables as moments. `hidden` is the last layer of
-/// the recognition net, which lanes of `batch` may share in turn.
+/// Moments of the generative network's output for every row of a batch, given moments of the latent
+/// variables. `hidden` is the last layer of the recognition network; several lanes of `batch` may share a
+/// lane of it.
 pub(super) fn generate(
     nets: &LatentNets,
     tensors: &LatentTensors,
@@ -83,24 +88,24 @@ pub(super) fn generate(
     let device = latent.mean.device();
     let last = moments(&batch.inputs_mean, &batch.inputs_var, nets.channels(), &device);
     let input = match nets.family {
-        Family::Storn => side_by_side(last.clone(), latent),
-        Family::Vosp => {
+        LatentFamily::Storn => concat_columns(last.clone(), latent),
+        LatentFamily::Vosp => {
             let lanes = hidden.mean.dims()[0] / batch.steps;
             let before =
                 |tensor: &Tensor<2>| repeated_lanes(&delayed(tensor, lanes), lanes, batch.rows / lanes);
             let before = MomentTensors { mean: before(&hidden.mean), var: hidden.var.as_ref().map(before) };
-            side_by_side(before, latent)
+            concat_columns(before, latent)
         }
-        Family::Vrae => latent,
+        LatentFamily::Vrae => latent,
     };
     let lengths = lengths(batch);
     let net = &nets.generative.spec;
     let pass = tensors.generative.forward(net, input, &Lengths(&lengths), parallel::default_threads());
-    on_top(pass.output, net, &last)
+    add_residual(pass.output, net, &last)
 }
 
-/// Columns of one, then of the other.
-pub(super) fn side_by_side(left: MomentTensors, right: MomentTensors) -> MomentTensors {
+/// Concatenates columns.
+pub(super) fn concat_columns(left: MomentTensors, right: MomentTensors) -> MomentTensors {
     let var = match (left.var, right.var) {
         (None, None) => None,
         (left_var, right_var) => {
@@ -112,7 +117,7 @@ pub(super) fn side_by_side(left: MomentTensors, right: MomentTensors) -> MomentT
     MomentTensors { mean: Tensor::cat(vec![left.mean, right.mean], 1), var }
 }
 
-/// All lanes `times` times, one set behind the other.
+/// All lanes `times` times, one set after the other.
 fn repeated_lanes(values: &Tensor<2>, lanes: usize, times: usize) -> Tensor<2> {
     if times == 1 {
         return values.clone();
@@ -123,7 +128,7 @@ fn repeated_lanes(values: &Tensor<2>, lanes: usize, times: usize) -> Tensor<2> {
     sets.reshape([rows * times, width])
 }
 
-/// The same for a batch of rows with so many channels.
+/// The same for a batch of rows with this number of channels.
 pub(super) fn repeated(batch: &Batch, channels: usize, times: usize) -> Batch {
     if times == 1 {
         return batch.clone();

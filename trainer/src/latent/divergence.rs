@@ -1,19 +1,19 @@
-//! How far guesses of latent sequences are from what was expected of them.
+//! The divergence of the posterior of latent sequences from their prior.
 
 use burn::tensor::{Tensor, TensorData};
 
-use super::nets::Prior;
 use super::posterior::PosteriorTensors;
 use crate::nn::bidirectional::Lengths;
+use quaver::checkpoint::Prior;
 
-/// KL(q ‖ p) in nats, summed over components, steps and lanes; steps behind a lane's length do not count. One element.
+/// KL(q ‖ p) in nats, summed over components, steps and lanes, without padding. One element.
 ///
 /// White prior: ½ Σ_t [σ_t² + μ_t² − 1 − ln σ_t²] per component.
 ///
-/// Wiener prior (Bayer and Osendorfer 2014, 3.3): the increments of z are linear in it with determinant 1, hence
-/// ½ Σ_t [σ_t² + σ_{t−1}² + (μ_t − μ_{t−1})² − 1 − ln σ_t²] with μ_0 = σ_0 = 0. The increments under q are not
-/// independent, which is why the last term is ln σ_t²: with ln(σ_t² + σ_{t−1}²) this would be no divergence, and what is
-/// made of it no bound.
+/// Wiener prior (Bayer and Osendorfer 2014, 3.3): the increments of z are a linear map of z with determinant
+/// 1, hence ½ Σ_t [σ_t² + σ_{t−1}² + (μ_t − μ_{t−1})² − 1 − ln σ_t²] with μ_0 = σ_0 = 0. The increments are
+/// not independent under q, hence the last term is ln σ_t². With ln(σ_t² + σ_{t−1}²) the sum would be no
+/// divergence, and the loss no bound.
 pub fn divergence(prior: Prior, posterior: &PosteriorTensors, lengths: &Lengths<'_>) -> Tensor<1> {
     let PosteriorTensors { mean, var } = posterior;
     let lanes = lengths.0.len();
@@ -31,7 +31,7 @@ pub fn divergence(prior: Prior, posterior: &PosteriorTensors, lengths: &Lengths<
     ((spread - var.clone().log() - 1.0) * counts).sum() * 0.5
 }
 
-/// The value one step before, zero before the first step; [steps × lanes, width].
+/// The values of the previous step, zero before the first; [steps × lanes, width].
 pub(super) fn delayed(values: &Tensor<2>, lanes: usize) -> Tensor<2> {
     let [rows, width] = values.dims();
     let start = Tensor::zeros([lanes, width], &values.device());
@@ -44,8 +44,8 @@ mod tests {
     use nalgebra::{DMatrix, DVector};
 
     use super::*;
-    use crate::nn::random::{Purpose, normals, stream};
     use crate::nn::tensors::to_vec;
+    use crate::random::{Purpose, normals, stream};
 
     const LANES: usize = 3;
     const LATENTS: usize = 2;

@@ -1,55 +1,56 @@
-//! Gaps filled in (Bayer and Osendorfer 2014, 4.3; Bayer 2015, thesis, 4.4.2).
+//! Imputation of gaps (Bayer and Osendorfer 2014, 4.3; Bayer 2015, thesis, 4.4.2).
 
 use quaver::checkpoint::Likelihood;
 
-use super::model::{Feed, LatentModel};
+use super::model::{LatentFeed, TrainedLatentModel};
+use crate::data::interpolated;
 use crate::data::{Rows, Sequence};
-use crate::evaluate::{Forecast, interpolated, is_normal};
+use crate::prediction::SequencePrediction;
 
-/// A sequence without gaps.
+/// A sequence with its gaps filled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imputation {
-    /// What was observed, and means where nothing was.
+    /// Observed values, and predicted means in the gaps.
     pub filled: Rows,
-    /// What the model says of every value, those observed included.
-    pub said: Forecast,
+    /// Predictions for every value, including observed ones.
+    pub prediction: SequencePrediction,
 }
 
-/// How gaps are filled.
+/// Options of imputation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Guessing {
-    /// Rounds of guessing latent variables from rows and rows from latent variables, at least one.
+pub struct ImputeOptions {
+    /// Rounds of inferring latent variables from rows and rows from latent variables, at least one.
     pub rounds: usize,
-    /// Whether what is filled in joins what was observed on either side; normal outputs only.
+    /// Whether imputed values are joined to the observed ones on both sides of a gap; normal outputs only.
     pub joined: bool,
 }
 
-impl LatentModel {
-    /// Fills missing values (NaN) in, round by round: z = mode of q(z|x), x̂ = mode of p(x|z), and x̂ takes the place of what is
-    /// missing. Gaps begin as unknown: with the mean and the variance of the training data.
+impl TrainedLatentModel {
+    /// Fills missing values (NaN) iteratively: z = mode of q(z|x), x̂ = mode of p(x|z), and x̂ replaces the
+    /// missing values. In the first round a gap has the mean and variance of the training data.
     ///
-    /// If they are to join what was observed, a straight line between the model's errors x − x̂ on either side of a gap is added to x̂:
-    /// what a model gets wrong there, it gets wrong in the gap. Straight lines across the gap are then what a model that says
-    /// nothing comes to, and what it does say bends them.
-    pub fn impute(&self, rows: &Rows, guessing: Guessing) -> Imputation {
+    /// With `joined`, linear interpolation between the model's errors x − x̂ on both sides of a gap is added
+    /// to x̂, since an error at its edge is likely to persist in the gap. A model that predicts a constant
+    /// then gives linear interpolation across the gap, which better predictions refine.
+    pub fn impute(&self, rows: &Rows, options: ImputeOptions) -> Imputation {
         let mut current = rows.clone();
-        let mut said = self.reconstruction(&current, rows, guessing);
-        for _ in 1..guessing.rounds.max(1) {
-            fill(&mut current, rows, &said.mean, |mean| self.mode(mean));
-            said = self.reconstruction(&current, rows, guessing);
+        let mut prediction = self.reconstruction(&current, rows, options);
+        for _ in 1..options.rounds.max(1) {
+            fill(&mut current, rows, &prediction.mean, |mean| self.mode(mean));
+            prediction = self.reconstruction(&current, rows, options);
         }
         let mut filled = rows.clone();
-        fill(&mut filled, rows, &said.mean, |mean| mean);
-        Imputation { filled, said }
+        fill(&mut filled, rows, &prediction.mean, |mean| mean);
+        Imputation { filled, prediction }
     }
 
-    /// What the model says of rows with gaps, which are filled in `current` by what it said before.
-    fn reconstruction(&self, current: &Rows, rows: &Rows, guessing: Guessing) -> Forecast {
-        let mut said = self.reconstruct(&[Sequence::next(current.clone())], Feed::Mean).remove(0);
-        if guessing.joined && is_normal(self.nets.generative.spec.likelihood) {
-            join(&mut said.mean, rows);
+    /// The reconstruction of rows with gaps, which `current` fills with earlier predictions.
+    fn reconstruction(&self, current: &Rows, rows: &Rows, options: ImputeOptions) -> SequencePrediction {
+        let mut prediction = self.reconstruct(&[Sequence::next(current.clone())], LatentFeed::Mean).remove(0);
+        if options.joined && self.nets.generative.spec.likelihood.is_normal() {
+            join(&mut prediction.mean, rows);
         }
-        said
+        prediction
     }
 
     /// The most likely value of an output with this mean.
@@ -61,7 +62,7 @@ impl LatentModel {
     }
 }
 
-/// Adds to means inside gaps of `observed` a line between their errors on either side.
+/// Adds to means inside gaps of `observed` the linear interpolation of their errors on both sides.
 fn join(means: &mut Rows, observed: &Rows) {
     let mut errors = observed.clone();
     errors.values.iter_mut().zip(&means.values).for_each(|(value, mean)| *value -= mean);
@@ -74,7 +75,7 @@ fn join(means: &mut Rows, observed: &Rows) {
     }
 }
 
-/// Puts values where `observed` has none.
+/// Sets values that are missing in `observed`.
 fn fill(rows: &mut Rows, observed: &Rows, means: &Rows, value: impl Fn(f32) -> f32) {
     let places = rows.values.iter_mut().zip(&observed.values).zip(&means.values);
     for ((place, observed), mean) in places {
@@ -95,7 +96,8 @@ mod tests {
         let bent = [0.5, 1.0, 2.0, 1.0, 0.5, 0.75];
         let mut means = Rows { channels: 1, values: bent.to_vec() };
         join(&mut means, &observed);
-        // Errors of 0.5 and 2.5 on either side, and 2.5 from the last one on; what was observed is not touched.
+        // Errors of 0.5 and 2.5 on either side, and 2.5 from the last one on; what was observed is not
+        // touched.
         assert_eq!(means.values, [0.5, 2.0, 3.5, 3.0, 0.5, 3.25]);
         let mut nothing = Rows { channels: 1, values: vec![7.0; 6] };
         join(&mut nothing, &observed);

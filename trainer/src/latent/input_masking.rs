@@ -1,15 +1,15 @@
-//! Rows that the recognition net does not get to see in training, so that it learns to live with gaps.
+//! Input masking: gaps in the input of the recognition network, so that it learns to infer across them.
 
 use rand_core::Rng;
 
 use crate::data::batch::Batch;
-use crate::nn::random::uniform;
+use crate::random::uniform;
 
 /// The batch with a gap in every lane: 1 to `longest` rows at a random place, all channels missing.
 ///
-/// −ln p(x) ≤ KL(q ‖ p(z)) − E_q[ln p(x|z)] holds for every q, so that what is learned from such guesses of z is still a bound
-/// on the likelihood of the whole rows, provided that these are what is explained (Im, Ahn, Memisevic and Bengio 2017, 3).
-pub(super) fn hide(batch: &Batch, channels: usize, longest: usize, rng: &mut impl Rng) -> Batch {
+/// −ln p(x) ≤ KL(q ‖ p(z)) − E_q[ln p(x|z)] holds for every q, so the loss still bounds the likelihood of the
+/// whole rows, provided that these are the targets (Im, Ahn, Memisevic and Bengio 2017, 3).
+pub(super) fn mask_rows(batch: &Batch, channels: usize, longest: usize, rng: &mut impl Rng) -> Batch {
     let mut shown = batch.clone();
     for (lane, chunk) in batch.chunks.iter().enumerate() {
         let length = 1 + below(longest.min(chunk.len), rng);
@@ -23,7 +23,7 @@ pub(super) fn hide(batch: &Batch, channels: usize, longest: usize, rng: &mut imp
     shown
 }
 
-/// A number from 0 up to, not including, `bound`; 0 if there is none.
+/// A random number below `bound`; 0 if `bound` is 0.
 fn below(bound: usize, rng: &mut impl Rng) -> usize {
     (uniform(rng) * bound as f64) as usize
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
     use crate::data::batch::Chunk;
     use crate::data::{Rows, Scaling, Sequence};
-    use crate::nn::random::{Purpose, stream};
+    use crate::random::{Purpose, stream};
 
     #[test]
     fn every_lane_has_one_gap_no_longer_than_asked_for() {
@@ -46,7 +46,7 @@ mod tests {
         let mut places = std::collections::BTreeSet::new();
         for seed in 0..200 {
             let mut rng = stream(seed, Purpose::Initialisation);
-            let shown = hide(&batch, 2, 3, &mut rng);
+            let shown = mask_rows(&batch, 2, 3, &mut rng);
             assert_eq!((&shown.inputs_mean, &shown.chunks), (&batch.inputs_mean, &batch.chunks));
             for (lane, chunk) in chunks.iter().enumerate() {
                 let mask = |step: usize| {
@@ -60,7 +60,8 @@ mod tests {
                 places.insert((lane, hidden));
             }
         }
-        // Of nine rows: nine gaps of one row, eight of two, seven of three; of four: four, three, two; of one: one.
+        // Of nine rows: nine gaps of one row, eight of two, seven of three; of four: four, three, two; of
+        // one: one.
         assert_eq!(places.len(), 24 + 9 + 1);
     }
 }

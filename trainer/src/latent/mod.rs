@@ -1,18 +1,18 @@
-//! Models of latent sequences: STORN, VOSP and VRAE (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer 2014).
+//! Models of latent sequences: STORN, VOSP and VRAE (Bayer 2015, thesis, chapter 4; Bayer and Osendorfer
+//! 2014).
 //!
-//! Each is two ordinary networks ([`nets`]): a recognition net that guesses latent variables z from what was observed,
-//! q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²), and a generative net that says how likely the observations are given them. They
-//! are trained together on a [`bound`] on the negative log-likelihood, KL(q ‖ p(z)) − E_q[ln p(x | z)]
-//! ([`divergence`] has the first term); [`importance`] sampling gets closer to the likelihood itself. What a trained
-//! model is good for are methods of [`LatentModel`]: guesses and reconstructions ([`model`]), predictions ([`predict`]),
-//! samples ([`sample`]) and gaps filled in ([`impute`]); [`streaming`] denoises a stream.
+//! Each consists of two networks ([`nets`]): a recognition network that infers the latent variables z from
+//! the observed rows, q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²), and a generative network that gives the
+//! likelihood of the rows given z. They are trained together on a [`bound`] on the negative log-likelihood,
+//! KL(q ‖ p(z)) − E_q[ln p(x | z)], whose first term is in [`divergence`]; [`importance_sampling`] estimates
+//! the likelihood itself. A [`TrainedLatentModel`] infers and reconstructs ([`model`]), predicts
+//! ([`predict`]), samples ([`sample`]) and imputes gaps ([`impute`]); [`streaming`] denoises row by row.
 
 pub mod bound;
 pub mod divergence;
-pub mod importance;
+pub mod importance_sampling;
 pub mod impute;
 mod input_masking;
-mod learn;
 pub mod model;
 pub mod nets;
 mod noise_search;
@@ -22,15 +22,16 @@ pub mod sample;
 mod stream;
 pub mod streaming;
 pub mod tensors;
+mod training;
 
 #[cfg(test)]
 mod tests;
 
 pub use bound::{Bound, bound};
-pub use importance::{ImportanceEstimate, importance};
-pub use impute::{Guessing, Imputation};
-pub use learn::BoundEstimate;
-pub use model::{Feed, Guess, LatentModel};
-pub use nets::{Family, LatentNets, Net, Prior};
-pub use sample::{FeedMode, Wish};
-pub use streaming::{CleanRow, StreamingDenoiser};
+pub use importance_sampling::{ImportanceEstimate, importance};
+pub use impute::{Imputation, ImputeOptions};
+pub use model::{LatentFeed, PosteriorMoments, TrainedLatentModel};
+pub use nets::{LatentNet, LatentNets};
+pub use sample::SampleOptions;
+pub use streaming::{DenoisedRow, StreamingDenoiser};
+pub use training::BoundEstimate;

@@ -1,62 +1,62 @@
-//! A trained latent model and what it is good for, sequence by sequence in raw units.
+//! A trained latent model: inference and reconstruction of sequences in raw units.
 
 use burn::tensor::Device;
 
 use super::bound::generate;
-use super::importance::{ImportanceEstimate, importance};
-use super::learn::{BoundEstimate, mean_bound};
+use super::importance_sampling::{ImportanceEstimate, importance};
 use super::nets::LatentNets;
 use super::posterior::{PosteriorTensors, recognise};
 use super::tensors::LatentTensors;
+use super::training::{BoundEstimate, mean_bound};
 use crate::data::batch::{self, Batch};
 use crate::data::{Rows, Scaling, Sequence};
-use crate::evaluate::{Forecast, enter};
 use crate::fit::RunState;
-use crate::nn::net::{MomentTensors, said};
+use crate::nn::net::{MomentTensors, to_prediction};
 use crate::nn::tensors::to_vec;
-use crate::nn::{Parameters, Prediction};
+use crate::nn::{BatchPrediction, Parameters};
+use crate::prediction::{SequencePrediction, write_batch};
 
-/// Sequences side by side: enough for wide products, few enough for memory.
+/// Sequences per batch: enough for wide products, few enough for memory.
 pub(super) const LANES: usize = 32;
 
-/// A trained model, ready to be used.
+/// A trained model on the host.
 #[derive(Clone, Debug)]
-pub struct LatentModel {
+pub struct TrainedLatentModel {
     /// Its architecture.
     pub nets: LatentNets,
-    /// From raw to standardised units.
+    /// Standardisation of inputs and targets.
     pub scaling: Scaling,
     parameters: Parameters,
     pub(super) tensors: LatentTensors,
     noise: Vec<f32>,
 }
 
-/// What is known of the latent variables of a sequence, a row per step and a column per variable.
+/// The posterior of the latent variables of a sequence: a row per step, a column per variable.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Guess {
+pub struct PosteriorMoments {
     /// Means μ.
     pub mean: Rows,
     /// Variances σ².
     pub var: Rows,
 }
 
-/// How what is known of a latent variable is fed to the generative net.
+/// How the distribution of a latent variable is fed to the generative network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feed {
-    /// As mean and variance, by variance propagation.
+pub enum LatentFeed {
+    /// Mean and variance, by variance propagation.
     Moments,
-    /// As its mean.
+    /// The mean only.
     Mean,
-    /// As so many draws, over which predictions are averaged.
+    /// This number of draws, over which predictions are averaged.
     Draws(usize),
 }
 
-impl LatentModel {
+impl TrainedLatentModel {
     /// The model of a run.
     pub fn new(state: &RunState<LatentNets>) -> Self {
         let RunState { spec, parameters, scaling, .. } = state;
         let generative = parameters.part("generative.", spec.generative.method);
-        LatentModel {
+        TrainedLatentModel {
             tensors: LatentTensors::new(spec, parameters, &Device::flex()),
             noise: generative.noise_var(&spec.generative.spec),
             nets: spec.clone(),
@@ -65,44 +65,47 @@ impl LatentModel {
         }
     }
 
-    /// What the recognition net makes of every sequence: q(z_t | x_{1:t}), or q(z_t | x_{1:T}) if it reads both ways.
-    pub fn posterior(&self, sequences: &[Sequence]) -> Vec<Guess> {
+    /// The posterior of every sequence: q(z_t | x_{1:t}), or q(z_t | x_{1:T}) of a bidirectional recognition
+    /// network.
+    pub fn posterior(&self, sequences: &[Sequence]) -> Vec<PosteriorMoments> {
         let latents = self.nets.latents();
         let room =
             |sequence: &Sequence| Rows { channels: latents, values: vec![0.0; sequence.len() * latents] };
-        let mut guesses: Vec<Guess> =
-            sequences.iter().map(|sequence| Guess { mean: room(sequence), var: room(sequence) }).collect();
+        let mut posteriors: Vec<PosteriorMoments> = sequences
+            .iter()
+            .map(|sequence| PosteriorMoments { mean: room(sequence), var: room(sequence) })
+            .collect();
         for batch in batch::evaluation(sequences, &self.scaling, LANES) {
             let PosteriorTensors { mean, var } = recognise(&self.nets, &self.tensors, &batch).posterior;
             let (mean, var) = (to_vec(mean), to_vec(var));
             for (lane, chunk) in batch.chunks.iter().enumerate() {
-                let guess = &mut guesses[chunk.sequence];
+                let posterior = &mut posteriors[chunk.sequence];
                 for step in 0..chunk.len {
                     let from = (step * batch.rows + lane) * latents..(step * batch.rows + lane + 1) * latents;
                     let to = step * latents..(step + 1) * latents;
-                    guess.mean.values[to.clone()].copy_from_slice(&mean[from.clone()]);
-                    guess.var.values[to].copy_from_slice(&var[from]);
+                    posterior.mean.values[to.clone()].copy_from_slice(&mean[from.clone()]);
+                    posterior.var.values[to].copy_from_slice(&var[from]);
                 }
             }
         }
-        guesses
+        posteriors
     }
 
-    /// What every row should have been, given what was observed of it and around it: p(x_t | …, z) with z from the
-    /// recognition net. With [`Feed::Mean`] that is denoising as published: z̃_t = mean of q, x̃_t = mode of
-    /// p(x_t | h_{t−1}, z̃_t) (Bayer and Osendorfer 2014, 4.2). Draws are not offered: use the mean or the moments.
+    /// The reconstruction of every row, given the observed rows: p(x_t | …, z) with z from the recognition
+    /// network. [`LatentFeed::Mean`] is denoising as published: z̃_t = mean of q, x̃_t = mode of p(x_t |
+    /// h_{t−1}, z̃_t) (Bayer and Osendorfer 2014, 4.2).
     ///
     /// # Panics
-    /// If asked for draws.
-    pub fn reconstruct(&self, sequences: &[Sequence], feed: Feed) -> Vec<Forecast> {
-        let mut forecasts = self.room(sequences);
+    /// For [`LatentFeed::Draws`], which is not supported here.
+    pub fn reconstruct(&self, sequences: &[Sequence], feed: LatentFeed) -> Vec<SequencePrediction> {
+        let mut predictions = self.room(sequences);
         for batch in batch::evaluation(sequences, &self.scaling, LANES) {
-            let recognised = recognise(&self.nets, &self.tensors, &batch);
-            let latent = fed(recognised.posterior, feed);
-            let output = generate(&self.nets, &self.tensors, &batch, &recognised.hidden, latent);
-            self.enter(&mut forecasts, &batch, &self.said(output));
+            let recognition = recognise(&self.nets, &self.tensors, &batch);
+            let latent = decoder_input(recognition.posterior, feed);
+            let output = generate(&self.nets, &self.tensors, &batch, &recognition.hidden, latent);
+            self.write_batch(&mut predictions, &batch, &self.prediction(output));
         }
-        forecasts
+        predictions
     }
 
     /// The bound on the negative log-likelihood of these sequences; nothing if no value was observed.
@@ -111,32 +114,44 @@ impl LatentModel {
         mean_bound(&self.nets, &self.parameters, batches, draws, seed)
     }
 
-    /// The negative log-likelihood of these sequences by importance sampling; nothing if no value was observed.
+    /// The negative log-likelihood of these sequences by importance sampling; nothing if no value was
+    /// observed.
     pub fn importance(&self, sequences: &[Sequence], draws: usize, seed: u64) -> Option<ImportanceEstimate> {
         importance(&self.nets, &self.parameters, &self.scaling, sequences, draws, seed)
     }
 
-    /// Predictions of all rows, to be filled in.
-    pub(super) fn room(&self, sequences: &[Sequence]) -> Vec<Forecast> {
-        sequences.iter().map(|sequence| Forecast::zeros(sequence.len(), self.nets.channels())).collect()
+    /// Predictions for all rows, to be filled in.
+    pub(super) fn room(&self, sequences: &[Sequence]) -> Vec<SequencePrediction> {
+        sequences
+            .iter()
+            .map(|sequence| SequencePrediction::zeros(sequence.len(), self.nets.channels()))
+            .collect()
     }
 
-    /// Puts what was said of a batch in its place, in raw units.
-    pub(super) fn enter(&self, forecasts: &mut [Forecast], batch: &Batch, prediction: &Prediction) {
-        enter(forecasts, self.nets.generative.spec.likelihood, &self.scaling, batch, prediction);
+    /// Copies the predictions for a batch into those of its sequences, in raw units.
+    pub(super) fn write_batch(
+        &self,
+        predictions: &mut [SequencePrediction],
+        batch: &Batch,
+        prediction: &BatchPrediction,
+    ) {
+        write_batch(predictions, self.nets.generative.spec.likelihood, &self.scaling, batch, prediction);
     }
 
-    /// What the output of the generative net means.
-    pub(super) fn said(&self, output: MomentTensors) -> Prediction {
-        said(&self.nets.generative.spec, &self.noise, output)
+    /// The prediction for moments of the generative network's output.
+    pub(super) fn prediction(&self, output: MomentTensors) -> BatchPrediction {
+        to_prediction(&self.nets.generative.spec, &self.noise, output)
     }
 }
 
-/// Latent variables as the generative net is fed with them.
-pub(super) fn fed(PosteriorTensors { mean, var }: PosteriorTensors, feed: Feed) -> MomentTensors {
+/// Latent variables in the form in which the generative network reads them.
+pub(super) fn decoder_input(
+    PosteriorTensors { mean, var }: PosteriorTensors,
+    feed: LatentFeed,
+) -> MomentTensors {
     match feed {
-        Feed::Moments => MomentTensors { mean, var: Some(var) },
-        Feed::Mean => MomentTensors { mean, var: None },
-        Feed::Draws(_) => panic!("draws are made where they are averaged"),
+        LatentFeed::Moments => MomentTensors { mean, var: Some(var) },
+        LatentFeed::Mean => MomentTensors { mean, var: None },
+        LatentFeed::Draws(_) => panic!("draws are made where they are averaged"),
     }
 }

@@ -1,25 +1,26 @@
-//! The most likely noise of the outputs of a net that was trained with a noise of 1 (Bayer 2015, thesis, 4.4.2).
+//! Maximum-likelihood noise variance of a model that was trained with a noise variance of 1 (Bayer 2015,
+//! thesis, 4.4.2).
 
 use burn::tensor::Device;
 
 use super::bound::{draw, generate, repeated};
-use super::learn::LOG_NOISE;
 use super::nets::LatentNets;
 use super::posterior::recognise;
 use super::tensors::LatentTensors;
+use super::training::LOG_NOISE;
 use crate::data::batch::Batch;
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, stream};
 use crate::nn::tensors::to_vec;
+use crate::random::{Purpose, stream};
 
-/// Where the logarithm of a noise variance is looked for, in standardised units.
+/// Range of the log-variance, in standardised units.
 const RANGE: [f64; 2] = [-14.0, 6.0];
 
-/// Each step leaves 0.618 of the range: 40 of them leave less than 10⁻⁷ of it.
+/// Each step keeps 0.618 of the range: after 40 of them less than 10⁻⁷ of it remains.
 const STEPS: usize = 40;
 
-/// Replaces the noise variance of every output by the one that makes `batches` most likely, given draws that depend on the
-/// seed alone. An output that is never observed keeps its own.
+/// Sets the noise variance of every output to the one that maximises the likelihood of `batches`, given draws
+/// that depend only on the seed. An output that is never observed keeps its variance.
 pub(super) fn search(
     nets: &LatentNets,
     parameters: &mut Parameters,
@@ -36,7 +37,7 @@ pub(super) fn search(
     }
 }
 
-/// Squared error and carried variance of every observed value of every output.
+/// Squared error and propagated variance of every observed value of every output.
 fn errors(
     nets: &LatentNets,
     parameters: &Parameters,
@@ -49,12 +50,12 @@ fn errors(
     let tensors = LatentTensors::new(nets, parameters, &Device::flex());
     for (index, batch) in batches.enumerate() {
         let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
-        let recognised = recognise(nets, &tensors, &batch);
-        let drawn = draw(&recognised.posterior, batch.rows, draws, &mut rng);
+        let recognition = recognise(nets, &tensors, &batch);
+        let drawn = draw(&recognition.posterior, batch.rows, draws, &mut rng);
         let many = repeated(&batch, channels, draws);
-        let said = generate(nets, &tensors, &many, &recognised.hidden, drawn);
-        let mean = to_vec(said.mean);
-        let var = said.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
+        let prediction = generate(nets, &tensors, &many, &recognition.hidden, drawn);
+        let mean = to_vec(prediction.mean);
+        let var = prediction.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
         for (place, mask) in many.mask.iter().enumerate().filter(|(_, mask)| **mask != 0.0) {
             let error = f64::from(mask * (many.targets[place] - mean[place]));
             errors[place % channels].push((error * error, f64::from(var[place])));
@@ -63,12 +64,12 @@ fn errors(
     errors
 }
 
-/// Σ ½ (ln(v + σ²) + e²/(v + σ²)), without what does not depend on σ².
+/// Σ ½ (ln(v + σ²) + e²/(v + σ²)), without terms that do not depend on σ².
 fn nll(errors: &[(f64, f64)], noise: f64) -> f64 {
     errors.iter().map(|(square, var)| (var + noise).ln() + square / (var + noise)).sum::<f64>() * 0.5
 }
 
-/// Where a function with one valley is least.
+/// The minimum of a unimodal function by golden-section search.
 fn golden_section(function: impl Fn(f64) -> f64, [mut low, mut high]: [f64; 2]) -> f64 {
     let ratio = (5.0_f64.sqrt() - 1.0) / 2.0;
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));

@@ -1,14 +1,14 @@
-//! What the recognition net says of the latent variables: q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²).
+//! The posterior of the latent variables: q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²).
 
 use burn::tensor::Tensor;
 use quaver::checkpoint::Likelihood;
+use quaver::likelihood::LOG_NOISE_LIMIT;
 
-use super::nets::{LatentNets, Net};
+use super::nets::{LatentNet, LatentNets};
 use super::tensors::LatentTensors;
 use crate::data::batch::Batch;
 use crate::nn::bidirectional::Lengths;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::observation_head::LOG_NOISE_LIMIT;
 use crate::nn::parallel;
 use crate::nn::parameters::IMPLICIT_NOISE;
 
@@ -21,10 +21,10 @@ pub struct PosteriorTensors {
     pub var: Tensor<2>,
 }
 
-/// A guess, and what the recognition net has kept in its last layer after every step.
+/// The posterior, and the states of the recognition network's last layer.
 #[derive(Clone, Debug)]
-pub struct Recognised {
-    /// The guess.
+pub struct RecognitionOutput {
+    /// The posterior.
     pub posterior: PosteriorTensors,
     /// States of the last layer.
     pub hidden: MomentTensors,
@@ -35,21 +35,22 @@ pub(super) fn lengths(batch: &Batch) -> Vec<usize> {
     batch.chunks.iter().map(|chunk| chunk.len).collect()
 }
 
-/// What the recognition net makes of the rows that come in with a batch, noise and all; what the generative net has to explain are
-/// its targets.
-pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> Recognised {
-    let device = tensors.recognition.ahead.output.affine.bias.device();
+/// Runs the recognition network on the observed rows of a batch, including noise; the targets of the
+/// generative network are those of the batch.
+pub fn recognise(nets: &LatentNets, tensors: &LatentTensors, batch: &Batch) -> RecognitionOutput {
+    let device = tensors.recognition.forward_net.output.affine.bias.device();
     let lengths = lengths(batch);
     let (mean, var) = batch.observed();
     let rows = moments(&mean, &var, nets.channels(), &device);
     let net = &nets.recognition;
     let pass = tensors.recognition.forward(&net.spec, rows, &Lengths(&lengths), parallel::default_threads());
-    Recognised { posterior: of_output(net, pass.output), hidden: pass.hidden }
+    RecognitionOutput { posterior: of_output(net, pass.output), hidden: pass.hidden }
 }
 
-/// From the rows of the output map to the latent variables: the mean, and all of the variance, whether the net predicts it
-/// (σ² = V[y] + E[eˢ] with outputs y and s) or carries it (σ² = V[y]; Bayer 2015, thesis, 2.6.1 and 4.4).
-pub(super) fn of_output(net: &Net, output: MomentTensors) -> PosteriorTensors {
+/// The posterior from the rows of the output map: the mean, and the total variance, which the network
+/// predicts (σ² = V[y] + E[eˢ] with outputs y and s) or propagates (σ² = V[y]; Bayer 2015, thesis, 2.6.1 and
+/// 4.4).
+pub(super) fn of_output(net: &LatentNet, output: MomentTensors) -> PosteriorTensors {
     let var = output.var.unwrap_or_else(|| output.mean.zeros_like());
     if net.spec.likelihood != Likelihood::Heteroscedastic {
         return PosteriorTensors { mean: output.mean, var: var + IMPLICIT_NOISE };
@@ -59,7 +60,7 @@ pub(super) fn of_output(net: &Net, output: MomentTensors) -> PosteriorTensors {
     PosteriorTensors { mean: column(&output.mean, 0), var: column(&var, 0) + noise }
 }
 
-/// Every other column, beginning with `first`.
+/// Every other column, starting with `first`.
 fn column(pairs: &Tensor<2>, first: usize) -> Tensor<2> {
     let [rows, columns] = pairs.dims();
     let pairs = pairs.clone().reshape([rows, columns / 2, 2]);

@@ -1,45 +1,45 @@
-//! One row ahead: p(x_t | x_{1:t−1}), of models whose nets read forwards only.
+//! One-step-ahead prediction, p(x_t | x_{1:t−1}), by causal models.
 
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_core::Rng;
 
-use super::model::{Feed, LANES, LatentModel, fed};
+use super::model::{LANES, LatentFeed, TrainedLatentModel, decoder_input};
 use super::posterior::PosteriorTensors;
-use super::stream::Stream;
+use super::stream::LatentStream;
 use crate::data::Sequence;
 use crate::data::batch::{self, Batch};
-use crate::evaluate::Forecast;
-use crate::nn::Prediction;
+use crate::nn::BatchPrediction;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::random::{Purpose, normals, stream};
+use crate::prediction::SequencePrediction;
+use crate::random::{Purpose, normals, stream};
 
-impl LatentModel {
-    /// What every row to be explained was expected to be before anything was seen of it: the generative net one step ahead, with latent variables as
-    /// the prior has them. `feed` says how they are fed; the state of a recurrent generative net follows what the recognition
-    /// net made of the rows before, by moments or by means. The seed is for draws.
+impl TrainedLatentModel {
+    /// The prediction of every row before it is observed: the generative network one step ahead, with latent
+    /// variables from the prior, fed as `feed`. The state of a recurrent generative network follows the
+    /// posteriors of the rows before, by moments or by means. The seed is for draws.
     ///
     /// # Panics
     /// If the model is not causal.
-    pub fn predict(&self, sequences: &[Sequence], feed: Feed, seed: u64) -> Vec<Forecast> {
-        let mut forecasts = self.room(sequences);
+    pub fn predict(&self, sequences: &[Sequence], feed: LatentFeed, seed: u64) -> Vec<SequencePrediction> {
+        let mut predictions = self.room(sequences);
         for (index, batch) in batch::evaluation(sequences, &self.scaling, LANES).enumerate() {
             let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: index as u64 });
             let prediction = self.predict_batch(&batch, feed, &mut rng);
-            self.enter(&mut forecasts, &batch, &prediction);
+            self.write_batch(&mut predictions, &batch, &prediction);
         }
-        forecasts
+        predictions
     }
 
-    fn predict_batch(&self, batch: &Batch, feed: Feed, rng: &mut impl Rng) -> Prediction {
-        let mut stream = Stream::new(self, batch.rows);
-        let mut all = Prediction { mean: Vec::new(), var: Vec::new(), noise: Vec::new() };
+    fn predict_batch(&self, batch: &Batch, feed: LatentFeed, rng: &mut impl Rng) -> BatchPrediction {
+        let mut stream = LatentStream::new(self, batch.rows);
+        let mut all = BatchPrediction { mean: Vec::new(), var: Vec::new(), noise: Vec::new() };
         let (mean, var) = batch.observed();
         let values = batch.rows * self.nets.channels();
         for (mean, var) in mean.chunks(values).zip(var.chunks(values)) {
-            let said = self.expect(&stream, feed, rng);
-            all.mean.extend(said.mean);
-            all.var.extend(said.var);
-            all.noise.extend(said.noise);
+            let prediction = self.predict_next(&stream, feed, rng);
+            all.mean.extend(prediction.mean);
+            all.var.extend(prediction.var);
+            all.noise.extend(prediction.noise);
             let row = moments(mean, var, self.nets.channels(), &Device::flex());
             let latent = stream.recognise(row.clone());
             stream.pass(row, latent, feed);
@@ -47,20 +47,27 @@ impl LatentModel {
         all
     }
 
-    /// What the next row of every lane is expected to be.
-    pub(super) fn expect(&self, stream: &Stream<'_>, feed: Feed, rng: &mut impl Rng) -> Prediction {
-        let expected = stream.expected();
+    /// The prediction of the next row of every lane.
+    pub(super) fn predict_next(
+        &self,
+        stream: &LatentStream<'_>,
+        feed: LatentFeed,
+        rng: &mut impl Rng,
+    ) -> BatchPrediction {
+        let expected = stream.prior();
         match feed {
-            Feed::Moments | Feed::Mean => self.said(stream.look_ahead(fed(expected, feed))),
-            Feed::Draws(count) => {
+            LatentFeed::Moments | LatentFeed::Mean => {
+                self.prediction(stream.look_ahead(decoder_input(expected, feed)))
+            }
+            LatentFeed::Draws(count) => {
                 let drawn = drawn(&expected, count, rng);
-                averaged(&self.said(stream.look_ahead(drawn)), count)
+                averaged(&self.prediction(stream.look_ahead(drawn)), count)
             }
         }
     }
 }
 
-/// `count` draws of every lane, one set behind the other.
+/// `count` draws for every lane, one set after the other.
 pub(super) fn drawn(latent: &PosteriorTensors, count: usize, rng: &mut impl Rng) -> MomentTensors {
     let [lanes, latents] = latent.mean.dims();
     let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, count);
@@ -69,8 +76,8 @@ pub(super) fn drawn(latent: &PosteriorTensors, count: usize, rng: &mut impl Rng)
     MomentTensors { mean: repeat(&latent.mean) + repeat(&latent.var).sqrt() * noise, var: None }
 }
 
-/// The moments of a mixture: means of means and variances, the spread of the means counting as carried variance.
-fn averaged(sets: &Prediction, count: usize) -> Prediction {
+/// The moments of a mixture: means of means and variances; the variance of the means counts as propagated.
+fn averaged(sets: &BatchPrediction, count: usize) -> BatchPrediction {
     let size = sets.mean.len() / count;
     let mean_of = |values: &[f32]| -> Vec<f32> {
         let sum = |place: usize| values.iter().skip(place).step_by(size).sum::<f32>() / count as f32;
@@ -83,7 +90,7 @@ fn averaged(sets: &Prediction, count: usize) -> Prediction {
     };
     let spread = mean.iter().enumerate().map(spread);
     let var = mean_of(&sets.var).iter().zip(spread).map(|(var, spread)| var + spread).collect();
-    Prediction { noise: mean_of(&sets.noise), var, mean }
+    BatchPrediction { noise: mean_of(&sets.noise), var, mean }
 }
 
 #[cfg(test)]
@@ -95,7 +102,7 @@ mod tests {
         // Two draws of two coins: 0.2 and 0.6, 0.5 and 0.5.
         let mean = vec![0.2, 0.5, 0.6, 0.5];
         let noise = mean.iter().map(|p| p * (1.0 - p)).collect();
-        let found = averaged(&Prediction { var: vec![0.0; 4], noise, mean }, 2);
+        let found = averaged(&BatchPrediction { var: vec![0.0; 4], noise, mean }, 2);
         for (found, expected) in found.mean.iter().zip([0.4_f32, 0.5]) {
             assert!((found - expected).abs() < 1e-6);
         }

@@ -1,64 +1,55 @@
-//! Sequences that a model makes up (Bayer 2015, thesis, 4.4.2).
+//! Sampling of sequences (Bayer 2015, thesis, 4.4.2).
 
 use burn::tensor::Device;
+use quaver::FeedMode;
 use quaver::checkpoint::Likelihood;
 use rand_core::Rng;
 
-use super::model::{Feed, LatentModel};
+use super::model::{LatentFeed, TrainedLatentModel};
 use super::posterior::PosteriorTensors;
 use super::predict::drawn;
-use super::stream::Stream;
+use super::stream::LatentStream;
 use crate::data::Rows;
-use crate::nn::Prediction;
+use crate::nn::BatchPrediction;
 use crate::nn::net::{MomentTensors, moments};
-use crate::nn::random::{Purpose, normal, stream, uniform};
+use crate::random::{Purpose, normal, stream, uniform};
 
-/// What a model that makes up a sequence takes for its last row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedMode {
-    /// The mean of its output, as published.
-    Mean,
-    /// A draw from its output.
-    Draw,
-}
-
-/// What is to be made up.
+/// Options of sampling.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct SampleOptions {
     /// Rows per sample.
     pub steps: usize,
-    /// Samples.
+    /// Number of samples.
     pub samples: usize,
-    /// What is fed back, and returned.
-    pub feedback: FeedMode,
-    /// Where random numbers start from.
+    /// What is returned and fed back as the last row.
+    pub feed_mode: FeedMode,
+    /// Seed of the draws.
     pub seed: u64,
 }
 
-impl LatentModel {
-    /// Samples that go on after a prefix, in raw units; each has rows of its own behind the same past. Latent variables are
-    /// the recognition net's means during the prefix and drawn from the prior after it. The prefix may be empty, and values
-    /// of it may be missing.
+impl TrainedLatentModel {
+    /// Samples that continue a prefix, in raw units. Latent variables are the posterior means during the
+    /// prefix and draws from the prior after it. The prefix may be empty, and may have missing values.
     ///
     /// # Panics
     /// If the model is not causal, or the prefix has other channels.
-    pub fn sample(&self, prefix: &Rows, wish: &Wish) -> Vec<Rows> {
+    pub fn sample(&self, prefix: &Rows, options: &SampleOptions) -> Vec<Rows> {
         let channels = self.nets.channels();
         assert!(prefix.is_empty() || prefix.channels == channels, "a prefix of other channels");
-        let mut stream = Stream::new(self, wish.samples);
+        let mut stream = LatentStream::new(self, options.samples);
         for row in prefix.iter() {
-            let row = self.standardised(row, wish.samples);
+            let row = self.standardised(row, options.samples);
             let latent = stream.recognise(row.clone());
-            stream.pass(row, latent, Feed::Mean);
+            stream.pass(row, latent, LatentFeed::Mean);
         }
-        let mut rng = self::stream(wish.seed, Purpose::Draws { epoch: 0, batch: 0 });
-        let mut samples = vec![Rows::new(channels); wish.samples];
-        for _ in 0..wish.steps {
-            let latent = drawn(&stream.expected(), 1, &mut rng);
-            let said = self.said(stream.look_ahead(latent.clone()));
-            let row = match wish.feedback {
-                FeedMode::Mean => said.mean,
-                FeedMode::Draw => self.draw_row(&said, &mut rng),
+        let mut rng = self::stream(options.seed, Purpose::Draws { epoch: 0, batch: 0 });
+        let mut samples = vec![Rows::new(channels); options.samples];
+        for _ in 0..options.steps {
+            let latent = drawn(&stream.prior(), 1, &mut rng);
+            let prediction = self.prediction(stream.look_ahead(latent.clone()));
+            let row = match options.feed_mode {
+                FeedMode::Mean => prediction.mean,
+                FeedMode::Draw => self.draw_row(&prediction, &mut rng),
             };
             for (sample, row) in samples.iter_mut().zip(row.chunks(channels)) {
                 let raw = row.iter().enumerate();
@@ -67,12 +58,12 @@ impl LatentModel {
             let row = moments(&row, &vec![0.0; row.len()], channels, &Device::flex());
             let deterministic = PosteriorTensors { var: latent.mean.zeros_like(), mean: latent.mean };
             stream.recognise(row.clone());
-            stream.pass(row, deterministic, Feed::Mean);
+            stream.pass(row, deterministic, LatentFeed::Mean);
         }
         samples
     }
 
-    /// A row for all lanes, standardised; what is missing has the mean and the variance of the training data.
+    /// A row for all lanes, standardised; a missing value has the mean and variance of the training data.
     fn standardised(&self, row: &[f32], lanes: usize) -> MomentTensors {
         let known = |(c, value): (usize, &f32)| match value.is_nan() {
             true => (0.0, 1.0),
@@ -82,9 +73,9 @@ impl LatentModel {
         moments(&mean.repeat(lanes), &var.repeat(lanes), row.len(), &Device::flex())
     }
 
-    /// Draws from what was said, standardised.
-    fn draw_row(&self, said: &Prediction, rng: &mut impl Rng) -> Vec<f32> {
-        let Prediction { mean, var, noise } = said;
+    /// A draw from a prediction, standardised.
+    fn draw_row(&self, prediction: &BatchPrediction, rng: &mut impl Rng) -> Vec<f32> {
+        let BatchPrediction { mean, var, noise } = prediction;
         match self.nets.generative.spec.likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let total = var.iter().zip(noise).map(|(var, noise)| (var + noise).sqrt());
@@ -98,7 +89,7 @@ impl LatentModel {
     }
 }
 
-/// 1 for the class into whose share of [0, 1) a number falls, 0 for the others.
+/// One-hot vector of the class whose interval of [0, 1) contains `at`.
 fn one_of(probabilities: &[f32], at: f64) -> Vec<f32> {
     let mut sum = 0.0;
     let behind = |p: &f32| {

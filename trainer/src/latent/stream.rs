@@ -1,42 +1,46 @@
-//! A causal latent model that goes from row to row, several lanes side by side.
+//! A causal latent model that processes several lanes row by row.
 
 use burn::tensor::{Device, Tensor};
 use quaver::checkpoint::ModelSpec;
 
-use super::bound::side_by_side;
-use super::model::{Feed, LatentModel, fed};
-use super::nets::{Family, Prior};
+use super::bound::concat_columns;
+use super::model::{LatentFeed, TrainedLatentModel, decoder_input};
 use super::posterior::{PosteriorTensors, of_output};
-use crate::nn::net::{ForwardOptions, MomentTensors, Pass, forward_moments, on_top};
+use crate::config::LatentFamily;
+use crate::nn::net::{ForwardOptions, ForwardPass, MomentTensors, add_residual, forward_moments};
 use crate::nn::parallel;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
+use quaver::checkpoint::Prior;
 
-/// Where the lanes have got to. All rows are standardised, [lanes, channels].
+/// The state of the lanes. All rows are standardised, [lanes, channels].
 #[derive(Clone, Debug)]
-pub(super) struct Stream<'a> {
-    model: &'a LatentModel,
+pub(super) struct LatentStream<'a> {
+    model: &'a TrainedLatentModel,
     lanes: usize,
     recognition: Vec<LayerState>,
     generative: Vec<LayerState>,
-    /// What the generative net knows of the past beside its state: the last row, or the last layer of the recognition net.
+    /// What the generative network reads besides z: the last row, or the last layer of the recognition
+    /// network.
     past: MomentTensors,
-    /// What the latent variables of the last row were guessed to be.
+    /// Posterior of the latent variables of the last row.
     last: Option<PosteriorTensors>,
 }
 
-impl<'a> Stream<'a> {
+impl<'a> LatentStream<'a> {
     /// All lanes before their first row.
     ///
     /// # Panics
     /// If the model is not causal.
-    pub(super) fn new(model: &'a LatentModel, lanes: usize) -> Self {
-        assert!(model.nets.is_causal(), "a bidirectional net has no order of rows to follow");
+    pub(super) fn new(model: &'a TrainedLatentModel, lanes: usize) -> Self {
+        assert!(model.nets.is_causal(), "a bidirectional network cannot process a stream");
         let width = match model.nets.family {
-            Family::Storn | Family::Vrae => model.nets.channels(),
-            Family::Vosp => model.nets.recognition.spec.layers.last().map_or(0, |layer| layer.units.into()),
+            LatentFamily::Storn | LatentFamily::Vrae => model.nets.channels(),
+            LatentFamily::Vosp => {
+                model.nets.recognition.spec.layers.last().map_or(0, |layer| layer.units.into())
+            }
         };
-        Stream {
+        LatentStream {
             model,
             lanes,
             recognition: beginning(&model.nets.recognition.spec, lanes),
@@ -46,8 +50,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// What is known of the latent variables of the next row before it is seen.
-    pub(super) fn expected(&self) -> PosteriorTensors {
+    /// The distribution of the latent variables of the next row before it is observed.
+    pub(super) fn prior(&self) -> PosteriorTensors {
         let size = [self.lanes, self.model.nets.latents()];
         let (zero, one) = (Tensor::zeros(size, &Device::flex()), Tensor::ones(size, &Device::flex()));
         match (&self.last, self.model.nets.prior) {
@@ -58,45 +62,45 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// What the generative net says of the next row, given its latent variables; lanes of these may be a multiple of the
-    /// stream's. Nothing changes.
+    /// Output of the generative network for the next row, given its latent variables, of which there may be a
+    /// multiple of the stream's lanes. The stream does not change.
     pub(super) fn look_ahead(&self, latent: MomentTensors) -> MomentTensors {
         self.generated(latent).output
     }
 
-    /// What the recognition net makes of the next row.
+    /// Runs the recognition network on the next row.
     pub(super) fn recognise(&mut self, row: MomentTensors) -> PosteriorTensors {
         let net = &self.model.nets.recognition;
-        let tensors = &self.model.tensors.recognition.ahead;
+        let tensors = &self.model.tensors.recognition.forward_net;
         let pass = step(&net.spec, tensors, row, &self.recognition, self.lanes);
         self.recognition = pass.states;
-        if self.model.nets.family == Family::Vosp {
+        if self.model.nets.family == LatentFamily::Vosp {
             self.past = pass.hidden;
         }
         of_output(net, pass.output)
     }
 
-    /// Goes on behind the next row, whose latent variables are guessed or drawn by now; `feed` says how a recurrent
-    /// generative net is told of them, its mean standing in for draws.
-    pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: Feed) {
-        if self.model.nets.family == Family::Storn {
-            let feed = if let Feed::Draws(_) = feed { Feed::Mean } else { feed };
-            self.generative = self.generated(fed(latent.clone(), feed)).states;
+    /// Advances past the next row, given its latent variables, inferred or drawn. `feed` is how a recurrent
+    /// generative network reads them; for draws it reads the mean.
+    pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: LatentFeed) {
+        if self.model.nets.family == LatentFamily::Storn {
+            let feed = if let LatentFeed::Draws(_) = feed { LatentFeed::Mean } else { feed };
+            self.generative = self.generated(decoder_input(latent.clone(), feed)).states;
             self.past = row;
         }
         self.last = Some(latent);
     }
 
-    /// One step of the generative net.
-    fn generated(&self, latent: MomentTensors) -> Pass {
+    /// One step of the generative network.
+    fn generated(&self, latent: MomentTensors) -> ForwardPass {
         let lanes = latent.mean.dims()[0];
         let times = lanes / self.lanes;
         let repeat = |values: &Tensor<2>| values.clone().repeat_dim(0, times);
         let past = MomentTensors { mean: repeat(&self.past.mean), var: self.past.var.as_ref().map(repeat) };
         let start: Vec<LayerState> = self.generative.iter().map(|state| repeated(state, times)).collect();
-        let (net, tensors) = (&self.model.nets.generative.spec, &self.model.tensors.generative.ahead);
-        let pass = step(net, tensors, side_by_side(past.clone(), latent), &start, lanes);
-        Pass { output: on_top(pass.output, net, &past), ..pass }
+        let (net, tensors) = (&self.model.nets.generative.spec, &self.model.tensors.generative.forward_net);
+        let pass = step(net, tensors, concat_columns(past.clone(), latent), &start, lanes);
+        ForwardPass { output: add_residual(pass.output, net, &past), ..pass }
     }
 }
 
@@ -113,12 +117,12 @@ fn step(
     input: MomentTensors,
     start: &[LayerState],
     lanes: usize,
-) -> Pass {
+) -> ForwardPass {
     let options = ForwardOptions { lanes, threads: parallel::default_threads(), start: Some(start) };
     forward_moments(spec, tensors, input, options)
 }
 
-/// The lanes of a state `times` times, one set behind the other, in both planes.
+/// The lanes of a state `times` times, one set after the other, for means and variances.
 fn repeated(state: &LayerState, times: usize) -> LayerState {
     let repeat = |values: &[f32]| {
         let (mean, var) = values.split_at(values.len() / 2);

@@ -1,32 +1,34 @@
-//! Denoising one row at a time, as the runtime does it (Bayer and Osendorfer 2014, 4.2).
+//! Denoising row by row, as the runtime does it (Bayer and Osendorfer 2014, 4.2).
 
 use burn::tensor::Device;
 use quaver::Output;
 
-use super::model::{Feed, LatentModel, fed};
-use super::stream::Stream;
-use crate::evaluate::Value;
-use crate::nn::Prediction;
+use super::model::{LatentFeed, TrainedLatentModel, decoder_input};
+use super::stream::LatentStream;
+use crate::nn::BatchPrediction;
 use crate::nn::net::moments;
-use crate::nn::random::{Purpose, stream};
+use crate::prediction::ScoredValue;
+use crate::random::{Purpose, stream};
 
 /// A causal model on a stream of rows in raw units.
 ///
-/// What is missing of a row (NaN) is fed as what was expected of it, mean and variance, and filled in by the estimate.
+/// A missing value (NaN) is replaced by its prediction, mean and variance, in the input, and by the estimate
+/// in the output.
 #[derive(Debug)]
 pub struct StreamingDenoiser<'a> {
-    model: &'a LatentModel,
-    stream: Stream<'a>,
+    model: &'a TrainedLatentModel,
+    stream: LatentStream<'a>,
 }
 
-/// What a row was without its noise, and how surprising it was.
+/// The denoised row, and the surprise of the noisy one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CleanRow {
-    /// Every channel, in raw units.
+pub struct DenoisedRow {
+    /// Estimates of every channel, in raw units.
     pub outputs: Vec<Output>,
-    /// −ln p(x_t | x_{1:t−1}) of what was observed, in nats with densities in raw units; nothing if nothing was.
+    /// −ln p(x_t | x_{1:t−1}) of the observed values, in nats with densities in raw units; nothing if none
+    /// was observed.
     pub surprise: Option<f32>,
-    /// Every channel's distance from what was expected, in standard deviations; NaN where it was missing.
+    /// Residual of every channel in predicted standard deviations; NaN where it was missing.
     pub z: Vec<f32>,
 }
 
@@ -34,25 +36,25 @@ impl<'a> StreamingDenoiser<'a> {
     /// A stream before its first row.
     ///
     /// # Panics
-    /// If a net of the model reads whole sequences.
-    pub fn new(model: &'a LatentModel) -> Self {
-        StreamingDenoiser { model, stream: Stream::new(model, 1) }
+    /// If the model is not causal.
+    pub fn new(model: &'a TrainedLatentModel) -> Self {
+        StreamingDenoiser { model, stream: LatentStream::new(model, 1) }
     }
 
-    /// Forgets everything seen.
+    /// Resets the stream to its start.
     pub fn reset(&mut self) {
-        self.stream = Stream::new(self.model, 1);
+        self.stream = LatentStream::new(self.model, 1);
     }
 
-    /// Takes in one noisy row and estimates it without the noise: z as the recognition net has it, by moments.
+    /// Reads a noisy row and estimates the clean one, feeding the posterior of z as moments.
     ///
     /// # Panics
-    /// If the row has another number of channels.
-    pub fn step(&mut self, row: &[f32]) -> CleanRow {
+    /// If the number of channels differs.
+    pub fn step(&mut self, row: &[f32]) -> DenoisedRow {
         assert_eq!(row.len(), self.model.nets.channels(), "a row of other channels");
-        // Moments need no draws, so it does not matter where these would start from.
+        // Moments need no draws, so the seed is irrelevant.
         let mut unused = stream(0, Purpose::Draws { epoch: 0, batch: 0 });
-        let expected = self.model.expect(&self.stream, Feed::Moments, &mut unused);
+        let expected = self.model.predict_next(&self.stream, LatentFeed::Moments, &mut unused);
         let scaler = &self.model.scaling.inputs;
         let known = |(c, value): (usize, &f32)| match value.is_nan() {
             true => (expected.mean[c], expected.var[c] + expected.noise[c]),
@@ -60,31 +62,32 @@ impl<'a> StreamingDenoiser<'a> {
         };
         let (mean, var): (Vec<f32>, Vec<f32>) = row.iter().enumerate().map(known).unzip();
         let fed_row = moments(&mean, &var, row.len(), &Device::flex());
-        // The generative net reads what was kept before the row was seen.
+        // The generative network reads the state before the row.
         let before = self.stream.clone();
         let latent = self.stream.recognise(fed_row.clone());
-        let said = self.model.said(before.look_ahead(fed(latent.clone(), Feed::Moments)));
-        self.stream.pass(fed_row, latent, Feed::Moments);
-        let (surprise, z) = self.judged(row, &self.raw(&expected));
-        CleanRow { outputs: self.raw(&said), surprise, z }
+        let prediction =
+            self.model.prediction(before.look_ahead(decoder_input(latent.clone(), LatentFeed::Moments)));
+        self.stream.pass(fed_row, latent, LatentFeed::Moments);
+        let (surprise, z) = self.scored(row, &self.raw(&expected));
+        DenoisedRow { outputs: self.raw(&prediction), surprise, z }
     }
 
-    /// What was said of one row, in raw units. (Probabilities are in raw units: their scaler does nothing.)
-    fn raw(&self, said: &Prediction) -> Vec<Output> {
+    /// A prediction of one row, in raw units. (The scaler of probabilities is the identity.)
+    fn raw(&self, prediction: &BatchPrediction) -> Vec<Output> {
         let scaler = &self.model.scaling.targets;
         let output = |c: usize| {
             let variance = |value: f32| scaler.unstandardise_variance(c, value);
-            let (epistemic, aleatoric) = (variance(said.var[c]), variance(said.noise[c]));
-            let mean = scaler.unstandardise(c, said.mean[c]);
+            let (epistemic, aleatoric) = (variance(prediction.var[c]), variance(prediction.noise[c]));
+            let mean = scaler.unstandardise(c, prediction.mean[c]);
             Output { mean, variance: epistemic + aleatoric, epistemic, aleatoric }
         };
-        (0..said.mean.len()).map(output).collect()
+        (0..prediction.mean.len()).map(output).collect()
     }
 
-    /// A row against what was expected of it.
-    fn judged(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
+    /// Negative log-likelihood and z-scores of a row under its prediction.
+    fn scored(&self, row: &[f32], expected: &[Output]) -> (Option<f32>, Vec<f32>) {
         let likelihood = self.model.nets.generative.spec.likelihood;
-        let values = row.iter().zip(expected).map(|(observed, expected)| Value {
+        let values = row.iter().zip(expected).map(|(observed, expected)| ScoredValue {
             observed: f64::from(*observed),
             mean: f64::from(expected.mean),
             epistemic: f64::from(expected.epistemic),

@@ -1,8 +1,8 @@
-//! The numbers of both networks as tensors, for the time of one step.
+//! The parameters of both networks as tensors, for the duration of one step.
 
 use burn::tensor::{Device, Gradients};
 
-use super::nets::{LatentNets, Net, PREFIXES};
+use super::nets::{LatentNet, LatentNets, PREFIXES};
 use crate::nn::Parameters;
 use crate::nn::bidirectional::Bidirectional;
 
@@ -16,14 +16,19 @@ pub struct LatentTensors {
 }
 
 impl LatentTensors {
-    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    /// Copies parameters to a device; gradients are tracked if the device supports autodiff.
     ///
     /// # Panics
     /// If the parameters are not those of such a model.
     pub fn new(nets: &LatentNets, parameters: &Parameters, device: &Device) -> Self {
-        let tensors = |net: &Net, (prefix, backward): (&str, &str)| {
-            let back = net.bidirectional.then(|| parameters.part(backward, net.method));
-            Bidirectional::new(&net.spec, &parameters.part(prefix, net.method), back.as_ref(), device)
+        let tensors = |net: &LatentNet, (prefix, backward): (&str, &str)| {
+            let backward_layers = net.bidirectional.then(|| parameters.part(backward, net.method));
+            Bidirectional::new(
+                &net.spec,
+                &parameters.part(prefix, net.method),
+                backward_layers.as_ref(),
+                device,
+            )
         };
         let [recognition, generative] = PREFIXES;
         LatentTensors {
@@ -32,7 +37,7 @@ impl LatentTensors {
         }
     }
 
-    /// Takes the gradient of each parameter out of `gradients`, in the order of the parameters.
+    /// The gradient of each parameter, in the order of the parameters.
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         let mut all = self.recognition.gradients(gradients);
         all.extend(self.generative.gradients(gradients));

@@ -8,11 +8,11 @@ mod uses;
 use quaver::checkpoint::Target;
 
 use super::nets::LatentNets;
-use crate::config::{Config, Init};
+use crate::config::{Config, InitConfig};
 use crate::data::batch::{Batch, Chunk};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, normals, stream};
+use crate::random::{Purpose, normals, stream};
 
 /// A config of a small model; `lines` come first, so that sections may follow in them.
 fn config(lines: &str, overrides: &[&str]) -> Config {
@@ -24,7 +24,7 @@ fn config(lines: &str, overrides: &[&str]) -> Config {
 /// The nets of a config for so many channels, with parameters to begin with.
 fn nets(config: &Config, channels: usize) -> (LatentNets, Parameters) {
     let nets = LatentNets::new(config, config.latent.as_ref().unwrap(), channels).unwrap();
-    let parameters = nets.draw(&Init { output_bias: 0.1, ..config.init.clone() }, 5);
+    let parameters = nets.init_parameters(&InitConfig { output_bias: 0.1, ..config.init.clone() }, 5);
     assert!(nets.fits(&parameters));
     (nets, parameters)
 }
@@ -38,7 +38,7 @@ fn sequences(lengths: &[usize], channels: usize) -> Vec<Sequence> {
 }
 
 /// What makes a config one of a model that learns from the truth.
-const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ db = 5 }"];
+const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ snr_db = 5 }"];
 
 /// The same rows seen through noise of this deviation, to be explained as they are.
 fn seen_through_noise(sequences: &[Sequence], std_dev: f32) -> Vec<Sequence> {

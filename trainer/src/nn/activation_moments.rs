@@ -1,17 +1,17 @@
-//! Activation functions with their derivatives, as types.
+//! Activation functions on moments, with their derivatives, as types.
 
 use quaver::moments::{Jacobian, Moments, gradient};
 
-/// A activation function on moments.
+/// An activation function on moments.
 ///
-/// A type rather than a function pointer or a closure, so that loops over it are compiled for it alone (see
-/// [`super::vectorised`]).
+/// A type rather than a function pointer or a closure, so that loops are compiled for each function
+/// separately (see [`super::vectorised`]).
 pub(crate) trait ActivationMoments {
-    /// Moments of the value, and their derivatives by those of the argument.
+    /// Moments of the result, and their derivatives with respect to those of the argument.
     fn differentiate(argument: Moments) -> (Moments, Jacobian);
 }
 
-macro_rules! squash {
+macro_rules! activation {
     ($($(#[$doc:meta])* $name:ident = $function:path;)*) => {$(
         $(#[$doc])*
         pub(crate) struct $name;
@@ -25,7 +25,7 @@ macro_rules! squash {
     )*};
 }
 
-squash! {
+activation! {
     /// max(0, a).
     Relu = gradient::relu;
     /// The logistic function.

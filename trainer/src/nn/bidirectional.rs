@@ -1,80 +1,98 @@
-//! Networks that may read a sequence from both of its ends (Bayer 2015, thesis, 1.3.5).
+//! Bidirectional networks (Bayer 2015, thesis, 1.3.5).
 
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use quaver::checkpoint::ModelSpec;
 
 use super::Parameters;
-use super::net::{ForwardOptions, LayerStep, MomentTensors, Pass, forward_moments, output_map, sum};
+use super::net::{ForwardOptions, ForwardPass, LayerPass, MomentTensors, forward_moments, output_map, sum};
 use super::tensors::{LayerStack, LayerTensors, ParameterTensors};
 
-/// The tensors of a network, and of the layers that read backwards if it has any.
+/// The tensors of a network, and those of the layers that read the sequence backwards, if it has any.
 #[derive(Clone, Debug)]
 pub struct Bidirectional {
-    /// From the beginning to the end; the output map is here.
-    pub ahead: ParameterTensors,
-    /// From the end to the beginning.
-    pub back: Option<LayerStack>,
+    /// Reads from the first step to the last, and has the output map.
+    pub forward_net: ParameterTensors,
+    /// Reads from the last step to the first.
+    pub backward_layers: Option<LayerStack>,
 }
 
 impl Bidirectional {
-    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    /// Copies parameters to a device; gradients are tracked if the device supports autodiff.
     ///
     /// # Panics
     /// If the parameters are not those of such a network.
-    pub fn new(spec: &ModelSpec, ahead: &Parameters, back: Option<&Parameters>, device: &Device) -> Self {
+    pub fn new(
+        spec: &ModelSpec,
+        forward_net: &Parameters,
+        backward_layers: Option<&Parameters>,
+        device: &Device,
+    ) -> Self {
         Bidirectional {
-            ahead: ParameterTensors::new(spec, ahead, device),
-            back: back.map(|back| LayerStack::new(spec, back, device)),
+            forward_net: ParameterTensors::new(spec, forward_net, device),
+            backward_layers: backward_layers
+                .map(|backward_layers| LayerStack::new(spec, backward_layers, device)),
         }
     }
 
-    /// The gradient of each parameter: those of the net that reads ahead, then the others.
+    /// The gradient of each parameter: those of the forward network, then those of the backward layers.
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
-        let mut all = self.ahead.gradients(gradients);
-        all.extend(self.back.iter().flat_map(|back| back.gradients(gradients)));
+        let mut all = self.forward_net.gradients(gradients);
+        all.extend(
+            self.backward_layers.iter().flat_map(|backward_layers| backward_layers.gradients(gradients)),
+        );
         all
     }
 
-    /// The whole net from its start. The two directions meet after every layer, where they are added:
-    /// ẏ_t = →y_t + ←y_t, and both read ẏ_t in the layer above (Bayer 2015, thesis, 1.3.5).
+    /// A forward pass from zero states. The two directions are added after every layer, ẏ_t = →y_t + ←y_t,
+    /// and both read ẏ_t in the next layer (Bayer 2015, thesis, 1.3.5).
     pub fn forward(
         &self,
         spec: &ModelSpec,
         input: MomentTensors,
         lengths: &Lengths<'_>,
         threads: usize,
-    ) -> Pass {
+    ) -> ForwardPass {
         let lanes = lengths.0.len();
-        let Some(back) = &self.back else {
-            return forward_moments(spec, &self.ahead, input, ForwardOptions { lanes, threads, start: None });
+        let Some(backward_layers) = &self.backward_layers else {
+            return forward_moments(
+                spec,
+                &self.forward_net,
+                input,
+                ForwardOptions { lanes, threads, start: None },
+            );
         };
         let order = lengths.reversal(input.mean.dims()[0] / lanes, &input.mean.device());
         let mut signal = input;
         for (index, layer) in spec.layers.iter().enumerate() {
             let run = |tensors: &LayerTensors, input| {
-                LayerStep { form: spec.moment_form, layer, tensors, lanes, threads }.run(input, None).0
+                LayerPass { form: spec.moment_form, layer, tensors, lanes, threads }.run(input, None).0
             };
-            let behind = run(&back.layers[index], rearranged(signal.clone(), &order));
+            let behind = run(&backward_layers.layers[index], rearranged(signal.clone(), &order));
             let behind = rearranged(behind, &order);
-            let ahead = run(&self.ahead.layers[index], signal);
-            signal = MomentTensors { mean: ahead.mean + behind.mean, var: sum(ahead.var, behind.var) };
+            let forward_net = run(&self.forward_net.layers[index], signal);
+            signal =
+                MomentTensors { mean: forward_net.mean + behind.mean, var: sum(forward_net.var, behind.var) };
         }
-        Pass { output: output_map(spec, &self.ahead, signal.clone()), hidden: signal, states: Vec::new() }
+        ForwardPass {
+            output: output_map(spec, &self.forward_net, signal.clone()),
+            hidden: signal,
+            states: Vec::new(),
+        }
     }
 }
 
-/// Steps of each lane that are not padding, which comes after them.
+/// Steps of each lane; padding follows them.
 #[derive(Clone, Copy, Debug)]
 pub struct Lengths<'a>(pub &'a [usize]);
 
 impl Lengths<'_> {
-    /// Whether a step of a lane belongs to its sequence.
+    /// Whether a step of a lane is part of its sequence.
     pub fn holds(&self, step: usize, lane: usize) -> bool {
         step < self.0[lane]
     }
 
-    /// Where each row of [steps × lanes] comes from if every lane is turned round; padding stays where it is. Turning
-    /// round twice changes nothing.
+    /// Source row of each row of [steps × lanes] when every lane is reversed within its length; padding stays
+    /// in place. Reversing twice changes nothing.
     fn reversal(&self, steps: usize, device: &Device) -> Tensor<1, Int> {
         let lanes = self.0.len();
         let source = |row: usize| {
@@ -97,11 +115,11 @@ mod tests {
     use quaver::checkpoint::{Activation, CellKind, UnitNoise};
 
     use super::*;
-    use crate::config::Init;
+    use crate::config::InitConfig;
     use crate::nn::net::moments;
-    use crate::nn::random::{Purpose, normals, stream};
     use crate::nn::tensors::to_vec;
     use crate::nn::test_spec;
+    use crate::random::{Purpose, normals, stream};
 
     const LANES: usize = 3;
     const STEPS: usize = 5;
@@ -119,7 +137,11 @@ mod tests {
     fn net() -> (ModelSpec, Parameters, Parameters) {
         let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3), (CellKind::Elman(Activation::Tanh), 4)]);
         spec.layers[1].recurrent_noise = UnitNoise::Dropout { keep: 0.7 };
-        (spec.clone(), Init::default().draw(&spec, 1), Init::default().draw(&spec, 2).without_output())
+        (
+            spec.clone(),
+            InitConfig::default().parameters(&spec, 1),
+            InitConfig::default().parameters(&spec, 2).without_output(),
+        )
     }
 
     /// Every lane of [steps × lanes, width] turned round within its length.
@@ -141,9 +163,9 @@ mod tests {
             Bidirectional::new(&spec, one, Some(other), &Device::flex())
         };
         let plain = run(&nets(&one, &other), &spec, &input(1));
-        for (ahead, back) in one.tensors.iter_mut().zip(&mut other.tensors) {
-            assert_eq!(ahead.name, back.name);
-            std::mem::swap(&mut ahead.values, &mut back.values);
+        for (forward_net, backward_layers) in one.tensors.iter_mut().zip(&mut other.tensors) {
+            assert_eq!(forward_net.name, backward_layers.name);
+            std::mem::swap(&mut forward_net.values, &mut backward_layers.values);
         }
         let turned = run(&nets(&one, &other), &spec, &reversed(&input(1), 2));
         for (step, lane) in (0..STEPS).flat_map(|step| (0..LANES).map(move |lane| (step, lane))) {

@@ -1,7 +1,7 @@
 //! Functions on slices as nodes of Burn's autodiff graph.
 //!
-//! Burn composes the network; the parts that would be slow as many small tensor operations are single nodes whose
-//! forward and backward passes are written out on f32 slices ([`HostFunction`]).
+//! Burn composes the network. Parts that would be slow as many small tensor operations are single nodes,
+//! whose forward and backward passes are written on f32 slices ([`HostFunction`]).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -17,18 +17,19 @@ use super::recurrence::Traces;
 
 /// A differentiable function of `N` arrays.
 pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
-    /// What the forward pass leaves behind for the backward pass.
+    /// What the backward pass needs from the forward pass.
     type Tape: Debug + Send + Sync + 'static;
 
-    /// The value and its shape; the tape is used only if traces are kept.
-    fn forward(&self, inputs: [&[f32]; N], keep: Traces) -> (Array, Self::Tape);
+    /// The value with its shape, and the tape, which is used only if traces are kept.
+    fn forward(&self, inputs: [&[f32]; N], keep: Traces) -> (HostArray, Self::Tape);
 
     /// Gradients for the inputs, given the inputs, the value, the tape and the gradient for the value.
     fn backward(&self, inputs: [&[f32]; N], value: &[f32], tape: &Self::Tape, grad: &[f32]) -> [Vec<f32>; N];
 
-    /// The same for those inputs alone whose gradient is wanted; what is not may be left empty.
+    /// Like [`backward`](Self::backward), for those inputs alone whose gradient is needed; the others may be
+    /// left empty.
     ///
-    /// Worth writing where a gradient is dear and not always wanted, as that for the data is not.
+    /// Worth implementing where a gradient is expensive and often unused, such as that for the data.
     fn backward_for(
         &self,
         inputs: [&[f32]; N],
@@ -43,7 +44,7 @@ pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
 
 /// Values with their shape.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
+pub struct HostArray {
     /// Values, last dimension fastest.
     pub values: Vec<f32>,
     /// Size of each dimension.
@@ -161,7 +162,7 @@ impl<C: CheckpointStrategy> HostOps for Autodiff<Flex, C> {
 
 type FlexTensor = FloatTensor<Flex>;
 
-/// A host function in the graph.
+/// A host function as a node of the graph.
 #[derive(Debug)]
 struct HostStep<F>(F);
 
@@ -173,7 +174,7 @@ struct Saved<T, const N: usize> {
     tape: T,
 }
 
-/// Evaluates a function and, if a gradient may be asked for, registers its backward pass.
+/// Evaluates a function and, if a gradient may be requested, registers its backward pass.
 fn record<F: HostFunction<N>, C: CheckpointStrategy, const N: usize>(
     function: F,
     inputs: [FloatTensor<Autodiff<Flex, C>>; N],
@@ -212,7 +213,7 @@ fn evaluate<F: HostFunction<N>, const N: usize>(
     inputs: &[FlexTensor; N],
     keep: Traces,
 ) -> (FlexTensor, F::Tape) {
-    let (Array { values: value, shape }, tape) = function.forward(inputs.each_ref().map(values), keep);
+    let (HostArray { values: value, shape }, tape) = function.forward(inputs.each_ref().map(values), keep);
     (FlexTensor::from_data(TensorData::new(value, shape)), tape)
 }
 
@@ -237,9 +238,9 @@ mod tests {
     impl HostFunction<2> for Weighted {
         type Tape = ();
 
-        fn forward(&self, [a, b]: [&[f32]; 2], _keep: Traces) -> (Array, ()) {
+        fn forward(&self, [a, b]: [&[f32]; 2], _keep: Traces) -> (HostArray, ()) {
             let sum = a.iter().zip(b).map(|(a, b)| a * a * b).sum();
-            (Array { values: vec![sum], shape: vec![1] }, ())
+            (HostArray { values: vec![sum], shape: vec![1] }, ())
         }
 
         fn backward(&self, [a, b]: [&[f32]; 2], _value: &[f32], _tape: &(), grad: &[f32]) -> [Vec<f32>; 2] {

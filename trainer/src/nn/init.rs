@@ -4,27 +4,27 @@ use nalgebra::DMatrix;
 use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
 use rand_core::Rng;
 
-use super::method::Method;
-use super::parameters::{Parameters, layer_inputs, maps, noises};
-use super::random::{Purpose, choose, normal, stream};
-use crate::config::Init;
+use super::method::TrainingMethod;
+use super::parameters::{AffineShape, Parameters, layer_inputs, maps, noises};
+use crate::config::InitConfig;
+use crate::random::{Purpose, choose, normal, stream};
 
 /// Position of the forget gate among the rows of an LSTM unit.
 const FORGET_GATE: usize = 1;
 
-impl Init {
-    /// Draws the parameters of a network of plain weights.
-    pub fn draw(&self, spec: &ModelSpec, seed: u64) -> Parameters {
-        self.draw_for(spec, Method::default(), seed)
+impl InitConfig {
+    /// Initial parameters of a network with point weights.
+    pub fn parameters(&self, spec: &ModelSpec, seed: u64) -> Parameters {
+        self.parameters_for(spec, TrainingMethod::default(), seed)
     }
 
-    /// Draws the parameters of a network; the same seed gives the same numbers on every machine.
+    /// Initial parameters of a network; a seed gives the same numbers on every machine.
     ///
-    /// Biases are zero unless asked otherwise, but for the output's and the forget gate's: at 1 the latter keeps a new LSTM from forgetting
+    /// Biases are zero by default, except those of forget gates, which are 1: a new LSTM then does not forget
     /// before it has learned what to remember. The noise variance starts at 1, the variance of the targets.
-    pub fn draw_for(&self, spec: &ModelSpec, method: Method, seed: u64) -> Parameters {
+    pub fn parameters_for(&self, spec: &ModelSpec, method: TrainingMethod, seed: u64) -> Parameters {
         let mut rng = stream(seed, Purpose::Initialisation);
-        let mut parameters = Parameters::shaped(spec, method);
+        let mut parameters = Parameters::zeros_for(spec, method);
         let mut tensors = parameters.tensors.iter_mut();
         let mut next =
             || &mut tensors.next().expect("a weight and a bias for every layer and the output").values;
@@ -33,7 +33,7 @@ impl Init {
             self.fill_bias(next(), layer.cell, &mut rng);
         }
         let units = layer_inputs(spec, spec.layers.len());
-        // A net for changes begins with none.
+        // A residual network starts by predicting no change.
         let output_std_dev = if spec.target.is_residual() { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
         weight.fill_with(|| (output_std_dev * normal(&mut rng)) as f32);
@@ -48,7 +48,7 @@ impl Init {
         }
         if let Some(least) = method.scale_min {
             let log_scale = libm::logf(1.0 - least);
-            for (name, ..) in maps(spec) {
+            for AffineShape { name, .. } in maps(spec) {
                 fill(&mut parameters, &format!("{name}.log_scale"), log_scale);
             }
         }
@@ -62,11 +62,12 @@ impl Init {
         parameters
     }
 
-    /// Variances of the weights, all of one map alike, and the prior that suits them best: the one with their moments.
+    /// Variances of the weights, equal within one affine map, and the prior that fits them best: the one with
+    /// their moments.
     fn fill_variances(&self, spec: &ModelSpec, parameters: &mut Parameters) {
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for (name, _, columns) in maps(spec) {
-            let var = self.weight_deviation * self.weight_deviation / columns as f32;
+        for AffineShape { name, columns, .. } in maps(spec) {
+            let var = self.weight_std_dev * self.weight_std_dev / columns as f32;
             for part in ["weight", "bias"] {
                 let named = format!("{name}.{part}");
                 fill(parameters, &format!("{named}_log_var"), libm::logf(var));
@@ -82,7 +83,7 @@ impl Init {
         fill(parameters, "prior.log_var", libm::log(squares / count - mean * mean) as f32);
     }
 
-    /// Fills the weights of one layer, [rows, inputs + units], or [units, inputs] if it is not recurrent.
+    /// Weights of one layer, [rows, inputs + units], or [units, inputs] without recurrence.
     fn fill_weight(&self, weight: &mut [f32], layer: &LayerSpec, inputs: usize, rng: &mut impl Rng) {
         let (units, gates) = (usize::from(layer.units), layer.cell.gates());
         let input_std_dev = self.input_std_dev.map_or(1.0 / (inputs as f64).sqrt(), f64::from);
@@ -97,7 +98,8 @@ impl Init {
         }
     }
 
-    /// A sparse Gaussian matrix scaled to its spectral radius (Bayer 2015, thesis, 1.3.3 and 2.5.2).
+    /// A sparse Gaussian matrix, scaled to the spectral radius if one is set (Bayer 2015, thesis, 1.3.3 and
+    /// 2.5.2).
     fn recurrent(&self, units: usize, rng: &mut impl Rng) -> DMatrix<f64> {
         let used = if self.sparse == 0 { units } else { units.min(self.sparse.into()) };
         let std_dev = self.recurrent_std_dev.map_or(1.0 / (used as f64).sqrt(), f64::from);
@@ -109,7 +111,7 @@ impl Init {
         }
         if let Some(wanted) = self.spectral_radius.filter(|_| units > 0) {
             let radius = spectral_radius(&matrix);
-            // A matrix without any cycle has radius 0, and no factor can change that.
+            // A matrix without cycles is nilpotent: its radius is 0, and no factor changes that.
             if radius > 0.0 {
                 matrix *= f64::from(wanted) / radius;
             }
@@ -119,24 +121,24 @@ impl Init {
 
     fn fill_bias(&self, bias: &mut [f32], cell: CellKind, rng: &mut impl Rng) {
         match cell {
-            // Drawn only where asked for: a draw more would change all those after it.
-            CellKind::Dense(_) if self.bias_std > 0.0 => {
-                bias.fill_with(|| (f64::from(self.bias_std) * normal(rng)) as f32);
+            // Drawn only if configured: an additional draw would change all later ones.
+            CellKind::Dense(_) if self.bias_std_dev > 0.0 => {
+                bias.fill_with(|| (f64::from(self.bias_std_dev) * normal(rng)) as f32);
             }
-            CellKind::Elman(_) | CellKind::Dense(_) => {}
+            CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Gru => {}
             CellKind::Lstm => {
-                bias.iter_mut().skip(FORGET_GATE).step_by(cell.gates()).for_each(|bias| *bias = 1.0)
+                bias.iter_mut().skip(FORGET_GATE).step_by(cell.biases()).for_each(|bias| *bias = 1.0)
             }
         }
     }
 }
 
-/// Largest magnitude of an eigenvalue.
+/// Largest absolute eigenvalue.
 fn spectral_radius(matrix: &DMatrix<f64>) -> f64 {
     matrix.complex_eigenvalues().iter().map(|value| value.norm()).fold(0.0, f64::max)
 }
 
-/// Gives all numbers of a list the same value.
+/// Sets all numbers of a list to one value.
 fn fill(parameters: &mut Parameters, name: &str, value: f32) {
     if let Some(named) = parameters.get_mut(name) {
         named.values.fill(value);
@@ -153,17 +155,17 @@ mod tests {
     #[test]
     fn draws_depend_on_the_seed_alone() {
         let spec = test_spec(3, 2, &[(CellKind::Lstm, 5)]);
-        let default = Init::default();
-        assert_eq!(default.draw(&spec, 1), default.draw(&spec, 1));
-        assert_ne!(default.draw(&spec, 1), default.draw(&spec, 2));
-        assert!(default.draw(&spec, 1).fits(&spec));
+        let default = InitConfig::default();
+        assert_eq!(default.parameters(&spec, 1), default.parameters(&spec, 1));
+        assert_ne!(default.parameters(&spec, 1), default.parameters(&spec, 2));
+        assert!(default.parameters(&spec, 1).fits(&spec));
     }
 
     #[test]
     fn recurrent_weights_are_sparse_and_have_the_spectral_radius() {
         let spec = test_spec(3, 2, &[(CellKind::Elman(Activation::Tanh), 30)]);
-        let init = Init { spectral_radius: Some(1.1), sparse: 7, ..Init::default() };
-        let parameters = init.draw(&spec, 3);
+        let init = InitConfig { spectral_radius: Some(1.1), sparse: 7, ..InitConfig::default() };
+        let parameters = init.parameters(&spec, 3);
         let weight = &parameters.get("layer0.weight").unwrap().values;
         let recurrent = DMatrix::from_fn(30, 30, |row, column| f64::from(weight[row * 33 + 3 + column]));
         for row in recurrent.row_iter() {
@@ -176,7 +178,7 @@ mod tests {
     fn a_net_for_changes_begins_with_none() {
         let mut spec = test_spec(3, 3, &[(CellKind::Lstm, 5)]);
         spec.target = quaver::checkpoint::Target::ResidualNext;
-        let parameters = Init::default().draw(&spec, 1);
+        let parameters = InitConfig::default().parameters(&spec, 1);
         assert!(parameters.get("output.weight").unwrap().values.iter().all(|weight| *weight == 0.0));
         assert!(parameters.get("layer0.weight").unwrap().values.iter().all(|weight| *weight != 0.0));
     }
@@ -184,13 +186,13 @@ mod tests {
     #[test]
     fn deviations_and_biases_are_as_asked() {
         let spec = test_spec(50, 2, &[(CellKind::Lstm, 40)]);
-        let init = Init {
+        let init = InitConfig {
             input_std_dev: Some(0.3),
             recurrent_std_dev: Some(0.01),
             output_bias: -0.8,
-            ..Init::default()
+            ..InitConfig::default()
         };
-        let parameters = init.draw(&spec, 1);
+        let parameters = init.parameters(&spec, 1);
         let weight = &parameters.get("layer0.weight").unwrap().values;
         let std_dev =
             |values: Vec<f32>| (values.iter().map(|v| v * v).sum::<f32>() / values.len() as f32).sqrt();
@@ -202,7 +204,7 @@ mod tests {
         assert_eq!(parameters.get("layer0.bias").unwrap().values[..5], [0.0, 1.0, 0.0, 0.0, 0.0]);
         assert_eq!(parameters.get("output.bias").unwrap().values, [-0.8, -0.8]);
         let spec = test_spec(1, 1, &[(CellKind::Dense(Activation::Tanh), 400)]);
-        let parameters = Init { bias_std: 2.0, ..Init::default() }.draw(&spec, 1);
+        let parameters = InitConfig { bias_std_dev: 2.0, ..InitConfig::default() }.parameters(&spec, 1);
         assert!((std_dev(parameters.get("layer0.bias").unwrap().values.clone()) - 2.0).abs() < 0.2);
     }
 }

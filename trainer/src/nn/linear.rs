@@ -1,16 +1,16 @@
-//! Large matrix products of the network as nodes of the autodiff graph.
+//! Large matrix products as nodes of the autodiff graph.
 //!
-//! The maps into a layer and out of the last one see all steps at once, so each is a single large product. Rows are
-//! shared among threads; no result depends on how many there are.
+//! The affine maps into a layer and out of the last one process all steps at once, so each is a single large
+//! product. Rows are distributed over threads; no result depends on the number of threads.
 
 use burn::tensor::Tensor;
 
-use super::host_node::{Array, HostFunction, apply2, apply3};
+use super::host_node::{HostArray, HostFunction, apply2, apply3};
 use super::parallel;
 use super::product::{Packed, Strided, add_product};
 use super::recurrence::Traces;
 
-/// Rows of a result that one task computes: enough to be worth a task, few enough to keep every core busy.
+/// Rows of the result per task: enough to amortise a task, few enough to keep every core busy.
 const ROWS_PER_TASK: usize = 64;
 
 /// The same for gradients of weights, which have few rows and many terms.
@@ -41,11 +41,11 @@ impl Linear {
     }
 
     /// Adds a·wᵀ to `out`.
-    fn add(self, mut out: Vec<f32>, a: &[f32], weight: &[f32]) -> Array {
+    fn add(self, mut out: Vec<f32>, a: &[f32], weight: &[f32]) -> HostArray {
         let weight = Packed::new(Strided::transposed(weight, self.terms), self.terms, self.columns);
         add_rows(&mut out, Strided::rows(a, self.terms), &weight, ROWS_PER_TASK, self.threads);
         let shape = vec![out.len() / self.columns, self.columns];
-        Array { values: out, shape }
+        HostArray { values: out, shape }
     }
 
     /// ∂L/∂a = g·w.
@@ -81,11 +81,11 @@ fn add_rows(out: &mut [f32], a: Strided<'_>, b: &Packed, rows_per_task: usize, t
     parallel::for_each(threads, tasks, |(task, out)| add_product(out, a.skip_rows(task * rows_per_task), b));
 }
 
-/// Of input and weight.
+/// A function of input and weight.
 impl HostFunction<2> for Linear {
     type Tape = ();
 
-    fn forward(&self, [a, weight]: [&[f32]; 2], _keep: Traces) -> (Array, ()) {
+    fn forward(&self, [a, weight]: [&[f32]; 2], _keep: Traces) -> (HostArray, ()) {
         (self.add(vec![0.0; a.len() / self.terms * self.columns], a, weight), ())
     }
 
@@ -108,11 +108,11 @@ impl HostFunction<2> for Linear {
     }
 }
 
-/// Of input, weight and bias.
+/// A function of input, weight and bias.
 impl HostFunction<3> for Linear {
     type Tape = ();
 
-    fn forward(&self, [a, weight, bias]: [&[f32]; 3], _keep: Traces) -> (Array, ()) {
+    fn forward(&self, [a, weight, bias]: [&[f32]; 3], _keep: Traces) -> (HostArray, ()) {
         (self.add(bias.repeat(a.len() / self.terms), a, weight), ())
     }
 

@@ -1,10 +1,11 @@
-//! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole net on
-//! Burn.
+//! The network on the host: its parameters, the recurrence and its gradient on plain slices, and the whole
+//! network on Burn.
 //!
-//! A batch walks through this module bottom up: [`net`] puts noise ([`unit_noise`]) on it and maps it to pre-activations with
-//! Burn, [`host_node`] hands those to [`recurrence`], whose blocks of sequences run in [`parallel`] on the products of
-//! [`product`]. Parameters are plain lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the
-//! time of one step only, so that saving, resuming and exporting need nothing of Burn.
+//! A batch passes through this module from the outside in: [`net`] adds noise ([`noise_layer`]) and computes
+//! pre-activations with Burn, [`host_node`] passes them to [`recurrence`], whose blocks of sequences run in
+//! [`parallel`] on the matrix products of [`product`]. Parameters are named lists of numbers
+//! ([`parameters`]); they become tensors ([`tensors`]) for the duration of one step only, so that saving,
+//! resuming and exporting are independent of Burn.
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;
@@ -14,23 +15,33 @@ mod layer_function;
 pub(crate) mod linear;
 pub mod method;
 pub mod net;
-pub mod noise;
+pub mod noise_layer;
 pub(crate) mod observation_head;
 pub mod parallel;
 pub mod parameters;
 pub mod product;
-pub mod random;
 pub mod recurrence;
+mod spec;
 pub mod tensors;
-pub mod unit_noise;
 pub(crate) mod vectorised;
 
 #[cfg(test)]
 mod net_tests;
 
-pub use method::{Method, Posterior, WeightNoise};
-pub use net::{Prediction, predict};
-pub use parameters::{Named, Parameters};
+pub use method::{TrainingMethod, WeightNoise};
+pub use net::{BatchPrediction, predict};
+pub use parameters::{NamedTensor, Parameters};
+pub use spec::{model_spec, predictor_spec};
+
+/// Every cell there is, read off its encoding: the tests that loop over these cannot miss a new one.
+#[cfg(test)]
+pub(crate) fn test_cells() -> Vec<quaver::checkpoint::CellKind> {
+    let codes = (0..=u8::MAX).flat_map(|kind| (0..=u8::MAX).map(move |activation| [kind, activation]));
+    let mut cells: Vec<_> = codes.filter_map(|code| postcard::from_bytes(&code).ok()).collect();
+    // Cells without an activation function of their own do not read the second byte.
+    cells.dedup();
+    cells
+}
 
 /// A noiseless Gaussian network for tests.
 #[cfg(test)]

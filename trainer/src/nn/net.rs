@@ -4,62 +4,63 @@ use burn::tensor::{Device, Tensor, TensorData};
 use quaver::checkpoint::{LayerSpec, ModelSpec, MomentForm, OutputMode};
 
 use super::host_node::{apply3, apply4};
-use super::layer_function::{LayerFunction, Memoryless};
+use super::layer_function::{DenseFunction, RecurrentFunction};
 use super::linear;
-use super::noise::NoiseCoefficients;
-use super::observation_head::link;
+use super::noise_layer::{NoiseLayer, VarianceScale};
+use super::observation_head::predict_outputs;
 use super::parallel;
 use super::parameters::Parameters;
 use super::recurrence::{LayerState, Recurrence};
-use super::tensors::{Affine, LayerTensors, ParameterTensors, to_vec};
-use super::unit_noise::{Scale, UnitNoiseTensors};
+use super::tensors::{AffineTensors, LayerTensors, ParameterTensors, to_vec};
 use crate::data::batch::Batch;
+use quaver::noise::NoiseCoefficients;
 
-/// Means and variances of [steps × lanes, channels], time-major; without variances, all are zero. A lane is one sequence of
-/// a batch.
+/// Means and variances of [steps × lanes, channels], time-major. A lane is one sequence of a batch.
 #[derive(Clone, Debug)]
 pub struct MomentTensors {
     /// Means.
     pub mean: Tensor<2>,
-    /// Variances, unless all are zero.
+    /// Variances; `None` if all are zero.
     pub var: Option<Tensor<2>>,
 }
 
-/// What a network says of a batch, in standardised units, [steps, rows of the batch, outputs].
+/// Predictions for a batch, in standardised units, [steps, rows of the batch, outputs].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Prediction {
-    /// E[y]: a probability if the likelihood is one of those.
+pub struct BatchPrediction {
+    /// E[y]: a probability for Bernoulli and categorical likelihoods.
     pub mean: Vec<f32>,
-    /// V[y], what the network carries; the likelihood's own noise is not in it.
+    /// Propagated part of V[y].
     pub var: Vec<f32>,
-    /// The likelihood's own noise.
+    /// The likelihood's noise variance.
     pub noise: Vec<f32>,
 }
 
-/// What a pass leaves behind: the moments of the output map and of the last layer, and where each layer has got to.
+/// The result of a forward pass: moments of the output map and of the last layer, and the final states.
 #[derive(Clone, Debug)]
-pub struct Pass {
-    /// Before the likelihood; rows of the output map, of which a likelihood may want several per output.
+pub struct ForwardPass {
+    /// Outputs before the likelihood: rows of the output map, of which a likelihood may use several per
+    /// output.
     pub output: MomentTensors,
     /// States of the last layer after every step.
     pub hidden: MomentTensors,
-    /// Of every layer; empty unless states are carried over.
+    /// Final states of every layer; empty unless states are carried.
     pub states: Vec<LayerState>,
 }
 
-/// Predicts a batch without recording anything for gradients.
-pub fn predict(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> Prediction {
+/// Predicts a batch without recording gradients.
+pub fn predict(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> BatchPrediction {
     let device = Device::flex();
     let tensors = ParameterTensors::new(spec, parameters, &device);
     let output = forward(spec, &tensors, batch, parallel::default_threads());
-    said(spec, &parameters.noise_var(spec), output)
+    to_prediction(spec, &parameters.noise_var(spec), output)
 }
 
-/// What the moments of the output map mean to the likelihood; `noise_var` as [`Parameters::noise_var`] gives it.
-pub(crate) fn said(spec: &ModelSpec, noise_var: &[f32], output: MomentTensors) -> Prediction {
+/// Applies the likelihood to the moments of the output map; `noise_var` as given by
+/// [`Parameters::noise_var`].
+pub(crate) fn to_prediction(spec: &ModelSpec, noise_var: &[f32], output: MomentTensors) -> BatchPrediction {
     let mean = to_vec(output.mean);
     let var = output.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
-    link(spec, noise_var, mean, var)
+    predict_outputs(spec, noise_var, mean, var)
 }
 
 /// Moments of the output map, before the likelihood, on the device of the parameters.
@@ -72,40 +73,40 @@ pub fn forward(
     forward_from(spec, parameters, batch, threads, None).output
 }
 
-/// The same from given states, one per layer, returning those that the batch ends with.
+/// Like [`forward`], starting from given states, one per layer; returns the final states as well.
 pub fn forward_from(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
     batch: &Batch,
     threads: usize,
     start: Option<&[LayerState]>,
-) -> Pass {
+) -> ForwardPass {
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
     let options = ForwardOptions { lanes: batch.rows, threads, start };
     let pass = forward_moments(spec, parameters, input.clone(), options);
-    Pass { output: on_top(pass.output, spec, &input), ..pass }
+    ForwardPass { output: add_residual(pass.output, spec, &input), ..pass }
 }
 
-/// How moments go through a network.
+/// Options of a forward pass.
 #[derive(Clone, Copy, Debug)]
 pub struct ForwardOptions<'a> {
-    /// Sequences side by side.
+    /// Number of sequences in the batch.
     pub lanes: usize,
     /// Threads to use.
     pub threads: usize,
-    /// Where each layer begins, if states are carried over; zero if nothing is given.
+    /// Initial states of the layers, if states are carried; zero otherwise.
     pub start: Option<&'a [LayerState]>,
 }
 
-/// The same for inputs that are moments on the device already, such as what another network has put out. Gradients
-/// follow back into them.
+/// A forward pass on inputs that are moments on the device, such as outputs of another network. Gradients
+/// propagate back into them.
 pub fn forward_moments(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
     input: MomentTensors,
     options: ForwardOptions<'_>,
-) -> Pass {
+) -> ForwardPass {
     let ForwardOptions { lanes, threads, start } = options;
     let mut signal = input;
     let mut states = Vec::new();
@@ -114,13 +115,13 @@ pub fn forward_moments(
         let carries = start.is_some();
         let state;
         (signal, state) =
-            LayerStep { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
+            LayerPass { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
         states.extend(state.filter(|_| carries));
     }
-    Pass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
+    ForwardPass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
 }
 
-/// The output map on the states of the last layer.
+/// The output map applied to the states of the last layer.
 pub(super) fn output_map(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
@@ -134,16 +135,16 @@ pub(super) fn output_map(
             let deterministic = MomentTensors { mean: hidden.mean, var: None };
             map(
                 deterministic,
-                &UnitNoiseTensors::Fixed(NoiseCoefficients::SILENT),
+                &NoiseLayer::Fixed(NoiseCoefficients::none()),
                 &parameters.output.affine,
-                &Scale::Fixed(1.0),
+                &VarianceScale::Fixed(1.0),
             )
         }
     }
 }
 
-/// One layer about to run over all steps of all lanes.
-pub(super) struct LayerStep<'a> {
+/// One layer, to be run over all steps of all lanes.
+pub(super) struct LayerPass<'a> {
     pub(super) form: MomentForm,
     pub(super) layer: &'a LayerSpec,
     pub(super) tensors: &'a LayerTensors,
@@ -151,44 +152,36 @@ pub(super) struct LayerStep<'a> {
     pub(super) threads: usize,
 }
 
-impl LayerStep<'_> {
-    /// The layer's states, and the last of them if it starts from somewhere.
+impl LayerPass<'_> {
+    /// The layer's states, and the final state if an initial state was given.
     pub(super) fn run(
         &self,
         input: MomentTensors,
         start: Option<LayerState>,
     ) -> (MomentTensors, Option<LayerState>) {
         let LayerTensors { affine, input_noise, .. } = self.tensors;
-        let [rows, columns] = affine.weight.dims();
-        let count = input.mean.dims()[0];
-        let own = if self.layer.cell.is_recurrent() { usize::from(self.layer.units) } else { 0 };
-        let from_input = affine.columns(0..columns - own);
-        let pre = map(input, input_noise, &from_input, &Scale::Fixed(1.0));
+        let (cell, [count, inputs]) = (self.layer.cell, input.mean.dims());
+        let pre = map(input, input_noise, &affine.from_input(cell, inputs), &VarianceScale::Fixed(1.0));
         let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
-        if own == 0 {
-            let function = Memoryless(self.recurrence());
+        if !cell.is_recurrent() {
+            let function = DenseFunction(self.recurrence());
             return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients()), count), start);
         }
-        let from_state = affine.columns(columns - own..columns);
-        let weights = match from_state.weight_var {
-            Some(var) => Tensor::cat(vec![from_state.weight, var], 0),
-            None => from_state.weight,
-        };
-        debug_assert_eq!(weights.dims()[0] % rows, 0);
-        let function = LayerFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
+        let weights = affine.from_state(cell, inputs);
+        let function = RecurrentFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
         let carries = function.start.is_some();
         let states: Tensor<3> = apply4(function, pre.mean, pre_var, weights, self.coefficients());
         let end = carries.then(|| self.end(&states, count));
         (self.states(&states, count), end)
     }
 
-    /// The recurrence with its noise and its scale yet to be filled in from the coefficients.
+    /// The recurrence, without the noise and scale that the coefficients will fill in.
     fn recurrence(&self) -> Recurrence {
         let LayerTensors { recurrent_noise, scale, .. } = self.tensors;
         Recurrence {
             cell: self.layer.cell,
             units: self.layer.units.into(),
-            noise: NoiseCoefficients::SILENT,
+            noise: NoiseCoefficients::none(),
             form: self.form,
             variance_scale: 1.0,
             learned: recurrent_noise.is_learned() || scale.is_learned(),
@@ -196,14 +189,14 @@ impl LayerStep<'_> {
         }
     }
 
-    /// The coefficients of the recurrent noise, then the factor on variances, [5].
+    /// The coefficients of the recurrent noise, then the variance scale, [5].
     fn coefficients(&self) -> Tensor<1> {
         let device = self.tensors.affine.bias.device();
         let noise = self.tensors.recurrent_noise.coefficients(&device);
         Tensor::cat(vec![noise, self.tensors.scale.coefficient(&device)], 0)
     }
 
-    /// Rows of one of the two planes.
+    /// Rows of the means (`index` 0) or variances (1).
     fn plane(&self, states: &Tensor<3>, index: usize, rows: std::ops::Range<usize>) -> Tensor<2> {
         let (count, units) = (rows.len(), usize::from(self.layer.units));
         states.clone().slice([index..index + 1, rows, 0..units]).reshape([count, units])
@@ -213,7 +206,7 @@ impl LayerStep<'_> {
         MomentTensors { mean: self.plane(states, 0, 0..rows), var: Some(self.plane(states, 1, 0..rows)) }
     }
 
-    /// Where the layer has got to: its last state, and its memory, which stands behind that.
+    /// The final state of the layer: its last state, and its memory, which follows the states.
     fn end(&self, states: &Tensor<3>, rows: usize) -> LayerState {
         let lanes = self.lanes;
         let both = |rows: std::ops::Range<usize>| {
@@ -224,7 +217,7 @@ impl LayerStep<'_> {
     }
 }
 
-/// Numbers as moments on a device; variances are left out if all are zero.
+/// Numbers as moments on a device; variances are omitted if all are zero.
 pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Device) -> MomentTensors {
     let tensor = |values: &[f32]| {
         Tensor::from_data(TensorData::new(values.to_vec(), [values.len() / channels, channels]), device)
@@ -233,12 +226,12 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     MomentTensors { mean: tensor(mean), var: (!deterministic).then(|| tensor(var)) }
 }
 
-/// The outputs of a net on top of the rows that change by them, if its outputs are changes.
-pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
+/// Adds the last rows to the outputs of a residual network; returns other outputs unchanged.
+pub(crate) fn add_residual(output: MomentTensors, spec: &ModelSpec, last: &MomentTensors) -> MomentTensors {
     if !spec.target.is_residual() {
         return output;
     }
-    // The mean is the first of an output's rows; what else a likelihood wants stays as it is.
+    // The mean is the first row of each output; further rows of the likelihood are unchanged.
     let rows = spec.likelihood.rows();
     let spread = |values: &Tensor<2>| -> Tensor<2> {
         let [count, channels] = values.dims();
@@ -250,10 +243,16 @@ pub(crate) fn on_top(output: MomentTensors, spec: &ModelSpec, last: &MomentTenso
     MomentTensors { mean: output.mean + spread(&last.mean), var }
 }
 
-/// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and 18).
-fn map(input: MomentTensors, noise: &UnitNoiseTensors, affine: &Affine, scale: &Scale) -> MomentTensors {
+/// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and
+/// 18).
+fn map(
+    input: MomentTensors,
+    noise: &NoiseLayer,
+    affine: &AffineTensors,
+    scale: &VarianceScale,
+) -> MomentTensors {
     let MomentTensors { mean, var } = noise.apply(input);
-    let Affine { weight, bias, weight_var, bias_var } = affine.clone();
+    let AffineTensors { weight, bias, weight_var, bias_var } = affine.clone();
     let carried = var.map(|var| {
         let square = weight.clone() * weight.clone();
         let square = match &weight_var {
@@ -270,7 +269,7 @@ fn map(input: MomentTensors, noise: &UnitNoiseTensors, affine: &Affine, scale: &
     MomentTensors { mean: linear::affine(mean, weight, bias), var: var.map(|var| scale.apply(var)) }
 }
 
-/// The sum of what is not zero.
+/// The sum of two optional tensors, of which `None` is zero.
 pub(super) fn sum(a: Option<Tensor<2>>, b: Option<Tensor<2>>) -> Option<Tensor<2>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),

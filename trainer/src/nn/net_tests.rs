@@ -5,11 +5,11 @@ use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode
 use quaver::moments::{self, Moments, product};
 
 use super::net::{forward, predict};
-use super::random::{Purpose, normal, stream};
 use super::tensors::{ParameterTensors, to_vec};
 use super::{Parameters, test_spec};
-use crate::config::Init;
+use crate::config::InitConfig;
 use crate::data::batch::Batch;
+use crate::random::{Purpose, normal, stream};
 
 const NOISES: [UnitNoise; 4] = [
     UnitNoise::None,
@@ -18,9 +18,10 @@ const NOISES: [UnitNoise; 4] = [
     UnitNoise::Additive { var: 0.3 },
 ];
 
-/// An LSTM below an Elman layer, with `noise` in all places and a variance scale that is not 1.
-fn two_layers(noise: UnitNoise) -> ModelSpec {
-    let mut spec = test_spec(3, 2, &[(CellKind::Lstm, 4), (CellKind::Elman(Activation::Sigmoid), 5)]);
+/// An LSTM and a GRU below an Elman layer, with `noise` in all places and a variance scale that is not 1.
+fn three_layers(noise: UnitNoise) -> ModelSpec {
+    let layers = [(CellKind::Lstm, 4), (CellKind::Gru, 3), (CellKind::Elman(Activation::Sigmoid), 5)];
+    let mut spec = test_spec(3, 2, &layers);
     for layer in &mut spec.layers {
         (layer.input_noise, layer.recurrent_noise, layer.variance_scale) = (noise, noise, 1.3);
     }
@@ -66,10 +67,29 @@ fn affine_row(weight: &[f32], bias: f32, input: &[Moments], scale: f32) -> Momen
     sum
 }
 
-fn affine(parameters: &Parameters, name: &str, input: &[Moments], scale: f32) -> Vec<Moments> {
-    let weight = &parameters.get(&format!("{name}.weight")).unwrap().values;
-    let bias = &parameters.get(&format!("{name}.bias")).unwrap().values;
+fn affine(weight: &[f32], bias: &[f32], input: &[Moments], scale: f32) -> Vec<Moments> {
+    assert_eq!(weight.len(), bias.len() * input.len());
     weight.chunks(input.len()).zip(bias).map(|(row, bias)| affine_row(row, *bias, input, scale)).collect()
+}
+
+fn values<'p>(parameters: &'p Parameters, name: &str) -> &'p [f32] {
+    &parameters.get(name).unwrap().values
+}
+
+/// The weights of a layer with as many rows as biases: a GRU's candidate has one row for its input and one for its state.
+fn rows(cell: CellKind, weight: &[f32], inputs: usize, columns: usize) -> Vec<f32> {
+    match cell {
+        CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm => weight.to_vec(),
+        CellKind::Gru => {
+            let zeros = vec![0.0; columns];
+            let unit = |rows: &[f32]| {
+                let (gates, candidate) = rows.split_at(2 * columns);
+                let (from_input, from_state) = candidate.split_at(inputs);
+                [gates, from_input, &zeros[inputs..], &zeros[..inputs], from_state].concat()
+            };
+            weight.chunks(3 * columns).flat_map(unit).collect()
+        }
+    }
 }
 
 /// Outputs of one row of the batch, step by step.
@@ -84,13 +104,16 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
         let moments = |i| Moments { mean: batch.inputs_mean[i], var: batch.inputs_var[i] };
         let mut signal: Vec<Moments> = (at..at + inputs).map(moments).collect();
         for (index, layer) in spec.layers.iter().enumerate() {
+            let inputs = signal.len();
             let below = signal.iter().map(|unit| noisy(layer.input_noise, *unit));
             let recurrent = layer.cell.is_recurrent();
             let last =
                 states[index].iter().filter(|_| recurrent).map(|unit| noisy(layer.recurrent_noise, *unit));
             let columns: Vec<Moments> = below.chain(last).collect();
-            let pre = affine(parameters, &format!("layer{index}"), &columns, 1.0);
-            signal = slow_cell(layer.cell, &pre, &mut cells[index]);
+            let weight = values(parameters, &format!("layer{index}.weight"));
+            let weight = rows(layer.cell, weight, inputs, columns.len());
+            let pre = affine(&weight, values(parameters, &format!("layer{index}.bias")), &columns, 1.0);
+            signal = slow_cell(layer.cell, &pre, &states[index], &mut cells[index]);
             signal.iter_mut().for_each(|unit| unit.var *= layer.variance_scale);
             states[index].clone_from(&signal);
         }
@@ -99,12 +122,13 @@ fn slow(spec: &ModelSpec, parameters: &Parameters, batch: &Batch, row: usize) ->
             OutputMode::MeanOnly => (UnitNoise::None, 0.0),
         };
         let columns: Vec<Moments> = signal.iter().map(|unit| noisy(noise, *unit)).collect();
-        outputs.push(affine(parameters, "output", &columns, scale));
+        let (weight, bias) = (values(parameters, "output.weight"), values(parameters, "output.bias"));
+        outputs.push(affine(weight, bias, &columns, scale));
     }
     outputs
 }
 
-fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Moments> {
+fn slow_cell(cell: CellKind, pre: &[Moments], state: &[Moments], memory: &mut [Moments]) -> Vec<Moments> {
     match cell {
         CellKind::Elman(Activation::Tanh) | CellKind::Dense(Activation::Tanh) => {
             pre.iter().map(|a| moments::tanh(*a)).collect()
@@ -125,11 +149,23 @@ fn slow_cell(cell: CellKind, pre: &[Moments], memory: &mut [Moments]) -> Vec<Mom
                 product(moments::sigmoid(gates[3]), moments::tanh(*c))
             })
             .collect(),
+        CellKind::Gru => pre.chunks(4).zip(state).map(|(rows, h)| slow_gru(rows, *h)).collect(),
     }
 }
 
+/// h' = n + z⊙(h − n), where z is independent of both.
+fn slow_gru(rows: &[Moments], h: Moments) -> Moments {
+    let (r, z) = (moments::sigmoid(rows[0]), moments::sigmoid(rows[1]));
+    let reset = product(r, rows[3]);
+    let n = moments::tanh(Moments { mean: rows[2].mean + reset.mean, var: rows[2].var + reset.var });
+    let gap = h.mean - n.mean;
+    // Given z, the variance is (1 − z)²V[n] + z²V[h]; the mean moves by z times the gap.
+    let given = z.mean * z.mean * h.var + (1.0 - z.mean) * (1.0 - z.mean) * n.var + z.var * (n.var + h.var);
+    Moments { mean: n.mean + z.mean * gap, var: given + z.var * gap * gap }
+}
+
 fn assert_follows_equations(spec: &ModelSpec, batch: &Batch) {
-    let parameters = Init::default().draw(spec, 4);
+    let parameters = InitConfig::default().parameters(spec, 4);
     let tensors = ParameterTensors::new(spec, &parameters, &Device::flex());
     let output = forward(spec, &tensors, batch, 2);
     let mean = to_vec(output.mean);
@@ -151,26 +187,26 @@ fn assert_follows_equations(spec: &ModelSpec, batch: &Batch) {
 fn every_noise_follows_the_equations_with_and_without_input_variance() {
     for noise in NOISES {
         for uncertain in [false, true] {
-            assert_follows_equations(&two_layers(noise), &batch(7, 5, 3, uncertain));
+            assert_follows_equations(&three_layers(noise), &batch(7, 5, 3, uncertain));
         }
     }
 }
 
 #[test]
 fn a_plain_output_ignores_variance_and_noise() {
-    let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
+    let mut spec = three_layers(UnitNoise::Dropout { keep: 0.5 });
     spec.output.mode = OutputMode::MeanOnly;
     assert_follows_equations(&spec, &batch(4, 3, 3, true));
 }
 
 #[test]
 fn a_prediction_of_binary_targets_is_a_probability() {
-    let mut spec = two_layers(UnitNoise::Dropout { keep: 0.5 });
-    let parameters = Init::default().draw(&spec, 4);
+    let mut spec = three_layers(UnitNoise::Dropout { keep: 0.5 });
+    let parameters = InitConfig::default().parameters(&spec, 4);
     let batch = batch(4, 3, 3, true);
     let before = predict(&spec, &parameters, &batch);
     spec.likelihood = Likelihood::Bernoulli;
-    let after = predict(&spec, &Parameters::of(parameters.tensors[..6].to_vec()), &batch);
+    let after = predict(&spec, &Parameters::of(parameters.tensors[..8].to_vec()), &batch);
     for index in 0..before.mean.len() {
         let expected = moments::sigmoid(Moments { mean: before.mean[index], var: before.var[index] });
         assert_eq!(expected, Moments { mean: after.mean[index], var: after.var[index] });

@@ -1,16 +1,16 @@
-//! Work shared among threads so that the result does not depend on how many there are.
+//! Multithreading whose results do not depend on the number of threads.
 //!
-//! Sequences of a batch never meet before the loss, so a batch is cut into blocks of a fixed number of *lanes*
-//! (one lane is one sequence of the batch), and threads take whole blocks.
+//! The sequences of a batch are independent up to the loss, so a batch is split into blocks of a fixed number
+//! of *lanes* (one lane is one sequence), and each thread processes whole blocks.
 
 use std::sync::OnceLock;
 use std::{env, thread};
 
-/// Lanes per block: enough to reuse each weight that is loaded, few enough that small batches still fill
-/// every core.
+/// Lanes per block: enough to reuse each loaded weight, few enough that small batches still occupy every
+/// core.
 pub const LANES_PER_BLOCK: usize = 4;
 
-/// Threads to use: as many as the environment variable `QUAVER_THREADS` says, otherwise one per core.
+/// Number of threads: the environment variable `QUAVER_THREADS`, or one per core.
 pub fn default_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| {
@@ -21,7 +21,7 @@ pub fn default_threads() -> usize {
 
 /// Runs `work` on every task, on at most `threads` threads, and returns when all are done.
 ///
-/// Tasks are dealt out in turn before any work starts; each carries what it writes to.
+/// Tasks are distributed round-robin before any work starts; each owns what it writes to.
 pub fn for_each<T: Send>(threads: usize, tasks: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
     let mut hands: Vec<Vec<T>> = Vec::new();
     hands.resize_with(threads.max(1), Vec::new);
@@ -38,7 +38,7 @@ pub fn for_each<T: Send>(threads: usize, tasks: impl IntoIterator<Item = T>, wor
     });
 }
 
-/// Cuts a time-major array [steps, lanes, width] into blocks of lanes: `[block][step]` slices.
+/// Splits a time-major array [steps, lanes, width] into blocks of lanes: `[block][step]` slices.
 pub fn lane_blocks<T>(values: &[T], lanes: usize, width: usize) -> Vec<Vec<&[T]>> {
     let mut blocks = vec![Vec::new(); lanes.div_ceil(LANES_PER_BLOCK)];
     for step in values.chunks_exact(lanes * width) {
@@ -49,7 +49,7 @@ pub fn lane_blocks<T>(values: &[T], lanes: usize, width: usize) -> Vec<Vec<&[T]>
     blocks
 }
 
-/// Like [`lane_blocks`], for writing.
+/// Like [`lane_blocks`], mutable.
 pub fn lane_blocks_mut<T>(values: &mut [T], lanes: usize, width: usize) -> Vec<Vec<&mut [T]>> {
     let mut blocks = Vec::new();
     blocks.resize_with(lanes.div_ceil(LANES_PER_BLOCK), Vec::new);

@@ -1,47 +1,51 @@
-//! Everything that training adjusts, as named lists of numbers.
+//! All trainable parameters, as named lists of numbers.
 
 use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
 
-use super::method::Method;
+use super::method::TrainingMethod;
 
-/// Bounds of the logarithm of a noise variance, in standardised units.
+/// Limit of the absolute logarithm of a noise variance, in standardised units.
 ///
-/// A target that can be predicted exactly would otherwise drive it to −∞. The bounds lie well inside what a
-/// checkpoint may hold.
-const LOG_NOISE_LIMIT: f32 = 18.0;
+/// Without it, a target that can be predicted exactly would drive the logarithm to −∞. The limit lies well
+/// within what a checkpoint can hold.
+const LOG_NOISE_LIMIT: f32 = quaver::likelihood::LOG_NOISE_LIMIT as f32;
 
-/// Bounds of the logarithm of a weight's variance, of a prior's variance, of β − β_min, and of the logit of a keep
-/// probability: far beyond what makes a difference, and within what a checkpoint may hold.
+/// Limit of the absolute value of: the logarithm of a weight variance, of the prior variance and of β −
+/// β_min, and the logit of a keep probability. Far beyond any effect, and within what a checkpoint can hold.
 const LOG_LIMIT: f32 = 14.0;
 
-/// Noise variance of outputs whose variance is implicit: nothing but a floor, in standardised units.
+/// Noise variance of outputs with implicit variance, in standardised units: a floor only.
 pub const IMPLICIT_NOISE: f32 = 1e-6;
 
-/// All trainable numbers of a network, in an order given by its [`ModelSpec`] and its [`Method`].
+/// All trainable parameters of a network, in an order determined by its [`ModelSpec`] and [`TrainingMethod`].
 ///
-/// For each layer k `layer{k}.weight` [rows, columns] with columns [x, h] and `layer{k}.bias` [rows]; then
+/// For each layer k `layer{k}.weight` [rows, columns] with columns [x, h] and `layer{k}.bias` [rows], or more; then
 /// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood, mean and
 /// log-variance, one row otherwise) and, for a Gaussian likelihood, `output.log_noise`
 /// [outputs]: the logarithm of the noise variance of each output in standardised units. An LSTM has four rows
-/// per unit, one after the other: input gate, forget gate, cell input, output gate.
+/// per unit, one after the other: input gate, forget gate, cell input, output gate. A GRU has three, reset gate, update
+/// gate, candidate, but four biases per unit, b_r, b_z, b_nx, b_nh: the candidate's product with h, which the reset gate
+/// multiplies, has one of its own. Weights that PyTorch calls `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh` (rows r, z, n) go
+/// there as they are but for b_r and b_z, which are sums of both.
 ///
-/// A method adds lists at the end. If weights have variances τ: `{part}.weight_log_var` and `{part}.bias_log_var`, their
-/// logarithms, for every part that is a layer or the output, then `prior.mean` and `prior.log_var`. If β is learned:
-/// `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned: `layer{k}.input_logit`,
-/// `layer{k}.recurrent_logit` and `output.logit` where there is dropout. The last three kinds are single numbers.
+/// A training method appends lists. If weights have variances τ: `{part}.weight_log_var` and
+/// `{part}.bias_log_var`, their logarithms, for every layer and the output, then `prior.mean` and
+/// `prior.log_var`. If β is learned: `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned:
+/// `layer{k}.input_logit`, `layer{k}.recurrent_logit` and `output.logit` where there is dropout. The lists of
+/// the prior, of β and of keep probabilities have one number each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// What the lists are for.
-    pub method: Method,
+    /// The training method that determines the lists.
+    pub method: TrainingMethod,
     /// The lists, in order.
-    pub tensors: Vec<Named>,
+    pub tensors: Vec<NamedTensor>,
 }
 
 /// A list of numbers with its name and shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Named {
-    /// What it is.
+pub struct NamedTensor {
+    /// Its name.
     pub name: String,
     /// Size of each dimension.
     pub shape: Vec<usize>,
@@ -49,59 +53,59 @@ pub struct Named {
     pub values: Vec<f32>,
 }
 
-impl Named {
+impl NamedTensor {
     fn zeros(name: String, shape: &[usize]) -> Self {
-        Named { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
+        NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
     }
 }
 
 impl Parameters {
-    /// All numbers zero, for a network of plain weights.
+    /// All parameters zero, for a network with point weights.
     pub fn zeros(spec: &ModelSpec) -> Self {
-        Parameters::shaped(spec, Method::default())
+        Parameters::zeros_for(spec, TrainingMethod::default())
     }
 
-    /// All numbers zero.
-    pub fn shaped(spec: &ModelSpec, method: Method) -> Self {
+    /// All parameters zero.
+    pub fn zeros_for(spec: &ModelSpec, method: TrainingMethod) -> Self {
         let mut tensors = Vec::new();
-        for (name, rows, columns) in maps(spec) {
-            tensors.push(Named::zeros(format!("{name}.weight"), &[rows, columns]));
-            tensors.push(Named::zeros(format!("{name}.bias"), &[rows]));
+        for AffineShape { name, rows, columns, biases } in maps(spec) {
+            tensors.push(NamedTensor::zeros(format!("{name}.weight"), &[rows, columns]));
+            tensors.push(NamedTensor::zeros(format!("{name}.bias"), &[biases]));
         }
         if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
-            tensors.push(Named::zeros("output.log_noise".into(), &[spec.outputs.into()]));
+            tensors.push(NamedTensor::zeros("output.log_noise".into(), &[spec.outputs.into()]));
         }
         if method.posterior.has_variance() {
-            for (name, rows, columns) in maps(spec) {
-                tensors.push(Named::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
-                tensors.push(Named::zeros(format!("{name}.bias_log_var"), &[rows]));
+            for AffineShape { name, rows, columns, biases } in maps(spec) {
+                tensors.push(NamedTensor::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
+                tensors.push(NamedTensor::zeros(format!("{name}.bias_log_var"), &[biases]));
             }
-            tensors.push(Named::zeros("prior.mean".into(), &[1]));
-            tensors.push(Named::zeros("prior.log_var".into(), &[1]));
+            tensors.push(NamedTensor::zeros("prior.mean".into(), &[1]));
+            tensors.push(NamedTensor::zeros("prior.log_var".into(), &[1]));
         }
         if method.scale_min.is_some() {
-            tensors.extend(maps(spec).map(|(name, ..)| Named::zeros(format!("{name}.log_scale"), &[1])));
+            tensors.extend(maps(spec).map(|map| NamedTensor::zeros(format!("{}.log_scale", map.name), &[1])));
         }
         if method.learned_keep {
             let dropouts = noises(spec).filter(|(_, noise)| matches!(noise, UnitNoise::Dropout { .. }));
-            tensors.extend(dropouts.map(|(name, _)| Named::zeros(name, &[1])));
+            tensors.extend(dropouts.map(|(name, _)| NamedTensor::zeros(name, &[1])));
         }
         Parameters { method, tensors }
     }
 
-    /// Lists that belong to no network in particular.
+    /// Lists that belong to no particular network.
     #[cfg(test)]
-    pub(crate) fn of(tensors: Vec<Named>) -> Self {
-        Parameters { method: Method::default(), tensors }
+    pub(crate) fn of(tensors: Vec<NamedTensor>) -> Self {
+        Parameters { method: TrainingMethod::default(), tensors }
     }
 
-    /// The list of this name, if the network has it.
-    pub fn get(&self, name: &str) -> Option<&Named> {
+    /// The list with this name, if the network has it.
+    pub fn get(&self, name: &str) -> Option<&NamedTensor> {
         self.tensors.iter().find(|tensor| tensor.name == name)
     }
 
-    /// Like [`Parameters::get`], for writing.
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Named> {
+    /// Like [`Parameters::get`], mutable.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut NamedTensor> {
         self.tensors.iter_mut().find(|tensor| tensor.name == name)
     }
 
@@ -114,7 +118,7 @@ impl Parameters {
         log_noise.iter().map(|log| libm::expf(*log)).collect()
     }
 
-    /// The architecture with what has been learned of it in place: keep probabilities and variance scales.
+    /// The architecture with learned keep probabilities and variance scales filled in.
     pub fn resolved(&self, spec: &ModelSpec) -> ModelSpec {
         let mut spec = spec.clone();
         let number = |name: String| self.get(&name).and_then(|tensor| tensor.values.first().copied());
@@ -138,18 +142,18 @@ impl Parameters {
         spec
     }
 
-    /// Whether these are the numbers of such a network: every name and shape in its place.
+    /// Whether these are the parameters of such a network: every name and shape in its place.
     pub fn fits(&self, spec: &ModelSpec) -> bool {
-        self.looks_like(&Parameters::shaped(spec, self.method))
+        self.has_shapes_of(&Parameters::zeros_for(spec, self.method))
     }
 
-    /// Whether these are the numbers of such layers, without an output map.
+    /// Whether these are the parameters of such layers, without an output map.
     pub fn fits_layers(&self, spec: &ModelSpec) -> bool {
-        self.looks_like(&Parameters::shaped(spec, self.method).without_output())
+        self.has_shapes_of(&Parameters::zeros_for(spec, self.method).without_output())
     }
 
-    /// Whether every name and shape is in the place that it has in `expected`.
-    pub(crate) fn looks_like(&self, expected: &Parameters) -> bool {
+    /// Whether names and shapes equal those of `expected`.
+    pub(crate) fn has_shapes_of(&self, expected: &Parameters) -> bool {
         self.tensors.len() == expected.tensors.len()
             && self.tensors.iter().zip(&expected.tensors).all(|(tensor, expected)| {
                 tensor.name == expected.name
@@ -158,51 +162,52 @@ impl Parameters {
             })
     }
 
-    /// The same without what belongs to the output map.
+    /// The parameters without those of the output map.
     pub fn without_output(mut self) -> Self {
         self.tensors.retain(|tensor| !tensor.name.starts_with("output."));
         self
     }
 
-    /// Several networks' parameters as one list, each name behind the prefix of its network. The method of the whole is the
-    /// default; what each network's is must be known elsewhere.
+    /// The parameters of several networks as one list, each name with the prefix of its network. The method
+    /// of the joined list is the default; the caller keeps the method of each network.
     pub fn joined(parts: impl IntoIterator<Item = (&'static str, Parameters)>) -> Self {
-        let prefixed = |(prefix, part): (&str, Parameters)| -> Vec<Named> {
-            let rename = |named: Named| Named { name: format!("{prefix}{}", named.name), ..named };
+        let prefixed = |(prefix, part): (&str, Parameters)| -> Vec<NamedTensor> {
+            let rename =
+                |named: NamedTensor| NamedTensor { name: format!("{prefix}{}", named.name), ..named };
             part.tensors.into_iter().map(rename).collect()
         };
         let tensors = parts.into_iter().flat_map(prefixed).collect();
-        Parameters { method: Method::default(), tensors }
+        Parameters { method: TrainingMethod::default(), tensors }
     }
 
-    /// Those of [`Parameters::joined`] that stand behind a prefix and before the next one.
-    pub fn part(&self, prefix: &str, method: Method) -> Self {
-        let own = |named: &Named| {
+    /// The parameters of one network in [`Parameters::joined`], by its prefix.
+    pub fn part(&self, prefix: &str, method: TrainingMethod) -> Self {
+        let own = |named: &NamedTensor| {
             let name = named.name.strip_prefix(prefix)?;
             let whole = name.split('.').count() == 2;
-            whole.then(|| Named { name: name.to_string(), ..named.clone() })
+            whole.then(|| NamedTensor { name: name.to_string(), ..named.clone() })
         };
         Parameters { method, tensors: self.tensors.iter().filter_map(own).collect() }
     }
 
-    /// Takes changed numbers of [`Parameters::part`] back.
+    /// Writes back changed values of [`Parameters::part`].
     pub fn put_part(&mut self, prefix: &str, part: Parameters) {
-        for Named { name, values, .. } in part.tensors {
+        for NamedTensor { name, values, .. } in part.tensors {
             if let Some(own) = self.get_mut(&format!("{prefix}{name}")) {
                 own.values = values;
             }
         }
     }
 
-    /// The largest magnitude; not a number if any parameter is none.
+    /// The largest absolute value; NaN if any parameter is NaN.
     pub fn largest(&self) -> f32 {
         let magnitudes = self.tensors.iter().flat_map(|tensor| &tensor.values).map(|value| value.abs());
         magnitudes.fold(0.0, |largest, value| if value > largest || value.is_nan() { value } else { largest })
     }
 
-    /// Brings numbers that an optimiser has moved out of their range back into it.
-    pub fn confine(&mut self) {
-        for Named { name, values, .. } in &mut self.tensors {
+    /// Clamps parameters that the optimiser has moved out of their range.
+    pub fn clamp_to_limits(&mut self) {
+        for NamedTensor { name, values, .. } in &mut self.tensors {
             let limit = match name.rsplit('.').next() {
                 Some("log_noise") => LOG_NOISE_LIMIT,
                 Some("weight_log_var" | "bias_log_var" | "log_var" | "log_scale") => LOG_LIMIT,
@@ -214,18 +219,36 @@ impl Parameters {
     }
 }
 
-/// The affine maps of a network: name, rows and columns.
-pub(crate) fn maps(spec: &ModelSpec) -> impl Iterator<Item = (String, usize, usize)> + '_ {
+/// The sizes of an affine map.
+pub(crate) struct AffineShape {
+    /// `layer{k}` or `output`.
+    pub(crate) name: String,
+    /// Rows of weights.
+    pub(crate) rows: usize,
+    /// Weights per row.
+    pub(crate) columns: usize,
+    /// Biases: one per row, and one more per unit of a GRU.
+    pub(crate) biases: usize,
+}
+
+/// The affine maps of a network: the layers', then the output's.
+pub(crate) fn maps(spec: &ModelSpec) -> impl Iterator<Item = AffineShape> + '_ {
     let layers = spec.layers.iter().enumerate().map(|(index, layer)| {
         let units = usize::from(layer.units);
         let own = if layer.cell.is_recurrent() { units } else { 0 };
-        (format!("layer{index}"), units * layer.cell.gates(), layer_inputs(spec, index) + own)
+        AffineShape {
+            name: format!("layer{index}"),
+            rows: units * layer.cell.gates(),
+            columns: layer_inputs(spec, index) + own,
+            biases: units * layer.cell.biases(),
+        }
     });
     let rows = usize::from(spec.outputs) * spec.likelihood.rows();
-    layers.chain([("output".to_string(), rows, layer_inputs(spec, spec.layers.len()))])
+    let columns = layer_inputs(spec, spec.layers.len());
+    layers.chain([AffineShape { name: "output".to_string(), rows, columns, biases: rows }])
 }
 
-/// Where there is noise on units, with the name of its logit if that is learned.
+/// The noise of every affine map, with the name of its logit if that is learned.
 pub(crate) fn noises(spec: &ModelSpec) -> impl Iterator<Item = (String, UnitNoise)> + '_ {
     let layers = spec.layers.iter().enumerate().flat_map(|(index, layer)| {
         [
@@ -236,7 +259,7 @@ pub(crate) fn noises(spec: &ModelSpec) -> impl Iterator<Item = (String, UnitNois
     layers.chain([("output.logit".to_string(), spec.output.noise)])
 }
 
-/// Inputs of layer `index`; one past the last layer stands for the output map.
+/// Inputs of layer `index`; the index after the last layer is the output map.
 pub(crate) fn layer_inputs(spec: &ModelSpec, index: usize) -> usize {
     match index.checked_sub(1).map(|below| &spec.layers[below]) {
         Some(below) => below.units.into(),

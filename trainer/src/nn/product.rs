@@ -1,32 +1,32 @@
-//! Matrix products on slices, in an order of summation that depends on nothing but the sizes.
+//! Matrix products on slices, with an order of summation that depends only on the sizes.
 
 use super::vectorised::{self, Kernel, Processor};
 
-/// Rows of the smallest block of results that is computed at once.
+/// Rows of the register tile.
 const HEIGHT: usize = 4;
 
-/// Columns of that block: one vector of the widest kind.
+/// Columns of the register tile: one vector of the widest kind.
 const WIDTH: usize = 16;
 
-/// Terms summed before results are written back: as many as let both operands' parts stay in the first-level cache.
+/// Terms summed before results are written back: as many as keep both operands in the first-level cache.
 const PANEL: usize = 128;
 
 /// A matrix in a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Strided<'a> {
     values: &'a [f32],
-    /// From one row, or one column if transposed, to the next.
+    /// Distance between rows, or between columns if transposed.
     stride: usize,
     transposed: bool,
 }
 
 impl<'a> Strided<'a> {
-    /// A matrix stored row after row.
+    /// A matrix in row-major order.
     pub fn rows(values: &'a [f32], columns: usize) -> Self {
         Strided { values, stride: columns, transposed: false }
     }
 
-    /// The transpose of a matrix that is stored row after row and has this many columns.
+    /// The transpose of a row-major matrix with this number of columns.
     pub fn transposed(values: &'a [f32], columns: usize) -> Self {
         Strided { values, stride: columns, transposed: true }
     }
@@ -37,7 +37,7 @@ impl<'a> Strided<'a> {
         Strided { values: self.values.get(start..).unwrap_or_default(), ..self }
     }
 
-    /// Copies columns from `first` on of rows from `row` on; rows that lie beyond `rows` repeat the last one.
+    /// Copies columns starting at `first` of rows starting at `row`; rows beyond `rows` repeat the last one.
     #[inline(always)]
     fn gather(&self, row: usize, rows: usize, first: usize, columns: &mut [[f32; HEIGHT]]) {
         if self.transposed && row + HEIGHT <= rows {
@@ -58,9 +58,9 @@ impl<'a> Strided<'a> {
     }
 }
 
-/// A right-hand factor [terms, columns], rearranged so that a product reads it from front to back.
+/// A right-hand factor [terms, columns], packed so that a product reads it sequentially.
 ///
-/// Tile after tile of [`WIDTH`] columns, each term after term; the last tile is filled up with zeros.
+/// Tiles of [`WIDTH`] columns, each term by term; the last tile is padded with zeros.
 #[derive(Clone, Debug)]
 pub struct Packed {
     terms: usize,
@@ -69,7 +69,7 @@ pub struct Packed {
 }
 
 impl Packed {
-    /// Rearranges a matrix of this size.
+    /// Packs a matrix of this size.
     pub fn new(matrix: Strided<'_>, terms: usize, columns: usize) -> Self {
         let mut tiles = vec![[0.0; WIDTH]; terms * columns.div_ceil(WIDTH)];
         let (term_step, step) = if matrix.transposed { (1, matrix.stride) } else { (matrix.stride, 1) };
@@ -96,17 +96,17 @@ impl Packed {
         self.columns
     }
 
-    /// A stretch of terms of `T` neighbouring tiles.
+    /// A range of terms of `T` neighbouring tiles.
     #[inline(always)]
     fn panels<const T: usize>(&self, tile: usize, first: usize, count: usize) -> Panels<'_, T> {
         std::array::from_fn(|offset| &self.tiles[(tile + offset) * self.terms + first..][..count])
     }
 }
 
-/// Adds a·b to `out` [rows, columns], stored row after row.
+/// Adds a·b to `out` [rows, columns], in row-major order.
 ///
-/// Each result is summed term by term in the same order, whatever rows are computed along with it: a product may
-/// be split by rows among any number of threads and gives the same bits.
+/// Each result is summed term by term in the same order, whichever rows are computed with it: a product may
+/// be split by rows over any number of threads and gives the same bits.
 pub fn add_product(out: &mut [f32], a: Strided<'_>, b: &Packed) {
     vectorised::run(AddProduct { out, a, b });
 }
@@ -118,7 +118,7 @@ struct AddProduct<'a> {
 }
 
 /// Factors of [`HEIGHT`] rows, term by term.
-type Factors = [[f32; HEIGHT]; PANEL];
+type FactorPanel = [[f32; HEIGHT]; PANEL];
 
 /// Terms of `T` tiles.
 type Panels<'a, const T: usize> = [&'a [[f32; WIDTH]]; T];
@@ -134,7 +134,8 @@ impl Kernel for AddProduct<'_> {
         }
         for first in (0..self.b.terms).step_by(PANEL) {
             let count = PANEL.min(self.b.terms - first);
-            // Processors with the widest vectors have twice as many registers, too: they hold four blocks at once.
+            // Processors with the widest vectors have twice as many registers, too: they hold four blocks at
+            // once.
             if P::lanes() >= WIDTH {
                 self.tall_bands::<P>(first, count);
             } else {
@@ -149,7 +150,7 @@ impl AddProduct<'_> {
     #[inline(always)]
     fn bands<P: Processor>(&mut self, first: usize, count: usize) {
         let (columns, rows) = (self.b.columns, self.out.len() / self.b.columns);
-        let mut factors: Factors = [[0.0; HEIGHT]; PANEL];
+        let mut factors: FactorPanel = [[0.0; HEIGHT]; PANEL];
         for (band, out) in self.out.chunks_mut(HEIGHT * columns).enumerate() {
             self.a.gather(band * HEIGHT, rows, first, &mut factors[..count]);
             for tile in 0..columns.div_ceil(WIDTH) {
@@ -164,7 +165,7 @@ impl AddProduct<'_> {
     fn tall_bands<P: Processor>(&mut self, first: usize, count: usize) {
         let (columns, rows) = (self.b.columns, self.out.len() / self.b.columns);
         let tiles = columns.div_ceil(WIDTH);
-        let mut factors: [Factors; 2] = [[[0.0; HEIGHT]; PANEL]; 2];
+        let mut factors: [FactorPanel; 2] = [[[0.0; HEIGHT]; PANEL]; 2];
         for (band, out) in self.out.chunks_mut(2 * HEIGHT * columns).enumerate() {
             let (upper, lower) = out.split_at_mut(out.len().min(HEIGHT * columns));
             let [upper_factors, lower_factors] = factors.each_mut().map(|factors| &mut factors[..count]);
@@ -238,7 +239,7 @@ fn add_term<P: Processor, const T: usize>(
     }
 }
 
-/// Adds what of a block lies within the matrix.
+/// Adds the part of a block that lies within the matrix.
 #[inline(always)]
 fn add_block<const T: usize>(out: &mut [f32], columns: usize, tile: usize, sums: &Block<T>) {
     for (row, sums) in out.chunks_exact_mut(columns).zip(sums) {

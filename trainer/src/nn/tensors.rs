@@ -1,72 +1,103 @@
-//! Parameters as Burn tensors, for the time of one step.
+//! Parameters as Burn tensors, for the duration of one step.
 
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
-use quaver::checkpoint::{LayerSpec, ModelSpec, UnitNoise};
+use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 
-use super::method::{Method, WeightNoise};
-use super::parameters::{Named, Parameters};
-use super::unit_noise::{Scale, UnitNoiseTensors};
+use super::method::{TrainingMethod, WeightNoise};
+use super::noise_layer::{NoiseLayer, VarianceScale};
+use super::parameters::{NamedTensor, Parameters};
 
-/// Moments of the weights and biases of one affine map, noise on weights included.
+/// Moments of the weights and biases of one affine map, including noise on weights.
 #[derive(Clone, Debug)]
-pub struct Affine {
+pub struct AffineTensors {
     /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
-    /// Means of the biases, [rows].
+    /// Means of the biases, [rows], or more if a cell has more biases than rows per unit.
     pub bias: Tensor<1>,
-    /// Variances of the weights, unless all are zero.
+    /// Variances of the weights; `None` if all are zero.
     pub weight_var: Option<Tensor<2>>,
-    /// Variances of the biases, unless all are zero.
+    /// Variances of the biases; `None` if all are zero.
     pub bias_var: Option<Tensor<1>>,
 }
 
-impl Affine {
-    /// Some of the columns. Biases belong to all of them.
-    pub fn columns(&self, range: std::ops::Range<usize>) -> Affine {
-        let rows = 0..self.weight.dims()[0];
-        let cut = |matrix: Tensor<2>| matrix.slice([rows.clone(), range.clone()]);
-        Affine {
-            weight: cut(self.weight.clone()),
-            weight_var: self.weight_var.clone().map(cut),
-            bias: self.bias.clone(),
-            bias_var: self.bias_var.clone(),
+impl AffineTensors {
+    /// The input's share of a layer's map: the columns of its inputs, and a bias for each row.
+    pub fn from_input(&self, cell: CellKind, inputs: usize) -> AffineTensors {
+        let biases = |biases| bias_columns(biases, cell, 0..cell.gates());
+        AffineTensors {
+            weight: columns(&self.weight, 0..inputs),
+            weight_var: self.weight_var.as_ref().map(|var| columns(var, 0..inputs)),
+            bias: biases(&self.bias),
+            bias_var: self.bias_var.as_ref().map(biases),
         }
+    }
+
+    /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has biases of its
+    /// own; means, then variances unless all are zero.
+    pub fn from_state(&self, cell: CellKind, inputs: usize) -> Tensor<2> {
+        let [_, end] = self.weight.dims();
+        let own = cell.gates()..cell.biases();
+        let row = |biases: &Tensor<1>| {
+            (!own.is_empty())
+                .then(|| bias_columns(biases, cell, own.clone()).reshape([own.len(), end - inputs]))
+        };
+        let mut parts = vec![columns(&self.weight, inputs..end)];
+        parts.extend(row(&self.bias));
+        if let Some(var) = &self.weight_var {
+            parts.push(columns(var, inputs..end));
+            parts.extend(row(self.bias_var.as_ref().unwrap_or(&self.bias.zeros_like())));
+        }
+        Tensor::cat(parts, 0)
     }
 }
 
-/// A layer.
+fn columns(matrix: &Tensor<2>, range: std::ops::Range<usize>) -> Tensor<2> {
+    matrix.clone().slice([0..matrix.dims()[0], range])
+}
+
+/// Some of the biases of each unit, still unit by unit.
+fn bias_columns(biases: &Tensor<1>, cell: CellKind, range: std::ops::Range<usize>) -> Tensor<1> {
+    if range.len() == cell.biases() {
+        return biases.clone();
+    }
+    let units = biases.dims()[0] / cell.biases();
+    let count = units * range.len();
+    biases.clone().reshape([units, cell.biases()]).slice([0..units, range]).reshape([count])
+}
+
+/// The tensors of a layer.
 #[derive(Clone, Debug)]
 pub struct LayerTensors {
     /// Its affine map, columns [x, h].
-    pub affine: Affine,
+    pub affine: AffineTensors,
     /// Noise on its input.
-    pub input_noise: UnitNoiseTensors,
+    pub input_noise: NoiseLayer,
     /// Noise on its own last state.
-    pub recurrent_noise: UnitNoiseTensors,
+    pub recurrent_noise: NoiseLayer,
     /// Factor on the variance of its state.
-    pub scale: Scale,
+    pub scale: VarianceScale,
 }
 
-/// The output map.
+/// The tensors of the output map.
 #[derive(Clone, Debug)]
 pub struct OutputTensors {
     /// Its affine map.
-    pub affine: Affine,
+    pub affine: AffineTensors,
     /// Noise on the last state before it.
-    pub noise: UnitNoiseTensors,
+    pub noise: NoiseLayer,
     /// Factor on the variance of the outputs.
-    pub scale: Scale,
+    pub scale: VarianceScale,
 }
 
-/// The normal distributions that all weights and biases have, and the one they were expected to have.
+/// The posterior distributions of all weights and biases, and their prior.
 #[derive(Clone, Debug)]
 pub struct Posteriors {
-    /// Means and logarithms of variances, list by list.
+    /// Means and log-variances, list by list.
     pub weights: Vec<(Tensor<1>, Tensor<1>)>,
-    /// Mean of the prior, one number.
+    /// Mean of the prior, [1].
     pub prior_mean: Tensor<1>,
-    /// Logarithm of the prior's variance, one number.
+    /// Log-variance of the prior, [1].
     pub prior_log_var: Tensor<1>,
 }
 
@@ -79,12 +110,12 @@ pub struct ParameterTensors {
     pub layers: Vec<LayerTensors>,
     /// The output map.
     pub output: OutputTensors,
-    /// Logarithm of each output's noise variance, for a Gaussian likelihood with one.
+    /// Logarithm of each output's noise variance, for a Gaussian likelihood with learned noise.
     pub log_noise: Option<Tensor<1>>,
-    /// The distributions of the weights, if they have variances that are learned.
+    /// The posterior distributions, if variances of weights are learned.
     pub posteriors: Option<Posteriors>,
     /// How the network is trained.
-    pub method: Method,
+    pub method: TrainingMethod,
 }
 
 impl ParameterTensors {
@@ -97,7 +128,7 @@ impl ParameterTensors {
         let leaves = Leaves::new(parameters, device);
         let output = OutputTensors {
             affine: leaves.affine("output"),
-            noise: leaves.law("output.logit", spec.output.noise),
+            noise: leaves.noise_layer("output.logit", spec.output.noise),
             scale: leaves.scale("output", spec.output.variance_scale),
         };
         ParameterTensors {
@@ -110,14 +141,14 @@ impl ParameterTensors {
         }
     }
 
-    /// Takes the gradient of each parameter out of `gradients`, in the order of [`Parameters`].
+    /// The gradient of each parameter, in the order of [`Parameters`].
     pub fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
 }
 
-/// The layers of a network without its output map, as tensors on a device: the half of a bidirectional net that reads
-/// backwards.
+/// The layers of a network without its output map, as tensors on a device: the backward half of a
+/// bidirectional network.
 #[derive(Clone, Debug)]
 pub struct LayerStack {
     leaves: Vec<Tensor<1>>,
@@ -142,7 +173,7 @@ impl LayerStack {
     }
 }
 
-/// The parameters on a device, each a flat list, to be found by name.
+/// The parameters on a device, each a flat list, accessible by name.
 struct Leaves<'a> {
     parameters: &'a Parameters,
     tensors: Vec<Tensor<1>>,
@@ -150,7 +181,7 @@ struct Leaves<'a> {
 
 impl<'a> Leaves<'a> {
     fn new(parameters: &'a Parameters, device: &Device) -> Self {
-        let tensor = |named: &Named| {
+        let tensor = |named: &NamedTensor| {
             let data = TensorData::new(named.values.clone(), [named.values.len()]);
             let tensor = Tensor::from_data(data, device);
             if device.is_autodiff() { tensor.require_grad() } else { tensor }
@@ -158,7 +189,7 @@ impl<'a> Leaves<'a> {
         Leaves { parameters, tensors: parameters.tensors.iter().map(tensor).collect() }
     }
 
-    fn find(&self, name: &str) -> Option<(&'a Named, Tensor<1>)> {
+    fn find(&self, name: &str) -> Option<(&'a NamedTensor, Tensor<1>)> {
         let index = self.parameters.tensors.iter().position(|named| named.name == name)?;
         Some((&self.parameters.tensors[index], self.tensors[index].clone()))
     }
@@ -176,8 +207,8 @@ impl<'a> Leaves<'a> {
             let part = format!("layer{index}");
             LayerTensors {
                 affine: self.affine(&part),
-                input_noise: self.law(&format!("{part}.input_logit"), layer.input_noise),
-                recurrent_noise: self.law(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
+                input_noise: self.noise_layer(&format!("{part}.input_logit"), layer.input_noise),
+                recurrent_noise: self.noise_layer(&format!("{part}.recurrent_logit"), layer.recurrent_noise),
                 scale: self.scale(&part, layer.variance_scale),
             }
         };
@@ -185,30 +216,32 @@ impl<'a> Leaves<'a> {
     }
 
     /// The affine map of a layer or of the output.
-    fn affine(&self, part: &str) -> Affine {
+    fn affine(&self, part: &str) -> AffineTensors {
         let weight = self.matrix(&format!("{part}.weight")).expect("every map has weights");
         let bias = self.get(&format!("{part}.bias")).expect("every map has biases");
         let var = self.matrix(&format!("{part}.weight_log_var")).map(Tensor::exp);
         let (weight, weight_var) = noisy_weights(weight, var, self.parameters.method.weight_noise);
         let bias_var = self.get(&format!("{part}.bias_log_var")).map(Tensor::exp);
-        Affine { weight, bias, weight_var, bias_var }
+        AffineTensors { weight, bias, weight_var, bias_var }
     }
 
-    fn law(&self, logit: &str, noise: UnitNoise) -> UnitNoiseTensors {
+    fn noise_layer(&self, logit: &str, noise: UnitNoise) -> NoiseLayer {
         self.get(logit).map_or_else(
-            || UnitNoiseTensors::Fixed(noise.into()),
-            |logit| UnitNoiseTensors::Dropout(sigmoid(logit).into()),
+            || NoiseLayer::Fixed(noise.into()),
+            |logit| NoiseLayer::Dropout(sigmoid(logit).into()),
         )
     }
 
-    fn scale(&self, part: &str, fixed: f32) -> Scale {
+    fn scale(&self, part: &str, fixed: f32) -> VarianceScale {
         let learned = self.get(&format!("{part}.log_scale")).zip(self.parameters.method.scale_min);
-        learned.map_or(Scale::Fixed(fixed), |(log, least)| Scale::Learned((log.exp() + least).into()))
+        learned.map_or(VarianceScale::Fixed(fixed), |(log, least)| {
+            VarianceScale::Learned((log.exp() + least).into())
+        })
     }
 
     fn posteriors(&self) -> Option<Posteriors> {
         let (prior_mean, prior_log_var) = (self.get("prior.mean")?, self.get("prior.log_var")?);
-        let pair = |(named, mean): (&Named, &Tensor<1>)| {
+        let pair = |(named, mean): (&NamedTensor, &Tensor<1>)| {
             Some((mean.clone(), self.get(&format!("{}_log_var", named.name))?))
         };
         let weights = self.parameters.tensors.iter().zip(&self.tensors).filter_map(pair).collect();

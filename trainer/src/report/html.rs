@@ -1,12 +1,12 @@
 //! The page around the plots.
 
 use super::plot::Figure;
-use super::{Body, KeyFigure, Report, Section, Table};
+use super::{Body, KeyFigure, Report, ReportTable, Section};
 
-/// Look of the page; colours and everything inside a plot are in `plot/plot.css`.
+/// Style of the page; colours and the style of plots are in `plot/plot.css`.
 const PAGE_STYLE: &str = include_str!("page.css");
 
-/// The report as one HTML document. Its policy forbids the browser to fetch anything at all.
+/// The report as one HTML document. Its content security policy forbids loading anything.
 pub fn render(report: &Report) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -19,12 +19,12 @@ pub fn render(report: &Report) -> String {
         title = escape(&report.title),
         plot_style = super::plot::STYLE,
         subtitle = paragraphs(&report.subtitle),
-        key_figures = key_figures(&report.figures_that_matter),
+        key_figures = key_figures(&report.key_figures),
         sections = sections(&report.sections),
     )
 }
 
-/// Text that means itself in HTML and in SVG, inside elements and inside quoted attributes.
+/// Escapes text for HTML and SVG, in elements and quoted attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -34,7 +34,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // XML 1.0 (2.2) has no place for other control characters, not even escaped ones.
+            // XML 1.0 (2.2) does not allow other control characters, not even escaped ones.
             control if control.is_control() && !"\n\t".contains(control) => escaped.push('\u{fffd}'),
             plain => escaped.push(plain),
         }
@@ -65,7 +65,7 @@ fn key_figure(figure: &KeyFigure) -> String {
     )
 }
 
-/// All sections, neighbouring small ones side by side.
+/// All sections, with adjacent small ones next to each other.
 fn sections(sections: &[Section]) -> String {
     let mut html = String::new();
     let mut rest = sections;
@@ -81,7 +81,7 @@ fn sections(sections: &[Section]) -> String {
     html
 }
 
-/// Whether two such sections fit side by side.
+/// Whether two such sections fit next to each other.
 fn is_half(section: &Section) -> bool {
     matches!(section.body, Body::Svg(Figure::Half(_)))
 }
@@ -97,7 +97,7 @@ fn section(section: &Section, width: &str) -> String {
     format!("<section class=\"{width}\">\n<h2>{heading}</h2>\n{text}{body}</section>\n")
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &ReportTable) -> String {
     let columns = table.rows.iter().map(Vec::len).chain([table.columns.len()]).max().unwrap_or(0);
     let head = row("th", &table.columns, columns);
     let body: String = table.rows.iter().map(|cells| row("td", cells, columns)).collect();
@@ -106,7 +106,7 @@ fn table(table: &Table) -> String {
     )
 }
 
-/// One row, filled up with empty cells to `columns`.
+/// One row, padded with empty cells to `columns`.
 fn row(element: &str, cells: &[String], columns: usize) -> String {
     let texts = cells.iter().map(String::as_str).chain(core::iter::repeat("")).take(columns);
     let cells: String = texts.map(|text| format!("<{element}>{}</{element}>", escape(text))).collect();

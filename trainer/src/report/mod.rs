@@ -1,7 +1,7 @@
-//! What a run has to say, as one HTML file that needs nothing else: no network, no script, no font.
+//! Reports as self-contained HTML files: no network, no script, no font.
 //!
 //! Plain data goes in ([`Report`], and the structs of [`plot`]), text comes out. The page follows the
-//! reader's light or dark scheme, and its colours stay apart for colour-blind eyes.
+//! reader's light or dark scheme, and its colours are distinguishable with colour blindness.
 //!
 //! ```
 //! use quaver_trainer::report::{Body, KeyFigure, Report, Section, plot, render};
@@ -34,66 +34,66 @@ pub use html::render;
 /// A whole report, in the order in which it is read.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What this is about.
+    /// The subject.
     pub title: String,
-    /// What it is about in particular: the model, the data, the date.
+    /// Details of the subject: the model, the data, the date.
     pub subtitle: String,
-    /// The few numbers that someone with ten seconds should see.
-    pub figures_that_matter: Vec<KeyFigure>,
+    /// The few numbers that a reader with ten seconds should see.
+    pub key_figures: Vec<KeyFigure>,
     /// Everything else.
     pub sections: Vec<Section>,
 }
 
-/// One number that matters.
+/// One key figure.
 #[derive(Clone, Debug)]
 pub struct KeyFigure {
     /// What is counted or measured.
     pub label: String,
     /// The number with its unit.
     pub value: String,
-    /// How to judge it, in a few words.
+    /// How to interpret it, in a few words.
     pub note: String,
 }
 
 impl KeyFigure {
-    /// A number that matters.
+    /// A key figure.
     pub fn new(label: impl Into<String>, value: impl Into<String>, note: impl Into<String>) -> Self {
         Self { label: label.into(), value: value.into(), note: note.into() }
     }
 }
 
-/// One thing to look at and what to see in it.
+/// One exhibit with its explanation.
 #[derive(Clone, Debug)]
 pub struct Section {
     /// A short heading.
     pub heading: String,
-    /// What to see below; a blank line starts a new paragraph.
+    /// The explanation; a blank line starts a new paragraph.
     pub text: String,
-    /// What there is to look at.
+    /// The exhibit.
     pub body: Body,
 }
 
-/// What a section shows.
+/// The exhibit of a section.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// A plot.
     Svg(plot::Figure),
     /// A table.
-    Table(Table),
-    /// Text as it is, line by line.
+    Table(ReportTable),
+    /// Preformatted text.
     Pre(String),
 }
 
 /// A table: the first column names the row, the others hold numbers and are aligned to the right.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct ReportTable {
     /// Heading of each column.
     pub columns: Vec<String>,
     /// The cells, row by row; short rows end in empty cells.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Writes the report to `path`, whole or not at all.
+/// Writes the report to `path` atomically.
 ///
 /// # Errors
 /// When the file cannot be written.

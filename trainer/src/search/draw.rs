@@ -1,17 +1,17 @@
-//! Values for a trial.
+//! The values of a trial.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 
-use crate::config::{Distribution, Search};
-use crate::nn::random::{normal, uniform};
+use crate::config::{Distribution, SearchConfig, renamed};
+use crate::random::{normal, uniform};
 
-/// What trial `index` of a search draws, by key.
+/// The values of trial `index` of a search, by key.
 ///
-/// A value depends on the seed, the trial and its key alone: more trials leave the first ones as they are, and another
-/// key changes none of the others.
-pub fn values(search: &Search, seed: u64, index: usize) -> Vec<(String, Value)> {
+/// A value depends only on the seed, the trial and its key: more trials leave the first ones unchanged, and
+/// another key changes none of the others. A renamed key counts under its original name.
+pub fn values(search: &SearchConfig, seed: u64, index: usize) -> Vec<(String, Value)> {
     let draw = |(key, distribution): (&String, &Distribution)| {
         (key.clone(), draw(distribution, &mut stream(seed, index, key)))
     };
@@ -19,19 +19,19 @@ pub fn values(search: &Search, seed: u64, index: usize) -> Vec<(String, Value)> 
 }
 
 fn stream(seed: u64, index: usize, key: &str) -> Xoshiro256PlusPlus {
-    // The odd factors spread small numbers over all bits; the generator's own seeding mixes the sum further.
+    // The odd factor spreads small numbers over all bits; the generator's own seeding mixes the sum further.
     let place = seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    Xoshiro256PlusPlus::seed_from_u64(place ^ hash(key))
+    Xoshiro256PlusPlus::seed_from_u64(place ^ hash(renamed::original(key)))
 }
 
-/// FNV-1a of 64 bits (Fowler, Noll and Vo): the same on every machine and in every version of Rust.
+/// 64-bit FNV-1a (Fowler, Noll and Vo): the same on every machine and in every version of Rust.
 fn hash(key: &str) -> u64 {
     key.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })
 }
 
-/// One value of a distribution.
+/// A draw from a distribution.
 pub fn draw(distribution: &Distribution, rng: &mut impl Rng) -> Value {
     let between = |[low, high]: [f64; 2], share: f64| low + (high - low) * share;
     match distribution {
@@ -57,7 +57,7 @@ pub fn draw(distribution: &Distribution, rng: &mut impl Rng) -> Value {
     }
 }
 
-/// Four digits are enough for a setting, and easier to read and to repeat.
+/// A number with four significant digits, easy to read and to repeat.
 fn real(value: f64) -> Value {
     Value::Float(format!("{value:.3e}").parse().unwrap_or(value))
 }
@@ -109,9 +109,9 @@ mod tests {
     #[test]
     fn values_depend_on_seed_trial_and_key_alone() {
         let uniform = || Distribution::Uniform([0.0, 1.0]);
-        let search = |keys: &[&str]| Search {
+        let search = |keys: &[&str]| SearchConfig {
             space: keys.iter().map(|key| (key.to_string(), uniform())).collect(),
-            ..Search::default()
+            ..SearchConfig::default()
         };
         let (two, three) = (search(&["b", "d"]), search(&["a", "b", "d"]));
         assert_eq!(values(&two, 3, 5), values(&three, 3, 5)[1..]);

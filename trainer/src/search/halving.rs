@@ -1,23 +1,23 @@
-//! Successive halving (Jamieson and Talwalkar 2016): which trials go on, and how far.
+//! Successive halving (Jamieson and Talwalkar 2016): which trials continue, and for how long.
 
-use crate::config::Halving;
+use crate::config::HalvingConfig;
 
-/// A stage of a search.
+/// A stage (rung) of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rung {
-    /// Trials that take part.
+    /// Trials in this stage.
     pub trials: usize,
     /// Epochs after which they are compared.
     pub epochs: usize,
 }
 
-/// Every trial gets at least a ninth of the epochs, unless the config says otherwise.
+/// By default, every trial trains for a ninth of the epochs.
 const DEFAULT_SHARE: usize = 9;
 
 /// The stages of a search, the last of which trains for all `epochs`.
-pub fn rungs(halving: &Halving, trials: usize, epochs: usize) -> Vec<Rung> {
+pub fn rungs(halving: &HalvingConfig, trials: usize, epochs: usize) -> Vec<Rung> {
     let first = halving.first_epochs.unwrap_or(epochs.div_ceil(DEFAULT_SHARE));
-    // Halving from the end makes every stage a whole share of the last.
+    // Dividing from the end makes the number of epochs of every stage a fraction of the last.
     let mut lengths = vec![epochs];
     while let Some(&shortest) = lengths.last()
         && halving.factor > 1
@@ -29,7 +29,7 @@ pub fn rungs(halving: &Halving, trials: usize, epochs: usize) -> Vec<Rung> {
     let mut rungs: Vec<Rung> = Vec::new();
     let mut left = trials;
     for epochs in lengths.into_iter().rev() {
-        // A stage that would drop nobody is part of the next one.
+        // A stage that would drop no trial is merged with the next one.
         if rungs.last().is_some_and(|last| last.trials == left) {
             rungs.pop();
         }
@@ -39,10 +39,11 @@ pub fn rungs(halving: &Halving, trials: usize, epochs: usize) -> Vec<Rung> {
     rungs
 }
 
-/// More stages than any number of epochs needs.
+/// Maximum number of stages.
 const MOST_RUNGS: usize = 32;
 
-/// The `keep` trials with the lowest scores, by number. Those without a score never go on; of equals the first does.
+/// The `keep` trials with the lowest scores, by number. Trials without a score are dropped; of equal ones the
+/// first is kept.
 pub fn promote(scores: &[(usize, Option<f64>)], keep: usize) -> Vec<usize> {
     let mut scored: Vec<(f64, usize)> =
         scores.iter().filter_map(|&(trial, score)| Some((score?, trial))).collect();
@@ -63,7 +64,7 @@ mod tests {
         trials: usize,
         epochs: usize,
     ) -> Vec<(usize, usize)> {
-        let rungs = rungs(&Halving { first_epochs, factor }, trials, epochs);
+        let rungs = rungs(&HalvingConfig { first_epochs, factor }, trials, epochs);
         rungs.iter().map(|rung| (rung.trials, rung.epochs)).collect()
     }
 

@@ -1,9 +1,9 @@
-//! Which of the searched keys made a difference?
+//! The importance of the searched keys.
 //!
-//! Trials are compared after the epochs that all of them got, by rank, so that one diverged trial does not speak for all. A key
-//! explains as much of the ranks as a parabola in the rank of its value does or, where it has few different values, as the
-//! means of these do. The share is adjusted for what chance would explain (Wherry 1931), so that keys of both kinds
-//! compare and a key without influence is near 0.
+//! Trials are compared after the first stage, by rank, so that a single diverged trial has little influence.
+//! A key explains as much of the ranks as a parabola in the rank of its value or, where it has few distinct
+//! values, as the means of these. The fraction is adjusted for chance (Wherry 1931), so that both kinds of
+//! keys are comparable and a key without influence is near 0.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,31 @@ use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 use toml::Value;
 
-use super::leaderboard::{Place, shown};
+use super::leaderboard::{LeaderboardEntry, shown};
 
-/// How much a key mattered.
+/// The importance of a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Importance {
+pub struct KeyImportance {
     /// The key.
     pub key: String,
-    /// Share of the variance of the trials' ranks that it explains, 0 to 1.
+    /// Fraction of the variance of the trials' ranks that it explains, 0 to 1.
     pub explained: f64,
-    /// Spearman's rank correlation of value and loss, for numbers: above 0 where smaller values are better.
+    /// Spearman's rank correlation of value and loss, for numbers: positive where smaller values are better.
     pub correlation: Option<f64>,
 }
 
-/// Up to this many different values are told apart one by one.
+/// Up to this number of distinct values, each is a group.
 const FEW: usize = 6;
 
 /// The importance of every key, the largest first.
-pub(super) fn importances(places: &[Place]) -> Vec<Importance> {
-    // By number, so that the order of the leaderboard breaks no ties.
-    let mut places: Vec<&Place> = places.iter().collect();
+pub(super) fn importances(places: &[LeaderboardEntry]) -> Vec<KeyImportance> {
+    // By number, so that ties do not depend on the order of the leaderboard.
+    let mut places: Vec<&LeaderboardEntry> = places.iter().collect();
     places.sort_by_key(|place| place.trial);
     let losses: Vec<f64> = places.iter().map(|place| place.first_nll.unwrap_or(f64::INFINITY)).collect();
     let losses = ranks(&losses);
     let keys: Vec<&String> = places.first().map_or(Vec::new(), |place| place.values.keys().collect());
-    let mut found: Vec<Importance> = keys
+    let mut found: Vec<KeyImportance> = keys
         .into_iter()
         .map(|key| {
             let values: Vec<&Value> = places.iter().map(|place| &place.values[key]).collect();
@@ -46,7 +46,7 @@ pub(super) fn importances(places: &[Place]) -> Vec<Importance> {
     found
 }
 
-fn importance(key: &str, values: &[&Value], losses: &[f64]) -> Importance {
+fn importance(key: &str, values: &[&Value], losses: &[f64]) -> KeyImportance {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     let mut groups: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (value, loss) in values.iter().zip(losses) {
@@ -57,7 +57,7 @@ fn importance(key: &str, values: &[&Value], losses: &[f64]) -> Importance {
         _ => by_groups(&groups, losses),
     };
     let correlation = numbers.and_then(|numbers| correlation(&ranks(&numbers), losses));
-    Importance { key: key.into(), explained, correlation }
+    KeyImportance { key: key.into(), explained, correlation }
 }
 
 /// A value as a number; a list of one number counts as that number.
@@ -70,7 +70,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// Ranks from 0; equals share the mean of theirs.
+/// Ranks from 0; equal values share the mean of theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| other.total_cmp(value).is_lt()).count();
@@ -105,13 +105,14 @@ fn by_groups(groups: &BTreeMap<String, Vec<f64>>, losses: &[f64]) -> f64 {
     adjusted(groups.values().map(|group| squares(group)).sum(), losses, groups.len().saturating_sub(1))
 }
 
-/// Share of the variance that is explained when `left` of the squares are left after fitting this many slopes.
-fn adjusted(left: f64, losses: &[f64], slopes: usize) -> f64 {
+/// Fraction of the variance explained by a regression with this number of coefficients and residual sum of
+/// squares `left`, adjusted.
+fn adjusted(left: f64, losses: &[f64], coefficients: usize) -> f64 {
     let (n, total) = (losses.len(), squares(losses));
-    if n <= slopes + 1 || total == 0.0 {
+    if n <= coefficients + 1 || total == 0.0 {
         return 0.0;
     }
-    (1.0 - left / total * (n as f64 - 1.0) / (n - slopes - 1) as f64).clamp(0.0, 1.0)
+    (1.0 - left / total * (n as f64 - 1.0) / (n - coefficients - 1) as f64).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -122,7 +123,7 @@ mod tests {
         values.iter().map(|value| Value::Float(*value)).collect()
     }
 
-    fn judge(values: &[Value], losses: &[f64]) -> Importance {
+    fn judge(values: &[Value], losses: &[f64]) -> KeyImportance {
         importance("key", &values.iter().collect::<Vec<_>>(), &ranks(losses))
     }
 

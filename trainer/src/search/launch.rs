@@ -1,9 +1,9 @@
-//! Training one trial for a while, in a process of its own.
+//! Training of one trial for some epochs, in a child process.
 //!
-//! A process of its own cannot take the search down with it, gives all its memory back, and is killed like any other. The
-//! trial's lock goes along as its standard input: should the search be killed and the trial live on, the lock stays taken
-//! until the trial is gone as well, and a new search waits for it. It is gone after an epoch at most, when it finds nobody
-//! left to report to.
+//! A child process cannot crash the search, returns all its memory, and can be killed like any other. It
+//! inherits the trial's lock as its standard input: if the search is killed and the trial survives, the lock
+//! stays taken until the trial ends, and a new search waits for it. The trial ends after an epoch at most,
+//! when it can no longer report.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
@@ -14,22 +14,22 @@ use anyhow::{Context, Result, bail};
 
 use super::Trial;
 
-/// What came of training a trial for a while.
+/// The result of training a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It has done its epochs, or stopped early of its own accord.
+pub enum TrialOutcome {
+    /// It completed its epochs, or stopped early.
     Done,
-    /// It cannot go on, for the reason given.
+    /// It cannot continue, for this reason.
     Failed(String),
 }
 
-/// Something that trains trials.
+/// Trains trials.
 pub trait Launcher: Sync {
-    /// Trains a trial until it has done `epochs` epochs, and calls `epoch` after each.
+    /// Trains a trial up to epoch `epochs`, and calls `epoch` after each.
     ///
     /// # Errors
-    /// When not only this trial is in trouble.
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<Outcome>;
+    /// When the problem affects not only this trial.
+    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome>;
 }
 
 /// Trains by calling `quaver train`.
@@ -42,18 +42,19 @@ pub struct ChildProcesses {
 }
 
 impl Launcher for ChildProcesses {
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<Outcome> {
+    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
         let lock = lock(&trial.run().path().join("lock"))?;
         let mut child = self.start(trial, epochs, lock)?;
         let last_words = follow(&mut child, epoch);
-        let status = child.wait().with_context(|| format!("trial {}: lost track of it", trial.index))?;
+        let status =
+            child.wait().with_context(|| format!("trial {}: cannot wait for its process", trial.index))?;
         if status.success() {
-            return Ok(Outcome::Done);
+            return Ok(TrialOutcome::Done);
         }
         if status.code().is_none() {
-            bail!("trial {} was killed ({status}); start the search again to go on", trial.index);
+            bail!("trial {} was killed ({status}); repeat the command to continue the search", trial.index);
         }
-        Ok(Outcome::Failed(last_words))
+        Ok(TrialOutcome::Failed(last_words))
     }
 }
 
@@ -71,7 +72,7 @@ impl ChildProcesses {
     }
 }
 
-/// Waits until nobody else trains in this folder.
+/// Waits until no other process trains in this folder.
 fn lock(path: &Path) -> Result<File> {
     let complain = || format!("cannot lock `{}`", path.display());
     let file = OpenOptions::new().create(true).append(true).read(true).open(path).with_context(complain)?;
@@ -79,7 +80,7 @@ fn lock(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Counts the epochs that a process reports, until it is silent. Returns its last words.
+/// Counts the epochs that a process reports, until it closes its standard error. Returns the last line.
 fn follow(child: &mut Child, epoch: &dyn Fn()) -> String {
     let mut last = String::new();
     let Some(errors) = child.stderr.take() else { return last };

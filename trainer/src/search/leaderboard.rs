@@ -1,4 +1,4 @@
-//! Trials in the order of what they achieved.
+//! The trials by their validation loss.
 
 use std::collections::BTreeMap;
 
@@ -6,75 +6,75 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use toml::Value;
 
-use super::importance::{Importance, importances};
-use super::{Standing, Trial};
+use super::importance::{KeyImportance, importances};
+use super::{Trial, TrialProgress};
 
-/// All trials, the best first, and what made the difference.
+/// All trials, the best first, and the importance of the searched keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Leaderboard {
     /// The trials, the lowest validation loss first; those without one last.
-    pub trials: Vec<Place>,
+    pub trials: Vec<LeaderboardEntry>,
     /// The keys that were searched, the most important first.
-    pub importance: Vec<Importance>,
+    pub importance: Vec<KeyImportance>,
 }
 
-/// A trial and what it achieved.
+/// A trial and its result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Place {
+pub struct LeaderboardEntry {
     /// Its number.
     pub trial: usize,
     /// Its lowest validation loss in nats per time step.
     pub valid_nll: Option<f64>,
     /// The epoch of that loss.
     pub best_epoch: Option<usize>,
-    /// Epochs done.
+    /// Epochs completed.
     pub epochs: usize,
-    /// Its lowest validation loss within the epochs that every trial got.
+    /// Its lowest validation loss in the first stage.
     pub first_nll: Option<f64>,
-    /// What became of it.
-    pub status: Status,
+    /// Its status.
+    pub status: TrialStatus,
     /// Why it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What was drawn for it.
+    /// Its values.
     pub values: BTreeMap<String, Value>,
 }
 
-/// What became of a trial.
+/// The status of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// Among those that were trained to the end.
+pub enum TrialStatus {
+    /// Trained to the end.
     Finished,
     /// Stopped early in favour of better ones.
     Stopped,
-    /// Still under way.
+    /// In progress.
     Training,
-    /// It could not go on.
+    /// It failed.
     Failed,
 }
 
-impl Status {
-    /// In one word.
+impl TrialStatus {
+    /// The status in one word.
     pub fn name(self) -> &'static str {
         match self {
-            Status::Finished => "finished",
-            Status::Stopped => "stopped",
-            Status::Training => "training",
-            Status::Failed => "failed",
+            TrialStatus::Finished => "finished",
+            TrialStatus::Stopped => "stopped",
+            TrialStatus::Training => "training",
+            TrialStatus::Failed => "failed",
         }
     }
 }
 
-impl Place {
+impl LeaderboardEntry {
     pub(super) fn new(
         trial: &Trial,
-        now: Standing,
-        first: Standing,
-        status: Status,
+        now: TrialProgress,
+        first: TrialProgress,
+        status: TrialStatus,
         error: Option<String>,
     ) -> Self {
-        Place {
+        LeaderboardEntry {
             trial: trial.index,
             valid_nll: now.best.map(|best| best.valid_nll),
             best_epoch: now.best.map(|best| best.epoch),
@@ -88,10 +88,10 @@ impl Place {
 }
 
 impl Leaderboard {
-    /// Puts trials in order and finds what mattered.
-    pub fn new(mut trials: Vec<Place>) -> Self {
-        let by_loss = |a: &Place, b: &Place| {
-            let loss = |place: &Place| place.valid_nll.unwrap_or(f64::INFINITY);
+    /// Sorts the trials and computes the importance of the keys.
+    pub fn new(mut trials: Vec<LeaderboardEntry>) -> Self {
+        let by_loss = |a: &LeaderboardEntry, b: &LeaderboardEntry| {
+            let loss = |place: &LeaderboardEntry| place.valid_nll.unwrap_or(f64::INFINITY);
             loss(a).total_cmp(&loss(b)).then(a.trial.cmp(&b.trial))
         };
         trials.sort_by(by_loss);
@@ -100,11 +100,11 @@ impl Leaderboard {
     }
 
     /// The best trial, if any has a loss.
-    pub fn best(&self) -> Option<&Place> {
+    pub fn best(&self) -> Option<&LeaderboardEntry> {
         self.trials.first().filter(|place| place.valid_nll.is_some())
     }
 
-    /// Headings and cells of a table for people: a column per searched key at the end.
+    /// Headings and cells of a table, with a column per searched key at the end.
     pub fn table(&self) -> Vec<Vec<String>> {
         self.rows(|nll| format!("{nll:.4}"))
     }
@@ -113,7 +113,7 @@ impl Leaderboard {
         let keys = self.keys();
         let heading = ["rank", "trial", "valid_nll", "best_epoch", "epochs", "status"].map(String::from);
         let heading = heading.into_iter().chain(keys.iter().map(|key| key.to_string())).collect();
-        let row = |(rank, place): (usize, &Place)| {
+        let row = |(rank, place): (usize, &LeaderboardEntry)| {
             let or_blank = |value: Option<String>| value.unwrap_or_default();
             let cells = [
                 (rank + 1).to_string(),
@@ -128,15 +128,15 @@ impl Leaderboard {
         std::iter::once(heading).chain(self.trials.iter().enumerate().map(row)).collect()
     }
 
-    /// The keys that were searched, in their own order.
+    /// The searched keys, in order.
     fn keys(&self) -> Vec<&String> {
         self.trials.first().map_or(Vec::new(), |place| place.values.keys().collect())
     }
 
-    /// The table as CSV, losses with all their digits.
+    /// The table as CSV, with all digits of the losses.
     ///
     /// # Errors
-    /// None that a table of text could cause.
+    /// When the table cannot be formatted.
     pub fn csv(&self) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for row in self.rows(|nll| nll.to_string()) {
@@ -146,7 +146,7 @@ impl Leaderboard {
     }
 }
 
-/// A value without the quotes that TOML puts around strings.
+/// A value without the quotes of a TOML string.
 pub(super) fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

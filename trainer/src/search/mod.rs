@@ -1,9 +1,10 @@
-//! Random search: many trials of one config, each with values of its own, the bad ones stopped early.
+//! Random search with successive halving: many trials of one config, the bad ones stopped early.
 //!
-//! A search is a folder. Trial 7 is the run `trials/0007`, made from the config `trials/0007.toml`; what it draws depends on the
-//! seed, its number and the key alone ([`draw`]). All trials train for a few epochs, the best part of them goes on for more
-//! ([`halving`]), and so forth. Nothing else is remembered: which trials go on follows from their metrics, so that a search
-//! that was killed goes on with the command that began it, and ends as if nothing had happened.
+//! A search is a folder. Trial 7 is the run `trials/0007`, made from the config `trials/0007.toml`; its
+//! values depend only on the seed, its number and the key ([`draw`]). All trials train for a few epochs, the
+//! best of them for more ([`halving`]), and so on. There is no other state: which trials continue follows
+//! from their metrics. A search that was killed continues with the command that started it, and ends as if it
+//! had not been interrupted.
 
 pub mod draw;
 pub mod halving;
@@ -17,8 +18,8 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
-pub use launch::{ChildProcesses, Launcher, Outcome};
-pub use leaderboard::{Leaderboard, Place, Status};
+pub use launch::{ChildProcesses, Launcher, TrialOutcome};
+pub use leaderboard::{Leaderboard, LeaderboardEntry, TrialStatus};
 pub use page::page;
-pub use run::{Plan, Silent, Watch, run};
-pub use trial::{Standing, Trial};
+pub use run::{NoSearchProgress, SearchPlan, SearchProgress, run};
+pub use trial::{Trial, TrialProgress};

@@ -1,23 +1,23 @@
-//! A search as a page: who won, and what mattered.
+//! The report of a search.
 
-use super::importance::{Importance, number};
+use super::importance::{KeyImportance, number};
 use super::leaderboard::shown;
-use super::{Leaderboard, Place, Status};
+use super::{Leaderboard, LeaderboardEntry, TrialStatus};
 use crate::report::plot::{self, Bar, Bars, TrialMark, Trials, Values};
-use crate::report::{Body, KeyFigure, Report, Section, Table};
+use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 
-/// Rows of the leaderboard that the page shows.
+/// Rows of the leaderboard in the report.
 const SHOWN: usize = 30;
 
-/// The page of a search.
+/// The report of a search.
 pub fn page(title: &str, leaderboard: &Leaderboard) -> Report {
-    let mut sections = vec![what_mattered(leaderboard)];
+    let mut sections = vec![importance(leaderboard)];
     sections.extend(leaderboard.importance.iter().map(|key| by_value(key, leaderboard)));
     sections.push(ranking(leaderboard));
     Report {
         title: title.into(),
         subtitle: "Validation loss in nats per time step, summed over outputs; smaller is better".into(),
-        figures_that_matter: key_figures(leaderboard),
+        key_figures: key_figures(leaderboard),
         sections,
     }
 }
@@ -33,15 +33,19 @@ fn key_figures(leaderboard: &Leaderboard) -> Vec<KeyFigure> {
     figures.push(KeyFigure::new(
         "trials",
         trials.to_string(),
-        format!("{} to the end", count(Status::Finished)),
+        format!("{} to the end", count(TrialStatus::Finished)),
     ));
     figures.push(KeyFigure::new("epochs", epochs.to_string(), "of all trials together"));
-    figures.push(KeyFigure::new("failed", count(Status::Failed).to_string(), "trials that could not go on"));
+    figures.push(KeyFigure::new(
+        "failed",
+        count(TrialStatus::Failed).to_string(),
+        "trials that could not continue",
+    ));
     figures
 }
 
-fn what_mattered(leaderboard: &Leaderboard) -> Section {
-    let bar = |key: &Importance| Bar {
+fn importance(leaderboard: &Leaderboard) -> Section {
+    let bar = |key: &KeyImportance| Bar {
         label: key.key.clone(),
         value: 100.0 * key.explained as f32,
         group: String::new(),
@@ -49,16 +53,16 @@ fn what_mattered(leaderboard: &Leaderboard) -> Section {
     };
     let bars: Vec<Bar> = leaderboard.importance.iter().map(bar).collect();
     Section {
-        heading: "What mattered".into(),
-        text: "How much of the trials' order, after the epochs that all of them got, each key explains by itself, adjusted \
-               for chance. A correlation above 0 means that smaller values were better."
+        heading: "Importance of keys".into(),
+        text: "Fraction of the variance of the trials' ranks after the first stage that each key explains by itself, adjusted \
+               for chance. A positive correlation means that smaller values were better."
             .into(),
         body: Body::Svg(plot::bars(&Bars { bars: &bars, unit: "%" })),
     }
 }
 
 /// Loss against the values of one key.
-fn by_value(key: &Importance, leaderboard: &Leaderboard) -> Section {
+fn by_value(key: &KeyImportance, leaderboard: &Leaderboard) -> Section {
     let places = || leaderboard.trials.iter().filter(|place| place.first_nll.is_some());
     let numbers: Option<Vec<f32>> =
         places().map(|place| number(&place.values[&key.key]).map(|n| n as f32)).collect();
@@ -80,10 +84,10 @@ fn by_value(key: &Importance, leaderboard: &Leaderboard) -> Section {
     }
 }
 
-fn mark(place: &Place, best: Option<usize>) -> TrialMark {
+fn mark(place: &LeaderboardEntry, best: Option<usize>) -> TrialMark {
     match place.status {
         _ if Some(place.trial) == best => TrialMark::Best,
-        Status::Finished => TrialMark::Finished,
+        TrialStatus::Finished => TrialMark::Finished,
         _ => TrialMark::Stopped,
     }
 }
@@ -94,5 +98,5 @@ fn ranking(leaderboard: &Leaderboard) -> Section {
     rows.truncate(SHOWN);
     let rest = leaderboard.trials.len().saturating_sub(SHOWN);
     let text = if rest == 0 { String::new() } else { format!("{rest} more are in leaderboard.csv.") };
-    Section { heading: "Leaderboard".into(), text, body: Body::Table(Table { columns, rows }) }
+    Section { heading: "Leaderboard".into(), text, body: Body::Table(ReportTable { columns, rows }) }
 }

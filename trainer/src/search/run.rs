@@ -9,58 +9,59 @@ use std::thread;
 use anyhow::{Context, Result, ensure};
 
 use super::halving::{Rung, promote, rungs};
-use super::launch::{Launcher, Outcome};
-use super::{Leaderboard, Place, Standing, Status, Trial};
+use super::launch::{Launcher, TrialOutcome};
+use super::{Leaderboard, LeaderboardEntry, Trial, TrialProgress, TrialStatus};
 use crate::config::Config;
 use crate::files;
 
-/// What a search is told.
+/// The settings of a search.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SearchPlan {
     /// The config with a `[search]` section.
     pub config: PathBuf,
     /// Values set on the command line.
     pub overrides: Vec<String>,
-    /// Where relative paths of data start; at the config's folder unless given.
+    /// Folder for relative paths of data; that of the config if not set.
     pub data_dir: Option<PathBuf>,
-    /// How many trials to draw.
+    /// Number of trials.
     pub trials: usize,
-    /// How many of them train at the same time.
+    /// Number of trials that train at the same time.
     pub jobs: usize,
     /// The folder of the search.
     pub out: PathBuf,
 }
 
-/// Something that follows a search, from several threads. Every method may be left out.
-pub trait Watch: Sync {
-    /// A stage begins: which of how many, what it asks for, and how many epochs are left to train in it at most.
+/// An observer of a search, called from several threads. All methods are optional.
+pub trait SearchProgress: Sync {
+    /// A stage starts: its number, the number of stages, its settings, and the maximum number of epochs left
+    /// to train in it.
     fn rung(&self, _number: usize, _of: usize, _rung: &Rung, _epochs_left: usize) {}
 
-    /// An epoch of some trial is done.
+    /// An epoch of some trial is completed.
     fn epoch(&self) {}
 
-    /// A trial has done its part of a stage.
-    fn trial(&self, _trial: &Trial, _standing: &Standing, _outcome: &Outcome) {}
+    /// A trial has completed a stage.
+    fn trial(&self, _trial: &Trial, _standing: &TrialProgress, _outcome: &TrialOutcome) {}
 }
 
-/// Follows nothing.
+/// Observes nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NoSearchProgress;
 
-impl Watch for Silent {}
+impl SearchProgress for NoSearchProgress {}
 
-/// Searches, or goes on with the search in the folder. Returns how the trials have done.
+/// Searches, or continues the search in the folder. Returns the results of all trials.
 ///
-/// The folder holds `leaderboard.csv` and the best run so far in `best` after every stage.
+/// After every stage, the folder contains `leaderboard.csv` and the best run so far in `best`.
 ///
 /// # Errors
-/// When the config is not one, when the folder holds another search or is in use, when every trial fails, or when a file
-/// cannot be written.
-pub fn run(plan: &Plan, launcher: &dyn Launcher, watch: &dyn Watch) -> Result<Leaderboard> {
+/// When the config is invalid, when the folder contains another search or is in use, when every trial fails,
+/// or when a file cannot be written.
+pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgress) -> Result<Leaderboard> {
     let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
     ensure!(
         !base.search.space.is_empty(),
-        "{}: there is nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
+        "{}: nothing to search; add a section such as\n\n  [search]\n  training.learning_rate = {{ log_uniform = [1e-4, 1e-1] }}",
         plan.config.display()
     );
     let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index));
@@ -68,12 +69,12 @@ pub fn run(plan: &Plan, launcher: &dyn Launcher, watch: &dyn Watch) -> Result<Le
     let _lock = lock(&plan.out)?;
     trials.iter().try_for_each(Trial::prepare)?;
     let rungs = rungs(&base.search.halving, plan.trials, base.training.epochs);
-    Search { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
+    RunningSearch { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
 }
 
-/// Makes the folder and keeps other searches out of it for as long as the lock lives.
+/// Creates the folder and excludes other searches from it until the lock is dropped.
 fn lock(out: &Path) -> Result<File> {
-    fs::create_dir_all(out.join("trials")).with_context(|| format!("cannot make `{}`", out.display()))?;
+    fs::create_dir_all(out.join("trials")).with_context(|| format!("cannot create `{}`", out.display()))?;
     let path = out.join("lock");
     let file = OpenOptions::new().create(true).append(true).open(&path);
     let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
@@ -81,27 +82,27 @@ fn lock(out: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// A search under way.
-struct Search<'a> {
-    plan: &'a Plan,
+/// A search in progress.
+struct RunningSearch<'a> {
+    plan: &'a SearchPlan,
     trials: Vec<Trial>,
     rungs: Vec<Rung>,
     launcher: &'a dyn Launcher,
-    watch: &'a dyn Watch,
-    /// Trials that cannot go on, and why.
+    watch: &'a dyn SearchProgress,
+    /// Failed trials, and why.
     failed: BTreeMap<usize, String>,
 }
 
-impl Search<'_> {
+impl RunningSearch<'_> {
     fn run(mut self) -> Result<Leaderboard> {
         let mut alive: Vec<usize> = (0..self.trials.len()).collect();
         for number in 0..self.rungs.len() {
             let rung = self.rungs[number];
             alive = promote(&self.scores(&alive, number)?, rung.trials);
-            self.climb(number, &alive)?;
+            self.train_rung(number, &alive)?;
             ensure!(
                 alive.iter().any(|trial| !self.failed.contains_key(trial)),
-                "every trial has failed; trial {} said: {}",
+                "every trial has failed; trial {} reported: {}",
                 alive[0],
                 self.failed[&alive[0]]
             );
@@ -110,25 +111,26 @@ impl Search<'_> {
         self.leaderboard(&alive, self.rungs.len() - 1)
     }
 
-    /// What decides who takes part in a stage: the losses after the one before. All take part in the first.
+    /// The scores that select the trials of a stage: the losses after the stage before. All trials take part
+    /// in the first.
     fn scores(&self, alive: &[usize], number: usize) -> Result<Vec<(usize, Option<f64>)>> {
         let score = |&trial: &usize| {
             let Some(before) = number.checked_sub(1) else { return Ok((trial, Some(0.0))) };
-            let best = self.trials[trial].standing(self.rungs[before].epochs)?.best;
+            let best = self.trials[trial].progress(self.rungs[before].epochs)?.best;
             let best = best.filter(|_| !self.failed.contains_key(&trial));
             Ok((trial, best.map(|best| best.valid_nll)))
         };
         alive.iter().map(score).collect()
     }
 
-    /// Trains those trials of a stage that have not got so far yet, several at a time.
-    fn climb(&mut self, number: usize, alive: &[usize]) -> Result<()> {
+    /// Trains those trials of a stage that have not completed it yet, several at a time.
+    fn train_rung(&mut self, number: usize, alive: &[usize]) -> Result<()> {
         let rung = self.rungs[number];
         let mut waiting = VecDeque::new();
         let mut epochs_left = 0;
         for trial in alive.iter().map(|&trial| &self.trials[trial]) {
             if !trial.is_done(rung.epochs)? {
-                epochs_left += rung.epochs - trial.standing(rung.epochs)?.epochs;
+                epochs_left += rung.epochs - trial.progress(rung.epochs)?.epochs;
                 waiting.push_back(trial);
             }
         }
@@ -144,16 +146,16 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes trials from the queue until it is empty. When one of them shows trouble for all, nobody takes another.
+    /// Trains trials from the queue until it is empty. If a problem affects all trials, the queue is cleared.
     fn work(&self, queue: &Queue<'_>, epochs: usize) -> Result<()> {
         while let Some(trial) = queue.next() {
             let outcome = self
                 .launcher
                 .train(trial, epochs, &|| self.watch.epoch())
-                .and_then(|outcome| Ok((trial.standing(epochs)?, outcome)));
-            let (standing, outcome) = outcome.inspect_err(|_| queue.clear())?;
-            self.watch.trial(trial, &standing, &outcome);
-            if let Outcome::Failed(reason) = outcome {
+                .and_then(|outcome| Ok((trial.progress(epochs)?, outcome)));
+            let (progress, outcome) = outcome.inspect_err(|_| queue.clear())?;
+            self.watch.trial(trial, &progress, &outcome);
+            if let TrialOutcome::Failed(reason) = outcome {
                 queue.fail(trial.index, reason);
             }
         }
@@ -166,23 +168,23 @@ impl Search<'_> {
         let place = |trial: &Trial| {
             let error = self.failed.get(&trial.index).cloned();
             let status = match (alive.contains(&trial.index), &error) {
-                (_, Some(_)) => Status::Failed,
-                (true, None) if last => Status::Finished,
-                (true, None) => Status::Training,
-                (false, None) => Status::Stopped,
+                (_, Some(_)) => TrialStatus::Failed,
+                (true, None) if last => TrialStatus::Finished,
+                (true, None) => TrialStatus::Training,
+                (false, None) => TrialStatus::Stopped,
             };
-            Ok(Place::new(trial, trial.standing(now)?, trial.standing(first)?, status, error))
+            Ok(LeaderboardEntry::new(trial, trial.progress(now)?, trial.progress(first)?, status, error))
         };
         Ok(Leaderboard::new(self.trials.iter().map(place).collect::<Result<_>>()?))
     }
 
-    /// Writes the leaderboard, and the best run as a run of its own.
+    /// Writes the leaderboard, and copies the best run.
     fn keep(&self, leaderboard: &Leaderboard) -> Result<()> {
         let out = &self.plan.out;
         files::replace(&out.join("leaderboard.csv"), &leaderboard.csv()?)?;
         let Some(best) = leaderboard.best() else { return Ok(()) };
         let (from, to) = (self.trials[best.trial].run(), out.join("best"));
-        fs::create_dir_all(&to).with_context(|| format!("cannot make `{}`", to.display()))?;
+        fs::create_dir_all(&to).with_context(|| format!("cannot create `{}`", to.display()))?;
         for path in [from.config(), from.path().join("metrics.csv"), from.path().join("metrics.jsonl")]
             .into_iter()
             .chain([from.last_state(), from.best_state()])
@@ -194,7 +196,7 @@ impl Search<'_> {
     }
 }
 
-/// Trials that wait for their turn, and those that failed.
+/// Waiting and failed trials.
 struct Queue<'a> {
     waiting: Mutex<VecDeque<&'a Trial>>,
     failed: Mutex<BTreeMap<usize, String>>,

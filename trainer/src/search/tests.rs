@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::config::Config;
 use crate::fit;
+use crate::runs;
 
 const CONFIG: &str = "
 seed = 3
@@ -38,8 +39,8 @@ fn experiment(config: &str) -> TempDir {
     folder
 }
 
-fn plan(folder: &Path, trials: usize, out: &str) -> Plan {
-    Plan {
+fn plan(folder: &Path, trials: usize, out: &str) -> SearchPlan {
+    SearchPlan {
         config: folder.join("config.toml"),
         overrides: Vec::new(),
         data_dir: None,
@@ -53,14 +54,14 @@ fn plan(folder: &Path, trials: usize, out: &str) -> Plan {
 struct Here;
 
 impl Launcher for Here {
-    fn train(&self, trial: &Trial, epochs: usize, _epoch: &dyn Fn()) -> Result<Outcome> {
+    fn train(&self, trial: &Trial, epochs: usize, _epoch: &dyn Fn()) -> Result<TrialOutcome> {
         let mut config = Config::load(&trial.config_file(), &[])?;
         config.training.epochs = epochs;
         let data = config.load_data()?;
         let run = trial.run();
-        Ok(match fit::train(&config, &data, run.path(), trial.has_begun(), &mut fit::Silent) {
-            Ok(_) => Outcome::Done,
-            Err(error) => Outcome::Failed(error.to_string()),
+        Ok(match runs::train(&config, &data, run.path(), trial.has_begun(), &mut fit::NoProgress) {
+            Ok(_) => TrialOutcome::Done,
+            Err(error) => TrialOutcome::Failed(error.to_string()),
         })
     }
 }
@@ -72,7 +73,7 @@ struct Interrupted {
 }
 
 impl Launcher for Interrupted {
-    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<Outcome> {
+    fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
         if self.calls.fetch_add(1, Ordering::Relaxed) < self.most {
             return Here.train(trial, epochs, epoch);
         }
@@ -81,8 +82,8 @@ impl Launcher for Interrupted {
     }
 }
 
-fn search(plan: &Plan) -> Leaderboard {
-    run(plan, &Here, &Silent).unwrap()
+fn search(plan: &SearchPlan) -> Leaderboard {
+    run(plan, &Here, &NoSearchProgress).unwrap()
 }
 
 fn files(folder: PathBuf) -> Vec<Vec<u8>> {
@@ -98,7 +99,7 @@ fn the_best_trials_get_the_most_epochs() {
     // Nine trials for an epoch, three for two, one for all six.
     let epochs: Vec<usize> = found.trials.iter().map(|place| place.epochs).collect();
     assert_eq!((epochs.iter().filter(|&&done| done == 1).count(), epochs.iter().max()), (6, Some(&6)));
-    let finished = with(Status::Finished);
+    let finished = with(TrialStatus::Finished);
     assert_eq!(finished.len(), 1);
     assert_eq!(found.best().map(|best| best.trial), Some(finished[0].trial));
     // After the first epoch, none that was stopped was better than one that went on.
@@ -116,7 +117,7 @@ fn an_interrupted_search_ends_like_one_that_was_not() {
     let parts = plan(folder.path(), 9, "parts");
     for most in [0, 4, 6, 9] {
         let launcher = Interrupted { calls: AtomicUsize::new(0), most };
-        let result = run(&parts, &launcher, &Silent);
+        let result = run(&parts, &launcher, &NoSearchProgress);
         assert!(result.is_ok() || result.unwrap_err().to_string() == "the power is out");
     }
     assert_eq!(search(&parts), expected);
@@ -139,10 +140,10 @@ fn a_trial_that_diverges_fails_alone() {
     let config = CONFIG.replace("{ log_uniform = [1e-5, 1e-1] }", "{ choice = [0.01, 1e30] }");
     let folder = experiment(&format!("{config}training.clip_norm = {{ choice = [0] }}\n"));
     let found = search(&plan(folder.path(), 8, "out"));
-    let failed: Vec<_> = found.trials.iter().filter(|place| place.status == Status::Failed).collect();
+    let failed: Vec<_> = found.trials.iter().filter(|place| place.status == TrialStatus::Failed).collect();
     assert!(!failed.is_empty() && failed.len() < 8);
     assert!(failed.iter().all(|place| place.error.as_ref().unwrap().contains("training has stopped")));
-    assert_eq!(found.best().unwrap().status, Status::Finished);
+    assert_eq!(found.best().unwrap().status, TrialStatus::Finished);
 }
 
 #[test]
@@ -151,7 +152,7 @@ fn another_search_in_the_folder_is_refused() {
     search(&plan(folder.path(), 2, "out"));
     let mut other = plan(folder.path(), 2, "out");
     other.overrides = vec!["training.batch=3".into()];
-    let error = format!("{:#}", run(&other, &Here, &Silent).unwrap_err());
+    let error = format!("{:#}", run(&other, &Here, &NoSearchProgress).unwrap_err());
     assert!(error.contains("holds another search") && error.contains("`training.batch` is 3"), "{error}");
 }
 
@@ -162,12 +163,13 @@ fn values_that_make_no_config_are_named_before_anything_starts() {
         ("training.learning_rat = { uniform = [0, 1] }", ["learning_rat", "learning_rate", "trial 0"]),
     ] {
         let folder = experiment(&format!("{CONFIG}{line}\n"));
-        let error = format!("{:#}", run(&plan(folder.path(), 2, "out"), &Here, &Silent).unwrap_err());
+        let error =
+            format!("{:#}", run(&plan(folder.path(), 2, "out"), &Here, &NoSearchProgress).unwrap_err());
         assert!(names.iter().all(|name| error.contains(name)), "{error}");
         assert!(!folder.path().join("out").exists());
     }
     let folder = experiment(&CONFIG[..CONFIG.find("[search]").unwrap()]);
-    let error = run(&plan(folder.path(), 2, "out"), &Here, &Silent).unwrap_err().to_string();
+    let error = run(&plan(folder.path(), 2, "out"), &Here, &NoSearchProgress).unwrap_err().to_string();
     assert!(error.contains("config.toml") && error.contains("nothing to search"), "{error}");
 }
 
@@ -178,7 +180,7 @@ fn the_published_ranges_make_valid_trials() {
         let file = folder.join(name);
         let base = Config::load(&file, &[]).unwrap();
         for index in 0..64 {
-            let plan = Plan { config: file.clone(), ..plan(&folder, 64, "out") };
+            let plan = SearchPlan { config: file.clone(), ..plan(&folder, 64, "out") };
             let trial = Trial::new(&plan, &base, index).unwrap();
             assert_eq!(trial.values.len(), base.search.space.len());
         }

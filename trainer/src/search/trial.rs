@@ -6,39 +6,40 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use toml::Value;
 
-use super::{Plan, draw};
+use super::{SearchPlan, draw};
 use crate::config::Config;
 use crate::files;
-use crate::fit::{Best, EpochMetrics, RunFolder, Trained};
+use crate::fit::{BestEpoch, EpochMetrics, RunFolder};
+use crate::runs::TrainedState;
 
 /// A trial of a search.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Its number, counted from 0.
     pub index: usize,
-    /// What was drawn for it, by key.
+    /// Its values, by key.
     pub values: Vec<(String, Value)>,
     /// The config with these values.
     pub config: Config,
-    /// Where its run is, and its config beside it.
+    /// Its run folder; its config is next to it.
     path: PathBuf,
 }
 
-/// How far a trial has got.
+/// The progress of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
-    /// Epochs done.
+pub struct TrialProgress {
+    /// Epochs completed.
     pub epochs: usize,
     /// The best of them.
-    pub best: Option<Best>,
+    pub best: Option<BestEpoch>,
 }
 
 impl Trial {
     /// Draws trial `index` of a search; `base` is the plan's config.
     ///
     /// # Errors
-    /// When the values drawn do not make a config; the message names them.
-    pub fn new(plan: &Plan, base: &Config, index: usize) -> Result<Self> {
+    /// When its values do not make a valid config; the message names them.
+    pub fn new(plan: &SearchPlan, base: &Config, index: usize) -> Result<Self> {
         let values = draw::values(&base.search, base.seed, index);
         let mut overrides = plan.overrides.clone();
         overrides.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
@@ -47,58 +48,58 @@ impl Trial {
         Ok(Trial { index, values, config, path: plan.out.join("trials").join(format!("{index:04}")) })
     }
 
-    /// Its run.
+    /// Its run folder.
     pub fn run(&self) -> RunFolder {
         RunFolder::new(&self.path)
     }
 
-    /// Its config as a file.
+    /// Its config file.
     pub fn config_file(&self) -> PathBuf {
         self.path.with_extension("toml")
     }
 
-    /// Whether anything has been trained.
+    /// Whether it has a state.
     pub fn has_begun(&self) -> bool {
         self.run().last_state().exists()
     }
 
-    /// Makes room for the run and writes the config, unless another search has been here.
+    /// Creates the run folder and writes the config, unless the folder belongs to another search.
     pub(super) fn prepare(&self) -> Result<()> {
         if self.has_begun() {
             self.run().check_config(&self.config).context(
-                "this folder holds another search; give the config that it began with, or choose another folder",
+                "this folder contains another search; use the config that it started with, or choose another folder",
             )?;
         }
-        fs::create_dir_all(&self.path).with_context(|| format!("cannot make `{}`", self.path.display()))?;
+        fs::create_dir_all(&self.path).with_context(|| format!("cannot create `{}`", self.path.display()))?;
         files::replace(&self.config_file(), self.config.to_toml()?.as_bytes())
     }
 
-    /// How far the run has got, looking no further than `epochs`. Only what its last state has reached counts.
+    /// The progress of the run, up to `epochs`. Only epochs of its last state count.
     ///
     /// # Errors
     /// When a file of the run cannot be read.
-    pub fn standing(&self, epochs: usize) -> Result<Standing> {
+    pub fn progress(&self, epochs: usize) -> Result<TrialProgress> {
         let run = self.run();
         if !self.has_begun() {
-            return Ok(Standing::default());
+            return Ok(TrialProgress::default());
         }
-        let saved = Trained::load(&run.last_state())?.epochs().min(epochs);
+        let saved = TrainedState::load(&run.last_state())?.epochs().min(epochs);
         let path = run.path().join("metrics.jsonl");
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let metrics = text.lines().map_while(|line| serde_json::from_str::<EpochMetrics>(line).ok());
         let metrics: Vec<EpochMetrics> = metrics.take_while(|metrics| metrics.epoch <= saved).collect();
         let best = metrics.iter().rfind(|metrics| metrics.best);
-        let best = best.map(|metrics| Best { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
-        Ok(Standing { epochs: metrics.len(), best })
+        let best = best.map(|metrics| BestEpoch { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
+        Ok(TrialProgress { epochs: metrics.len(), best })
     }
 
     /// Whether there is nothing left to train up to `epochs`.
     pub(super) fn is_done(&self, epochs: usize) -> Result<bool> {
-        let standing = self.standing(epochs)?;
-        let best = standing.best.map_or(0, |best| best.epoch);
-        let stale = self.config.stale_epochs(standing.epochs, best);
+        let progress = self.progress(epochs)?;
+        let best = progress.best.map_or(0, |best| best.epoch);
+        let stale = self.config.stale_epochs(progress.epochs, best);
         let patience = self.config.training.patience;
-        Ok(standing.epochs >= epochs || (patience > 0 && stale >= patience))
+        Ok(progress.epochs >= epochs || (patience > 0 && stale >= patience))
     }
 }
 

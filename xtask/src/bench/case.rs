@@ -20,10 +20,8 @@ impl Case {
     /// one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
-        for (cell, storages) in
-            [("lstm", &["fast", "small", "mean"][..]), ("elman", &["fast", "small", "mean"])]
-        {
-            for storage in storages {
+        for cell in ["lstm", "gru", "elman"] {
+            for storage in ["fast", "small", "mean"] {
                 let sized = |(inputs, hidden)| Case { cell, inputs, hidden, storage, end: None };
                 cases.extend(SIZES.map(sized));
             }

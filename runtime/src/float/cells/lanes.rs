@@ -37,7 +37,7 @@ impl WideMoments {
     pub(super) const ZERO: WideMoments = WideMoments { mean: [0.0; LANES], var: [0.0; LANES] };
 
     #[inline(always)]
-    fn at(&self, lane: usize) -> Moments {
+    pub(super) fn at(&self, lane: usize) -> Moments {
         Moments { mean: self.mean[lane], var: self.var[lane] }
     }
 

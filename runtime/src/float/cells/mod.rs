@@ -5,6 +5,7 @@
 
 mod activation;
 mod elman;
+mod gru;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod lanes;
 mod lstm;
@@ -12,9 +13,12 @@ mod lstm;
 mod vectors;
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod wide;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+mod wide_gru;
 
 pub(super) use activation::sigmoid;
 pub(super) use elman::elman_step;
+pub(super) use gru::gru_step;
 pub(super) use lstm::lstm_step;
 
 use super::format::AffineView;

@@ -8,6 +8,11 @@ pub(super) fn lstm(_: &Layer<'_>, _: bool, _: &mut Units<'_>, _: &mut Units<'_>)
     0
 }
 
+/// Advances no units of a GRU.
+pub(super) fn gru(_: &Layer<'_>, _: bool, _: &mut Units<'_>) -> usize {
+    0
+}
+
 /// Advances no units of an Elman or dense layer.
 pub(super) fn elman(_: &Layer<'_>, _: bool, _: Activation, _: &mut Units<'_>) -> usize {
     0

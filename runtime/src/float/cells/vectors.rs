@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // calling functions with instructions that not every machine has
 
-use super::{Layer, Units, wide};
+use super::{Layer, Units, wide, wide_gru};
 use crate::spec::Activation;
 
 /// Advances the groups of sixteen units of an LSTM, and returns their number of units.
@@ -18,6 +18,21 @@ pub(super) fn lstm(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c:
     } else if std::is_x86_feature_detected!("avx2") {
         // SAFETY: as above.
         unsafe { lstm_avx2(layer, deterministic, h, c) }
+    } else {
+        0
+    }
+}
+
+/// Advances the groups of sixteen units of a GRU, and returns their number of units.
+pub(super) fn gru(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>) -> usize {
+    if !wide::suits(layer) {
+        0
+    } else if std::is_x86_feature_detected!("avx512f") {
+        // SAFETY: the machine has these instructions.
+        unsafe { gru_avx512(layer, deterministic, h) }
+    } else if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: as above.
+        unsafe { gru_avx2(layer, deterministic, h) }
     } else {
         0
     }
@@ -54,6 +69,16 @@ fn lstm_avx2(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c: &mut 
 }
 
 #[target_feature(enable = "avx512f")]
+fn gru_avx512(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>) -> usize {
+    wide_gru::gru(layer, deterministic, h)
+}
+
+#[target_feature(enable = "avx2")]
+fn gru_avx2(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>) -> usize {
+    wide_gru::gru(layer, deterministic, h)
+}
+
+#[target_feature(enable = "avx512f")]
 fn elman_avx512(layer: &Layer<'_>, deterministic: bool, function: Activation, h: &mut Units<'_>) -> usize {
     wide::elman(layer, deterministic, function, h)
 }
@@ -70,6 +95,7 @@ mod tests {
     use super::super::super::format::AffineView;
     use super::super::super::kernels::NoisyInput;
     use super::super::elman::portable_elman;
+    use super::super::gru::portable_gru;
     use super::super::lstm::portable_lstm;
     use super::*;
     use crate::checkpoint::{
@@ -173,6 +199,31 @@ mod tests {
                     assert_eq!(lstm_avx2(layer, deterministic, &mut Units::new(h), &mut Units::new(c)), 32);
                 });
                 assert_same(&wide, &portable, "AVX2");
+            }
+        }
+    }
+
+    #[test]
+    fn vectors_give_the_bits_of_the_portable_gru() {
+        for format in [WeightFormat::F32, WeightFormat::Int8] {
+            for deterministic in [false, true] {
+                let model = model(CellKind::Gru, format);
+                let portable = step(&model, deterministic, |layer, h, _| {
+                    portable_gru(layer, deterministic, 0, &mut Units::new(h));
+                });
+                // SAFETY: each is called where the machine has its instructions.
+                if std::is_x86_feature_detected!("avx512f") {
+                    let wide = step(&model, deterministic, |layer, h, _| unsafe {
+                        assert_eq!(gru_avx512(layer, deterministic, &mut Units::new(h)), 32);
+                    });
+                    assert_same(&wide, &portable, "AVX-512");
+                }
+                if std::is_x86_feature_detected!("avx2") {
+                    let wide = step(&model, deterministic, |layer, h, _| unsafe {
+                        assert_eq!(gru_avx2(layer, deterministic, &mut Units::new(h)), 32);
+                    });
+                    assert_same(&wide, &portable, "AVX2");
+                }
             }
         }
     }

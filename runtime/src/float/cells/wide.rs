@@ -162,7 +162,7 @@ fn elman_groups<W: Stored>(
 }
 
 /// A weight as it is stored.
-trait Stored: Copy {
+pub(super) trait Stored: Copy {
     fn value(self) -> f32;
 }
 
@@ -182,11 +182,14 @@ impl Stored for u8 {
 }
 
 /// Sixteen rows of each gate, in one column.
-type Column<W, const GATES: usize> = [[W; LANES]; GATES];
+pub(super) type Column<W, const GATES: usize> = [[W; LANES]; GATES];
 
 /// The columns of each group.
 #[inline(always)]
-fn groups<W, const GATES: usize>(weights: &[W], cols: usize) -> impl Iterator<Item = &[Column<W, GATES>]> {
+pub(super) fn groups<W, const GATES: usize>(
+    weights: &[W],
+    cols: usize,
+) -> impl Iterator<Item = &[Column<W, GATES>]> {
     weights.as_chunks().0.as_chunks().0.chunks_exact(cols.max(1))
 }
 
@@ -211,7 +214,11 @@ fn mean_sums<W: Stored, const GATES: usize>(columns: &[Column<W, GATES>], input:
 
 /// Adds what one column brings to the means.
 #[inline(always)]
-fn add_mean<W: Stored, const GATES: usize>(column: &Column<W, GATES>, x: f32, sums: &mut [Lanes; GATES]) {
+pub(super) fn add_mean<W: Stored, const GATES: usize>(
+    column: &Column<W, GATES>,
+    x: f32,
+    sums: &mut [Lanes; GATES],
+) {
     for gate in 0..GATES {
         for lane in 0..LANES {
             sums[gate][lane] += column[gate][lane].value() * x;
@@ -246,7 +253,7 @@ fn both_sums<W: Stored, const GATES: usize, const PASS: usize>(
 
 /// Adds what one column brings to both moments of the gates of a pass.
 #[inline(always)]
-fn add_both<W: Stored, const GATES: usize, const PASS: usize>(
+pub(super) fn add_both<W: Stored, const GATES: usize, const PASS: usize>(
     pass: usize,
     column: &Column<W, GATES>,
     (mean, var): (f32, f32),
@@ -263,12 +270,12 @@ fn add_both<W: Stored, const GATES: usize, const PASS: usize>(
     }
 }
 
-/// What is stored for each row beside its weights.
+/// Scale and bias of each row.
 #[derive(Clone, Copy)]
-struct Rows<'m> {
+pub(super) struct Rows<'m> {
     /// The scale of int8 codes.
-    scale: Option<F32s<'m>>,
-    bias: F32s<'m>,
+    pub(super) scale: Option<F32s<'m>>,
+    pub(super) bias: F32s<'m>,
 }
 
 impl Rows<'_> {
@@ -302,7 +309,7 @@ impl Rows<'_> {
 
 /// The numbers of sixteen rows.
 #[inline(always)]
-fn lanes_at(numbers: F32s<'_>, index: usize) -> Lanes {
+pub(super) fn lanes_at(numbers: F32s<'_>, index: usize) -> Lanes {
     let mut lanes = [0.0; LANES];
     if let Some(words) = numbers.words().as_chunks::<LANES>().0.get(index) {
         for lane in 0..LANES {

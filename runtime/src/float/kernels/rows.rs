@@ -11,6 +11,16 @@ pub(in crate::float) struct NoisyInput<'a> {
     pub(in crate::float) var: &'a [f32],
 }
 
+impl<'a> NoisyInput<'a> {
+    /// The columns from `start` on.
+    pub(in crate::float) fn columns_from(self, start: usize) -> Self {
+        NoisyInput {
+            mean: self.mean.get(start..).unwrap_or_default(),
+            var: self.var.get(start..).unwrap_or_default(),
+        }
+    }
+}
+
 /// Moments of the pre-activations of `ROWS` rows of a group, from row `first` on.
 #[inline(never)] // two copies serve every cell
 pub(in crate::float) fn moments<const ROWS: usize>(

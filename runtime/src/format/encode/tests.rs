@@ -69,7 +69,8 @@ fn cells() -> Vec<CellKind> {
     let kinds = chain(CellKind::Elman(tanh), |cell| match cell {
         CellKind::Elman(_) => Some(CellKind::Lstm),
         CellKind::Lstm => Some(CellKind::Dense(tanh)),
-        CellKind::Dense(_) => None,
+        CellKind::Dense(_) => Some(CellKind::Gru),
+        CellKind::Gru => None,
     });
     let with_activations = |cell| match cell {
         CellKind::Elman(_) => activations().into_iter().map(CellKind::Elman).collect(),

@@ -13,7 +13,7 @@ use crate::models::prediction::Prediction;
 use crate::random::normal;
 use crate::spec::Family;
 
-/// The row that a sampled stream feeds back as its next input.
+/// The row that a sampled stream feeds back as its next input. Frozen: there is no third choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FeedMode {

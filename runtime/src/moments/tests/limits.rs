@@ -1,11 +1,11 @@
-//! Certain, huge, tiny and senseless inputs; symmetry.
+//! Deterministic, huge, tiny and invalid inputs; symmetry.
 
 use super::{ALL, GRADIENTS, moments, quadrature, std_devs, steps};
 use crate::moments::{Jacobian, LARGEST, Moments, identity, product, relu, sigmoid, tanh};
 use std::vec::Vec;
 
 #[test]
-fn certain_inputs_stay_certain() {
+fn deterministic_inputs_stay_deterministic() {
     for mean in steps(20.0, 4000).flat_map(|m| [m, -m]) {
         let input = moments(mean, 0.0);
         for (name, function) in ALL.into_iter().filter(|(name, _)| !name.starts_with("paper")) {
@@ -57,7 +57,7 @@ fn limits_are_approached_monotonically() {
         let last = tanh(Moments { mean, var: 1e22 });
         assert!(last.mean.abs() < 1e-6 && (last.var - 1.0).abs() < 1e-6, "{last:?}");
     }
-    // |m| → ∞: certain.
+    // |m| → ∞: deterministic.
     for var in [0.0, 0.1, 1.0, 10.0, 100.0, 1e4] {
         let path: Vec<_> = powers().map(|m| sigmoid(Moments { mean: m - 1.0, var })).collect();
         assert!(
@@ -93,33 +93,33 @@ fn awkward() -> Vec<f32> {
     positive.into_iter().chain(huge).flat_map(|x| [x, -x]).collect()
 }
 
-fn assert_sane(y: Moments, name: &str, from: impl std::fmt::Debug) {
+fn assert_valid(y: Moments, name: &str, from: impl std::fmt::Debug) {
     assert!(y.mean.is_finite() && y.var.is_finite() && y.var >= 0.0, "{name} makes {y:?} of {from:?}");
 }
 
 #[test]
-fn no_input_makes_nonsense() {
+fn every_input_gives_valid_moments() {
     for (mean, var) in awkward().into_iter().flat_map(|m| awkward().into_iter().map(move |v| (m, v))) {
         let a = Moments { mean, var };
         for (name, function) in ALL {
-            assert_sane(function(a), name, a);
+            assert_valid(function(a), name, a);
         }
         for (name, _, function) in GRADIENTS {
             let (y, jacobian) = function(a);
-            assert_sane(y, name, a);
+            assert_valid(y, name, a);
             let Jacobian { mean_by_mean, mean_by_var, var_by_mean, var_by_var } = jacobian;
             let all = [mean_by_mean, mean_by_var, var_by_mean, var_by_var];
             assert!(all.iter().all(|d| d.is_finite()), "{name}: {jacobian:?} at {a:?}");
         }
         for (other_mean, other_var) in awkward().into_iter().zip(awkward().into_iter().rev()) {
             let b = Moments { mean: other_mean, var: other_var };
-            assert_sane(product(a, b), "product", (a, b));
+            assert_valid(product(a, b), "product", (a, b));
         }
     }
 }
 
 #[test]
-fn what_is_not_a_number_is_not_certain() {
+fn nan_is_not_deterministic() {
     let unknown = Moments { mean: f32::NAN, var: f32::NAN };
     assert_eq!(identity(unknown), Moments { mean: 0.0, var: LARGEST });
     assert!(sigmoid(unknown).mean == 0.5 && sigmoid(unknown).var > 0.249_999);
@@ -128,7 +128,7 @@ fn what_is_not_a_number_is_not_certain() {
 
 #[test]
 #[cfg(feature = "float")]
-fn certain_numbers_have_the_bits_of_those_without_variance() {
+fn deterministic_functions_have_the_bits_of_those_with_variances() {
     use crate::moments::{deterministic_sigmoid, deterministic_tanh};
 
     let sizes = (0..4000).map(|step| 1e-30_f32 * 1.04_f32.powi(step)).take_while(|size| *size < 1e16);

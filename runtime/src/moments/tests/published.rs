@@ -34,7 +34,7 @@ fn paper_form_has_its_known_defects() {
         .flat_map(|m| [m, -m])
         .map(|m| paper::sigmoid(moments(m, 0.0)).var)
         .fold(0.0, f32::max);
-    assert!((0.02..0.03).contains(&largest), "variance of a certain input: {largest}");
+    assert!((0.02..0.03).contains(&largest), "variance of a deterministic input: {largest}");
     let worst = worst_errors(paper::sigmoid, quadrature::sigmoid, 6.0);
     assert!((0.01..0.02).contains(&worst.mean), "mean off by {}", worst.mean);
     assert!(worst.var_relative > 10.0, "variance off by {} of itself", worst.var_relative);

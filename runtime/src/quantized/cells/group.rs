@@ -12,7 +12,29 @@ pub(in crate::quantized) struct GroupMoments {
     pub(in crate::quantized) mantissas: [i32; 4],
 }
 
+/// Moments of one row's pre-activation; the mean has [`INPUT_BITS`](super::super::fixed::INPUT_BITS) fractional bits.
+#[derive(Clone, Copy)]
+pub(super) struct PreActivation {
+    pub(super) mean: i32,
+    pub(super) var: BlockFloat,
+}
+
+impl PreActivation {
+    /// Moments of its tanh.
+    #[inline(always)]
+    pub(super) fn tanh(self) -> FixedMoments {
+        tanh(self.mean, self.var)
+    }
+}
+
 impl GroupMoments {
+    /// The pre-activation of one row.
+    #[inline(always)]
+    pub(super) fn row(&self, index: usize, shift: u32) -> PreActivation {
+        let at = |values: &[i32; 4]| values.get(index).copied().unwrap_or_default();
+        PreActivation { mean: at(&self.means), var: BlockFloat { mantissa: at(&self.mantissas), shift } }
+    }
+
     /// Moments of tanh of each row.
     #[inline(always)]
     pub(super) fn tanh(&self, shift: u32) -> [FixedMoments; 4] {

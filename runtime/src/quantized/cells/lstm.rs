@@ -11,7 +11,7 @@ use super::unit_var;
 /// Largest magnitude of a cell and of its variance: 16, where tanh has long been 1. An f32 holds all 24 bits.
 pub(in crate::quantized) const CELL_LIMIT: i32 = (1 << 24) - 1;
 /// From a cell's fractional bits to a pre-activation's.
-const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
+pub(super) const CELL_SHIFT: u32 = VAR_BITS - INPUT_BITS;
 
 /// Replaces the units `h` and cells `c` of an LSTM layer by their next state.
 pub(in crate::quantized) fn lstm_step(
@@ -87,14 +87,20 @@ fn deterministic_unit_step(gates: [i32; 4], cell: i32) -> (QuantizedUnit, i32) {
 #[inline(always)]
 fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);
-    let root = cell_mean >> 10;
-    let second_moment = root * root + cell_var;
-    // V[σ] is a quarter of V[tanh]: 17 fractional bits fill 16.
-    let gate_var = (gate.var >> 5).min(0x7FFF);
     FixedMoments {
         mean: mul_word(cell_mean, mean) << 1,
-        var: (mul_word(second_moment, gate_var) >> 1) + (mul_word(mul_word(cell_var, mean), mean) << 2),
+        var: gated_var(gate.var, mean, cell_mean >> 10, cell_var),
     }
+}
+
+/// V[σ] E[x²] + V[x] E[σ]² with the fractional bits of a variance: the gate's variance as that of tanh of half its argument,
+/// its mean with 15 fractional bits, the mean of x with 10, limited to ±16.
+#[inline(always)]
+pub(super) fn gated_var(gate_var: i32, gate_mean: i32, mean: i32, var: i32) -> i32 {
+    let second_moment = mean * mean + var;
+    // V[σ] is a quarter of V[tanh]: 17 fractional bits fill 16.
+    let gate_var = (gate_var >> 5).min(0x7FFF);
+    (mul_word(second_moment, gate_var) >> 1) + (mul_word(mul_word(var, gate_mean), gate_mean) << 2)
 }
 
 /// σ ⊙ y for a y in ±1: V = V[σ] E[y²] + V[y] E[σ]² (eq. 15 with V + E² = E[y²] taken together). The mean has 30

@@ -4,10 +4,12 @@
 
 mod elman;
 mod group;
+mod gru;
 mod lstm;
 
 pub(super) use elman::elman_step;
 pub(super) use group::{GroupMoments, group_means, group_moments};
+pub(super) use gru::gru_step;
 pub(super) use lstm::{CELL_LIMIT, lstm_step};
 
 use super::fixed::{UNIT_VAR_BITS, VAR_BITS};

@@ -13,7 +13,7 @@
 
 pub(in crate::quantized) use super::fill::{fill_pairs, narrow};
 pub(in crate::quantized) use super::dot::dot;
-pub(in crate::quantized) use super::portable_layers::{lstm_units, tanh_units};
+pub(in crate::quantized) use super::portable_layers::{gru_units, lstm_units, tanh_units};
 
 use core::arch::naked_asm;
 

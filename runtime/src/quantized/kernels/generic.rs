@@ -2,4 +2,4 @@
 
 pub(in crate::quantized) use super::fill::{fill_pairs, narrow};
 pub(in crate::quantized) use super::portable::dot;
-pub(in crate::quantized) use super::portable_layers::{lstm_units, tanh_units};
+pub(in crate::quantized) use super::portable_layers::{gru_units, lstm_units, tanh_units};

@@ -8,3 +8,15 @@ pub(in crate::quantized) struct QuantizedInput<'s> {
     /// Shift of the variances that the kernels' sums of squares stand for (see `BlockFloat`).
     pub(in crate::quantized) shift: u32,
 }
+
+impl<'s> QuantizedInput<'s> {
+    /// The columns from `start` on, an even number.
+    #[inline(always)]
+    pub(in crate::quantized) fn columns_from(&self, start: usize) -> Self {
+        QuantizedInput {
+            means: self.means.get(start / 2..).unwrap_or_default(),
+            vars: self.vars.get(start / 2..).unwrap_or_default(),
+            shift: self.shift,
+        }
+    }
+}

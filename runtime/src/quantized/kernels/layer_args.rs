@@ -93,8 +93,8 @@ impl<'w> LayerArgs<'w> {
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
-        let blocks = map.cols / 8;
-        let stored = groups <= map.groups && map.has_squares;
+        let blocks = map.padded.cols / 8;
+        let stored = groups <= map.padded.groups && map.has_squares;
         let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
         let args = || {
             let (means, vars, units) =

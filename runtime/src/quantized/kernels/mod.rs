@@ -12,11 +12,13 @@ cfg_select! {
     quaver_kernel = "dsp" => {
         mod dot;
         mod dsp;
+        mod gru_args;
         mod layer_args;
         use dsp as core_kernels;
     }
     quaver_kernel = "mainline" => {
         mod dot;
+        mod gru_args;
         mod layer_args;
         mod mainline;
         use mainline as core_kernels;
@@ -38,7 +40,7 @@ cfg_select! {
 /// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
-pub(super) use core_kernels::{dot, fill_pairs, lstm_units, narrow, tanh_units};
+pub(super) use core_kernels::{dot, fill_pairs, gru_units, lstm_units, narrow, tanh_units};
 pub(super) use fill::{NoiseScales, pair};
 pub(super) use input::QuantizedInput;
 pub(super) use portable::dot_squared;

@@ -19,3 +19,9 @@ pub(in crate::quantized) fn lstm_units(
 ) -> Option<()> {
     None
 }
+
+/// See [`tanh_units`].
+#[inline(always)]
+pub(in crate::quantized) fn gru_units(_: &QuantizedView<'_>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
+    0
+}

@@ -1,4 +1,4 @@
-//! `quaver demo --task denoise`: a VOSP against filters, on rows whose truth is known.
+//! `quaver demo --task denoise`: a VOSP compared with filters, on rows with known clean signals.
 
 use std::fs;
 use std::path::Path;
@@ -6,48 +6,46 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::super::{denoise, eval, table};
-use super::latent::{Finished, record, train_and_export, write_picture};
+use super::super::{denoise, eval, text_table};
+use super::latent::{FinishedRun, record, train_and_export, write_picture};
 use crate::data::Rows;
-use crate::evaluate::{Denoising, denoising, latent_from_runtime};
+use crate::evaluate::{Denoising, denoising, predict_latent_by_runtime};
 use crate::files;
-use crate::report::{self, Body, Section, Table};
+use crate::report::{self, Body, ReportTable, Section};
 
-/// The config that a user can start from.
+/// The config, as a starting point for users.
 const CONFIG: &str = include_str!("denoise.toml");
 
 pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let begun = Instant::now();
-    eprintln!(
-        "1/4  recording: activations of three muscles and their force, under as much noise as a third of the signal"
-    );
+    eprintln!("1/4  recording: activations of three muscles and their force, with noise added");
     record(out, seed, CONFIG)?;
     let finished = train_and_export(out)?;
-    eprintln!("4/4  denoising a recording never trained on, in the runtime and by filters\n");
+    eprintln!("4/4  denoising a held-out recording, by the runtime and by filters\n");
     let found = compare(&finished)?;
     let test = &finished.data.test[0];
-    let truth = test.truth.as_deref().context("the config puts noise on the data")?;
+    let truth = test.truth.as_deref().context("the config adds noise to the data")?;
     write_csv(&out.join("data/noisy.csv"), &finished.data.input_names, &test.inputs)?;
-    let title = "Muscles and force without their noise";
+    let title = "Muscle activations and force, denoised";
     let mut page = denoise::show(&finished.model, title, &test.inputs, truth)?;
     write_picture(&out.join("denoised.svg"), &page)?;
     page.sections.insert(0, filters(&found));
     page.sections.push(next_steps(out));
     let path = out.join("report.html");
     report::write(&path, &page)?;
-    print!("{}", table::render(&eval::denoising_rows(&found)));
+    print!("{}", text_table::render(&eval::denoising_rows(&found)));
     println!("\nreport: {}", path.display());
     let (all, training) = (begun.elapsed().as_secs_f64(), finished.training_seconds);
     println!("took {all:.0} s, {training:.0} s of it training");
     Ok(())
 }
 
-/// The checkpoint in the runtime, beside filters tuned on the training data.
-fn compare(finished: &Finished) -> Result<Vec<Denoising>> {
+/// The checkpoint in the runtime, compared with filters tuned on the training data.
+fn compare(finished: &FinishedRun) -> Result<Vec<Denoising>> {
     let test = &finished.data.test;
     let bytes = fs::read(&finished.model)?;
-    let streamed = latent_from_runtime(&bytes, test)?;
-    let estimates: Vec<Rows> = streamed.said().iter().map(|forecast| forecast.mean.clone()).collect();
+    let streamed = predict_latent_by_runtime(&bytes, test)?;
+    let estimates: Vec<Rows> = streamed.primary().iter().map(|prediction| prediction.mean.clone()).collect();
     Ok(denoising(&finished.data, test, &estimates, true))
 }
 
@@ -62,22 +60,22 @@ fn filters(found: &[Denoising]) -> Section {
     let columns = rows.remove(0);
     Section {
         heading: "Against filters".into(),
-        text: "The int8 model in the runtime has learned from noisy rows alone. The filters were tuned for each channel on the \
-               same rows and their truth; the linear map has learned from the truth too. None looks ahead."
+        text: "The int8 model in the runtime was trained on noisy rows only. The filters were tuned for each channel on the \
+               same rows and their clean versions, and so was the linear map. All are causal."
             .into(),
-        body: Body::Table(Table { columns, rows }),
+        body: Body::Table(ReportTable { columns, rows }),
     }
 }
 
 fn next_steps(out: &Path) -> Section {
     let folder = out.display();
     Section {
-        heading: "To go on from here".into(),
-        text: "Everything here is in files.".into(),
+        heading: "Next steps".into(),
+        text: "All results are in files.".into(),
         body: Body::Pre(format!(
             "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
              quaver eval {folder}/run\n\
-             quaver train {folder}/config.toml --out runs/mine --set data.noise.db=0"
+             quaver train {folder}/config.toml --out runs/mine --set data.noise.snr_db=0"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! The demo's experiment: signal, training, export and forecasts.
+//! The demo's experiment: signal, training, export and predictions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,27 @@ use anyhow::{Context, Result};
 use quaver::Model;
 use quaver::checkpoint::WeightFormat;
 
-use super::super::export::{Exported, export};
-use super::super::progress::Console;
+use super::super::export::{ExportedPredictor, export};
+use super::super::progress::TrainingConsole;
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::demo::signal::{Recording, Stream, generate, write_csv};
-use crate::evaluate::{Forecast, Scores, from_runtime, scores};
+use crate::demo::signal::{Recording, SignalForm, generate, write_csv};
+use crate::evaluate::{Scores, scores};
 use crate::files;
 use crate::fit::{self, EpochMetrics, RunFolder, RunState};
+use crate::prediction::{SequencePrediction, predict_by_runtime};
+use crate::runs;
 
-/// The config that a user can start from.
+/// The config, as a starting point for users.
 const CONFIG: &str = include_str!("config.toml");
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 900.0), ("valid", 180.0), ("test", 120.0)];
 
-/// Length of the stretch that the emulated core replays, in rows.
+/// Number of rows that the emulated core replays.
 const EMULATED_ROWS: usize = 500;
 
-/// What was recorded, by part: train, valid, test.
+/// The recordings by split: train, valid, test.
 pub(super) struct Recordings {
     parts: [Recording; 3],
 }
@@ -40,13 +42,13 @@ impl Recordings {
     }
 }
 
-/// Makes the recordings and the config, as files like anyone's.
+/// Writes the recordings and the config.
 pub(super) fn record(out: &Path, seed: u64) -> Result<Recordings> {
     let data = out.join("data");
-    fs::create_dir_all(&data).with_context(|| format!("cannot make the folder {}", data.display()))?;
+    fs::create_dir_all(&data).with_context(|| format!("cannot create the folder {}", data.display()))?;
     let mut parts = Vec::new();
     for (index, (name, seconds)) in SECONDS.into_iter().enumerate() {
-        let recording = generate(3 * seed + index as u64, seconds, Stream::default());
+        let recording = generate(3 * seed + index as u64, seconds, SignalForm::default());
         write_csv(&data.join(format!("{name}.csv")), &recording)?;
         parts.push(recording);
     }
@@ -56,35 +58,35 @@ pub(super) fn record(out: &Path, seed: u64) -> Result<Recordings> {
 }
 
 /// A finished run with its data.
-pub(super) struct Trained {
+pub(super) struct DemoRun {
     state: RunState,
     data: Dataset,
     seconds: f64,
     metrics: Vec<EpochMetrics>,
 }
 
-/// Trains as the config says.
-pub(super) fn train(out: &Path) -> Result<Trained> {
+/// Trains with the config.
+pub(super) fn train(out: &Path) -> Result<DemoRun> {
     let folder = RunFolder::new(&out.join("run"));
     if folder.last_state().exists() {
         fs::remove_dir_all(folder.path()).context("cannot remove the run of an earlier demo")?;
     }
     let config = Config::load(&out.join("config.toml"), &[])?;
     let data = config.load_data()?;
-    let mut follower = Follower { console: Console::new(), metrics: Vec::new() };
-    let summary = fit::train(&config, &data, folder.path(), false, &mut follower)?;
+    let mut recorder = MetricsRecorder { console: TrainingConsole::new(), metrics: Vec::new() };
+    let summary = runs::train(&config, &data, folder.path(), false, &mut recorder)?;
     let state = RunState::load(&folder.best_state())?;
-    Ok(Trained { state, data, seconds: summary.seconds, metrics: follower.metrics })
+    Ok(DemoRun { state, data, seconds: summary.seconds, metrics: recorder.metrics })
 }
 
-/// Shows a run on the console and keeps its metrics for the report.
-struct Follower {
-    console: Console,
+/// Prints the progress of a run and keeps its metrics for the report.
+struct MetricsRecorder {
+    console: TrainingConsole,
     metrics: Vec<EpochMetrics>,
 }
 
-impl fit::Progress for Follower {
-    fn start(&mut self, plan: &fit::Plan) {
+impl fit::Progress for MetricsRecorder {
+    fn start(&mut self, plan: &fit::RunPlan) {
         self.console.start(plan);
     }
 
@@ -98,40 +100,40 @@ impl fit::Progress for Follower {
     }
 }
 
-/// Everything that the report shows.
+/// The contents of the report.
 pub(super) struct Experiment {
     pub(super) model_path: PathBuf,
     pub(super) training_seconds: f64,
     pub(super) metrics: Vec<EpochMetrics>,
     pub(super) rate_hz: f32,
-    /// The true force of the test recording, without the noise of its measurement.
+    /// The true force of the test recording, without measurement noise.
     pub(super) truth: Vec<f32>,
     pub(super) test: Sequence,
-    pub(super) int8: Forecast,
-    pub(super) f32: Forecast,
+    pub(super) int8: SequencePrediction,
+    pub(super) f32: SequencePrediction,
     pub(super) int8_scores: Scores,
     pub(super) f32_scores: Scores,
-    pub(super) gap: Gap,
-    exported: Exported,
+    pub(super) gap: ElectrodeDropout,
+    exported: ExportedPredictor,
 }
 
 impl Experiment {
-    pub(super) fn new(out: &Path, recordings: Recordings, trained: Trained) -> Result<Self> {
-        let Trained { state, data, seconds, metrics } = trained;
+    pub(super) fn new(out: &Path, recordings: Recordings, trained: DemoRun) -> Result<Self> {
+        let DemoRun { state, data, seconds, metrics } = trained;
         let model_path = out.join("model.qvr");
         let exported = export(&state, WeightFormat::Int8, &data, &model_path)?;
-        let judge = |bytes: &[u8]| -> Result<(Forecast, Scores)> {
-            let forecasts = from_runtime(bytes, &data.test)?;
-            let found = scores(state.spec.likelihood, &state.target_names, &data.test, &forecasts);
-            let first = forecasts.into_iter().next().context("the test recording is empty")?;
+        let score = |bytes: &[u8]| -> Result<(SequencePrediction, Scores)> {
+            let predictions = predict_by_runtime(bytes, &data.test)?;
+            let found = scores(state.spec.likelihood, &state.target_names, &data.test, &predictions);
+            let first = predictions.into_iter().next().context("the test recording is empty")?;
             Ok((first, found))
         };
-        let (int8, int8_scores) = judge(&exported.bytes)?;
-        let (f32, f32_scores) = judge(&exported.f32_bytes)?;
+        let (int8, int8_scores) = score(&exported.bytes)?;
+        let (f32, f32_scores) = score(&exported.f32_bytes)?;
         let rate_hz = recordings.rate_hz();
         let [.., test] = recordings.parts;
         let sequence = data.test[0].clone();
-        let gap = Gap::worst(&exported.bytes, &sequence, &state.input_names, &int8)?;
+        let gap = ElectrodeDropout::worst(&exported.bytes, &sequence, &state.input_names, &int8)?;
         Ok(Experiment {
             model_path,
             training_seconds: seconds,
@@ -148,7 +150,7 @@ impl Experiment {
         })
     }
 
-    /// Nats per step that int8 loses on the held-out recording.
+    /// Increase of the NLL by int8 on the test recording, in nats per step.
     pub(super) fn int8_cost(&self) -> f64 {
         self.int8_scores.nll - self.f32_scores.nll
     }
@@ -170,52 +172,60 @@ impl Experiment {
         self.exported.cost.variance_ratio
     }
 
-    /// The rows that the emulated core is to see.
+    /// The rows that the emulated core replays.
     pub(super) fn emulated_rows(&self) -> Rows {
         self.test.inputs.slice(0..EMULATED_ROWS.min(self.test.len()))
     }
 }
 
-/// The test recording again, with one electrode gone for a while.
-pub(super) struct Gap {
-    /// Rows without it.
+/// Predictions of the test recording with one electrode missing for a while.
+pub(super) struct ElectrodeDropout {
+    /// Rows in which it is missing.
     pub(super) rows: std::ops::Range<usize>,
-    /// Its name.
+    /// Name of the electrode.
     pub(super) channel: String,
-    pub(super) forecast: Forecast,
+    pub(super) prediction: SequencePrediction,
 }
 
-impl Gap {
-    /// Takes away the electrode whose loss widens the error bar most.
-    fn worst(bytes: &[u8], test: &Sequence, names: &[String], whole: &Forecast) -> Result<Self> {
+impl ElectrodeDropout {
+    /// Removes the electrode whose loss increases the predicted standard deviation most.
+    fn worst(bytes: &[u8], test: &Sequence, names: &[String], whole: &SequencePrediction) -> Result<Self> {
         let rows = test.len() / 3..test.len() / 3 + 400.min(test.len() / 3);
-        let mut worst: Option<(f32, Gap)> = None;
+        let mut worst: Option<(f32, ElectrodeDropout)> = None;
         for (index, channel) in names.iter().enumerate() {
-            let forecast = without(bytes, test, index, rows.clone())?;
+            let prediction = without(bytes, test, index, rows.clone())?;
             let widening: f32 = rows
                 .clone()
-                .map(|row| forecast.variance(row, 0).sqrt() - whole.variance(row, 0).sqrt())
+                .map(|row| prediction.variance(row, 0).sqrt() - whole.variance(row, 0).sqrt())
                 .sum();
             if worst.as_ref().is_none_or(|(most, _)| widening > *most) {
-                worst = Some((widening, Gap { rows: rows.clone(), channel: channel.clone(), forecast }));
+                worst = Some((
+                    widening,
+                    ElectrodeDropout { rows: rows.clone(), channel: channel.clone(), prediction },
+                ));
             }
         }
         worst.map(|(_, gap)| gap).context("the model has no inputs")
     }
 
     /// Mean standard deviation inside the gap, in newtons.
-    pub(super) fn std_dev(&self, forecast: &Forecast) -> f32 {
-        let sum: f32 = self.rows.clone().map(|row| forecast.variance(row, 0).sqrt()).sum();
+    pub(super) fn std_dev(&self, prediction: &SequencePrediction) -> f32 {
+        let sum: f32 = self.rows.clone().map(|row| prediction.variance(row, 0).sqrt()).sum();
         sum / self.rows.len().max(1) as f32
     }
 }
 
-/// The runtime's forecast with one channel missing in some rows.
-fn without(bytes: &[u8], test: &Sequence, channel: usize, rows: std::ops::Range<usize>) -> Result<Forecast> {
+/// The runtime's prediction with one channel missing in some rows.
+fn without(
+    bytes: &[u8],
+    test: &Sequence,
+    channel: usize,
+    rows: std::ops::Range<usize>,
+) -> Result<SequencePrediction> {
     let mut inputs = test.inputs.as_ref().clone();
     for row in rows {
         inputs.values[row * inputs.channels + channel] = f32::NAN;
     }
     let sequence = Sequence::columns(inputs, test.targets.as_ref().clone());
-    from_runtime(bytes, &[sequence])?.pop().context("one sequence, one forecast")
+    predict_by_runtime(bytes, &[sequence])?.pop().context("one sequence, one forecast")
 }

@@ -1,4 +1,4 @@
-//! What the demos of latent models have in common: clean recordings, a run, and its checkpoint.
+//! Common parts of the demos of latent models: clean recordings, a run, and its checkpoint.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,36 +6,37 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::super::export;
-use super::super::progress::Console;
+use super::super::progress::TrainingConsole;
 use crate::config::Config;
 use crate::data::Dataset;
-use crate::demo::signal::{MUSCLES, Recording, Stream, generate};
+use crate::demo::signal::{MUSCLES, Recording, SignalForm, generate};
 use crate::files;
-use crate::fit::{self, RunFolder};
+use crate::fit::RunFolder;
 use crate::report::{Body, Report, Section, plot};
+use crate::runs;
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 300.0), ("valid", 60.0), ("test", 60.0)];
 
 /// A finished run with its data, and its model in int8.
-pub(super) struct Finished {
+pub(super) struct FinishedRun {
     pub(super) data: Dataset,
     pub(super) model: PathBuf,
     pub(super) training_seconds: f64,
 }
 
-/// Writes recordings of what muscles do and the force that comes of it, and the config, as files like anyone's.
+/// Writes recordings of muscle activations and force, and the config.
 pub(super) fn record(out: &Path, seed: u64, config: &str) -> Result<()> {
     let data = out.join("data");
-    fs::create_dir_all(&data).with_context(|| format!("cannot make the folder {}", data.display()))?;
+    fs::create_dir_all(&data).with_context(|| format!("cannot create the folder {}", data.display()))?;
     for (index, (name, seconds)) in SECONDS.into_iter().enumerate() {
-        let recording = generate(3 * seed + index as u64, seconds, Stream::default());
+        let recording = generate(3 * seed + index as u64, seconds, SignalForm::default());
         files::replace(&data.join(format!("{name}.csv")), to_csv(&recording).as_bytes())?;
     }
     files::replace(&out.join("config.toml"), config.replace("SEED", &seed.to_string()).as_bytes())
 }
 
-/// Activations and force as they were, which only a made signal can tell.
+/// True activations and force, which only a synthetic signal has.
 fn to_csv(recording: &Recording) -> String {
     let header = (1..=MUSCLES).map(|muscle| format!("muscle{muscle},")).collect::<String>() + "force_n\n";
     let rows = recording.activations.iter().zip(&recording.force_true).map(|(activations, force)| {
@@ -55,8 +56,8 @@ pub(super) fn write_picture(path: &Path, page: &Report) -> Result<()> {
     plot::standalone(path, &last)
 }
 
-/// Trains as the config says, and stores the model in int8.
-pub(super) fn train_and_export(out: &Path) -> Result<Finished> {
+/// Trains with the config, and stores the model in int8.
+pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
     let folder = RunFolder::new(&out.join("run"));
     if folder.last_state().exists() {
         fs::remove_dir_all(folder.path()).context("cannot remove the run of an earlier demo")?;
@@ -64,9 +65,9 @@ pub(super) fn train_and_export(out: &Path) -> Result<Finished> {
     let config = Config::load(&out.join("config.toml"), &[])?;
     let data = config.load_data()?;
     eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
-    let summary = fit::train(&config, &data, folder.path(), false, &mut Console::new())?;
-    eprintln!("3/4  exporting int8 and measuring it through the runtime");
+    let summary = runs::train(&config, &data, folder.path(), false, &mut TrainingConsole::new())?;
+    eprintln!("3/4  exporting to int8 and evaluating with the runtime");
     let model = out.join("model.qvr");
     export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;
-    Ok(Finished { data, model, training_seconds: summary.seconds })
+    Ok(FinishedRun { data, model, training_seconds: summary.seconds })
 }

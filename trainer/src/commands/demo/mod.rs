@@ -1,4 +1,5 @@
-//! `quaver demo`: the whole path on a built-in signal, from sensor rows to the same error bars on a Cortex-M.
+//! `quaver demo`: the whole path on a synthetic signal, from sensor rows to the same predictions on a
+//! Cortex-M.
 
 mod denoise;
 mod emulate;
@@ -14,19 +15,19 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use super::say::say;
+use super::print::print_text;
 use emulate::Emulation;
 use experiment::Experiment;
 
-/// Run the main job on a built-in signal: train, export, check on an emulated Cortex-M, report.
+/// Train, export and check a model on a built-in signal, down to an emulated Cortex-M
 ///
-/// Makes recordings of surface EMG whose force is known, trains a small LSTM on them, stores it in int8, runs it through
-/// the runtime here and on an emulated Cortex-M4F, and writes report.html. Everything stays in the folder, with a config
-/// to start your own from.
+/// Generates surface EMG with known grip force, trains a small LSTM, stores it in int8, runs it with the
+/// runtime here and on an emulated Cortex-M4F, and writes report.html. The folder contains all files,
+/// including a config to start from.
 ///
-/// Other tasks take the same person's muscles and force as they are: `denoise` puts noise on them and trains a VOSP that takes it
-/// off again, beside filters tuned for the same data; `sample` trains a STORN and asks it how a recording may go on. Both run
-/// their int8 checkpoint through the runtime.
+/// Other tasks use the muscle activations and force of the same signal: `denoise` adds noise, trains a VOSP
+/// that removes it, and compares it with filters tuned on the same data; `sample` trains a STORN and samples
+/// continuations of a recording. Both run their int8 checkpoint with the runtime.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver demo
@@ -34,25 +35,26 @@ use experiment::Experiment;
   quaver demo --task denoise
   quaver demo --task sample")]
 pub struct Arguments {
-    /// What to show.
+    /// What to demonstrate.
     #[arg(long, value_enum, default_value_t = Task::Predict)]
     task: Task,
-    /// The folder to write, out/demo unless given (out/demo-denoise, out/demo-sample); what an earlier demo left there is replaced.
+    /// The folder to write; by default out/demo, out/demo-denoise or out/demo-sample. Files of an earlier
+    /// demo are replaced.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where all random numbers start from: signal, weights and shuffling.
+    /// Seed of the signal, the weights and the shuffling.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// What a demo shows.
+/// Value of `--task`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Task {
-    /// Force from muscles, with error bars, down to an emulated Cortex-M4F.
+    /// Grip force from EMG with predicted variances, down to an emulated Cortex-M4F.
     Predict,
-    /// Muscles and force without the noise that was put on them.
+    /// Muscle activations and force without added noise.
     Denoise,
-    /// How a recording may go on.
+    /// Continuations of a recording.
     Sample,
 }
 
@@ -68,7 +70,7 @@ impl Task {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let out = arguments.out.clone().unwrap_or_else(|| arguments.task.folder().into());
-    fs::create_dir_all(&out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    fs::create_dir_all(&out).with_context(|| format!("cannot create the folder {}", out.display()))?;
     let out = fs::canonicalize(&out)?;
     match arguments.task {
         Task::Predict => predict(&out, arguments.seed),
@@ -95,7 +97,7 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
 
     let numbers =
         five_numbers(&experiment, &emulation).map(|(label, value)| format!("{label:<34} {value}\n"));
-    say(&format!(
+    print_text(&format!(
         "{}\nreport: {}\ntook {:.0} s, {:.0} s of it training\n",
         numbers.concat(),
         report.display(),
@@ -105,14 +107,14 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
     emulation.check()
 }
 
-/// The numbers that someone with ten seconds should see.
+/// The key figures.
 fn five_numbers(experiment: &Experiment, emulation: &Emulation) -> [(&'static str, String); 5] {
     let scores = &experiment.int8_scores;
     let coverage = 100.0 * scores.coverage["90"];
     [
         ("held-out error", format!("{:.2} N rms, R² {:.3}", scores.mse.sqrt(), scores.r2)),
         ("90 % interval covers", format!("{coverage:.1} % of held-out force")),
-        ("int8 costs", format!("{:+.4} nats per step against f32", experiment.int8_cost())),
+        ("int8 costs", format!("{:+.4} nats per step relative to f32", experiment.int8_cost())),
         (
             "memory",
             format!(

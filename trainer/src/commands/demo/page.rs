@@ -7,19 +7,20 @@ use anyhow::Result;
 
 use super::emulate::Emulation;
 use super::experiment::Experiment;
-use crate::evaluate::{Forecast, Scores, central_probability};
+use crate::evaluate::Scores;
+use crate::prediction::{SequencePrediction, central_probability};
 use crate::report::plot::{
-    self, Band, Bar, Bars, Calibration, CalibrationCurve, Histogram, LossCurves, Scatter, Shade,
+    self, Band, Bar, Bars, Calibration, CalibrationCurve, Histogram, LossCurves, Scatter, ShadedRange,
 };
-use crate::report::{self, Body, KeyFigure, Report, Section, Table};
+use crate::report::{self, Body, KeyFigure, Report, ReportTable, Section};
 
 /// Half-width of the central 90 % interval of a normal, in standard deviations.
 const Z_90: f32 = 1.644_854;
 
-/// Seconds that the first plot shows.
+/// Length of the first plot, in seconds.
 const SHOWN_SECONDS: f32 = 30.0;
 
-/// Writes the report of a finished demo, and its first picture as a file of its own.
+/// Writes the report, and its first plot as a file of its own.
 pub(super) fn write(path: &Path, experiment: &Experiment, emulation: &Emulation) -> Result<()> {
     plot::standalone(&path.with_file_name("prediction.svg"), &shown(experiment))?;
     report::write(path, &page(experiment, emulation))
@@ -28,10 +29,10 @@ pub(super) fn write(path: &Path, experiment: &Experiment, emulation: &Emulation)
 fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
     Report {
         title: "Grip force from surface EMG, with error bars".into(),
-        subtitle: "A small LSTM trained on a made signal whose truth is known, stored in int8, run sample by sample by \
+        subtitle: "A small LSTM, trained on a synthetic signal with known truth, stored in int8 and run sample by sample by \
                    the runtime"
             .into(),
-        figures_that_matter: key_figures(experiment, emulation),
+        key_figures: key_figures(experiment, emulation),
         sections: vec![
             prediction(experiment),
             missing_channel(experiment),
@@ -47,7 +48,7 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
     }
 }
 
-/// The five numbers, short enough for a glance.
+/// The key figures of the demo.
 fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure> {
     let scores = &experiment.int8_scores;
     let emulated = match emulation {
@@ -61,7 +62,7 @@ fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure>
         KeyFigure::new(
             "Error",
             format!("{:.2} N", scores.mse.sqrt()),
-            format!("root mean square on a recording never trained on; R² {:.3}", scores.r2),
+            format!("root mean square on a held-out recording; R² {:.3}", scores.r2),
         ),
         KeyFigure::new(
             "90 % interval covers",
@@ -71,24 +72,29 @@ fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure>
         KeyFigure::new(
             "int8 costs",
             format!("{:+.3} nats", experiment.int8_cost()),
-            "per step against f32; below zero is luck",
+            "per step relative to f32; below zero is chance",
         ),
         KeyFigure::new("Flash + RAM", memory, "for the model, and for each stream"),
         KeyFigure::new("Cortex-M4F", emulated, "emulated, against this machine, in every prediction"),
     ]
 }
 
-/// Truth, mean and 90 % band of a stretch of the test recording.
-fn band(experiment: &Experiment, forecast: &Forecast, rows: Range<usize>, shaded: &[Shade]) -> plot::Figure {
+/// Truth, mean and 90 % band of part of the test recording.
+fn band(
+    experiment: &Experiment,
+    prediction: &SequencePrediction,
+    rows: Range<usize>,
+    shaded: &[ShadedRange],
+) -> plot::Figure {
     let seconds = |row: usize| row as f32 / experiment.rate_hz;
     let edge = |sign: f32| {
-        let at = |row: usize| forecast.mean.row(row)[0] + sign * Z_90 * forecast.variance(row, 0).sqrt();
+        let at = |row: usize| prediction.mean.row(row)[0] + sign * Z_90 * prediction.variance(row, 0).sqrt();
         rows.clone().map(at).collect::<Vec<f32>>()
     };
     plot::band(&Band {
         x: &rows.clone().map(seconds).collect::<Vec<_>>(),
         truth: &experiment.truth[rows.clone()],
-        mean: &rows.clone().map(|row| forecast.mean.row(row)[0]).collect::<Vec<_>>(),
+        mean: &rows.clone().map(|row| prediction.mean.row(row)[0]).collect::<Vec<_>>(),
         lower: &edge(-1.0),
         upper: &edge(1.0),
         band_label: "90 % band",
@@ -98,7 +104,7 @@ fn band(experiment: &Experiment, forecast: &Forecast, rows: Range<usize>, shaded
     })
 }
 
-/// The first stretch of the test recording.
+/// The first part of the test recording.
 fn shown(experiment: &Experiment) -> plot::Figure {
     let rows = 0..((SHOWN_SECONDS * experiment.rate_hz) as usize).min(experiment.test.len());
     band(experiment, &experiment.int8, rows, &[])
@@ -106,7 +112,7 @@ fn shown(experiment: &Experiment) -> plot::Figure {
 
 fn prediction(experiment: &Experiment) -> Section {
     Section {
-        heading: "What the device says".into(),
+        heading: "Prediction".into(),
         text: "Predicted force and its 90 % band from eight EMG envelopes at 50 Hz, one sample at a time, past and present \
                only. The truth is the force before the noise of its measurement; the band is for the measured force."
             .into(),
@@ -119,25 +125,26 @@ fn missing_channel(experiment: &Experiment) -> Section {
     let (start, end) = (gap.rows.start, gap.rows.end);
     let rows = start.saturating_sub(300)..(end + 300).min(experiment.test.len());
     let seconds = |row: usize| row as f32 / experiment.rate_hz;
-    let shade = Shade { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
-    let (with, without) = (gap.std_dev(&experiment.int8), gap.std_dev(&gap.forecast));
+    let shade =
+        ShadedRange { from: seconds(start), to: seconds(end), label: format!("{} missing", gap.channel) };
+    let (with, without) = (gap.std_dev(&experiment.int8), gap.std_dev(&gap.prediction));
     Section {
-        heading: "When an electrode falls off".into(),
+        heading: "A missing electrode".into(),
         text: format!(
-            "The same recording with {} taken away for {:.0} s: its training mean and variance stand in, and the \
-             error bar knows. Mean standard std_dev in the gap: {without:.2} N, against {with:.2} N with the electrode. \
-             (Of the eight, this is the one whose loss costs most.)",
+            "The same recording with {} missing for {:.0} s: its training mean and variance are imputed, and the predicted \
+             variance increases. Mean standard deviation in the gap: {without:.2} N, compared with {with:.2} N with the \
+             electrode. (Of the eight electrodes, this one's loss increases it most.)",
             gap.channel,
             seconds(end) - seconds(start),
         ),
-        body: Body::Svg(band(experiment, &gap.forecast, rows, &[shade])),
+        body: Body::Svg(band(experiment, &gap.prediction, rows, &[shade])),
     }
 }
 
 /// Residuals in predicted standard deviations; missing targets are left out.
-fn standardised_residuals(experiment: &Experiment, forecast: &Forecast) -> Vec<f32> {
+fn standardised_residuals(experiment: &Experiment, prediction: &SequencePrediction) -> Vec<f32> {
     let residual = |(row, target): (usize, &[f32])| {
-        (target[0] - forecast.mean.row(row)[0]) / forecast.variance(row, 0).sqrt()
+        (target[0] - prediction.mean.row(row)[0]) / prediction.variance(row, 0).sqrt()
     };
     experiment.test.targets.iter().enumerate().map(residual).filter(|z| z.is_finite()).collect()
 }
@@ -153,16 +160,18 @@ fn coverage_curve(residuals: &[f32], nominal: &[f32]) -> Vec<f32> {
 
 fn calibration(experiment: &Experiment) -> Section {
     let nominal: Vec<f32> = (0..=20).map(|step| step as f32 / 20.0).collect();
-    let curve = |forecast: &Forecast| coverage_curve(&standardised_residuals(experiment, forecast), &nominal);
+    let curve = |prediction: &SequencePrediction| {
+        coverage_curve(&standardised_residuals(experiment, prediction), &nominal)
+    };
     let (int8, f32) = (curve(&experiment.int8), curve(&experiment.f32));
     let curves = [
         CalibrationCurve { label: "int8", nominal: &nominal, observed: &int8 },
         CalibrationCurve { label: "f32", nominal: &nominal, observed: &f32 },
     ];
     Section {
-        heading: "Are the error bars right?".into(),
-        text: "An interval that promises p % should hold p % of the measured values. Below the diagonal the model is too \
-               sure of itself, above it too careful."
+        heading: "Calibration".into(),
+        text: "An interval with nominal coverage p % should contain p % of the measured values. Below the diagonal the model \
+               is overconfident, above it underconfident."
             .into(),
         body: Body::Svg(plot::calibration(&Calibration { curves: &curves })),
     }
@@ -212,8 +221,8 @@ fn budget(experiment: &Experiment) -> Section {
         bar("one stream", experiment.ram_bytes(), "RAM", "state and scratch, fixed"),
     ];
     Section {
-        heading: "What it needs".into(),
-        text: "Bytes beside the code. There is no heap; the RAM is one array whose size is known when the firmware is built."
+        heading: "Memory".into(),
+        text: "Bytes in addition to the code. There is no heap; the RAM is one array of a size known at compile time."
             .into(),
         body: Body::Svg(plot::bars(&Bars { bars: &bars, unit: "B" })),
     }
@@ -226,9 +235,9 @@ fn against_f32(x: &[f32], y: &[f32], label: &str) -> Body {
 
 fn means_against_f32(experiment: &Experiment) -> Section {
     Section {
-        heading: "Eight bits against thirty-two".into(),
+        heading: "int8 compared with f32: means".into(),
         text: format!(
-            "Predicted means of the int8 model over those of the f32 model, both through the runtime. int8 costs {:+.4} \
+            "Predicted means of the int8 model against those of the f32 model, both by the runtime. int8 costs {:+.4} \
              nats per step.",
             experiment.int8_cost()
         ),
@@ -237,16 +246,20 @@ fn means_against_f32(experiment: &Experiment) -> Section {
 }
 
 fn deviations_against_f32(experiment: &Experiment) -> Section {
-    let std_devs = |forecast: &Forecast| -> Vec<f32> {
-        (0..forecast.mean.len()).map(|row| forecast.variance(row, 0).sqrt()).collect()
+    let std_devs = |prediction: &SequencePrediction| -> Vec<f32> {
+        (0..prediction.mean.len()).map(|row| prediction.variance(row, 0).sqrt()).collect()
     };
     Section {
-        heading: "And their error bars".into(),
+        heading: "int8 compared with f32: standard deviations".into(),
         text: format!(
-            "Predicted standard deviations likewise. On the validation data int8 variances are {:.3} times those of f32.",
+            "Predicted standard deviations likewise. On the validation data, int8 variances are {:.3} times those of f32.",
             experiment.variance_ratio()
         ),
-        body: against_f32(&std_devs(&experiment.f32), &std_devs(&experiment.int8), "predicted sd"),
+        body: against_f32(
+            &std_devs(&experiment.f32),
+            &std_devs(&experiment.int8),
+            "predicted standard deviation",
+        ),
     }
 }
 
@@ -266,16 +279,25 @@ fn scores_table(experiment: &Experiment) -> Section {
             format!("{:.3}", output.aleatoric.sqrt()),
         ]
     };
-    let columns =
-        ["", "NLL (nats)", "RMSE (N)", "R²", "50 %", "90 %", "95 %", "epistemic sd (N)", "aleatoric sd (N)"];
+    let columns = [
+        "",
+        "NLL (nats)",
+        "RMSE (N)",
+        "R²",
+        "50 %",
+        "90 %",
+        "95 %",
+        "epistemic std dev (N)",
+        "aleatoric std dev (N)",
+    ];
     Section {
         heading: "Held-out scores".into(),
         text: format!(
-            "{} samples never trained on. NLL with densities in newtons; 50 %, 90 %, 95 %: share of measured values inside \
-             that interval; the std_devs are roots of mean variances.",
+            "{} held-out samples. NLL with densities in newtons; 50 %, 90 %, 95 %: fraction of measured values inside \
+             that interval; standard deviations are roots of mean variances.",
             experiment.int8_scores.n
         ),
-        body: Body::Table(Table {
+        body: Body::Table(ReportTable {
             columns: columns.map(String::from).to_vec(),
             rows: vec![row("int8", &experiment.int8_scores), row("f32", &experiment.f32_scores)],
         }),
@@ -286,7 +308,7 @@ fn next_steps(experiment: &Experiment, emulation: &Emulation) -> Section {
     let folder = experiment.model_path.parent().unwrap_or(Path::new(".")).display();
     Section {
         heading: "On the emulated Cortex-M4F".into(),
-        text: format!("{}.\n\nEverything here is in files; to go on from them:", emulation.in_words()),
+        text: format!("{}.\n\nAll results are in files; next steps:", emulation.in_words()),
         body: Body::Pre(format!(
             "quaver inspect {folder}/model.qvr\n\
              quaver run {folder}/model.qvr --input {folder}/data/test.csv\n\

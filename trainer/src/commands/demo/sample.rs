@@ -1,4 +1,4 @@
-//! `quaver demo --task sample`: how a recording may go on.
+//! `quaver demo --task sample`: continuations of a recording.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,32 +9,33 @@ use super::super::sample;
 use super::latent::{record, train_and_export, write_picture};
 use crate::data::Rows;
 use crate::files;
-use crate::latent::{FeedMode, Wish};
+use crate::latent::SampleOptions;
 use crate::report::{self, Body, Section};
+use quaver::FeedMode;
 
-/// The config that a user can start from.
+/// The config, as a starting point for users.
 const CONFIG: &str = include_str!("sample.toml");
 
-/// Rows that are shown to the model, at 50 Hz; then it goes on by itself.
+/// Rows of the prefix, at 50 Hz; then the model continues by itself.
 const SEEN: usize = 500;
 const STEPS: usize = 100;
 const DRAWS: usize = 200;
 
 pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let begun = Instant::now();
-    eprintln!("1/4  recording: activations of three muscles and the force that comes of them");
+    eprintln!("1/4  recording: activations of three muscles and their force");
     record(out, seed, CONFIG)?;
     let finished = train_and_export(out)?;
-    eprintln!("4/4  {DRAWS} futures of a recording never trained on, in the runtime\n");
+    eprintln!("4/4  sampling {DRAWS} futures of a held-out recording, by the runtime\n");
     let test = &finished.data.test[0].inputs;
     let prefix = out.join("data/prefix.csv");
     let row = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
     let text: String = test.iter().take(SEEN).map(row).collect();
     files::replace(&prefix, (finished.data.input_names.join(",") + "\n" + &text).as_bytes())?;
-    let came: Rows = test.slice(SEEN..SEEN + STEPS);
-    let wish = Wish { steps: STEPS, samples: DRAWS, feedback: FeedMode::Draw, seed };
-    let title = "What may come next, and what came";
-    let mut page = sample::show(&finished.model, title, &prefix, came, &wish)?;
+    let truth: Rows = test.slice(SEEN..SEEN + STEPS);
+    let options = SampleOptions { steps: STEPS, samples: DRAWS, feed_mode: FeedMode::Draw, seed };
+    let title = "Sampled futures and the true one";
+    let mut page = sample::show(&finished.model, title, &prefix, truth, &options)?;
     write_picture(&out.join("futures.svg"), &page)?;
     page.sections.push(next_steps(out));
     let path = out.join("report.html");
@@ -48,8 +49,8 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
 fn next_steps(out: &Path) -> Section {
     let folder = out.display();
     Section {
-        heading: "To go on from here".into(),
-        text: "Everything here is in files.".into(),
+        heading: "Next steps".into(),
+        text: "All results are in files.".into(),
         body: Body::Pre(format!(
             "quaver sample {folder}/model.qvr --prefix {folder}/data/prefix.csv --steps {STEPS} --draws {DRAWS} --summary\n\
              quaver eval {folder}/run"

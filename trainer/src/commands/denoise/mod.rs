@@ -1,37 +1,40 @@
-//! `quaver denoise`: rows without their noise, from past and present alone.
+//! `quaver denoise`: causal denoising of rows.
 
+mod log;
 mod model;
 mod page;
-mod record;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use super::csv_rows::{Pipes, read_whole};
+use super::print::print_json;
+use super::row_io::{RowIo, read_whole};
 use super::row_model::follow;
-use super::say::say_json;
-use super::table;
+use super::text_table;
 use crate::data::Rows;
 use crate::data::csv::RowStart;
 use crate::evaluate::SignalToNoise;
 use crate::report::{self, Report};
+use log::{DenoisingLog, SnrComparison};
 use model::with_model;
-use record::{Record, Verdict};
 
-/// Take the noise off rows, one at a time.
+/// Denoise rows, one at a time
 ///
-/// Takes a VOSP model, as a run folder (on the host) or as a checkpoint (through the runtime), or a predictor that was trained
-/// with data.targets = "clean". Reads CSV with a header and picks the model's channels by name; an empty cell is missing, and
-/// is filled in. Writes one row per row read, at once, so that it works on a live pipe: for each channel mean, standard
-/// deviation, and the epistemic and aleatoric parts of the variance; then, of a latent model, the surprise of the row. A model
-/// that has learned from noisy rows counts their noise as aleatoric; what it does not know of the clean row is the
-/// epistemic part. One that has learned from the truth means the clean row by both, and is surprised as if the row were clean:
-/// its surprises are to be compared with each other. A blank line in the input begins a new sequence.
+/// Takes a VOSP, as a run folder (on the host) or as a checkpoint (with the runtime), or a predictor trained
+/// with data.targets = "clean". Reads CSV with a header and selects the model's channels by name; an empty
+/// cell is a missing value, which is imputed. Writes one row per input row, immediately, so that it works on
+/// a live pipe: for each channel mean, standard deviation, and the epistemic and aleatoric parts of the
+/// variance; for a latent model also the surprise of the row. A blank line in the input starts a new
+/// sequence.
 ///
-/// With --truth, the ratio of signal to noise is printed before and after: 10 log10 of the variance of the truth over the
-/// mean squared error, in decibels, averaged over channels.
+/// For a model trained on noisy rows, the aleatoric variance includes their noise, and the epistemic variance
+/// is that of the clean row. For a model trained on clean rows, both are variances of the clean row, and the
+/// surprise is that of the row if it were clean: compare it between rows only.
+///
+/// With --truth, the signal-to-noise ratio is printed before and after: 10 log10 of the variance of the truth
+/// over the mean squared error, in decibels, averaged over channels.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver denoise runs/vosp --input noisy.csv --output clean.csv
@@ -43,14 +46,14 @@ pub struct Arguments {
     #[arg(value_name = "RUN|MODEL.qvr")]
     model: PathBuf,
     #[command(flatten)]
-    pipes: Pipes,
-    /// The same rows without noise, to judge by.
+    rows: RowIo,
+    /// The same rows without noise, to compute the signal-to-noise ratio.
     #[arg(long, value_name = "F.csv")]
     truth: Option<PathBuf>,
-    /// Write a page that shows noisy and denoised rows, and the truth if it is given.
+    /// Write an HTML page with noisy and denoised rows, and the truth if given.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
-    /// Print the judgement as one JSON object instead of rows; rows are still written to --output.
+    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
     #[arg(long, requires = "truth")]
     json: bool,
 }
@@ -59,56 +62,56 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     with_model(&arguments.model, |model| {
         let channels = model.channels().clone();
         let names = &channels.output_names;
-        let rows = arguments.pipes.open()?;
-        // Read first, so that a wrong file is known before the stream begins.
+        let rows = arguments.rows.open()?;
+        // Read first, so that a wrong file is reported before the stream starts.
         let truth = arguments.truth.as_ref();
-        let truth = truth.map(|path| read_whole(path, !arguments.pipes.no_header, names)).transpose()?;
-        let mut record = Record::new(names.len());
+        let truth = truth.map(|path| read_whole(path, !arguments.rows.no_header, names)).transpose()?;
+        let mut log = DenoisingLog::new(names.len());
         let keep = truth.is_some() || arguments.plot.is_some();
-        let watch = |start, row: &[f32], answer: &_| {
+        let watch = |start, row: &[f32], prediction: &_| {
             if keep {
-                record.add(start, row, answer);
+                log.add(start, row, prediction);
             }
         };
-        if arguments.json && arguments.pipes.output.is_none() {
+        if arguments.json && arguments.rows.output.is_none() {
             follow(model, rows, &mut io::sink(), watch)?;
         } else {
-            arguments.pipes.write(|out| follow(model, rows, out, watch))?;
+            arguments.rows.write(|out| follow(model, rows, out, watch))?;
         }
         let truth = truth.map(|table| table.sequences);
-        let verdict = truth.as_ref().map(|truth| record.judge(names, truth)).transpose()?;
+        let comparison = truth.as_ref().map(|truth| log.score(names, truth)).transpose()?;
         if let Some(path) = &arguments.plot {
-            ensure!(!record.is_empty(), "there are no rows to draw");
+            ensure!(!log.is_empty(), "there are no rows to draw");
             let title = format!("{}, denoised", arguments.model.display());
-            report::write(path, &page::page(&title, names, &record, truth.as_deref(), verdict.as_ref()))?;
+            report::write(path, &page::page(&title, names, &log, truth.as_deref(), comparison.as_ref()))?;
         }
-        match verdict {
-            Some(verdict) if arguments.json => say_json(&verdict)?,
+        match comparison {
+            Some(comparison) if arguments.json => print_json(&comparison)?,
             // Rows may be on standard output.
-            Some(verdict) => eprint!("{}", render(&verdict)),
+            Some(comparison) => eprint!("{}", render(&comparison)),
             None => {}
         }
         Ok(())
     })
 }
 
-/// Denoises one sequence whose truth is known, and draws that.
+/// Denoises one sequence with a known clean version, as a page.
 pub(super) fn show(model: &Path, title: &str, noisy: &Rows, truth: &Rows) -> Result<Report> {
     with_model(model, |model| {
         let names = model.channels().output_names.clone();
-        let mut record = Record::new(names.len());
+        let mut log = DenoisingLog::new(names.len());
         for (index, row) in noisy.iter().enumerate() {
             let start = if index == 0 { RowStart::NewSequence } else { RowStart::Continues };
-            record.add(start, row, &model.step(row));
+            log.add(start, row, &model.step(row));
         }
         let truth = std::slice::from_ref(truth);
-        let verdict = record.judge(&names, truth)?;
-        Ok(page::page(title, &names, &record, Some(truth), Some(&verdict)))
+        let comparison = log.score(&names, truth)?;
+        Ok(page::page(title, &names, &log, Some(truth), Some(&comparison)))
     })
 }
 
 /// Before and after, one row per channel.
-fn render(verdict: &Verdict) -> String {
+fn render(comparison: &SnrComparison) -> String {
     let mut rows = vec![
         ["channel", "SNR before (dB)", "after", "gain", "RMSE before", "after"].map(String::from).to_vec(),
     ];
@@ -118,11 +121,11 @@ fn render(verdict: &Verdict) -> String {
         let errors = [rmse, rmse_after].map(|value| format!("{value:.4}"));
         std::iter::once(name.to_string()).chain(decibels).chain(errors).collect::<Vec<String>>()
     };
-    let Verdict { before, after } = verdict;
+    let SnrComparison { before, after } = comparison;
     for (before, after) in before.per_channel.iter().zip(&after.per_channel) {
         rows.push(row(&before.name, (before.snr_db, before.rmse), (after.snr_db, after.rmse)));
     }
     let total = |scores: &SignalToNoise| (scores.snr_db, scores.rmse);
     rows.push(row("all", total(before), total(after)));
-    table::render(&rows)
+    text_table::render(&rows)
 }

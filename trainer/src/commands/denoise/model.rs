@@ -1,4 +1,5 @@
-//! Models that denoise: a VOSP in the runtime, any causal latent model on the host, and predictors of clean inputs.
+//! Models that denoise: a VOSP in the runtime, a causal latent model on the host, or a predictor of clean
+//! inputs.
 
 use std::fs;
 use std::path::Path;
@@ -7,18 +8,19 @@ use anyhow::{Context, Result, bail, ensure};
 use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
 use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
-use crate::commands::row_model::{Answer, Channels, RowModel, RunningPredictor};
+use crate::commands::row_model::{ModelChannels, RowModel, RowPrediction, RuntimePredictor};
 use crate::export::encode;
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{LatentModel, LatentNets, StreamingDenoiser};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{LatentNets, StreamingDenoiser, TrainedLatentModel};
+use crate::runs::TrainedState;
 
-/// Loads a run folder or a checkpoint and hands it over, ready for its first row.
+/// Loads a run folder or a checkpoint, and calls `work` with it before its first row.
 pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {
     let shown = path.display();
     if path.is_dir() {
-        return match Trained::load(&RunFolder::new(path).best_state())? {
-            Trained::Latent(state) => with_host(path, &state, work),
-            Trained::Predictor(state) => {
+        return match TrainedState::load(&RunFolder::new(path).best_state())? {
+            TrainedState::Latent(state) => with_host(path, &state, work),
+            TrainedState::Predictor(state) => {
                 let bytes = encode(&state, WeightFormat::F32, Layout::Float, &[], None)?;
                 with_predictor(path, &bytes, work)
             }
@@ -32,7 +34,7 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
     }
 }
 
-/// The model as it was trained, on the host.
+/// The trained model on the host.
 fn with_host<T>(
     path: &Path,
     state: &RunState<LatentNets>,
@@ -40,17 +42,17 @@ fn with_host<T>(
 ) -> Result<T> {
     ensure!(
         state.spec.is_causal(),
-        "{}: a net of this model reads whole sequences, so it cannot follow a stream; \
-         `quaver impute` makes use of it, and a VOSP denoises",
+        "{}: a network of this model reads whole sequences, so it cannot process a stream; \
+         use it with `quaver impute`, or denoise with a VOSP",
         path.display()
     );
-    let model = LatentModel::new(state);
+    let model = TrainedLatentModel::new(state);
     let (inputs, outputs) = (state.input_names.clone(), state.target_names.clone());
     let (count, stream) = (model.nets.channels(), StreamingDenoiser::new(&model));
-    work(&mut OnHost { stream, channels: Channels::new(inputs, count, outputs, count) })
+    work(&mut HostDenoiser { stream, channels: ModelChannels::new(inputs, count, outputs, count) })
 }
 
-/// A checkpoint of a latent model, through the runtime.
+/// A checkpoint of a latent model, in the runtime.
 fn with_denoiser<T>(
     path: &Path,
     bytes: &[u8],
@@ -60,18 +62,18 @@ fn with_denoiser<T>(
     let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
     if model.spec().family == Family::Storn {
         bail!(
-            "{shown} is a STORN, which predicts and makes up rows (`quaver sample`); denoising takes a VOSP"
+            "{shown} is a STORN, which predicts and samples rows (`quaver sample`); denoising needs a VOSP"
         );
     }
     let (recognition, generative) = (model.recognition().checkpoint(), model.generative().checkpoint());
     let inputs = recognition.input_names().map(String::from).collect();
     let outputs = generative.output_names().map(String::from).collect();
-    let channels = Channels::new(inputs, model.channels(), outputs, model.channels());
+    let channels = ModelChannels::new(inputs, model.channels(), outputs, model.channels());
     let mut words = vec![0.0; model.arena_words()];
-    work(&mut OnDevice { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
+    work(&mut RuntimeDenoiser { denoiser: Denoiser::load_in(bytes, &mut words)?, channels })
 }
 
-/// A predictor, if what it predicts is its own inputs without noise.
+/// A predictor, if its targets are its own inputs without noise.
 fn with_predictor<T>(
     path: &Path,
     bytes: &[u8],
@@ -80,32 +82,32 @@ fn with_predictor<T>(
     let shown = path.display();
     let model = Model::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
     let mut words = vec![0.0; model.spec().arena_words()];
-    let mut predictor = RunningPredictor::new(&model, &mut words)?;
-    let Channels { input_names, output_names, .. } = predictor.channels();
+    let mut predictor = RuntimePredictor::new(&model, &mut words)?;
+    let ModelChannels { input_names, output_names, .. } = predictor.channels();
     if model.spec().target.is_next() || input_names != output_names {
         let what = match model.spec().target {
             Target::Next | Target::ResidualNext => "its own next row".to_string(),
             Target::Columns | Target::ResidualSame => output_names.join(", "),
         };
         bail!(
-            "{shown} is a predictor of {what}, not a denoiser: use `quaver run` on it. Denoising takes a VOSP \
+            "{shown} is a predictor of {what}, not a denoiser: use it with `quaver run`. Denoising needs a VOSP \
              (`[latent] family = \"vosp\"`) or a predictor trained with `data.targets = \"clean\"`"
         );
     }
     work(&mut predictor)
 }
 
-struct OnHost<'a> {
+struct HostDenoiser<'a> {
     stream: StreamingDenoiser<'a>,
-    channels: Channels,
+    channels: ModelChannels,
 }
 
-impl RowModel for OnHost<'_> {
-    fn channels(&self) -> &Channels {
+impl RowModel for HostDenoiser<'_> {
+    fn channels(&self) -> &ModelChannels {
         &self.channels
     }
 
-    fn judges(&self) -> bool {
+    fn scores_rows(&self) -> bool {
         true
     }
 
@@ -113,23 +115,23 @@ impl RowModel for OnHost<'_> {
         self.stream.reset();
     }
 
-    fn step(&mut self, row: &[f32]) -> Answer {
+    fn step(&mut self, row: &[f32]) -> RowPrediction {
         let clean = self.stream.step(row);
-        Answer { outputs: clean.outputs, surprise: clean.surprise.map(|nll| (nll, clean.z)) }
+        RowPrediction { outputs: clean.outputs, surprise: clean.surprise.map(|nll| (nll, clean.z)) }
     }
 }
 
-struct OnDevice<'m, 'a> {
+struct RuntimeDenoiser<'m, 'a> {
     denoiser: Denoiser<'m, 'a>,
-    channels: Channels,
+    channels: ModelChannels,
 }
 
-impl RowModel for OnDevice<'_, '_> {
-    fn channels(&self) -> &Channels {
+impl RowModel for RuntimeDenoiser<'_, '_> {
+    fn channels(&self) -> &ModelChannels {
         &self.channels
     }
 
-    fn judges(&self) -> bool {
+    fn scores_rows(&self) -> bool {
         true
     }
 
@@ -137,7 +139,7 @@ impl RowModel for OnDevice<'_, '_> {
         self.denoiser.reset();
     }
 
-    fn step(&mut self, row: &[f32]) -> Answer {
+    fn step(&mut self, row: &[f32]) -> RowPrediction {
         self.denoiser.step(row).into()
     }
 }

@@ -1,49 +1,51 @@
-//! How much noise a model takes off its inputs, beside filters or key by key, as a plain table.
+//! Denoising scores as plain tables.
 
 use anyhow::Result;
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
-use crate::commands::evaluated::EvaluatedModel;
-use crate::commands::table;
+use crate::commands::evaluated_model::EvaluatedModel;
+use crate::commands::text_table;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{Denoising, NoteDenoising, NoteEstimates, denoising, note_denoising};
 
-/// Estimates of clean rows and what they are worth; empty if the truth is not known or the model does not denoise.
+/// Denoising scores; empty if clean rows are not known or the model does not denoise.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Judged {
-    /// Rows of numbers.
+pub(super) enum DenoisingScores {
+    /// Of real values.
     Decibels(Vec<Denoising>),
-    /// Rows of zeros and ones.
+    /// Of zeros and ones.
     Notes(Vec<NoteDenoising>),
 }
 
-impl Judged {
+impl DenoisingScores {
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Judged::Decibels(found) => found.is_empty(),
-            Judged::Notes(found) => found.is_empty(),
+            DenoisingScores::Decibels(found) => found.is_empty(),
+            DenoisingScores::Notes(found) => found.is_empty(),
         }
     }
 }
 
-/// Scores of the model, and with `baselines` of filters fitted on the training data.
-pub(super) fn judge(
+/// Scores of the model and, with `baselines`, of filters fitted on the training data.
+pub(super) fn score(
     evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
     baselines: bool,
-) -> Result<Judged> {
-    let Some(estimates) = estimates(evaluated, sequences)? else { return Ok(Judged::Decibels(Vec::new())) };
+) -> Result<DenoisingScores> {
+    let Some(estimates) = estimates(evaluated, sequences)? else {
+        return Ok(DenoisingScores::Decibels(Vec::new()));
+    };
     if evaluated.spec().likelihood != Likelihood::Bernoulli {
-        return Ok(Judged::Decibels(denoising(data, sequences, &estimates, baselines)));
+        return Ok(DenoisingScores::Decibels(denoising(data, sequences, &estimates, baselines)));
     }
     let valid = evaluated.denoise(&data.valid)?.unwrap_or_default();
-    Ok(Judged::Notes(note_denoising(data, sequences, NoteEstimates { judged: estimates, valid })))
+    Ok(DenoisingScores::Notes(note_denoising(data, sequences, NoteEstimates { scored: estimates, valid })))
 }
 
-/// What the model makes of rows whose truth is known, if it denoises.
+/// The model's estimates of rows whose clean versions are known, if it denoises.
 pub(super) fn estimates(evaluated: &EvaluatedModel, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
     if sequences.iter().any(|sequence| sequence.truth.is_none()) {
         return Ok(None);
@@ -51,7 +53,7 @@ pub(super) fn estimates(evaluated: &EvaluatedModel, sequences: &[Sequence]) -> R
     evaluated.denoise(sequences)
 }
 
-/// One row per estimate below a heading; the first estimate is the noisy rows themselves.
+/// One row per method below a heading; the first method is the noisy rows themselves.
 pub(in crate::commands) fn rows(found: &[Denoising]) -> Vec<Vec<String>> {
     let mut rows = vec![["denoising", "SNR (dB)", "gain", "RMSE", "n"].map(String::from).to_vec()];
     let noisy = found.first().map_or(0.0, |noisy| noisy.scores.snr_db);
@@ -63,7 +65,7 @@ pub(in crate::commands) fn rows(found: &[Denoising]) -> Vec<Vec<String>> {
     rows
 }
 
-/// The same of notes.
+/// The same for notes.
 fn note_rows(found: &[NoteDenoising]) -> Vec<Vec<String>> {
     let heading = ["denoising", "NLL of clean rows", "F1", "precision", "recall", "threshold", "n"];
     let mut rows = vec![heading.map(String::from).to_vec()];
@@ -80,23 +82,23 @@ fn note_rows(found: &[NoteDenoising]) -> Vec<Vec<String>> {
 
 const DECIBELS: &str = "SNR: variance of the truth over mean squared error in decibels, mean over channels";
 
-const NOTES: &str = "NLL: nats per time step, of what was played under the denoised probabilities; F1, precision and recall of \
+const NOTES: &str = "NLL: of the clean rows under the denoised probabilities, in nats per time step; F1, precision and recall of \
                      notes whose probability reaches the threshold, the one with the best F1 on validation data";
 
-/// All estimates and how to read them; nothing if there are none.
-pub(super) fn render(found: &Judged) -> String {
+/// All methods with explanations; nothing if there are none.
+pub(super) fn render(found: &DenoisingScores) -> String {
     if found.is_empty() {
         return String::new();
     }
     let (rows, convention, details): (_, _, Vec<[&str; 2]>) = match found {
-        Judged::Decibels(found) => {
+        DenoisingScores::Decibels(found) => {
             (rows(found), DECIBELS, found.iter().map(|entry| [&entry.name[..], &entry.detail]).collect())
         }
-        Judged::Notes(found) => {
+        DenoisingScores::Notes(found) => {
             (note_rows(found), NOTES, found.iter().map(|entry| [&entry.name[..], &entry.detail]).collect())
         }
     };
-    let mut text = format!("\n{}\n{convention}\n", table::render(&rows));
+    let mut text = format!("\n{}\n{convention}\n", text_table::render(&rows));
     for [name, detail] in &details[1..] {
         text += &format!("{name}: {detail}\n");
     }

@@ -1,4 +1,4 @@
-//! How well a latent model fills gaps that were made on purpose, as a plain table.
+//! Imputation scores of artificial gaps as a plain table.
 
 use std::ops::Range;
 
@@ -6,15 +6,15 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::Arguments;
-use crate::commands::evaluated::EvaluatedModel;
+use crate::commands::evaluated_model::EvaluatedModel;
 use crate::commands::impute::{used_to_gaps, usual_rounds};
-use crate::commands::say::{say, say_json};
-use crate::commands::table;
+use crate::commands::print::{print_json, print_text};
+use crate::commands::text_table;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::{Filling, HeldOut};
-use crate::latent::{Guessing, LatentModel};
+use crate::evaluate::{GapFilling, HeldOutGap};
+use crate::latent::{ImputeOptions, TrainedLatentModel};
 
-/// What was found.
+/// The result of an evaluation.
 #[derive(Debug, Serialize)]
 struct GapEvaluation {
     convention: &'static str,
@@ -23,7 +23,7 @@ struct GapEvaluation {
     windows: usize,
     iterations: usize,
     joined: bool,
-    fillings: Vec<Filling>,
+    fillings: Vec<GapFilling>,
 }
 
 const CONVENTION: &str =
@@ -34,11 +34,11 @@ pub(super) fn parse_gap(text: &str) -> Result<Range<usize>, String> {
     let ends = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
     match ends {
         Some((first, end)) if first < end => Ok(first..end),
-        _ => Err("give the first row and the one behind the last, counted from 0, such as 30..40".into()),
+        _ => Err("give the first row and the one after the last, counted from 0, such as 30..40".into()),
     }
 }
 
-/// Hides rows, has them filled in, and prints what that is worth.
+/// Masks rows, imputes them, and prints the scores.
 pub(super) fn run(
     arguments: &Arguments,
     gap: &Range<usize>,
@@ -48,40 +48,40 @@ pub(super) fn run(
 ) -> Result<()> {
     let EvaluatedModel::Latent(state) = evaluated else {
         bail!(
-            "--gap needs the run folder of a latent model: filling gaps takes whole sequences again and again, which neither a \
-             predictor nor a checkpoint does"
+            "--gap needs the run folder of a latent model: imputation processes whole sequences repeatedly, which neither a \
+             predictor nor a checkpoint supports"
         )
     };
     ensure!(
         data.target.is_next(),
-        "--gap judges rows that are read themselves: name a config with data.targets = \"next\" by --data"
+        "--gap imputes rows that the model reads: give a config with data.targets = \"next\" with --data"
     );
     let window = arguments.window as usize;
-    ensure!(gap.end <= window, "--gap {gap:?} ends behind a window of {window} rows; see --window");
-    let model = LatentModel::new(state);
+    ensure!(gap.end <= window, "--gap {gap:?} ends after the window of {window} rows; see --window");
+    let model = TrainedLatentModel::new(state);
     let usual = usual_rounds(used_to_gaps(&arguments.evaluated)?, gap.len());
     let iterations = arguments.iterations.map_or(usual, |rounds| rounds as usize);
-    let guessing = Guessing { rounds: iterations, joined: !arguments.unjoined };
-    let held_out = HeldOut { window, gap: gap.clone() };
-    let joined = if guessing.joined { ", joined to the rows around the gap" } else { "" };
+    let options = ImputeOptions { rounds: iterations, joined: !arguments.unjoined };
+    let held_out = HeldOutGap { window, gap: gap.clone() };
+    let joined = if options.joined { ", joined to the rows around the gap" } else { "" };
     let detail =
         format!("latent variables from rows and rows from latent variables, rounds: {iterations}{joined}");
-    let fill = |rows: &Rows| model.impute(rows, guessing).filled;
+    let fill = |rows: &Rows| model.impute(rows, options).filled;
     let found = GapEvaluation {
         convention: CONVENTION,
         window,
         gap: gap.clone(),
         windows: held_out.windows(sequences).len(),
         iterations,
-        joined: guessing.joined,
-        fillings: held_out.judge(data, sequences, detail, fill).with_context(|| {
-            format!("no sequence has {window} rows, all known in the gap; choose a smaller --window")
+        joined: options.joined,
+        fillings: held_out.score(data, sequences, detail, fill).with_context(|| {
+            format!("no sequence has {window} rows that are known in the gap; choose a smaller --window")
         })?,
     };
-    if arguments.json { say_json(&found) } else { say(&render(&found)) }
+    if arguments.json { print_json(&found) } else { print_text(&render(&found)) }
 }
 
-/// One row per filling, and in how many channels the model has the smaller error.
+/// One row per method, and the number of channels in which the model has the smaller error.
 fn render(found: &GapEvaluation) -> String {
     let mut rows = vec![["gaps", "RMSE", "mean", "channels better", "values"].map(String::from).to_vec()];
     let own = &found.fillings[0].scores.per_channel;
@@ -94,10 +94,10 @@ fn render(found: &GapEvaluation) -> String {
         let rmse = format!("{:.4}", filling.scores.rmse);
         rows.push(vec![filling.name.clone(), rmse, format!("{mean:.4}"), better, values.to_string()]);
     }
-    let mut text = table::render(&rows);
+    let mut text = text_table::render(&rows);
     let GapEvaluation { window, gap, windows, convention, .. } = found;
     text += &format!(
-        "\nrows {gap:?} of each of {windows} windows of {window} rows hidden, all channels\n{convention}\n"
+        "\nrows {gap:?} of each of {windows} windows of {window} rows masked, all channels\n{convention}\n"
     );
     text += "channels better: those in which this model has the smaller error\n";
     for filling in &found.fillings {

@@ -2,30 +2,30 @@
 
 use serde::Serialize;
 
-use super::denoising::Judged;
+use super::denoising::DenoisingScores;
 use super::text::{comparison_row, remark};
-use crate::commands::table;
-use crate::evaluate::{Baseline, LatentScores, Nats, OneWay};
+use crate::commands::text_table;
+use crate::evaluate::{Baseline, FeedScores, LatentScores, Nats};
 
-/// What was found.
+/// The result of an evaluation.
 #[derive(Debug, Serialize)]
 pub(super) struct LatentEvaluation {
     /// How to read the scores.
     pub(super) convention: &'static str,
-    /// Of the model.
+    /// Scores of the model.
     #[serde(flatten)]
     pub(super) scores: LatentScores,
-    /// Of simple forecasts, on the same rows.
+    /// Baselines on the same rows.
     pub(super) baselines: Vec<Baseline>,
-    /// Noise taken off rows whose truth is known.
-    #[serde(skip_serializing_if = "Judged::is_empty")]
-    pub(super) denoising: Judged,
+    /// Denoising scores, where clean inputs are known.
+    #[serde(skip_serializing_if = "DenoisingScores::is_empty")]
+    pub(super) denoising: DenoisingScores,
 }
 
 pub(super) const CONVENTION: &str = "nats per time step, summed over channels and averaged over time steps, the first of \
-    every sequence included; densities in raw units (standardised: in units of the training std_dev)";
+    every sequence included; densities in raw units (standardised: in units of the training standard deviation)";
 
-/// Bound and likelihood, then one-step predictions beside baselines, and how to read them.
+/// Bound and likelihood, then one-step-ahead predictions and baselines, with explanations.
 pub(super) fn render(found: &LatentEvaluation) -> String {
     let LatentScores { bound, reconstruction, divergence, importance, .. } = &found.scores;
     let row = |name: &str, nats: &Nats| -> Vec<String> {
@@ -33,7 +33,7 @@ pub(super) fn render(found: &LatentEvaluation) -> String {
     };
     let divergence = Nats { raw: *divergence, standardised: *divergence };
     let heading = ["", "nats per step", "standardised"].map(String::from).to_vec();
-    let mut text = table::render(&[
+    let mut text = text_table::render(&[
         heading,
         row("bound on the NLL", bound),
         row("  reconstruction", reconstruction),
@@ -41,7 +41,7 @@ pub(super) fn render(found: &LatentEvaluation) -> String {
         row("NLL, importance-sampled", importance),
     ]);
     text += &format!(
-        "\n{}\nimportance sampling: {} draws of every whole sequence, worth {:.1} on average; standard error {:.4}; {} steps\n",
+        "\n{}\nimportance sampling: {} draws of every whole sequence, effective sample size {:.1} on average; standard error {:.4}; {} steps\n",
         found.convention,
         found.scores.draws,
         found.scores.effective_draws,
@@ -51,19 +51,19 @@ pub(super) fn render(found: &LatentEvaluation) -> String {
     if found.scores.estimates.is_empty() {
         return text + &one_step(found);
     }
-    text += "both are of clean rows, each before anything is seen of it; the reconstruction by itself bounds the NLL of denoised rows\n";
+    text += "both are of clean rows, each before it is observed; the reconstruction alone bounds the NLL of denoised rows\n";
     text + &compared("clean rows", &found.scores.estimates, &found.baselines)
 }
 
 fn one_step(found: &LatentEvaluation) -> String {
     if found.scores.one_step.is_empty() {
-        return "one step ahead: nothing, because a net reads the whole sequence\n".into();
+        return "one step ahead: not available, because a network reads the whole sequence\n".into();
     }
     compared("one step ahead", &found.scores.one_step, &found.baselines)
 }
 
-/// What the model says in each of its ways, beside baselines.
-fn compared(what: &str, ways: &[OneWay], baselines: &[Baseline]) -> String {
+/// The scores for each feed, and baselines.
+fn compared(what: &str, ways: &[FeedScores], baselines: &[Baseline]) -> String {
     let heading = [what, "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
     let mut rows = vec![heading.map(String::from).to_vec()];
     rows.extend(ways.iter().map(|way| comparison_row(&format!("latents by {}", way.latents), &way.scores)));
@@ -71,7 +71,7 @@ fn compared(what: &str, ways: &[OneWay], baselines: &[Baseline]) -> String {
         let mark = if baseline.sees_targets { " *" } else { "" };
         comparison_row(&format!("{}{mark}", baseline.name), &baseline.scores)
     }));
-    let mut text = format!("\n{}", table::render(&rows));
+    let mut text = format!("\n{}", text_table::render(&rows));
     for baseline in baselines {
         text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
     }

@@ -3,18 +3,18 @@
 use super::{Evaluation, text};
 use crate::evaluate::CalibrationPoint;
 use crate::report::plot::{self, Calibration, CalibrationCurve, Histogram};
-use crate::report::{Body, KeyFigure, Report, Section, Table};
+use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 
 /// The page; `residuals` are in predicted standard deviations.
 pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report {
     let mut sections = vec![calibration(found)];
-    // A binary outcome lies where it lies, zero or one: its residuals are never normal.
+    // Residuals of binary outcomes are never normal.
     if !found.scores.coverage.is_empty() {
         sections.push(histogram(residuals));
     }
     if !found.baselines.is_empty() {
         sections.push(section(
-            "Against simple forecasts",
+            "Compared with baselines",
             &comparison_text(found),
             text::comparison_rows(found),
         ));
@@ -23,7 +23,7 @@ pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report
     Report {
         title: title.into(),
         subtitle: format!("{}. {}", found.kind, found.convention),
-        figures_that_matter: key_figures(found),
+        key_figures: key_figures(found),
         sections,
     }
 }
@@ -54,9 +54,9 @@ fn calibration(found: &Evaluation) -> Section {
         .map(|(label, (nominal, observed))| CalibrationCurve { label, nominal, observed })
         .collect();
     Section {
-        heading: "Are the error bars right?".into(),
-        text: "What is promised with probability p should happen with frequency p: values inside central intervals, or ones \
-               among binary outputs. Below the diagonal a forecast is too sure of itself, above it too careful."
+        heading: "Calibration".into(),
+        text: "Events with predicted probability p should have frequency p: values inside central intervals, or ones among binary \
+               outputs. Below the diagonal a model is overconfident, above it underconfident."
             .into(),
         body: Body::Svg(plot::calibration(&Calibration { curves: &curves })),
     }
@@ -64,8 +64,8 @@ fn calibration(found: &Evaluation) -> Section {
 
 fn histogram(residuals: &[f32]) -> Section {
     Section {
-        heading: "How are the errors spread?".into(),
-        text: "Errors in predicted standard deviations, under the normal density that they should follow."
+        heading: "Residuals".into(),
+        text: "Errors in predicted standard deviations, with the normal density that they should follow."
             .into(),
         body: Body::Svg(plot::histogram(&Histogram { residuals })),
     }
@@ -74,11 +74,11 @@ fn histogram(residuals: &[f32]) -> Section {
 fn comparison_text(found: &Evaluation) -> String {
     let details: Vec<String> =
         found.baselines.iter().map(|baseline| format!("{}: {}.", baseline.name, baseline.detail)).collect();
-    format!("{}\n\n{}", text::verdict(found), details.join(" "))
+    format!("{}\n\n{}", text::comparison(found), details.join(" "))
 }
 
 /// A table under a heading; the first row names the columns.
 fn section(heading: &str, text: &str, mut rows: Vec<Vec<String>>) -> Section {
     let columns = rows.remove(0);
-    Section { heading: heading.into(), text: text.into(), body: Body::Table(Table { columns, rows }) }
+    Section { heading: heading.into(), text: text.into(), body: Body::Table(ReportTable { columns, rows }) }
 }

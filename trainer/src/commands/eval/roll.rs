@@ -6,17 +6,17 @@ use anyhow::{Context, Result, ensure};
 use quaver::checkpoint::Likelihood;
 
 use super::denoising::estimates;
-use crate::commands::evaluated::EvaluatedModel;
+use crate::commands::evaluated_model::EvaluatedModel;
 use crate::data::{Rows, Sequence};
 use crate::report::plot::{Roll, Rolls, rolls, standalone};
 
-/// Steps that are drawn: more would be too small to see.
+/// Maximum number of steps; more would be illegible.
 const MOST_STEPS: usize = 64;
 
-/// The lowest note of a piano roll, as MIDI counts keys.
+/// The MIDI number of the lowest key of a piano roll.
 const FIRST_KEY: usize = 21;
 
-/// Draws the beginning of the first sequence: truth, noisy notes, and what the model makes of them.
+/// Draws the start of the first sequence: clean, noisy and denoised notes.
 pub(super) fn draw(path: &Path, evaluated: &EvaluatedModel, sequences: &[Sequence]) -> Result<()> {
     ensure!(
         evaluated.spec().likelihood == Likelihood::Bernoulli,
@@ -24,19 +24,19 @@ pub(super) fn draw(path: &Path, evaluated: &EvaluatedModel, sequences: &[Sequenc
     );
     let estimates = estimates(evaluated, sequences)?;
     let denoised = estimates.context(
-        "--roll needs noisy rows whose truth is known (data.noise) and a model that denoises: a VOSP, or a predictor \
+        "--roll needs noisy rows with known clean versions (data.noise) and a model that denoises: a VOSP, or a predictor \
          trained with data.targets = \"clean\"",
     )?;
     let sequence = &sequences[0];
-    let truth = sequence.truth.as_deref().context("--roll needs rows whose truth is known")?;
+    let truth = sequence.truth.as_deref().context("--roll needs rows with known clean versions")?;
     let first = |rows: &Rows| rows.slice(0..rows.len().min(MOST_STEPS));
-    let [played, observed, said] = [truth, &sequence.inputs, &denoised[0]].map(first);
+    let [played, observed, primary] = [truth, &sequence.inputs, &denoised[0]].map(first);
     let parts = [
         Roll { label: "truth: what was played", notes: &played, colour: "ink" },
-        Roll { label: "noisy: what the model was shown", notes: &observed, colour: "vermillion" },
+        Roll { label: "noisy: what the model reads", notes: &observed, colour: "vermillion" },
         Roll {
-            label: "denoised: probability of each note, the darker the higher",
-            notes: &said,
+            label: "denoised: probability of each note, darker for higher",
+            notes: &primary,
             colour: "blue",
         },
     ];

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use super::Evaluation;
-use crate::commands::table;
+use crate::commands::text_table;
 use crate::evaluate::{Baseline, OutputScores, Scores};
 
-/// Scores, baselines, and how to read them.
+/// Scores and baselines with explanations.
 pub(super) fn render(found: &Evaluation) -> String {
-    let mut text = table::render(&score_rows(&found.scores));
+    let mut text = text_table::render(&score_rows(&found.scores));
     text += &format!("\n{}; {}\n", found.kind, found.convention);
-    text += "50 %, 90 %, 95 %: share of values inside that interval; epistemic: its share of the predicted variance\n";
+    text += "50 %, 90 %, 95 %: fraction of values inside that interval; epistemic: its fraction of the predicted variance\n";
     if !found.baselines.is_empty() {
-        text += &format!("\n{}\n", table::render(&comparison_rows(found)));
+        text += &format!("\n{}\n", text_table::render(&comparison_rows(found)));
         for baseline in &found.baselines {
             text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
         }
-        text += &verdict(found);
+        text += &comparison(found);
     }
     text
 }
@@ -69,7 +69,7 @@ fn per_cent(share: f64) -> String {
 
 /// The model and every baseline, below a heading.
 pub(super) fn comparison_rows(found: &Evaluation) -> Vec<Vec<String>> {
-    let heading = ["forecast", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
+    let heading = ["model", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
     let mut rows = vec![heading.map(String::from).to_vec(), comparison_row("this model", &found.scores)];
     rows.extend(found.baselines.iter().map(|baseline| {
         let mark = if baseline.sees_targets { " *" } else { "" };
@@ -96,11 +96,11 @@ pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
 }
 
 pub(super) fn remark(baseline: &Baseline) -> &'static str {
-    if baseline.sees_targets { " (* sees past targets, which the model does not)" } else { "" }
+    if baseline.sees_targets { " (* uses past targets, which the model does not)" } else { "" }
 }
 
-/// The model against the best baseline that sees no more than it does.
-pub(super) fn verdict(found: &Evaluation) -> String {
+/// The model compared with the best baseline that uses no more data.
+pub(super) fn comparison(found: &Evaluation) -> String {
     let fair = found.baselines.iter().filter(|baseline| !baseline.sees_targets);
     let Some(best) = fair.min_by(|a, b| a.scores.nll.total_cmp(&b.scores.nll)) else { return String::new() };
     let gain = best.scores.nll - found.scores.nll;

@@ -1,4 +1,4 @@
-//! `quaver impute`: gaps filled in, with the whole sequence in view.
+//! `quaver impute`: imputation of gaps from whole sequences.
 
 mod page;
 
@@ -8,67 +8,70 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
-use super::csv_rows::{Pipes, cell, quoted, read_whole, select};
-use super::say::say_json;
-use super::table;
+use super::print::print_json;
+use super::row_io::{RowIo, cell, quoted, read_whole, select};
+use super::text_table;
 use crate::config::Config;
+use crate::data::interpolated;
 use crate::data::{Rows, csv};
-use crate::evaluate::{GapScores, gap_scores, interpolated};
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{Guessing, Imputation, LatentModel, LatentNets};
+use crate::evaluate::{GapScores, gap_scores};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{Imputation, ImputeOptions, LatentNets, TrainedLatentModel};
 use crate::report;
+use crate::runs::TrainedState;
 
-/// Fill the gaps of sequences.
+/// Impute gaps in sequences
 ///
-/// Takes the run folder of a latent model, STORN, VOSP or VRAE; the last reads sequences from both ends. Reads CSV with a
-/// header and picks the model's channels by name; empty cells, NaN and NA are gaps. Round by round, latent variables are
-/// guessed from rows and rows from latent variables, and what is missing is replaced. Writes the same rows with the gaps filled;
-/// what was observed stays as it is. A blank line in the input begins a new sequence, and one in the output likewise.
+/// Takes the run folder of a latent model: STORN, VOSP or VRAE, the last of which is bidirectional. Reads CSV
+/// with a header and selects the model's channels by name; empty cells, NaN and NA are gaps. In every round,
+/// latent variables are inferred from rows and rows from latent variables, and missing values are replaced.
+/// Writes the same rows with the gaps filled; observed values are unchanged. A blank line starts a new
+/// sequence, in the input and in the output.
 ///
-/// With --truth, the root mean squared error inside the gaps is printed beside that of straight lines across them.
+/// With --truth, the root mean squared error inside the gaps is printed, compared with linear interpolation.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver impute runs/vrae --input gaps.csv --output filled.csv
-  quaver impute runs/vrae --in gaps.csv --iterations 30 --std_devs > filled.csv
+  quaver impute runs/vrae --in gaps.csv --iterations 30 --std-devs > filled.csv
   quaver impute runs/vrae --in gaps.csv --out filled.csv --truth whole.csv --plot filled.html")]
 pub struct Arguments {
     /// The run folder.
     #[arg(value_name = "RUN")]
     model: PathBuf,
     #[command(flatten)]
-    pipes: Pipes,
-    /// Rounds of guessing; unless given, one if the model was trained with gaps, else ten more than the longest gap has rows: a STORN
-    /// goes one row further in each.
+    rows: RowIo,
+    /// Rounds of imputation; by default one if the model was trained with gaps, otherwise ten more than the
+    /// rows of the longest gap: a STORN advances one row per round.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     iterations: Option<u32>,
-    /// Fill gaps with what the model says as it is, as published. Otherwise a line between its errors on either side of a gap is
-    /// added, so that what is filled in joins what was observed.
+    /// Impute the model's reconstruction as published. By default, linear interpolation of its errors at both
+    /// sides of a gap is added, so that imputed values join the observed ones.
     #[arg(long)]
     unjoined: bool,
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
     #[arg(long, alias = "deviations")]
     std_devs: bool,
-    /// The same rows without gaps, to judge by.
+    /// The same rows without gaps, to score the imputation.
     #[arg(long, value_name = "F.csv")]
     truth: Option<PathBuf>,
-    /// Write a page that shows what was filled in.
+    /// Write an HTML page with the imputed values.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
-    /// Print the judgement as one JSON object instead of rows; rows are still written to --output.
+    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
     #[arg(long, requires = "truth")]
     json: bool,
 }
 
-/// Sequences before and after.
-struct Filled {
+/// Sequences with gaps, and their imputations.
+struct FilledSequences {
     names: Vec<String>,
     gappy: Vec<Rows>,
     imputations: Vec<Imputation>,
 }
 
-/// Errors inside gaps.
+/// Errors inside gaps, of the model and of linear interpolation.
 #[derive(Debug, Serialize)]
-struct Verdict {
+struct GapComparison {
     model: GapScores,
     linear: GapScores,
 }
@@ -76,34 +79,34 @@ struct Verdict {
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let state = load(&arguments.model)?;
     let names = state.input_names.clone();
-    let mut rows = arguments.pipes.open()?;
+    let mut rows = arguments.rows.open()?;
     select(&mut rows, &names, names.len())?;
     let gappy = csv::read(rows)?.sequences;
-    let header = !arguments.pipes.no_header;
+    let header = !arguments.rows.no_header;
     let truth = arguments.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
-    let model = LatentModel::new(&state);
+    let model = TrainedLatentModel::new(&state);
     let used_to_gaps = used_to_gaps(&arguments.model)?;
-    let guessing = |rows: &Rows| Guessing {
+    let options = |rows: &Rows| ImputeOptions {
         rounds: arguments
             .iterations
             .map_or(usual_rounds(used_to_gaps, longest_gap(rows)), |rounds| rounds as usize),
         joined: !arguments.unjoined,
     };
-    let imputations = gappy.iter().map(|rows| model.impute(rows, guessing(rows))).collect();
-    let filled = Filled { names, gappy, imputations };
+    let imputations = gappy.iter().map(|rows| model.impute(rows, options(rows))).collect();
+    let filled = FilledSequences { names, gappy, imputations };
     let truth = truth.map(|table| table.sequences);
-    let verdict = truth.as_ref().map(|truth| judge(&filled, truth, &model)).transpose()?;
-    if !(arguments.json && arguments.pipes.output.is_none()) {
-        arguments.pipes.write(|out| write(&filled, arguments.std_devs, out))?;
+    let comparison = truth.as_ref().map(|truth| score(&filled, truth, &model)).transpose()?;
+    if !(arguments.json && arguments.rows.output.is_none()) {
+        arguments.rows.write(|out| write(&filled, arguments.std_devs, out))?;
     }
     if let Some(path) = &arguments.plot {
         let title = format!("Gaps filled by {}", arguments.model.display());
         report::write(path, &page::page(&title, &filled, truth.as_deref()))?;
     }
-    match verdict {
-        Some(verdict) if arguments.json => say_json(&verdict)?,
+    match comparison {
+        Some(comparison) if arguments.json => print_json(&comparison)?,
         // Rows may be on standard output.
-        Some(verdict) => eprint!("{}", render(&verdict)),
+        Some(comparison) => eprint!("{}", render(&comparison)),
         None => {}
     }
     Ok(())
@@ -113,13 +116,13 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
     let shown = path.display();
     ensure!(
         path.is_dir(),
-        "{shown} is not a run folder: imputation looks at whole sequences again and again, which no checkpoint does; \
-         give the run folder, or fill gaps of a stream with `quaver denoise`"
+        "{shown} is not a run folder: imputation processes whole sequences repeatedly, which a checkpoint does not support; \
+         give the run folder, or impute values of a stream with `quaver denoise`"
     );
-    match Trained::load(&RunFolder::new(path).best_state())? {
-        Trained::Latent(state) => Ok(state),
-        Trained::Predictor(_) => bail!(
-            "{shown} is a predictor, which has no latent variables to guess: imputation takes a latent model \
+    match TrainedState::load(&RunFolder::new(path).best_state())? {
+        TrainedState::Latent(state) => Ok(state),
+        TrainedState::Predictor(_) => bail!(
+            "{shown} is a predictor, which has no latent variables: imputation needs a latent model \
              (a config with `[latent]`)"
         ),
     }
@@ -128,11 +131,11 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
 /// Whether the model of a run folder was trained with gaps.
 pub(super) fn used_to_gaps(run: &Path) -> Result<bool> {
     let config = Config::load(&RunFolder::new(run).config(), &[])?;
-    Ok(config.latent.is_some_and(|latent| latent.gaps > 0))
+    Ok(config.latent.is_some_and(|latent| latent.max_gap > 0))
 }
 
-/// Rounds of guessing for gaps of so many rows. A model that is used to gaps knows what they are; its own guesses in their place
-/// would pass for observations.
+/// Default number of rounds for gaps of this length. A model trained with gaps reads them as missing; its own
+/// predictions in their place would count as observations.
 pub(super) fn usual_rounds(used_to_gaps: bool, longest_gap: usize) -> usize {
     if used_to_gaps { 1 } else { longest_gap + 10 }
 }
@@ -149,25 +152,25 @@ fn longest_gap(rows: &Rows) -> usize {
     rows.iter().map(longest).max().unwrap_or(0)
 }
 
-fn judge(filled: &Filled, truth: &[Rows], model: &LatentModel) -> Result<Verdict> {
+fn score(filled: &FilledSequences, truth: &[Rows], model: &TrainedLatentModel) -> Result<GapComparison> {
     let lengths = |sequences: &[Rows]| sequences.iter().map(Rows::len).collect::<Vec<_>>();
     let (found, expected) = (lengths(truth), lengths(&filled.gappy));
     ensure!(
         found == expected,
-        "--truth has sequences of {found:?} rows, but the input has {expected:?}; give the same rows, without gaps"
+        "--truth has sequences of {found:?} rows, but the input has {expected:?}; it must have the same rows, without gaps"
     );
     let means: Vec<Rows> = filled.imputations.iter().map(|imputation| imputation.filled.clone()).collect();
     let lines: Vec<Rows> =
         filled.gappy.iter().map(|rows| interpolated(rows, &model.scaling.targets.mean)).collect();
     let scores = |estimates: &[Rows]| {
         gap_scores(&filled.names, &filled.gappy, estimates, truth)
-            .context("no gap of the input is known in --truth, so there is nothing to judge")
+            .context("no gap of the input is known in --truth")
     };
-    Ok(Verdict { model: scores(&means)?, linear: scores(&lines)? })
+    Ok(GapComparison { model: scores(&means)?, linear: scores(&lines)? })
 }
 
 /// Rows with their gaps filled, a blank line between sequences.
-fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
+fn write(filled: &FilledSequences, std_devs: bool, out: &mut dyn Write) -> Result<()> {
     let std_dev = filled.names.iter().filter(|_| std_devs).map(|name| format!("{name}.sd"));
     let columns: Vec<String> =
         filled.names.iter().cloned().chain(std_dev).map(|name| quoted(&name)).collect();
@@ -179,7 +182,7 @@ fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
         for (step, observed) in gappy.iter().enumerate() {
             let values = imputation.filled.row(step).iter().copied();
             let std_dev = |(c, observed): (usize, &f32)| {
-                if observed.is_nan() { imputation.said.variance(step, c).sqrt() } else { 0.0 }
+                if observed.is_nan() { imputation.prediction.variance(step, c).sqrt() } else { 0.0 }
             };
             let std_devs = observed.iter().enumerate().filter(|_| std_devs).map(std_dev);
             let cells: Vec<String> = values.chain(std_devs).map(cell).collect();
@@ -190,8 +193,9 @@ fn write(filled: &Filled, std_devs: bool, out: &mut dyn Write) -> Result<()> {
 }
 
 /// One row per channel with gaps, and one for all.
-fn render(Verdict { model, linear }: &Verdict) -> String {
-    let mut rows = vec![["channel", "RMSE in gaps", "straight lines", "values"].map(String::from).to_vec()];
+fn render(GapComparison { model, linear }: &GapComparison) -> String {
+    let mut rows =
+        vec![["channel", "RMSE in gaps", "linear interpolation", "values"].map(String::from).to_vec()];
     let row = |name: &str, model: f64, linear: f64, n: usize| {
         vec![name.to_string(), format!("{model:.4}"), format!("{linear:.4}"), n.to_string()]
     };
@@ -200,7 +204,7 @@ fn render(Verdict { model, linear }: &Verdict) -> String {
     }
     let n = model.per_channel.iter().map(|(_, _, n)| n).sum();
     rows.push(row("all", model.rmse, linear.rmse, n));
-    table::render(&rows)
+    text_table::render(&rows)
 }
 
 #[cfg(test)]

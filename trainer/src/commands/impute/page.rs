@@ -1,13 +1,13 @@
-//! Gaps and what they were filled with, as a page.
+//! Gaps and their imputations, as a page.
 
-use super::Filled;
-use crate::commands::pictures::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
+use super::FilledSequences;
+use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
 use crate::data::Rows;
-use crate::report::plot::{self, Area, Curve, Look, Series, Shade};
+use crate::report::plot::{self, Area, Curve, CurveStyle, Series, ShadedRange};
 use crate::report::{Body, Report, Section};
 
-pub(super) fn page(title: &str, filled: &Filled, truth: Option<&[Rows]>) -> Report {
-    // The first sequence in which something is missing.
+pub(super) fn page(title: &str, filled: &FilledSequences, truth: Option<&[Rows]>) -> Report {
+    // The first sequence with a gap.
     let has_gap = |rows: &Rows| rows.values.iter().any(|value| value.is_nan());
     let shown = filled.gappy.iter().position(has_gap).unwrap_or(0);
     let rows = filled.gappy[shown].len().min(MOST_ROWS);
@@ -16,11 +16,11 @@ pub(super) fn page(title: &str, filled: &Filled, truth: Option<&[Rows]>) -> Repo
     Report {
         title: title.into(),
         subtitle: format!(
-            "Rows 1 to {rows} of sequence {}; gaps are shaded, and the band holds 90 % of what may have been there.{}",
+            "Rows 1 to {rows} of sequence {}; gaps are shaded; the band is the 90 % interval of the imputed values.{}",
             shown + 1,
             left_out(filled.names.len())
         ),
-        figures_that_matter: Vec::new(),
+        key_figures: Vec::new(),
         sections: names.map(|(channel, name)| section(channel, name, shown, rows, filled, truth)).collect(),
     }
 }
@@ -30,14 +30,14 @@ fn section(
     name: &str,
     shown: usize,
     rows: usize,
-    filled: &Filled,
+    filled: &FilledSequences,
     truth: Option<&Rows>,
 ) -> Section {
     let column = |of: &Rows| -> Vec<f32> { (0..rows).map(|row| of.row(row)[channel]).collect() };
     let imputation = &filled.imputations[shown];
     let observed = column(&filled.gappy[shown]);
     let truth = truth.map(column);
-    // Drawn from the last value before a gap to the first behind it, so that the curves meet.
+    // Drawn from the last value before a gap to the first one after it, so that the curves meet.
     let near_gap = |row: usize| {
         let around = row.saturating_sub(1)..(row + 2).min(rows);
         observed[around].iter().any(|value| value.is_nan())
@@ -47,21 +47,21 @@ fn section(
     };
     let mean = |row: usize| imputation.filled.row(row)[channel];
     let spread = |row: usize| {
-        if observed[row].is_nan() { Z_90 * imputation.said.variance(row, channel).sqrt() } else { 0.0 }
+        if observed[row].is_nan() { Z_90 * imputation.prediction.variance(row, channel).sqrt() } else { 0.0 }
     };
     let (fill, lower) = (inside(&mean), inside(&|row| mean(row) - spread(row)));
     let upper = inside(&|row| mean(row) + spread(row));
     let mut curves = Vec::new();
     if let Some(values) = &truth {
-        curves.push(Curve { label: "truth", values, look: Look::Background });
+        curves.push(Curve { label: "truth", values, style: CurveStyle::Background });
     }
-    curves.push(Curve { label: "observed", values: &observed, look: Look::Truth });
-    curves.push(Curve { label: "filled in", values: &fill, look: Look::Estimate });
+    curves.push(Curve { label: "observed", values: &observed, style: CurveStyle::Truth });
+    curves.push(Curve { label: "imputed", values: &fill, style: CurveStyle::Estimate });
     Section {
         heading: name.into(),
         text: String::new(),
         body: Body::Svg(plot::series(&Series {
-            name: "Gaps filled in",
+            name: "Imputed gaps",
             x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
             areas: &[Area { label: "90 % band", lower: &lower, upper: &upper }],
             curves: &curves,
@@ -73,13 +73,13 @@ fn section(
 }
 
 /// The gaps of a column, rows counted from 1.
-fn gaps(observed: &[f32]) -> Vec<Shade> {
-    let mut gaps: Vec<Shade> = Vec::new();
+fn gaps(observed: &[f32]) -> Vec<ShadedRange> {
+    let mut gaps: Vec<ShadedRange> = Vec::new();
     for row in (1..=observed.len()).filter(|row| observed[row - 1].is_nan()) {
         let row = row as f32;
         match gaps.last_mut() {
             Some(gap) if gap.to + 0.5 == row => gap.to = row + 0.5,
-            _ => gaps.push(Shade { from: row - 0.5, to: row + 0.5, label: String::new() }),
+            _ => gaps.push(ShadedRange { from: row - 0.5, to: row + 0.5, label: String::new() }),
         }
     }
     gaps

@@ -1,4 +1,4 @@
-//! A latent model: what its networks are to each other, and what a stream of it needs.
+//! A latent model: its networks, and the requirements of a stream.
 
 use quaver::LatentModel;
 use quaver::checkpoint::{Family, Forecast, ModelSpec, Target};
@@ -33,13 +33,13 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
     description
 }
 
-/// The same as text.
+/// The description as text.
 pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
     let spec = model.spec();
     let (recognition, generative) = (model.recognition(), model.generative());
     let names = generative.checkpoint().output_names().collect::<Vec<_>>().join(" ");
     let use_of_it = match spec.family {
-        Family::Storn => "STORN: a sampler, which predicts as well",
+        Family::Storn => "STORN: a sampler, which also predicts",
         Family::Vosp => "VOSP: a denoiser",
     };
     let weights = |network: &quaver::Model<'_>| {
@@ -58,29 +58,29 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
             format!("recognition network once, generative network {} times", generative_passes(spec)),
         ),
         ("predicted", predicted(&latent_instructions(model))),
-        ("flash", format!("{file_bytes} bytes beside the code")),
+        ("flash", format!("{file_bytes} bytes in addition to the code")),
         ("RAM", format!("{} bytes per stream: Arena::<{1}>", 4 * model.arena_words(), model.arena_words())),
     ];
     if spec.family == Family::Storn {
         let words = model.future_words();
-        facts.push(("fan", format!("{} bytes per future: Arena::<{{ K * {words} }}>", 4 * words)));
+        facts.push(("rollouts", format!("{} bytes per rollout: Arena::<{{ K * {words} }}>", 4 * words)));
     }
     facts.push(("CRC", format!("{:08x}", model.crc())));
     format!(
-        "{}\nrecognition network\n{}\ngenerating network\n{}",
+        "{}\nrecognition network\n{}\ngenerative network\n{}",
         super::facts(facts),
         layers(recognition.spec()),
         layers(generative.spec()),
     )
 }
 
-/// What the generative network says of a row.
+/// The likelihood of the generative network.
 fn likelihood(spec: &ModelSpec) -> String {
-    let of = if spec.target == Target::ResidualNext { ", changes from the last row" } else { "" };
+    let of = if spec.target == Target::ResidualNext { ", residuals from the last row" } else { "" };
     format!("{:?}{of}", spec.likelihood).to_lowercase()
 }
 
-/// How z goes into the generative network.
+/// How z is fed to the generative network.
 fn forecast(forecast: Forecast) -> String {
     match forecast {
         Forecast::Moments => "mean and variance".into(),

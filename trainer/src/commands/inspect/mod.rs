@@ -1,4 +1,4 @@
-//! `quaver inspect`: what a checkpoint holds and what it needs.
+//! `quaver inspect`: the contents and requirements of a checkpoint.
 
 mod latent;
 mod network;
@@ -10,15 +10,17 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Kind;
 use quaver::{LatentModel, Model};
 
-use super::say::{say, say_json};
+use super::print::{print_json, print_text};
 
-/// Show what a checkpoint holds and what it needs.
+/// Show the contents and requirements of a checkpoint
+///
+/// Prints architecture, parameters, flash, RAM, and predicted instructions per step.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver inspect model.qvr
   quaver inspect model.qvr --json | jq .ram_bytes")]
 pub struct Arguments {
-    /// The checkpoint: of one network, or of a latent model.
+    /// The checkpoint of a network or of a latent model.
     #[arg(value_name = "MODEL.qvr")]
     model: PathBuf,
     /// Print one JSON object.
@@ -39,10 +41,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         let text = network::render(&model, &description);
         (description, text)
     };
-    if arguments.json { say_json(&description) } else { say(&text) }
+    if arguments.json { print_json(&description) } else { print_text(&text) }
 }
 
-/// Facts, one per line. Values are left-aligned prose, so a table's alignment to the right does not apply.
+/// One fact per line. Values are aligned to the left, unlike in a table.
 fn facts<'t>(facts: impl IntoIterator<Item = (&'t str, String)>) -> String {
     facts.into_iter().map(|(label, value)| format!("{label:<11} {}\n", value.trim_end())).collect()
 }

@@ -1,4 +1,4 @@
-//! One network: what it is and what it needs.
+//! One network: its architecture and requirements.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use quaver::Model;
 use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
-use super::super::table;
-use crate::export::{Instructions, instructions};
+use super::super::text_table;
+use crate::export::{InstructionCount, instructions};
 
-/// Everything about a model that is one network.
+/// The description of a model with one network.
 pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
     let (spec, mut description) = (model.spec(), architecture(model));
     let needs = json!({
@@ -27,7 +27,7 @@ pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
     description
 }
 
-/// What a network is, whatever it is part of.
+/// The description of a network.
 pub(super) fn architecture(model: &Model<'_>) -> Value {
     let (spec, checkpoint) = (model.spec(), model.checkpoint());
     json!({
@@ -52,7 +52,7 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
 }
 
 /// Instructions as a JSON object.
-pub(super) fn by_core(instructions: &[Instructions]) -> BTreeMap<&'static str, u64> {
+pub(super) fn by_core(instructions: &[InstructionCount]) -> BTreeMap<&'static str, u64> {
     instructions.iter().map(|on| (on.core, on.instructions)).collect()
 }
 
@@ -71,6 +71,7 @@ fn cell_text(cell: CellKind) -> String {
     match cell {
         CellKind::Elman(activation) => format!("{activation:?}").to_lowercase(),
         CellKind::Lstm => "lstm".into(),
+        CellKind::Gru => "gru".into(),
         CellKind::Dense(activation) => format!("dense-{activation:?}").to_lowercase(),
     }
 }
@@ -84,7 +85,7 @@ fn noise_text(noise: UnitNoise) -> String {
     }
 }
 
-/// The same as text.
+/// The description as text.
 pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
     let spec = model.spec();
     let names = |key: &str| {
@@ -105,7 +106,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
             format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
         ),
         ("predicted", predicted(&instructions(spec))),
-        ("flash", format!("{} bytes beside the code", description["flash_bytes"])),
+        ("flash", format!("{} bytes in addition to the code", description["flash_bytes"])),
         ("RAM", format!("{} bytes per stream: Arena::<{}>", description["ram_bytes"], spec.arena_words())),
         ("CRC", text("crc")),
     ];
@@ -120,12 +121,12 @@ pub(super) fn layers(spec: &ModelSpec) -> String {
             .to_vec(),
     ];
     layers.extend(layer_rows(spec));
-    table::render(&layers)
+    text_table::render(&layers)
 }
 
-/// Instructions per step by core, within five percent of what an emulator counts for one network.
-pub(super) fn predicted(instructions: &[Instructions]) -> String {
-    let on_core = |core: &Instructions| format!("{} {}", core.core, core.instructions);
+/// Instructions per step by core, within five per cent of what an emulator counts for one network.
+pub(super) fn predicted(instructions: &[InstructionCount]) -> String {
+    let on_core = |core: &InstructionCount| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
         "no instruction counts for the layout float".into()

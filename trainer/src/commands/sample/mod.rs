@@ -1,8 +1,8 @@
-//! `quaver sample`: futures that a latent model makes up behind a prefix.
+//! `quaver sample`: samples of a latent model that continue a prefix.
 
 mod model;
 mod page;
-mod summary;
+mod statistics;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,93 +10,94 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::csv_rows::{quoted, read_whole, write};
+use super::row_io::{quoted, read_whole, write};
 use crate::data::Rows;
-use crate::latent::{FeedMode, Wish};
+use crate::latent::SampleOptions;
 use crate::report::{self, Report};
-use summary::Summary;
+use quaver::FeedMode;
+use statistics::FutureStatistics;
 
-/// Make up how a sequence may go on.
+/// Sample continuations of a sequence
 ///
-/// Takes a STORN, as a run folder (on the host) or as a checkpoint (through the runtime), or the run folder of a VOSP. Follows
-/// the prefix, a CSV file with a header from which the model's channels are picked by name (of several sequences the last),
-/// and then goes on by itself, --draws times, with latent variables drawn from their prior. Writes a row per draw and step:
-/// draw, step, and every channel; or, with --summary, a row per step: mean, standard deviation and quantiles over the
-/// draws. Without --prefix, sequences begin at their beginning.
+/// Takes a STORN, as a run folder (on the host) or as a checkpoint (with the runtime), or the run folder of a
+/// VOSP. Reads the prefix, a CSV file with a header from which the model's channels are selected by name (of
+/// several sequences the last), and then continues it --draws times, with latent variables drawn from their
+/// prior. Writes a row per draw and step: draw, step, and every channel; or, with --summary, a row per step:
+/// mean, standard deviation and quantiles over the draws. Without --prefix, sequences start from nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 > futures.csv
   quaver sample sampler.qvr --prefix seen.csv --steps 50 --draws 200 --summary
   quaver sample sampler.qvr --prefix seen.csv --steps 50 --draws 200 --output futures.csv --plot futures.html
-  quaver sample runs/storn --steps 200 --feedback mean --seed 7")]
+  quaver sample runs/storn --steps 200 --feed-mode mean --seed 7")]
 pub struct Arguments {
     /// A run folder or a checkpoint.
     #[arg(value_name = "RUN|MODEL.qvr")]
     model: PathBuf,
-    /// What was seen before.
+    /// CSV file with the rows observed so far.
     #[arg(long, value_name = "F.csv")]
     prefix: Option<PathBuf>,
     /// The prefix has no header: its columns are the model's channels in order.
     #[arg(long)]
     no_header: bool,
-    /// Rows to make up.
+    /// Rows per sample.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     steps: u32,
-    /// Futures to make up.
+    /// Number of samples.
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     draws: u32,
-    /// Where random numbers start from. Host and runtime draw in different orders: the same seed gives each its own.
+    /// Seed of the draws. Host and runtime draw in different orders, so a seed gives each its own samples.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// What a future takes for its last row.
-    #[arg(long, value_enum, default_value_t = DecoderInput::Draw)]
-    feedback: DecoderInput,
-    /// Write mean, deviation and quantiles of every step instead of the futures themselves.
+    /// What a sample feeds back as its last row.
+    #[arg(long, alias = "feedback", value_enum, default_value_t = FeedModeName::Draw)]
+    feed_mode: FeedModeName,
+    /// Write mean, standard deviation and quantiles of every step instead of the samples.
     #[arg(long)]
     summary: bool,
-    /// What came after the prefix, to draw beside the futures.
+    /// CSV file with the rows that followed the prefix, to plot with the samples.
     #[arg(long, value_name = "F.csv", requires = "plot")]
     truth: Option<PathBuf>,
-    /// Where to write, whole or not at all; standard output by default.
+    /// CSV file to write, atomically; standard output by default.
     #[arg(long, visible_alias = "out", value_name = "F.csv")]
     output: Option<PathBuf>,
-    /// Write a page that shows the end of the prefix and the fan of futures.
+    /// Write an HTML page with the end of the prefix and the samples.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
 }
 
-/// What is fed back.
+/// Value of `--feed-mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DecoderInput {
-    /// A draw from the output: sequences like those in the data, noise included.
+enum FeedModeName {
+    /// A draw from the output distribution: samples like the data, noise included.
     Draw,
-    /// The mean of the output: smooth sequences, in which chance enters by latent variables alone.
+    /// The mean of the output: smooth samples, random through latent variables only.
     Mean,
 }
 
-/// Futures of one prefix.
+/// Samples that continue one prefix.
 struct Futures {
     names: Vec<String>,
     prefix: Rows,
     /// One per draw.
     draws: Vec<Rows>,
-    /// What came instead, if that is known.
+    /// The true continuation, if known.
     truth: Option<Rows>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let feedback = match arguments.feedback {
-        DecoderInput::Draw => FeedMode::Draw,
-        DecoderInput::Mean => FeedMode::Mean,
+    let feed_mode = match arguments.feed_mode {
+        FeedModeName::Draw => FeedMode::Draw,
+        FeedModeName::Mean => FeedMode::Mean,
     };
     let (steps, samples) = (arguments.steps as usize, arguments.draws as usize);
-    let wish = Wish { steps, samples, feedback, seed: arguments.seed };
+    let options = SampleOptions { steps, samples, feed_mode, seed: arguments.seed };
     let prefix = arguments.prefix.as_deref();
-    let mut futures = model::futures(&arguments.model, prefix, !arguments.no_header, &wish)?;
+    let mut futures = model::futures(&arguments.model, prefix, !arguments.no_header, &options)?;
     if let Some(path) = &arguments.truth {
         futures.truth = read_whole(path, !arguments.no_header, &futures.names)?.sequences.into_iter().next();
     }
-    let summary = Summary::of(&futures.draws);
+    let summary = FutureStatistics::of(&futures.draws);
     write(arguments.output.as_deref(), |out| {
         if arguments.summary { summary.write(&futures.names, out) } else { write_long(&futures, out) }
     })?;
@@ -107,11 +108,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Makes up futures and draws them beside what came.
-pub(super) fn show(model: &Path, title: &str, prefix: &Path, truth: Rows, wish: &Wish) -> Result<Report> {
-    let mut futures = model::futures(model, Some(prefix), true, wish)?;
+/// Samples continuations and plots them with the true one.
+pub(super) fn show(
+    model: &Path,
+    title: &str,
+    prefix: &Path,
+    truth: Rows,
+    options: &SampleOptions,
+) -> Result<Report> {
+    let mut futures = model::futures(model, Some(prefix), true, options)?;
     futures.truth = Some(truth);
-    let summary = Summary::of(&futures.draws);
+    let summary = FutureStatistics::of(&futures.draws);
     Ok(page::page(title, &futures, &summary))
 }
 

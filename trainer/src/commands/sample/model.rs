@@ -1,4 +1,4 @@
-//! Futures from a model in either of its forms.
+//! Samples from a model, on the host or in the runtime.
 
 use std::fs;
 use std::path::Path;
@@ -8,21 +8,27 @@ use quaver::checkpoint::{Family, Kind};
 use quaver::{LatentModel as StoredModel, Sampler};
 
 use super::Futures;
-use crate::commands::csv_rows::read_whole;
+use crate::commands::row_io::read_whole;
 use crate::data::Rows;
-use crate::fit::{RunFolder, RunState, Trained};
-use crate::latent::{FeedMode, LatentModel, LatentNets, Wish};
-use crate::nn::random::{Purpose, stream};
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{LatentNets, SampleOptions, TrainedLatentModel};
+use crate::random::{Purpose, stream};
+use crate::runs::TrainedState;
 
-/// Makes up futures behind a prefix, on the host from a run folder or in the runtime from a checkpoint.
-pub(super) fn futures(model: &Path, prefix: Option<&Path>, header: bool, wish: &Wish) -> Result<Futures> {
+/// Samples continuations of a prefix, on the host from a run folder or in the runtime from a checkpoint.
+pub(super) fn futures(
+    model: &Path,
+    prefix: Option<&Path>,
+    header: bool,
+    options: &SampleOptions,
+) -> Result<Futures> {
     let shown = model.display();
     let read = |names: &[String]| read_prefix(prefix, header, names);
     if model.is_dir() {
-        return match Trained::load(&RunFolder::new(model).best_state())? {
-            Trained::Latent(state) => on_host(model, &state, read, wish),
-            Trained::Predictor(_) => bail!(
-                "{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN \
+        return match TrainedState::load(&RunFolder::new(model).best_state())? {
+            TrainedState::Latent(state) => on_host(model, &state, read, options),
+            TrainedState::Predictor(_) => bail!(
+                "{shown} is a predictor, which has no latent variables: sampling needs a STORN \
                  (`[latent] family = \"storn\"`)"
             ),
         };
@@ -30,12 +36,12 @@ pub(super) fn futures(model: &Path, prefix: Option<&Path>, header: bool, wish: &
     let bytes = fs::read(model)
         .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
     if Kind::of(&bytes) == Some(Kind::Predictor) {
-        bail!("{shown} is a predictor, which has no latent variables to draw: sampling takes a STORN");
+        bail!("{shown} is a predictor, which has no latent variables: sampling needs a STORN");
     }
-    in_runtime(model, &bytes, read, wish)
+    in_runtime(model, &bytes, read, options)
 }
 
-/// The last sequence of the prefix; no rows without one.
+/// The last sequence of the prefix; no rows if there is none.
 fn read_prefix(prefix: Option<&Path>, header: bool, names: &[String]) -> Result<Rows> {
     let Some(path) = prefix else { return Ok(Rows::new(names.len())) };
     let mut table = read_whole(path, header, names)?;
@@ -46,16 +52,16 @@ fn on_host(
     path: &Path,
     state: &RunState<LatentNets>,
     read: impl FnOnce(&[String]) -> Result<Rows>,
-    wish: &Wish,
+    options: &SampleOptions,
 ) -> Result<Futures> {
     ensure!(
         state.spec.is_causal(),
-        "{}: a net of this model reads whole sequences, so it cannot go on behind a prefix; \
-         sampling takes a STORN with causal recognition",
+        "{}: a network of this model reads whole sequences, so it cannot continue a prefix; \
+         sampling needs a STORN with causal recognition",
         path.display()
     );
     let prefix = read(&state.input_names)?;
-    let draws = LatentModel::new(state).sample(&prefix, wish);
+    let draws = TrainedLatentModel::new(state).sample(&prefix, options);
     Ok(Futures { names: state.input_names.clone(), prefix, draws, truth: None })
 }
 
@@ -63,13 +69,13 @@ fn in_runtime(
     path: &Path,
     bytes: &[u8],
     read: impl FnOnce(&[String]) -> Result<Rows>,
-    wish: &Wish,
+    options: &SampleOptions,
 ) -> Result<Futures> {
     let shown = path.display();
     let model = StoredModel::load(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))?;
     ensure!(
         model.spec().family == Family::Storn,
-        "{shown} is a VOSP, which denoises (`quaver denoise`); sampling from a checkpoint takes a STORN"
+        "{shown} is a VOSP, which denoises (`quaver denoise`); sampling from a checkpoint needs a STORN"
     );
     let mut names: Vec<String> = model.recognition().checkpoint().input_names().map(String::from).collect();
     if names.is_empty() {
@@ -81,19 +87,15 @@ fn in_runtime(
     for row in prefix.iter() {
         sampler.observe(row);
     }
-    let feedback = match wish.feedback {
-        FeedMode::Draw => quaver::FeedMode::Draw,
-        FeedMode::Mean => quaver::FeedMode::Mean,
-    };
-    let mut draws = Vec::with_capacity(wish.samples);
+    let mut draws = Vec::with_capacity(options.samples);
     let mut room = vec![0.0; model.arena_words()];
-    for draw in 0..wish.samples {
-        // Every future has random numbers of its own, so that more of them leave the first ones as they were.
-        let mut rng = stream(wish.seed, Purpose::Draws { epoch: 0, batch: draw as u64 });
+    for draw in 0..options.samples {
+        // Every sample has its own random stream, so that more samples leave the first ones unchanged.
+        let mut rng = stream(options.seed, Purpose::Draws { epoch: 0, batch: draw as u64 });
         let mut future = sampler.fork_in(&mut room)?;
         let mut rows = Rows::new(model.channels());
-        for _ in 0..wish.steps {
-            rows.values.extend_from_slice(future.sample(&mut rng, feedback));
+        for _ in 0..options.steps {
+            rows.values.extend_from_slice(future.sample(&mut rng, options.feed_mode));
         }
         draws.push(rows);
     }

@@ -1,31 +1,31 @@
-//! A prefix and the fan of its futures, as a page.
+//! A prefix and its sampled continuations, as a page.
 
 use super::Futures;
-use super::summary::Summary;
-use crate::commands::pictures::{MOST_CHANNELS, MOST_ROWS, left_out};
+use super::statistics::FutureStatistics;
+use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, left_out};
 use crate::data::Rows;
-use crate::report::plot::{self, Area, Curve, Look, Series};
+use crate::report::plot::{self, Area, Curve, CurveStyle, Series};
 use crate::report::{Body, Report, Section};
 
-/// Single futures that are drawn: enough to see what one looks like.
+/// Number of samples that are drawn individually.
 const SHOWN_FUTURES: usize = 5;
 
-pub(super) fn page(title: &str, futures: &Futures, summary: &Summary) -> Report {
+pub(super) fn page(title: &str, futures: &Futures, summary: &FutureStatistics) -> Report {
     let sections = futures.names.iter().enumerate().take(MOST_CHANNELS);
     Report {
         title: title.into(),
         subtitle: format!(
-            "Step 0 is the last row of the prefix. Bands hold the middle 50 % and 90 % of all futures at each step; {} of them are \
-             drawn.{}",
+            "Step 0 is the last row of the prefix. Bands contain the central 50 % and 90 % of all samples at each step; {} of \
+             them are drawn.{}",
             futures.draws.len().min(SHOWN_FUTURES),
             left_out(futures.names.len())
         ),
-        figures_that_matter: Vec::new(),
+        key_figures: Vec::new(),
         sections: sections.map(|(channel, name)| section(channel, name, futures, summary)).collect(),
     }
 }
 
-fn section(channel: usize, name: &str, futures: &Futures, summary: &Summary) -> Section {
+fn section(channel: usize, name: &str, futures: &Futures, summary: &FutureStatistics) -> Section {
     let steps = summary.mean.len().min(MOST_ROWS);
     let past = futures.prefix.len().min(MOST_ROWS / 2);
     let first = futures.prefix.len() - past;
@@ -46,13 +46,13 @@ fn section(channel: usize, name: &str, futures: &Futures, summary: &Summary) -> 
     let mut curves: Vec<Curve<'_>> = single
         .iter()
         .enumerate()
-        .map(|(index, values)| Curve { label: label(index), values, look: Look::Background })
+        .map(|(index, values)| Curve { label: label(index), values, style: CurveStyle::Background })
         .collect();
-    curves.push(Curve { label: "prefix", values: &prefix, look: Look::Truth });
+    curves.push(Curve { label: "prefix", values: &prefix, style: CurveStyle::Truth });
     if let Some(values) = &came {
-        curves.push(Curve { label: "what came", values, look: Look::Truth });
+        curves.push(Curve { label: "truth", values, style: CurveStyle::Truth });
     }
-    curves.push(Curve { label: "mean of all futures", values: &mean, look: Look::Estimate });
+    curves.push(Curve { label: "mean of all futures", values: &mean, style: CurveStyle::Estimate });
     Section {
         heading: name.into(),
         text: String::new(),

@@ -1,37 +1,37 @@
-//! A search as seen from a terminal: a bar over all epochs of a stage, and one line per trial.
+//! A search on a terminal: a progress bar over all epochs of a stage, and one line per trial.
 
 use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::search::halving::Rung;
-use crate::search::{Outcome, Standing, Trial, Watch};
+use crate::search::{SearchProgress, Trial, TrialOutcome, TrialProgress};
 
-/// Follows a search on standard error, so that standard output stays clean for results.
-pub(super) struct Console {
+/// Prints the progress of a search to standard error, so that standard output contains results only.
+pub(super) struct SearchConsole {
     bar: ProgressBar,
 }
 
-impl Console {
+impl SearchConsole {
     pub(super) fn new() -> Self {
         let bar = if stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let style =
             ProgressStyle::with_template("{bar:32} {pos}/{len} epochs of this stage, {eta} left at most");
         bar.set_style(style.expect("a valid template"));
-        Console { bar }
+        SearchConsole { bar }
     }
 
-    fn say(&self, line: &str) {
+    fn print_line(&self, line: &str) {
         if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
     }
 }
 
-impl Watch for Console {
+impl SearchProgress for SearchConsole {
     fn rung(&self, number: usize, of: usize, rung: &Rung, epochs_left: usize) {
         self.bar.set_length(epochs_left as u64);
         self.bar.set_position(0);
         self.bar.reset_eta();
-        self.say(&format!(
+        self.print_line(&format!(
             "stage {number} of {of}: {} trials up to epoch {}, {epochs_left} epochs left to train",
             rung.trials, rung.epochs
         ));
@@ -41,20 +41,22 @@ impl Watch for Console {
         self.bar.inc(1);
     }
 
-    fn trial(&self, trial: &Trial, standing: &Standing, outcome: &Outcome) {
+    fn trial(&self, trial: &Trial, progress: &TrialProgress, outcome: &TrialOutcome) {
         let index = trial.index;
-        match (outcome, standing.best) {
-            (Outcome::Failed(reason), _) => self.say(&format!("trial {index:>4}  failed: {reason}")),
-            (Outcome::Done, None) => self.say(&format!("trial {index:>4}  no epoch is done")),
-            (Outcome::Done, Some(best)) => self.say(&format!(
+        match (outcome, progress.best) {
+            (TrialOutcome::Failed(reason), _) => {
+                self.print_line(&format!("trial {index:>4}  failed: {reason}"))
+            }
+            (TrialOutcome::Done, None) => self.print_line(&format!("trial {index:>4}  no epoch completed")),
+            (TrialOutcome::Done, Some(best)) => self.print_line(&format!(
                 "trial {index:>4}  {:>4} epochs  validation NLL {:>9.4} in epoch {}",
-                standing.epochs, best.valid_nll, best.epoch
+                progress.epochs, best.valid_nll, best.epoch
             )),
         }
     }
 }
 
-impl Drop for Console {
+impl Drop for SearchConsole {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

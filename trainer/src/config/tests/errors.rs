@@ -13,9 +13,9 @@ fn methods_that_contradict_each_other_are_refused() {
         (&["model.implicit_variance=true", "model.likelihood=bernoulli"], "needs `model.likelihood"),
         (&["weights.posterior=ropd", "model.output=plain"], "`model.output` must be \"propagating\""),
         (&["weights.posterior=vb", "model.likelihood=bernoulli"], "`weights.posterior` \"vb\" needs"),
-        (&["weights.noise_std=1", "weights.keep=0.5"], "`weights.noise_std` and `weights.keep`"),
+        (&["weights.noise_std_dev=1", "weights.keep=0.5"], "`weights.noise_std_dev` and `weights.keep`"),
         (&["training.carry_state=true", "training.chunk=0"], "`training.carry_state` needs `training.chunk`"),
-        (&["noise.learn_keep=true"], "`noise.learn_keep` needs a probability below 1"),
+        (&["noise.learn_keep=true"], "`noise.learn_keep` needs a keep probability below 1"),
         (&["noise.kind=additive", "noise.input_keep=0.5"], "`noise.input_keep` belongs to"),
     ] {
         let error = error(SHORT, set);
@@ -28,7 +28,7 @@ fn methods_that_contradict_each_other_are_refused() {
 #[test]
 fn an_envelope_is_a_truth_of_its_own() {
     let set = |more: &'static str| ["data.targets=clean", "data.envelope=5", more];
-    assert!(parse(SHORT, &set("seed=1")).is_ok() && parse(SHORT, &set("data.noise={ db = 5 }")).is_ok());
+    assert!(parse(SHORT, &set("seed=1")).is_ok() && parse(SHORT, &set("data.noise={ snr_db = 5 }")).is_ok());
     for (more, problem) in [
         ("data.envelope=4", "`data.envelope` must be an odd number of rows"),
         ("data.targets=force", "`data.envelope` needs `data.targets = \"clean\"`"),
@@ -45,16 +45,16 @@ fn training_rows_change_into_ones_that_could_be() {
     let again: Config = toml::from_str(&config.to_toml().unwrap()).unwrap();
     assert_eq!(config, again);
     for (set, problem) in [
-        (&["data.augment.gain=-0.1"][..], "`data.augment.gain` must be between 0 and 2, found -0.1"),
-        (&["data.augment.blend=2"], "`data.augment.blend` must be between 0 and 1, found 2"),
+        (&["data.augment.gain=-0.1"][..], "`data.augment.gain` must be from 0 to 2, found -0.1"),
+        (&["data.augment.blend=2"], "`data.augment.blend` must be from 0 to 1, found 2"),
         (&["data.augment.turn=2"], "unknown field `turn`, expected one of `rotate`"),
         (
             &["data.augment.speed=0.1", "model.likelihood=bernoulli"],
-            "`data.augment.speed` makes other numbers of targets that must be 0 or 1",
+            "`data.augment.speed` changes targets that must be 0 or 1",
         ),
         (
             &["data.augment.shift=0.1", "model.likelihood=bernoulli", "data.targets=next"],
-            "`data.augment.shift` makes other numbers",
+            "`data.augment.shift` changes targets",
         ),
     ] {
         let error = error(SHORT, set);
@@ -91,14 +91,13 @@ fn errors_in_overrides_name_them() {
 fn errors_name_file_line_and_key() {
     assert_eq!(error("seed = 1\nseed = 2\n", &[]), "run.toml:2:1: duplicate key");
     assert_eq!(error("[data]\ntrain = 'a.csv'\n", &[]), "run.toml:1:1: `data`: missing field `targets`");
-    let unknown = error(&format!("{SHORT}[model]\ncell = \"conv\"\n"), &[]);
-    let expected = "run.toml:5:8: `model.cell`: unknown variant `conv`, \
-        expected one of `lstm`, `tanh`, `sigmoid`, `rectifier`, `relu`, `dense-tanh`, \
-        `dense-sigmoid`, `dense-rectifier`, `dense-relu`";
+    let unknown = error(&format!("{SHORT}[model]\ncell = \"rnn\"\n"), &[]);
+    let expected = "run.toml:5:8: `model.cell`: unknown variant `rnn`, \
+        expected one of `lstm`, `gru`, `tanh`, `sigmoid`, `relu`, `dense-tanh`, `dense-sigmoid`, `dense-relu`";
     assert_eq!(unknown, expected);
     let rows = error("[data]\ntargets = 'next'\ntrain = [{ file = 'a', rows = '5-9' }]", &[]);
     assert!(
-        rows.starts_with("run.toml:3:31: `data.train`: found `5-9`, expected a stretch such as `0..2502`"),
+        rows.starts_with("run.toml:3:31: `data.train`: found `5-9`, expected a range such as `0..2502`"),
         "{rows}"
     );
     let train = error("[data]\ntrain = 3\ntargets = 'next'\n", &[]);
@@ -131,8 +130,7 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[noise]\ninput_keep = 0"),
-        "run.toml:5:14: `noise.input_keep` is the probability to keep a unit: \
-         it must be above 0 and at most 1, found 0"
+        "run.toml:5:14: `noise.input_keep` must be above 0 and at most 1, found 0"
     );
     assert_eq!(
         problem("[training]\nlearning_rate = nan"),
@@ -145,7 +143,7 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[init]\nfrom = 'runs/all'\nsparse = 3"),
-        "run.toml:5:8: `init.from` leaves nothing to draw: remove the other keys of `[init]`"
+        "run.toml:5:8: `init.from` excludes the other keys of `[init]`; remove them"
     );
     assert_eq!(
         error("[data]\ntrain = { file = 'a.csv', rows = '9..', burn_in = 3 }\ntargets = 'next'", &[]),
@@ -181,7 +179,7 @@ fn unknown_keys_are_errors_at_every_level() {
 fn every_choice_names_what_it_may_be() {
     for (section, key, allowed) in [
         ("model", "cell", &["lstm", "dense-relu"][..]),
-        ("model", "output", &["propagating", "plain"]),
+        ("model", "output", &["propagating", "mean-only"]),
         ("model", "likelihood", &["gaussian", "bernoulli", "heteroscedastic", "categorical"]),
         ("model", "moments", &["accurate", "paper"]),
         ("noise", "kind", &["dropout", "multiplicative", "additive"]),
@@ -208,13 +206,13 @@ fn every_number_has_a_range() {
         ("init", "spectral_radius", "inf"),
         ("init", "sparse", "33"),
         ("init", "output_bias", "nan"),
-        ("init", "bias_std", "-1"),
-        ("init", "weight_deviation", "0"),
+        ("init", "bias_std_dev", "-1"),
+        ("init", "weight_std_dev", "0"),
         ("model", "variance_scale_min", "1"),
         ("noise", "input_var", "0.1"),
         ("noise", "output_var", "-1"),
         ("weights", "divergence_weight", "-1"),
-        ("weights", "noise_std", "-1"),
+        ("weights", "noise_std_dev", "-1"),
         ("weights", "keep", "0"),
         ("training", "momentum", "1"),
         ("training", "square_decay", "-0.1"),

@@ -1,33 +1,32 @@
-//! Which channels take part in what.
+//! Channels that each transform of the augmentation applies to.
 
-use super::{Augment, Mirror};
-use crate::data::data_config::Patterns;
+use crate::config::{AugmentConfig, ColumnPatterns, MirrorConfig};
 use crate::data::table::listed;
 
-/// Channels by number.
+/// Channels by index.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Channels {
-    /// Sensors of three axes.
+pub(super) struct AugmentedChannels {
+    /// Sensors with three axes.
     pub(super) rotate: Vec<[usize; 3]>,
-    /// For every channel, whose place it takes in a mirror, and with which sign.
+    /// For every channel, the channel that a mirror image takes it from, and the sign.
     pub(super) mirror: Option<Vec<(usize, f32)>>,
-    /// In the order of the ring.
+    /// Channels in the order of the ring.
     pub(super) ring: Vec<usize>,
 }
 
-impl Channels {
-    /// Looks up names. The error names the key at fault and what to do.
-    pub(super) fn find(asked: &Augment, names: &[String]) -> Result<Self, String> {
-        let ring = asked.ring.as_ref().map(|ring| ring.places("data.augment.ring", names)).transpose()?;
-        Ok(Channels {
-            rotate: rotated(&asked.rotate, names)?,
-            mirror: asked.mirror.as_ref().map(|mirror| mirrored(mirror, names)).transpose()?,
+impl AugmentedChannels {
+    /// Resolves names. The error names the invalid key and how to fix it.
+    pub(super) fn find(config: &AugmentConfig, names: &[String]) -> Result<Self, String> {
+        let ring = config.ring.as_ref().map(|ring| ring.places("data.augment.ring", names)).transpose()?;
+        Ok(AugmentedChannels {
+            rotate: rotated(&config.rotate, names)?,
+            mirror: config.mirror.as_ref().map(|mirror| mirrored(mirror, names)).transpose()?,
             ring: ring.unwrap_or_default(),
         })
     }
 }
 
-fn rotated(sensors: &[Patterns], names: &[String]) -> Result<Vec<[usize; 3]>, String> {
+fn rotated(sensors: &[ColumnPatterns], names: &[String]) -> Result<Vec<[usize; 3]>, String> {
     const KEY: &str = "data.augment.rotate";
     let mut all: Vec<[usize; 3]> = Vec::new();
     for sensor in sensors {
@@ -47,16 +46,16 @@ fn rotated(sensors: &[Patterns], names: &[String]) -> Result<Vec<[usize; 3]>, St
     Ok(all)
 }
 
-fn mirrored(mirror: &Mirror, names: &[String]) -> Result<Vec<(usize, f32)>, String> {
+fn mirrored(mirror: &MirrorConfig, names: &[String]) -> Result<Vec<(usize, f32)>, String> {
     const SWAP: &str = "data.augment.mirror.swap";
     let mut takes: Vec<(usize, f32)> = (0..names.len()).map(|channel| (channel, 1.0)).collect();
     for pair in &mirror.swap {
-        let [left, right] = [0, 1].map(|side| Patterns::one(&pair[side]).places(SWAP, names));
+        let [left, right] = [0, 1].map(|side| ColumnPatterns::one(&pair[side]).places(SWAP, names));
         let (left, right) = (left?, right?);
         if left.len() != right.len() {
             let [one, other] = pair;
             return Err(format!(
-                "{SWAP}: `{one}` holds {} inputs, but `{other}` {}; they change places one by one",
+                "{SWAP}: `{one}` has {} inputs, but `{other}` has {}; both ranges must be equally long",
                 left.len(),
                 right.len()
             ));
@@ -71,7 +70,7 @@ fn mirrored(mirror: &Mirror, names: &[String]) -> Result<Vec<(usize, f32)>, Stri
         }
     }
     if !mirror.flip.is_empty() {
-        for channel in Patterns::many(&mirror.flip).places("data.augment.mirror.flip", names)? {
+        for channel in ColumnPatterns::many(&mirror.flip).places("data.augment.mirror.flip", names)? {
             takes[channel].1 = -1.0;
         }
     }

@@ -1,121 +1,41 @@
-//! Training rows as they might have been: turned, mirrored, faster, louder, elsewhere, on top of each other.
+//! Data augmentation: training rows rotated, mirrored, warped in time, scaled, shifted and mixed.
 //!
-//! A net learns by heart what never changes in its training data: which way up a sensor was mounted, that a walk turned left. What
-//! could as well have been otherwise is drawn anew for every chunk of every epoch, so that there is nothing to remember. Rows to
-//! validate on and to be judged by are never touched.
+//! A network memorises what never varies in its training data, such as how a sensor was mounted or that every
+//! walk turned left. Such properties are drawn at random for every chunk of every epoch. Validation and test
+//! rows are never changed.
 
-mod change;
 mod channels;
-mod stretches;
+mod segments;
 #[cfg(test)]
 mod tests;
+mod transform;
 
 use rand_core::Rng;
-use serde::{Deserialize, Serialize};
 
-use super::data_config::Patterns;
 use super::rows::{Rows, Sequence};
 use super::scaler::Scaler;
-use crate::nn::random::{Purpose, stream, uniform};
-use change::Change;
-use channels::Channels;
-use stretches::{Stretch, cut};
+use crate::config::AugmentConfig;
+use crate::random::{Purpose, stream, uniform};
+use channels::AugmentedChannels;
+use segments::{Segment, cut};
+use transform::ChannelTransform;
 
-/// The section `[data.augment]`: what is drawn anew for every chunk of training rows. Inputs change, and with them targets that are
-/// inputs too (`"next"`, `"clean"`); targets that are other columns follow in time alone.
-///
-/// ```toml
-/// [data.augment]
-/// rotate = ["c4..c7", "c7..c10", "c10..c13"]      # an accelerometer, a gyroscope and a magnetometer on one board
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Augment {
-    /// Sensors of three axes, each as three inputs in a list of its own or as a stretch such as `"c4..c7"`. All are turned by the
-    /// same rotation, any one as likely as any other, as if the board had been mounted another way.
-    pub rotate: Vec<Patterns>,
-    /// Channels that change places, or signs, in a mirror. Half of all chunks are mirrored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mirror: Option<Mirror>,
-    /// Channels in a ring, such as the electrodes of an armband: turned by any number of places.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ring: Option<Patterns>,
-    /// Deviation of the logarithm of a gain that all channels share, and of one that each has on top of it; 0 unless given.
-    pub gain: f64,
-    /// Deviation of an offset of each channel, in deviations of that channel; 0 unless given.
-    pub shift: f64,
-    /// How much faster or slower time may run: by a factor between e^−speed and e^speed; 0 unless given. Rows in between are
-    /// on straight lines.
-    pub speed: f64,
-    /// How much of another chunk may be put on top, about the means: cos φ · x ± sin φ · y with φ up to so many right angles; 0 unless
-    /// given. The covariances stay as they are, within a row and in time; what goes is what only a whole recording could tell.
-    pub blend: f64,
-    /// Where the draws start from; 1 unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-}
-
-/// Value of `data.augment.mirror`. A channel that takes the place of another takes over its mean and deviation too: what counts is
-/// how far it is from its own mean, in its own deviations.
-///
-/// ```toml
-/// mirror = { swap = [["left", "right"]], flip = ["roll", "yaw"] }
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Mirror {
-    /// Pairs of channels, or of equally long stretches of channels, that change places.
-    pub swap: Vec<[String; 2]>,
-    /// Channels that change sign, about their means.
-    pub flip: Vec<String>,
-}
-
-impl Augment {
-    /// Largest value of the keys that are deviations or logarithms: e² and more is not the same recording.
-    const MOST: f64 = 2.0;
-
-    /// The key at fault and what is wrong with it, if anything.
-    pub(crate) fn fault(&self) -> Option<(&'static str, String)> {
-        let sizes = [
-            ("data.augment.gain", self.gain, Self::MOST),
-            ("data.augment.shift", self.shift, Self::MOST),
-            ("data.augment.speed", self.speed, Self::MOST),
-            ("data.augment.blend", self.blend, 1.0),
-        ];
-        let wrong = sizes.into_iter().find(|(_, value, most)| !(0.0..=*most).contains(value));
-        wrong.map(|(key, value, most)| (key, format!("must be between 0 and {most}, found {value}")))
-    }
-
-    /// The first key that makes other numbers of zeros and ones, given whether the targets are inputs.
-    pub(crate) fn unfit_for_binary(&self, targets_are_inputs: bool) -> Option<&'static str> {
-        let keys = [
-            ("data.augment.speed", self.speed > 0.0, true),
-            ("data.augment.blend", self.blend > 0.0, true),
-            ("data.augment.gain", self.gain > 0.0, targets_are_inputs),
-            ("data.augment.shift", self.shift > 0.0, targets_are_inputs),
-            ("data.augment.rotate", !self.rotate.is_empty(), targets_are_inputs),
-            ("data.augment.mirror", self.mirror.is_some(), targets_are_inputs),
-            ("data.augment.ring", self.ring.is_some(), targets_are_inputs),
-        ];
-        keys.into_iter().find(|(_, used, unfit)| *used && *unfit).map(|(key, ..)| key)
-    }
-}
-
-/// What is done to the training rows of an experiment.
+/// The augmentation of an experiment: its config, and statistics of the training rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Augmentation {
-    asked: Augment,
-    channels: Channels,
+    config: AugmentConfig,
+    channels: AugmentedChannels,
     inputs: Scaler,
     targets: Scaler,
-    /// Whether the targets are inputs, and change with them.
+    /// Whether the targets are inputs, and are transformed with them.
     targets_are_inputs: bool,
 }
 
 impl Augmentation {
-    /// Looks up the channels and measures the training rows, of which there must be some. The error names the key at fault.
+    /// Resolves channel names and measures the training rows, of which there must be some. The error names
+    /// the invalid key.
     pub(crate) fn new(
-        asked: &Augment,
+        config: &AugmentConfig,
         names: &[String],
         train: &[Sequence],
         targets_are_inputs: bool,
@@ -123,49 +43,50 @@ impl Augmentation {
         let clean = train.iter().map(|sequence| sequence.truth.as_ref().unwrap_or(&sequence.inputs).as_ref());
         let targets = train.iter().map(|sequence| sequence.targets.as_ref());
         Ok(Augmentation {
-            asked: asked.clone(),
-            channels: Channels::find(asked, names)?,
+            config: config.clone(),
+            channels: AugmentedChannels::find(config, names)?,
             inputs: Scaler::fit(names.len(), clean),
             targets: Scaler::fit(train.first().map_or(0, |first| first.targets.channels), targets),
             targets_are_inputs,
         })
     }
 
-    /// Training sequences as an epoch meets them, counted from 1, in stretches of `rows` rows (0 for whole sequences), each with
-    /// draws of its own. They depend on the seed and that number alone, so that a resumed run needs to know nothing else.
+    /// The training sequences of an epoch, counted from 1, in segments of `rows` rows (0 for whole
+    /// sequences), each with its own transform. Transforms depend only on the seed and the epoch, so that a
+    /// resumed run gets the same ones.
     pub fn on_epoch(&self, train: &[Sequence], epoch: u64, rows: usize) -> Vec<Sequence> {
-        let mut stretches = Vec::new();
+        let mut segments = Vec::new();
         for (index, sequence) in (0..).zip(train) {
-            let seed = self.asked.seed.unwrap_or(1);
+            let seed = self.config.seed.unwrap_or(1);
             let mut rng = stream(seed, Purpose::Augmentation { epoch, sequence: index });
-            for stretch in cut(sequence.len(), rows, self.asked.speed, &mut rng) {
-                let drawn = self.changed(sequence, stretch, &mut rng);
-                stretches.push(self.blended(drawn, train, &mut rng));
+            for segment in cut(sequence.len(), rows, self.config.speed, &mut rng) {
+                let drawn = self.changed(sequence, segment, &mut rng);
+                segments.push(self.blended(drawn, train, &mut rng));
             }
         }
-        stretches
+        segments
     }
 
-    /// A stretch with changes of its own.
-    fn changed(&self, sequence: &Sequence, stretch: Stretch, rng: &mut impl Rng) -> Sequence {
-        let change = Change::draw(&self.asked, &self.channels, &self.inputs, rng);
-        let input = |rows: &Rows| change.on(&stretch.of_rows(rows));
-        let target = |rows: &Rows| if self.targets_are_inputs { input(rows) } else { stretch.of_rows(rows) };
+    /// A segment with a random transform.
+    fn changed(&self, sequence: &Sequence, segment: Segment, rng: &mut impl Rng) -> Sequence {
+        let transform = ChannelTransform::random(&self.config, &self.channels, &self.inputs, rng);
+        let input = |rows: &Rows| transform.on(&segment.resample(rows));
+        let target = |rows: &Rows| if self.targets_are_inputs { input(rows) } else { segment.resample(rows) };
         sequence.map(input, target)
     }
 
-    /// With a stretch of any sequence on top that is as long, if there is one.
+    /// The sequence mixed with a segment of equal length from a random sequence, if one is long enough.
     fn blended(&self, below: Sequence, train: &[Sequence], rng: &mut impl Rng) -> Sequence {
-        if self.asked.blend == 0.0 {
+        if self.config.blend == 0.0 {
             return below;
         }
-        let angle = uniform(rng) * self.asked.blend * std::f64::consts::FRAC_PI_2;
+        let angle = uniform(rng) * self.config.blend * std::f64::consts::FRAC_PI_2;
         let sign = if uniform(rng) < 0.5 { -1.0 } else { 1.0 };
         let other = &train[(uniform(rng) * train.len() as f64) as usize];
-        let Some(stretch) = Stretch::anywhere(other.len(), below.len(), self.asked.speed, rng) else {
+        let Some(segment) = Segment::anywhere(other.len(), below.len(), self.config.speed, rng) else {
             return below;
         };
-        let above = self.changed(other, stretch, rng);
+        let above = self.changed(other, segment, rng);
         let shares = [libm::cos(angle) as f32, (sign * libm::sin(angle)) as f32];
         below.with(
             &above,

@@ -1,21 +1,21 @@
-//! Sequences as arrays: cut into chunks, standardised, padded and masked.
+//! Sequences as arrays: split into chunks, standardised, padded and masked.
 //!
-//! All arrays are time-major, [steps, rows, channels] flattened, so that one time step of all rows lies
-//! together.
+//! All arrays are time-major, [steps, rows, channels] flattened, so that one time step of all rows is
+//! contiguous.
 
 mod order;
 
 use std::borrow::Cow;
 
 use quaver::checkpoint::Target;
-use serde::{Deserialize, Serialize};
 
 use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
+use crate::config::Padding;
 
 pub use order::{Batches, Chunk, carried, evaluation, training};
 
-/// Chunks side by side, in standardised units. Shorter ones are padded, at their end unless asked otherwise.
+/// Chunks side by side, in standardised units. Shorter ones are padded, at their end by default.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Time steps T, those of the longest chunk.
@@ -24,7 +24,7 @@ pub struct Batch {
     pub rows: usize,
     /// Input means [T, B, I]; 0 where an input is missing, in the start row, and in the padding.
     pub inputs_mean: Vec<f32>,
-    /// Input variances [T, B, I]; 1, the variance of the training data, where an input is missing, and 0
+    /// Input variances [T, B, I]; 1, the variance of the training data, where an input is missing; 0
     /// elsewhere.
     pub inputs_var: Vec<f32>,
     /// Targets [T, B, O]; 0 where masked.
@@ -33,29 +33,18 @@ pub struct Batch {
     pub mask: Vec<f32>,
     /// Whether the inputs of a step are its own row or the row before it, as in [`Sequence::target`].
     pub target: Target,
-    /// Where every row comes from: step t of row b is step `chunks[b].start + t` of its sequence, for t below
-    /// its length.
+    /// The chunk of every row: step t of row b is step `chunks[b].start + t` of its sequence, for t below its
+    /// length. With padding at the start, t counts from the end of the padding.
     pub chunks: Vec<Chunk>,
 }
 
-/// Where chunks shorter than the longest of their batch are filled up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Padding {
-    /// At their end.
-    After,
-    /// At their start: a net runs on zeros before the chunk begins (Bayer 2015, thesis, 2.5.2). [`Batch::chunks`] then
-    /// tells the steps of a row counted from its end.
-    Before,
-}
-
 impl Batch {
-    /// Puts chunks of `sequences` side by side, padded at their end.
+    /// Collects chunks of `sequences` into a batch, padded at their end.
     pub fn new(sequences: &[Sequence], scaling: &Scaling, chunks: &[Chunk]) -> Batch {
         Batch::padded(sequences, scaling, chunks, Padding::After)
     }
 
-    /// Puts chunks of `sequences` side by side.
+    /// Collects chunks of `sequences` into a batch.
     pub fn padded(sequences: &[Sequence], scaling: &Scaling, chunks: &[Chunk], padding: Padding) -> Batch {
         let (inputs, outputs) = (scaling.inputs.channels(), scaling.targets.channels());
         let steps = chunks.iter().map(|chunk| chunk.len).max().unwrap_or(0);
@@ -83,14 +72,14 @@ impl Batch {
         batch
     }
 
-    /// The row that comes in at every step, whatever is to be said of it: means and variances [T, B, I], those of the training data
-    /// where a value is missing, and 0 in the padding at the end.
+    /// The row observed at every step, whatever the target is: means and variances [T, B, I], those of the
+    /// training data where a value is missing, and 0 in the padding at the end.
     pub fn observed(&self) -> (Cow<'_, [f32]>, Cow<'_, [f32]>) {
         match self.target {
             Target::Columns | Target::ResidualSame => {
                 (Cow::Borrowed(&self.inputs_mean), Cow::Borrowed(&self.inputs_var))
             }
-            // What is fed is the row before; the row itself is among the targets.
+            // The inputs are the previous row; the row itself is in the targets.
             Target::Next | Target::ResidualNext => {
                 let channels = self.mask.len() / (self.steps * self.rows).max(1);
                 let within = |place: usize| self.chunks[place % self.rows].len > place / self.rows;
@@ -106,7 +95,8 @@ impl Batch {
 
     /// Writes one step of a sequence at `place`, counted in rows of the arrays.
     fn fill(&mut self, place: usize, sequence: &Sequence, step: usize, scaling: &Scaling) {
-        // The start row of a sequence that predicts itself is mean 0, variance 0: what is there already.
+        // The start row of a sequence that predicts itself is mean 0, variance 0, to which the arrays are
+        // initialised.
         if let Some(row) = sequence.input(step) {
             let at = place * row.len();
             let (mean, var) = (&mut self.inputs_mean[at..], &mut self.inputs_var[at..]);
@@ -119,7 +109,8 @@ impl Batch {
     }
 }
 
-/// Standardises a row into `values`, 0 for what is missing, and tells `note` which channels are.
+/// Standardises a row into `values`, 0 where a value is missing, and reports to `note` whether each channel
+/// is missing.
 fn write(row: &[f32], scaler: &Scaler, values: &mut [f32], mut note: impl FnMut(usize, bool)) {
     for (channel, &raw) in row.iter().enumerate() {
         let missing = raw.is_nan();

@@ -1,14 +1,15 @@
-//! Which stretches of which sequences make up the batches, and in what order.
+//! Assignment of chunks to batches, and the order of the batches.
 
 use std::cmp::Reverse;
 
 use rand_core::Rng;
 
-use super::{Batch, Padding};
+use super::Batch;
+use crate::config::Padding;
 use crate::data::rows::Sequence;
 use crate::data::scaler::Scaling;
 
-/// A stretch of a sequence.
+/// A contiguous part of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Index of the sequence.
@@ -19,10 +20,11 @@ pub struct Chunk {
     pub len: usize,
 }
 
-/// One epoch of training: chunks of `chunk` steps (0 = whole sequences) in random order, `rows` at a time.
+/// The batches of one training epoch: chunks of `chunk` steps (0 for whole sequences) in random order, `rows`
+/// per batch.
 ///
-/// The last chunk of a sequence and the last batch hold what is left. The order depends on nothing but the
-/// generator. A chunk that starts within a sequence that predicts itself is first fed the real row before it.
+/// The last chunk of a sequence and the last batch may be smaller. The order depends only on the generator.
+/// If a sequence predicts itself, the first input of a chunk is the row before the chunk.
 ///
 /// # Panics
 /// If `rows` is 0.
@@ -38,8 +40,9 @@ pub fn training<'a>(
     Batches::new(sequences, scaling, grouped(&chunks, rows))
 }
 
-/// One epoch of training in which sequences go on from batch to batch: sequences in random order are dealt to `rows` rows,
-/// and each batch holds the next chunk of every row. A row that has come to the end of a sequence takes the next one.
+/// The batches of one training epoch with carried state: sequences in random order are assigned to `rows`
+/// rows, and each batch has the next chunk of every row. A row that reaches the end of its sequence takes the
+/// next sequence.
 ///
 /// # Panics
 /// If `rows` or `chunk` is 0.
@@ -50,7 +53,7 @@ pub fn carried<'a>(
     rows: usize,
     rng: &mut impl Rng,
 ) -> Batches<'a> {
-    assert!(chunk > 0, "whole sequences leave nothing to carry over");
+    assert!(chunk > 0, "carried state needs chunks");
     let mut order: Vec<usize> = (0..sequences.len()).filter(|&index| !sequences[index].is_empty()).collect();
     shuffle(&mut order, rng);
     let mut waiting = order.into_iter();
@@ -71,7 +74,7 @@ fn first_chunk(sequence: usize, sequences: &[Sequence], chunk: usize) -> Chunk {
     Chunk { sequence, start: 0, len: chunk.min(sequences[sequence].len()) }
 }
 
-/// The chunk after this one, unless the sequence has come to its end.
+/// The chunk after this one, unless the sequence ends there.
 fn following(last: Chunk, sequences: &[Sequence], chunk: usize) -> Option<Chunk> {
     let start = last.start + last.len;
     let left = sequences[last.sequence].len() - start;
@@ -84,7 +87,7 @@ fn grouped(chunks: &[Chunk], rows: usize) -> Vec<Vec<Chunk>> {
     chunks.chunks(rows).map(<[Chunk]>::to_vec).collect()
 }
 
-/// Whole sequences, `rows` at a time and the longest first, so that those of one batch need little padding.
+/// Whole sequences, `rows` per batch, the longest first to minimise padding.
 ///
 /// # Panics
 /// If `rows` is 0.
@@ -94,7 +97,7 @@ pub fn evaluation<'a>(sequences: &'a [Sequence], scaling: &'a Scaling, rows: usi
     Batches::new(sequences, scaling, grouped(&chunks, rows))
 }
 
-/// Batches, made one at a time when asked for.
+/// Batches, each built when it is requested.
 #[derive(Debug)]
 pub struct Batches<'a> {
     sequences: &'a [Sequence],
@@ -129,7 +132,7 @@ impl Iterator for Batches<'_> {
 
 impl ExactSizeIterator for Batches<'_> {}
 
-/// Cuts every sequence into chunks of `chunk` steps; 0 leaves it whole.
+/// Splits every sequence into chunks of `chunk` steps; 0 keeps it whole.
 fn cut(sequences: &[Sequence], chunk: usize) -> Vec<Chunk> {
     let pieces = |(sequence, len): (usize, usize)| {
         let size = if chunk == 0 { len.max(1) } else { chunk };
@@ -138,15 +141,15 @@ fn cut(sequences: &[Sequence], chunk: usize) -> Vec<Chunk> {
     sequences.iter().map(Sequence::len).enumerate().flat_map(pieces).collect()
 }
 
-/// Puts items in random order (Fisher and Yates, in Durstenfeld's form).
+/// Shuffles items (Fisher and Yates, in Durstenfeld's form).
 fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last as u64 + 1, rng));
     }
 }
 
-/// A number below `bound`: the high half of a 128-bit product. The probabilities of two numbers differ by
-/// less than one part in 2⁶⁴ / bound, which no experiment can notice, and every call takes exactly one draw.
+/// A random number below `bound`: the high half of a 128-bit product. The probabilities of two numbers differ
+/// by less than one part in 2⁶⁴ / bound, and every call consumes exactly one draw.
 fn below(bound: u64, rng: &mut impl Rng) -> usize {
     ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as usize
 }

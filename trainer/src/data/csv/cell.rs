@@ -2,7 +2,7 @@
 
 /// The number in a cell, with `NaN` for a missing one (empty, `NA`, or a spelling of not-a-number).
 ///
-/// The error says what is wrong, to be completed with the place.
+/// The error describes the problem without its place.
 pub(super) fn number(cell: &str) -> Result<f32, String> {
     if cell.is_empty() || cell == "NA" {
         return Ok(f32::NAN);
@@ -17,7 +17,7 @@ pub(super) fn number(cell: &str) -> Result<f32, String> {
     }
 }
 
-/// A cell for a message: long ones lose their end.
+/// A cell for an error message, truncated if it is long.
 fn shortened(cell: &str) -> String {
     const SHOWN: usize = 40;
     match cell.char_indices().nth(SHOWN) {

@@ -9,7 +9,7 @@ use super::record::Record;
 pub(super) fn names(record: &Record, place: &str) -> Result<Vec<String>> {
     if record.cells().all(|cell| !cell.is_empty() && cell::number(cell).is_ok()) {
         bail!(
-            "{place}: the first line holds numbers where the names of the columns should be; \
+            "{place}: the first line contains numbers instead of column names; \
              add a header, or set `header = false` to call the columns c0, c1, …"
         );
     }
@@ -24,7 +24,7 @@ pub(super) fn names(record: &Record, place: &str) -> Result<Vec<String>> {
 fn check(name: &str, before: &[String], place: &str) -> Result<()> {
     let number = before.len() + 1;
     if name.is_empty() {
-        bail!("{place}: column {number} has no name; give every column a name of its own");
+        bail!("{place}: column {number} has no name; give every column a unique name");
     }
     if let Some(twin) = before.iter().position(|other| other == name) {
         bail!("{place}: columns {} and {number} are both named `{name}`; rename one of them", twin + 1);

@@ -1,10 +1,10 @@
 //! Comma-separated values: UTF-8, one row per sample, named columns.
 //!
-//! The first line names the columns, unless the file is read without a header; columns are then called c0,
-//! c1, …. An empty cell, `NaN`, `nan` or `NA` is a missing value. A blank line starts a new sequence, and so
-//! does a change in the column named `sequence`, if there is one; that column is not data. Columns nobody
-//! asks for may hold any text. (A row of commas alone is a sample in which everything is missing, not a blank
-//! line. In a file with a single column a missing value has to be written `NaN`.)
+//! The first line names the columns; a file read without a header has columns c0, c1, …. An empty cell,
+//! `NaN`, `nan` or `NA` is a missing value. A blank line starts a new sequence, and so does a change in the
+//! column named `sequence`, which is not data. Columns that are not selected may contain any text. A row of
+//! commas alone is a sample with all values missing, not a blank line; in a file with a single column a
+//! missing value must be written `NaN`.
 
 mod cell;
 mod header;
@@ -20,7 +20,7 @@ use super::table::Table;
 
 pub use row_reader::{RowReader, RowStart};
 
-/// Reads all rows that are left, in the columns selected.
+/// Reads all remaining rows of the selected columns.
 pub fn read<R: BufRead>(mut reader: RowReader<R>) -> Result<Table> {
     let names = reader.selected();
     let mut sequences: Vec<Rows> = Vec::new();

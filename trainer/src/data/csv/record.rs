@@ -1,4 +1,4 @@
-//! One line of CSV, taken apart into cells.
+//! One line of CSV, split into cells.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub(super) struct Record {
     ends: Vec<usize>,
 }
 
-/// What is wrong with a line that cannot be taken apart.
+/// A line whose quotes do not balance.
 #[derive(Debug, PartialEq)]
 pub(super) struct BadQuotes {
     /// The cell, counted from 0.
@@ -33,7 +33,7 @@ impl Record {
         self.ends.len()
     }
 
-    /// Cell `index`, counted from 0, without surrounding blanks.
+    /// Cell `index`, counted from 0, without surrounding white space.
     pub(super) fn cell(&self, index: usize) -> &str {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         self.text[start..self.ends[index]].trim()
@@ -44,8 +44,7 @@ impl Record {
         (0..self.len()).map(|index| self.cell(index))
     }
 
-    /// Takes a line apart at its commas; quotes protect commas and quotes (RFC 4180, section 2, rules 5 to
-    /// 7).
+    /// Splits a line at its commas; quotes protect commas and quotes (RFC 4180, section 2, rules 5 to 7).
     pub(super) fn parse(&mut self, line: &str) -> Result<(), BadQuotes> {
         self.text.clear();
         self.ends.clear();
@@ -63,15 +62,15 @@ impl Record {
         }
     }
 
-    /// Appends a cell up to the next comma and returns what follows it.
+    /// Appends a cell up to the next comma and returns the remaining text.
     fn push_plain<'a>(&mut self, rest: &'a str) -> &'a str {
         let (cell, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
         self.text.push_str(cell);
         after
     }
 
-    /// Appends a cell whose opening quote has been read, and returns what follows its closing quote: a comma
-    /// or nothing. `None` if the quotes do not balance.
+    /// Appends a cell whose opening quote has been consumed, and returns the text after its closing quote: a
+    /// comma or nothing. `None` if the quotes do not balance.
     fn push_quoted<'a>(&mut self, mut rest: &'a str) -> Option<&'a str> {
         loop {
             let (cell, after) = rest.split_once('"')?;

@@ -1,4 +1,4 @@
-//! Reads CSV row by row: a whole file, or a pipe that is still being written to.
+//! Reads CSV row by row, from a file or from a pipe that is still being written to.
 
 use std::io::BufRead;
 
@@ -9,20 +9,20 @@ use super::{cell, header};
 use crate::data::lines::Lines;
 use crate::data::table;
 
-/// The column whose changes of value cut a file into sequences.
+/// The column whose changes of value split a file into sequences.
 const SEQUENCE: &str = "sequence";
 
-/// Whether a row carries on or begins anew.
+/// Whether a row starts a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowStart {
     /// The first row of a sequence: the file's first, one after a blank line, or one with a new `sequence`
     /// value.
     NewSequence,
-    /// The row that follows the last one.
+    /// Any other row.
     Continues,
 }
 
-/// Reads CSV rows one at a time, never further than the end of the row asked for.
+/// Reads CSV rows one at a time, never beyond the end of the requested row.
 ///
 /// ```
 /// use quaver_trainer::data::csv::{RowReader, RowStart};
@@ -45,18 +45,18 @@ pub struct RowReader<R> {
     record: Record,
     /// All columns of the file.
     names: Vec<String>,
-    /// Which of them go into a row.
+    /// Indices of the selected columns.
     columns: Vec<usize>,
-    /// Where the `sequence` column stands, and its value in the last row.
+    /// Index of the `sequence` column, and its value in the last row.
     sequence: Option<(usize, String)>,
-    /// Without a header the first line is read to count the columns, and kept in `record` as the first row.
+    /// Without a header, the first line is read to count the columns and kept in `record` as the first row.
     first_row_waits: bool,
-    /// Whether the next row begins a sequence.
+    /// Whether the next row starts a sequence.
     begins: bool,
 }
 
 impl<R: BufRead> RowReader<R> {
-    /// Reads the header, if there is one, and selects all columns. `file` is what errors call the source.
+    /// Reads the header, if there is one, and selects all columns. `file` names the source in errors.
     pub fn new(source: R, file: &str, header: bool) -> Result<Self> {
         let mut reader = RowReader {
             lines: Lines::new(source, file),
@@ -85,7 +85,7 @@ impl<R: BufRead> RowReader<R> {
         Ok(reader)
     }
 
-    /// What errors call the source.
+    /// The name of the source in errors.
     pub fn file(&self) -> &str {
         self.lines.file()
     }
@@ -95,23 +95,23 @@ impl<R: BufRead> RowReader<R> {
         self.lines.number()
     }
 
-    /// All columns of the file that hold data: all but `sequence`.
+    /// All data columns of the file, which are all but `sequence`.
     pub fn names(&self) -> Vec<String> {
         self.data_columns().map(|index| self.names[index].clone()).collect()
     }
 
-    /// The columns that make a row, in order.
+    /// The selected columns, in order.
     pub fn selected(&self) -> Vec<String> {
         self.columns.iter().map(|&index| self.names[index].clone()).collect()
     }
 
-    /// Chooses the columns that make a row, in this order. The cells of all others are ignored.
+    /// Selects columns, in this order. The cells of all others are ignored.
     pub fn select(&mut self, names: &[String]) -> Result<()> {
         self.columns = table::positions(self.lines.file(), &self.names, names)?;
         Ok(())
     }
 
-    /// Reads the next row into `row`, `NaN` for what is missing, and says whether it begins a sequence.
+    /// Reads the next row into `row`, `NaN` for missing values, and returns whether it starts a sequence;
     /// `None` at the end.
     ///
     /// # Panics
@@ -138,7 +138,7 @@ impl<R: BufRead> RowReader<R> {
         (0..self.names.len()).filter(move |&index| Some(index) != sequence)
     }
 
-    /// Takes the next line that is not blank apart; `false` at the end.
+    /// Parses the next line that is not blank; `false` at the end.
     fn next_record(&mut self) -> Result<bool> {
         loop {
             let Some(line) = self.lines.next_line()? else { return Ok(false) };
@@ -167,12 +167,12 @@ impl<R: BufRead> RowReader<R> {
             );
         }
         bail!(
-            "{place}: {found} cells, expected {expected}: the row goes on after the last column `{last}`; \
-             remove what is too much (a decimal comma makes two cells of one: write a point)"
+            "{place}: {found} cells, expected {expected}: the row continues after the last column `{last}`; \
+             remove the extra cells (a decimal comma splits a cell in two: write a point)"
         );
     }
 
-    /// Notices a new value in the `sequence` column.
+    /// Detects a new value in the `sequence` column.
     fn watch_sequence(&mut self) {
         if let Some((column, last)) = &mut self.sequence {
             let value = self.record.cell(*column);

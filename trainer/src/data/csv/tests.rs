@@ -62,20 +62,20 @@ fn ragged_rows_are_refused() {
     );
     assert_eq!(
         error("a,b\n1,5,2\n"),
-        "f.csv:2: 3 cells, expected 2: the row goes on after the last column `b`; \
-         remove what is too much (a decimal comma makes two cells of one: write a point)"
+        "f.csv:2: 3 cells, expected 2: the row continues after the last column `b`; \
+         remove the extra cells (a decimal comma splits a cell in two: write a point)"
     );
 }
 
 #[test]
 fn bad_headers_are_refused() {
-    assert_eq!(error("a,,b\n"), "f.csv:1: column 2 has no name; give every column a name of its own");
+    assert_eq!(error("a,,b\n"), "f.csv:1: column 2 has no name; give every column a unique name");
     assert_eq!(error("a,b,a\n"), "f.csv:1: columns 1 and 3 are both named `a`; rename one of them");
     assert_eq!(
         error("a;b\n1;2\n"),
         "f.csv:1: found ';' in the column name \"a;b\"; separate cells by commas"
     );
-    assert!(error("1,2.5\n").starts_with("f.csv:1: the first line holds numbers"));
+    assert!(error("1,2.5\n").starts_with("f.csv:1: the first line contains numbers"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The types of number an array may hold.
+//! The element types an array may have.
 
 /// Type of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,11 +13,10 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// The descriptors that can be read, for error messages.
+    /// The supported descriptors, for error messages.
     pub(super) const SUPPORTED: &str = "<f4, <f8, |i1, |u1, <i2, <i4 or <i8";
 
-    /// The type that NumPy's descriptor stands for. Single bytes have no order, so any mark before them will
-    /// do.
+    /// The type of a NumPy descriptor. Single bytes have no byte order, so any mark before them is accepted.
     pub(super) fn from_descriptor(descriptor: &str) -> Option<Element> {
         match descriptor {
             "<f4" => Some(Element::F32),
@@ -50,7 +49,7 @@ impl Element {
         }
     }
 
-    /// One element if it is of a whole-number type. `bytes` holds exactly `size()` bytes.
+    /// One element if its type is an integer. `bytes` holds exactly `size()` bytes.
     pub(super) fn to_i64(self, bytes: &[u8]) -> Option<i64> {
         match self {
             Element::F32 | Element::F64 => None,
@@ -58,7 +57,7 @@ impl Element {
         }
     }
 
-    /// An element of a whole-number type, its sign extended.
+    /// An element of an integer type, sign-extended.
     fn whole(self, bytes: &[u8]) -> i64 {
         let bits = little_endian(bytes);
         match self {

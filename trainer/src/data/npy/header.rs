@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{Element, MAGIC};
 
-/// What a file says about its array.
+/// Type and shape of an array.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub(super) element: Element,
@@ -62,13 +62,13 @@ fn parse_dictionary(text: &str) -> Result<Header> {
     })
 }
 
-/// Reads the few kinds of Python literal a header consists of.
+/// Parses the few kinds of Python literal that a header contains.
 struct Scanner<'a> {
     rest: &'a str,
 }
 
 impl<'a> Scanner<'a> {
-    /// Skips blanks, then `symbol` if it is there.
+    /// Skips white space, then `symbol` if it is next.
     fn accept(&mut self, symbol: char) -> bool {
         self.rest = self.rest.trim_start();
         match self.rest.strip_prefix(symbol) {
@@ -94,7 +94,7 @@ impl<'a> Scanner<'a> {
         Ok(text)
     }
 
-    /// Letters and digits up to anything else.
+    /// Letters and digits up to any other character.
     fn word(&mut self) -> &'a str {
         self.rest = self.rest.trim_start();
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());

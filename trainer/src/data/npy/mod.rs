@@ -1,8 +1,7 @@
 //! NumPy's `.npy` files, format 1.0 and 2.0: little-endian, C order, one or two dimensions.
 //!
-//! A one-dimensional array is one column; the columns of a two-dimensional one are called c0, c1, …. `NaN` is
-//! a missing value. Several sequences in one file lie one after the other, and a second file holds their
-//! lengths.
+//! A one-dimensional array is one column; the columns of a two-dimensional array are called c0, c1, …. `NaN`
+//! is a missing value. Several sequences in one file are concatenated, and a second file holds their lengths.
 
 mod element;
 mod header;
@@ -17,10 +16,10 @@ use super::table::{Table, numbered};
 use element::Element;
 use header::Header;
 
-/// How every `.npy` file begins.
+/// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Reads a file of values, cut into sequences by the lengths file, if there is one.
+/// Reads a file of values, split into sequences by the lengths file, if there is one.
 pub fn read(path: &Path, lengths: Option<&Path>) -> Result<Table> {
     let values = parse_values(&contents(path)?, &path.display().to_string())?;
     let names = numbered(values.channels);
@@ -34,7 +33,7 @@ pub fn read(path: &Path, lengths: Option<&Path>) -> Result<Table> {
     Ok(Table { names, sequences })
 }
 
-/// The lengths file that belongs to a values file by its name: `X.lengths.npy` beside `X.values.npy`, if it
+/// The lengths file of a values file by naming convention: `X.lengths.npy` next to `X.values.npy`, if it
 /// exists.
 pub fn companion(path: &Path) -> Option<PathBuf> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".values.npy")?;
@@ -42,7 +41,7 @@ pub fn companion(path: &Path) -> Option<PathBuf> {
     lengths.is_file().then_some(lengths)
 }
 
-/// The values of an array, as rows. `file` is what errors call it.
+/// The values of an array, as rows. `file` names it in errors.
 pub fn parse_values(bytes: &[u8], file: &str) -> Result<Rows> {
     let (header, data) = parse(bytes).with_context(|| file.to_string())?;
     let (rows, channels) = match header.shape[..] {
@@ -63,7 +62,7 @@ pub fn parse_values(bytes: &[u8], file: &str) -> Result<Rows> {
     Ok(Rows { channels, values })
 }
 
-/// The lengths of sequences: a one-dimensional array of whole numbers.
+/// The lengths of sequences: a one-dimensional array of integers.
 pub fn parse_lengths(bytes: &[u8], file: &str) -> Result<Vec<usize>> {
     let (header, data) = parse(bytes).with_context(|| file.to_string())?;
     ensure!(
@@ -75,12 +74,12 @@ pub fn parse_lengths(bytes: &[u8], file: &str) -> Result<Vec<usize>> {
         Some(length) => {
             bail!("{file}: sequence {index} has length {length}; every sequence needs at least one row")
         }
-        None => bail!("{file}: lengths must be whole numbers; store them as int32"),
+        None => bail!("{file}: lengths must be integers; store them as int32"),
     };
     data.chunks_exact(header.element.size()).enumerate().map(length).collect()
 }
 
-/// Cuts rows into consecutive sequences of the given lengths.
+/// Splits rows into consecutive sequences of the given lengths.
 fn cut(values: &Rows, lengths: &[usize]) -> Result<Vec<Rows>> {
     let total = lengths.iter().fold(0usize, |sum, &length| sum.saturating_add(length));
     ensure!(
@@ -97,7 +96,7 @@ fn cut(values: &Rows, lengths: &[usize]) -> Result<Vec<Rows>> {
     Ok(lengths.iter().map(sequence).collect())
 }
 
-/// Takes a file apart into its header and exactly the bytes the header promises.
+/// Splits a file into its header and exactly the bytes that the header announces.
 fn parse(bytes: &[u8]) -> Result<(Header, &[u8])> {
     let (header, data) = header::parse(bytes)?;
     let expected = header.shape.iter().try_fold(header.element.size(), |product, &n| product.checked_mul(n));

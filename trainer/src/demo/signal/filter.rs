@@ -1,16 +1,16 @@
-//! The two filters that a muscle is: what its skin-side noise sounds like, and how it twitches.
+//! The filters of a muscle: the spectrum of its EMG, and its twitch response.
 
 use core::f64::consts::{FRAC_1_SQRT_2, TAU};
 
-/// A second-order section, transposed direct form II: y = b₀x + s₁, s₁ ← b₁x − a₁y + s₂, s₂ ← b₂x − a₂y.
+/// A biquad section in transposed direct form II: y = b₀x + s₁, s₁ ← b₁x − a₁y + s₂, s₂ ← b₂x − a₂y.
 #[derive(Clone, Copy)]
-struct Section {
+struct Biquad {
     b: [f64; 3],
     a: [f64; 2],
     state: [f64; 2],
 }
 
-impl Section {
+impl Biquad {
     /// A Butterworth low-pass by the bilinear transform (Bristow-Johnson, Audio EQ Cookbook, LPF).
     fn low_pass(cutoff_hz: f64, rate_hz: f64) -> Self {
         let cos = libm::cos(TAU * cutoff_hz / rate_hz);
@@ -23,7 +23,7 @@ impl Section {
         Self::normalised([(1.0 + cos) / 2.0, -1.0 - cos, (1.0 + cos) / 2.0], cutoff_hz, rate_hz)
     }
 
-    /// Adds the denominator that low-pass and high-pass share, and divides by its leading coefficient.
+    /// Adds the denominator that low-pass and high-pass share, and normalises by its leading coefficient.
     fn normalised(b: [f64; 3], cutoff_hz: f64, rate_hz: f64) -> Self {
         let omega = TAU * cutoff_hz / rate_hz;
         let alpha = libm::sin(omega) / (2.0 * FRAC_1_SQRT_2);
@@ -45,18 +45,18 @@ impl Section {
 
 /// Turns white noise of variance 1 into noise of variance 1 between two frequencies.
 pub(super) struct BandPass {
-    sections: [Section; 3],
+    sections: [Biquad; 3],
     gain: f64,
 }
 
 impl BandPass {
     /// A band between `low_hz` (falling at 24 dB per octave below) and `high_hz`.
     pub(super) fn new(low_hz: f64, high_hz: f64, rate_hz: f64) -> Self {
-        let high_pass = Section::high_pass(low_hz, rate_hz);
-        let sections = [high_pass, high_pass, Section::low_pass(high_hz, rate_hz)];
+        let high_pass = Biquad::high_pass(low_hz, rate_hz);
+        let sections = [high_pass, high_pass, Biquad::low_pass(high_hz, rate_hz)];
         let mut filter = Self { sections, gain: 1.0 };
-        // White noise leaves with the variance that the impulse response has energy; it has died out after
-        // a second.
+        // The variance of filtered white noise is the energy of the impulse response, which decays within a
+        // second.
         let impulse = core::iter::once(1.0).chain(core::iter::repeat_n(0.0, rate_hz as usize));
         let energy: f64 = impulse.map(|x| filter.step(x)).map(|y| y * y).sum();
         Self { sections, gain: 1.0 / libm::sqrt(energy) }
@@ -68,17 +68,17 @@ impl BandPass {
     }
 }
 
-/// A critically damped second-order low-pass, as two equal lags in a row.
+/// A critically damped second-order low-pass: two equal first-order lags in series.
 ///
 /// Its impulse response t·e^(−t/T) is the twitch of a motor unit with contraction time T (Fuglevand, Winter
 /// and Patla 1993, "Models of recruitment and rate coding organization in motor-unit pools", twitch force).
-pub(super) struct Twitch {
+pub(super) struct TwitchResponse {
     blend: f64,
     lags: [f64; 2],
 }
 
-impl Twitch {
-    /// A twitch that peaks `contraction_s` after its cause.
+impl TwitchResponse {
+    /// A twitch that peaks `contraction_s` after its onset.
     pub(super) fn new(contraction_s: f64, rate_hz: f64) -> Self {
         Self { blend: 1.0 - libm::exp(-1.0 / (contraction_s * rate_hz)), lags: [0.0; 2] }
     }

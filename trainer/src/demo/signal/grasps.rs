@@ -1,10 +1,10 @@
-//! What the person does: grasps of varied strength and length with rests between them.
+//! The efforts of the wearer: grasps of varied strength and length with rests between them.
 
 use super::RAW_RATE_HZ;
 use super::body::MUSCLES;
-use super::noise::{Noise, Wander};
+use super::rng::{OrnsteinUhlenbeck, SignalRng};
 
-/// One effort: every muscle rises to its level, holds it and lets go, each a little before or after the
+/// One effort: every muscle rises to its level, holds it and relaxes, with a small delay relative to the
 /// others.
 struct Grasp {
     start_s: f64,
@@ -15,20 +15,20 @@ struct Grasp {
     lag_s: [f64; MUSCLES],
 }
 
-/// Latest that a muscle joins in after the first, in seconds.
+/// Maximum delay of a muscle after the first, in seconds.
 const MAX_LAG_S: f64 = 0.08;
 
-/// How far the effort strays from what was meant, as a share of it, and how long a stray lasts: nobody
-/// holds a force quite still.
+/// Relative standard deviation of the effort around its target, and its time constant: nobody holds a force
+/// quite still.
 const UNSTEADINESS: f64 = 0.08;
 const UNSTEADINESS_S: f64 = 0.4;
 
-/// Share of efforts that let go at once: bells rather than trapezoids.
+/// Fraction of efforts without a hold phase: bells rather than trapezoids.
 const BELL_SHARE: f64 = 0.35;
 
 impl Grasp {
-    /// Draws a grasp that begins at `start_s`.
-    fn draw(noise: &mut Noise, start_s: f64) -> Self {
+    /// A random grasp that starts at `start_s`.
+    fn draw(noise: &mut SignalRng, start_s: f64) -> Self {
         let strength = noise.uniform(0.15, 1.0);
         let is_bell = noise.uniform(0.0, 1.0) < BELL_SHARE;
         Self {
@@ -36,13 +36,13 @@ impl Grasp {
             rise_s: noise.uniform(0.25, 0.9),
             hold_s: if is_bell { 0.0 } else { noise.uniform(0.3, 2.5) },
             fall_s: noise.uniform(0.25, 0.9),
-            // Pinch, hook and fist share the work differently among the muscles.
+            // Pinch, hook and fist distribute the effort differently over the muscles.
             level: core::array::from_fn(|_| strength * noise.uniform(0.2, 1.0)),
             lag_s: core::array::from_fn(|_| noise.uniform(0.0, MAX_LAG_S)),
         }
     }
 
-    /// When the last muscle has come to rest.
+    /// When the last muscle has relaxed.
     fn end_s(&self) -> f64 {
         self.start_s + MAX_LAG_S + self.rise_s + self.hold_s + self.fall_s
     }
@@ -56,15 +56,15 @@ impl Grasp {
     }
 }
 
-/// The smoothest way from 0 at `progress` = 0 to 1 at `progress` = 1: the minimum-jerk polynomial of Flash
-/// and Hogan 1985 ("The coordination of arm movements", point-to-point movement).
+/// The minimum-jerk polynomial from 0 at `progress` = 0 to 1 at `progress` = 1 (Flash and Hogan 1985, "The
+/// coordination of arm movements", point-to-point movement).
 fn minimum_jerk(progress: f64) -> f64 {
     let p = progress.clamp(0.0, 1.0);
     p * p * p * (10.0 + p * (6.0 * p - 15.0))
 }
 
 /// The activations of all muscles over `samples` samples.
-pub(super) fn activations(noise: &mut Noise, samples: usize) -> Vec<[f64; MUSCLES]> {
+pub(super) fn activations(noise: &mut SignalRng, samples: usize) -> Vec<[f64; MUSCLES]> {
     let mut activations = vec![[0.0; MUSCLES]; samples];
     let mut now_s = noise.uniform(0.2, 1.0);
     while now_s * RAW_RATE_HZ < samples as f64 {
@@ -76,10 +76,10 @@ pub(super) fn activations(noise: &mut Noise, samples: usize) -> Vec<[f64; MUSCLE
     activations
 }
 
-/// Lets each muscle's effort stray a little, never beyond what a muscle can do.
-fn unsteady(noise: &mut Noise, activations: &mut [[f64; MUSCLES]]) {
-    let mut strays: [Wander; MUSCLES] =
-        core::array::from_fn(|_| Wander::new(noise, UNSTEADINESS, UNSTEADINESS_S, RAW_RATE_HZ));
+/// Adds random deviations to each muscle's effort, within its range.
+fn unsteady(noise: &mut SignalRng, activations: &mut [[f64; MUSCLES]]) {
+    let mut strays: [OrnsteinUhlenbeck; MUSCLES] =
+        core::array::from_fn(|_| OrnsteinUhlenbeck::new(noise, UNSTEADINESS, UNSTEADINESS_S, RAW_RATE_HZ));
     for row in activations {
         for (activation, stray) in row.iter_mut().zip(&mut strays) {
             *activation = (*activation * (1.0 + stray.step(noise))).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! A finished recording, and its form as a file.
+//! A generated recording, and its form as a file.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::Context;
 use super::{ELECTRODES, MUSCLES};
 use crate::files;
 
-/// What was measured, and what only the generator knows.
+/// The measured signals, and the truth behind them.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// Rows per second.
@@ -16,18 +16,19 @@ pub struct Recording {
     pub emg: Vec<[f32; ELECTRODES]>,
     /// Measured force, in newtons.
     pub force: Vec<f32>,
-    /// True force, in newtons: the measured one lacks only [`force_noise_sd`](super::force_noise_sd).
+    /// True force, in newtons: the measured one without noise of
+    /// [`force_noise_std_dev`](super::force_noise_std_dev).
     pub force_true: Vec<f32>,
     /// Hidden activation of each muscle, in 0…1.
     pub activations: Vec<[f32; MUSCLES]>,
 }
 
 impl Recording {
-    /// Mean absolute value of each channel over windows of `window` rows; all else as it is at the end of
-    /// the window.
+    /// Mean absolute value of each channel over windows of `window` rows; the other signals as they are at
+    /// the end of the window.
     ///
-    /// A channel is missing where any sample of its window is: half a window would be a noisier number that
-    /// looks like all others.
+    /// A channel is missing where any sample of its window is, since a mean over fewer samples would be
+    /// noisier than it looks.
     pub(super) fn envelope(&self, window: usize) -> Self {
         let last_of_each =
             |force: &[f32]| force.chunks_exact(window).map(|chunk| chunk[window - 1]).collect();
@@ -46,7 +47,8 @@ fn mean_absolute(rows: &[[f32; ELECTRODES]]) -> [f32; ELECTRODES] {
     core::array::from_fn(|channel| rows.iter().map(|row| row[channel].abs()).sum::<f32>() / rows.len() as f32)
 }
 
-/// Writes what was measured as CSV, header `emg1,…,emg8,force_n`, an empty cell where a channel is missing.
+/// Writes the measured signals as CSV, with the header `emg1,…,emg8,force_n` and empty cells for missing
+/// values.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -65,7 +67,7 @@ fn to_csv(recording: &Recording) -> anyhow::Result<Vec<u8>> {
     Ok(writer.into_inner()?)
 }
 
-/// The shortest text that reads back as the same number, and nothing for a missing one.
+/// The shortest text that parses to the same number, or an empty cell for NaN.
 fn cell(value: f32) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }

@@ -38,7 +38,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 /// The armband's envelope averaged over the channels that are there, then smoothed as a twitch would.
 fn smoothed_envelope(recording: &Recording) -> Vec<f64> {
-    let mut smooth = filter::Twitch::new(0.08, f64::from(recording.rate_hz));
+    let mut smooth = filter::TwitchResponse::new(0.08, f64::from(recording.rate_hz));
     let present_mean = |row: &[f32; ELECTRODES]| {
         let present: Vec<f64> =
             row.iter().filter(|value| !value.is_nan()).map(|&value| f64::from(value)).collect();
@@ -49,15 +49,17 @@ fn smoothed_envelope(recording: &Recording) -> Vec<f64> {
 
 #[test]
 fn a_seed_gives_one_recording_on_every_machine() {
-    let raw = generate(7, SECONDS, Stream::Raw200Hz);
+    let raw = generate(7, SECONDS, SignalForm::Raw200Hz);
     // Refresh when the generator changes on purpose; a difference between machines is an error.
     assert_eq!(fingerprint(&raw), 0xdc10_f877_dd33_0fd0, "{:#018x}", fingerprint(&raw));
-    assert_ne!(fingerprint(&raw), fingerprint(&generate(8, SECONDS, Stream::Raw200Hz)));
+    assert_ne!(fingerprint(&raw), fingerprint(&generate(8, SECONDS, SignalForm::Raw200Hz)));
 }
 
 #[test]
 fn lengths_follow_from_rate_and_duration() {
-    for (stream, rate_hz, rows) in [(Stream::Raw200Hz, 200.0, 2000), (Stream::Envelope50Hz, 50.0, 500)] {
+    for (stream, rate_hz, rows) in
+        [(SignalForm::Raw200Hz, 200.0, 2000), (SignalForm::Envelope50Hz, 50.0, 500)]
+    {
         let recording = generate(1, 10.0, stream);
         assert_eq!(recording.rate_hz, rate_hz);
         assert_eq!(recording.emg.len(), rows);
@@ -65,12 +67,12 @@ fn lengths_follow_from_rate_and_duration() {
         assert_eq!(recording.force_true.len(), rows);
         assert_eq!(recording.activations.len(), rows);
     }
-    assert!(generate(1, 0.0, Stream::Envelope50Hz).emg.is_empty());
+    assert!(generate(1, 0.0, SignalForm::Envelope50Hz).emg.is_empty());
 }
 
 #[test]
 fn muscles_are_heard_between_20_and_95_hz() {
-    let raw = generate(2, SECONDS, Stream::Raw200Hz);
+    let raw = generate(2, SECONDS, SignalForm::Raw200Hz);
     let channel: Vec<f64> =
         raw.emg.iter().map(|row| f64::from(row[0])).filter(|value| !value.is_nan()).collect();
     let in_band = power_density(&channel, 30, 45);
@@ -80,7 +82,7 @@ fn muscles_are_heard_between_20_and_95_hz() {
 
 #[test]
 fn carrier_has_unit_variance() {
-    let mut noise = Noise::from_seed(1);
+    let mut noise = SignalRng::from_seed(1);
     let mut carrier = filter::BandPass::new(20.0, 95.0, RAW_RATE_HZ);
     let count = 100_000;
     let power: f64 = (0..count).map(|_| carrier.step(noise.normal()).powi(2)).sum::<f64>() / f64::from(count);
@@ -90,13 +92,13 @@ fn carrier_has_unit_variance() {
 
 #[test]
 fn raw_emg_swings_around_zero_and_its_size_tells_the_force() {
-    let raw = generate(3, SECONDS, Stream::Raw200Hz);
+    let raw = generate(3, SECONDS, SignalForm::Raw200Hz);
     let force: Vec<f64> = raw.force.iter().map(|&newton| f64::from(newton)).collect();
     let signed: Vec<f64> =
         raw.emg.iter().map(|row| f64::from(row[0])).map(|x| if x.is_nan() { 0.0 } else { x }).collect();
     assert!(correlation(&signed, &force).abs() < 0.05, "the sign must say nothing");
 
-    let envelope = generate(3, SECONDS, Stream::Envelope50Hz);
+    let envelope = generate(3, SECONDS, SignalForm::Envelope50Hz);
     let force: Vec<f64> = envelope.force.iter().map(|&newton| f64::from(newton)).collect();
     let agreement = correlation(&smoothed_envelope(&envelope), &force);
     assert!(agreement > 0.7 && agreement < 0.99, "{agreement}");
@@ -104,7 +106,7 @@ fn raw_emg_swings_around_zero_and_its_size_tells_the_force() {
 
 #[test]
 fn force_comes_after_activation() {
-    let raw = generate(4, SECONDS, Stream::Raw200Hz);
+    let raw = generate(4, SECONDS, SignalForm::Raw200Hz);
     let first = |values: &[f64], threshold: f64| values.iter().position(|&value| value > threshold).unwrap();
     let effort: Vec<f64> =
         raw.activations.iter().map(|row| row.iter().map(|&a| f64::from(a)).sum()).collect();
@@ -115,9 +117,9 @@ fn force_comes_after_activation() {
 
 #[test]
 fn gauge_noise_has_the_stated_size() {
-    let raw = generate(5, SECONDS, Stream::Raw200Hz);
+    let raw = generate(5, SECONDS, SignalForm::Raw200Hz);
     let standardised = raw.force.iter().zip(&raw.force_true).map(|(&measured, &truth)| {
-        (f64::from(measured) - f64::from(truth)) / force_noise_sd(f64::from(truth))
+        (f64::from(measured) - f64::from(truth)) / force_noise_std_dev(f64::from(truth))
     });
     let variance = standardised.map(|z| z * z).sum::<f64>() / raw.force.len() as f64;
     // The standard error over 12 000 samples is 1.3 %.
@@ -126,7 +128,7 @@ fn gauge_noise_has_the_stated_size() {
 
 #[test]
 fn strong_grasps_clip_and_stay_in_range() {
-    let raw = generate(6, SECONDS, Stream::Raw200Hz);
+    let raw = generate(6, SECONDS, SignalForm::Raw200Hz);
     let present: Vec<f32> = raw.emg.iter().flatten().copied().filter(|value| !value.is_nan()).collect();
     assert!(present.iter().all(|value| (-128.0..=127.0).contains(value) && value.fract() == 0.0));
     let clipped = present.iter().filter(|&&value| value == -128.0 || value == 127.0).count();
@@ -135,7 +137,7 @@ fn strong_grasps_clip_and_stay_in_range() {
 
 #[test]
 fn contacts_are_lost_now_and_then_in_either_stream() {
-    for stream in [Stream::Raw200Hz, Stream::Envelope50Hz] {
+    for stream in [SignalForm::Raw200Hz, SignalForm::Envelope50Hz] {
         let recording = generate(9, SECONDS, stream);
         let missing = recording.emg.iter().flatten().filter(|value| value.is_nan()).count();
         let share = missing as f64 / (recording.emg.len() * ELECTRODES) as f64;
@@ -149,7 +151,7 @@ fn contacts_are_lost_now_and_then_in_either_stream() {
 
 #[test]
 fn csv_reads_back_as_the_same_numbers() {
-    let recording = generate(10, SECONDS, Stream::Envelope50Hz);
+    let recording = generate(10, SECONDS, SignalForm::Envelope50Hz);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("train.csv");
     write_csv(&path, &recording).unwrap();

@@ -1,7 +1,7 @@
-//! The training mean, always.
+//! The training mean as the prediction of every step.
 
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
 /// Mean and variance of every target over the training data.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,22 +14,22 @@ impl Constant {
     pub(super) const GAUSSIAN: &str = "mean and variance of the training targets";
     pub(super) const BERNOULLI: &str = "each output on its own, with its frequency in the training targets";
 
-    /// Measures every target, passing over missing values. Of targets of 0 and 1 the mean is the frequency p, and the
-    /// variance p (1 − p).
+    /// Measures every target, ignoring missing values. For targets of 0 and 1 the mean is the frequency p,
+    /// and the variance p (1 − p).
     pub(super) fn fit(train: &[Sequence]) -> Self {
         let outputs = train.first().map_or(0, |sequence| sequence.targets.channels);
         let (mean, variance) = (0..outputs).map(|output| measure(train, output)).unzip();
         Constant { mean, variance }
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let mut forecast = Forecast::zeros(sequence.len(), self.mean.len());
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
+        let mut prediction = SequencePrediction::zeros(sequence.len(), self.mean.len());
         for step in 0..sequence.len() {
             for (output, (mean, variance)) in self.mean.iter().zip(&self.variance).enumerate() {
-                forecast.set(step, output, *mean as f32, 0.0, *variance as f32);
+                prediction.set(step, output, *mean as f32, 0.0, *variance as f32);
             }
         }
-        forecast
+        prediction
     }
 }
 

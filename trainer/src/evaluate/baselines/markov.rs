@@ -1,14 +1,14 @@
-//! Persistence of targets of 0 and 1: how often does each stay as it was?
+//! Persistence of targets of 0 and 1: their transition frequencies.
 
 use super::constant::Constant;
 use super::persistence::{for_each_change, for_each_memory};
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
 /// A Markov chain of two states for every output.
 #[derive(Clone, Debug)]
 pub(super) struct Markov<'a> {
-    /// Before anything has been observed.
+    /// Prediction before the first observation.
     start: &'a Constant,
     /// Probability of a one after a zero and after a one.
     one_after: Vec<[f64; 2]>,
@@ -19,7 +19,7 @@ impl<'a> Markov<'a> {
         "each output on its own, with its frequency in training after the same last value";
 
     pub(super) fn fit(train: &[Sequence], start: &'a Constant) -> Self {
-        // One imagined observation with the overall frequency keeps what was never seen from being impossible.
+        // One pseudo-observation with the overall frequency avoids probabilities of zero.
         let mut counts: Vec<[(f64, f64); 2]> = start.mean.iter().map(|&p| [(p, 1.0); 2]).collect();
         for sequence in train {
             for_each_change(sequence, |output, last, value| {
@@ -32,12 +32,12 @@ impl<'a> Markov<'a> {
         Markov { start, one_after }
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let mut forecast = self.start.forecast(sequence);
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
+        let mut prediction = self.start.prediction(sequence);
         for_each_memory(sequence, |step, output, last| {
             let p = self.one_after[output][usize::from(last == 1.0)];
-            forecast.set(step, output, p as f32, 0.0, (p * (1.0 - p)) as f32);
+            prediction.set(step, output, p as f32, 0.0, (p * (1.0 - p)) as f32);
         });
-        forecast
+        prediction
     }
 }

@@ -1,8 +1,9 @@
-//! Forecasts that need no net, fitted on training data and scored on the same rows as a net: is it worth its flash?
+//! Baselines: predictions without a network, fitted on the training data and scored on the same rows as a
+//! network.
 
 mod constant;
 mod markov;
-mod moments;
+mod normal_equations;
 mod persistence;
 mod ridge;
 
@@ -11,67 +12,71 @@ use std::sync::Arc;
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
-use super::value::is_normal;
-use super::{Forecast, Scores, scores};
+use super::{Scores, scores};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
+use crate::prediction::SequencePrediction;
 use constant::Constant;
 use markov::Markov;
 use persistence::Persistence;
 use ridge::Ridge;
 
-/// A simple forecast and what it earns.
+/// A baseline and its scores.
 #[derive(Clone, Debug, Serialize)]
 pub struct Baseline {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// How it predicts, and what it was fitted on.
     pub detail: String,
-    /// Whether it sees past targets that the net does not see.
+    /// Whether it uses past targets, which the network does not get.
     pub sees_targets: bool,
     /// Its scores.
     #[serde(flatten)]
     pub scores: Scores,
 }
 
-/// All baselines that suit the likelihood, fitted on the training data and scored on `sequences`.
+/// All baselines for the likelihood, fitted on the training data and scored on `sequences`.
 pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence]) -> Vec<Baseline> {
     let std_devs = Scaling::fit(&data.train).targets.std_dev;
-    let baseline =
-        |name: &str, detail: String, sees_targets: bool, forecast: &dyn Fn(&Sequence) -> Forecast| {
-            let forecasts: Vec<Forecast> = sequences.iter().map(forecast).collect();
-            let scores = scores(likelihood, &data.target_names, sequences, &forecasts).in_units_of(&std_devs);
-            Baseline { name: name.into(), detail, sees_targets, scores }
-        };
-    // Where targets are columns of their own, a net is never shown them.
+    let baseline = |name: &str,
+                    detail: String,
+                    sees_targets: bool,
+                    prediction: &dyn Fn(&Sequence) -> SequencePrediction| {
+        let predictions: Vec<SequencePrediction> = sequences.iter().map(prediction).collect();
+        let scores = scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs);
+        Baseline { name: name.into(), detail, sees_targets, scores }
+    };
+    // Where targets are other columns, a network does not read them.
     let unfair = data.target == Target::Columns;
     let constant = Constant::fit(&data.train);
-    if is_normal(likelihood) {
-        let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.forecast(s));
+    if likelihood.is_normal() {
+        let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.prediction(s));
         let persistence = Persistence::fit(&data.train, &constant);
-        let last = baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.forecast(s));
+        let last =
+            baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.prediction(s));
         let ridge = Ridge::fit(&data.train, &data.valid);
         let ridge = ridge
-            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.forecast(s)));
+            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.prediction(s)));
         return [mean, last].into_iter().chain(ridge).collect();
     }
-    let mut found = vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.forecast(s))];
-    // Chains of outputs that exclude each other would not add up to 1.
+    let mut found =
+        vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.prediction(s))];
+    // Independent chains of mutually exclusive outputs would not add up to 1.
     if likelihood == Likelihood::Bernoulli {
         let markov = Markov::fit(&data.train, &constant);
-        found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.forecast(s)));
+        found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.prediction(s)));
     }
     found
 }
 
-/// Gaps filled by a linear autoregression that goes on from the rows before them, and how that was fitted; nothing if the
-/// channels are too many.
+/// Gaps filled by a linear autoregression that continues the rows before them, and its description; nothing
+/// if there are too many channels.
 pub(super) fn filled_forward(data: &Dataset, gappy: &[Rows]) -> Option<(String, Vec<Rows>)> {
     let ridge = Ridge::fit(&data.train, &data.valid)?;
     Some((ridge.detail(), gappy.iter().map(|rows| ridge.fill(rows)).collect()))
 }
 
-/// Clean rows by linear regression on the last noisy ones of all channels, and how that was fitted; nothing if the truth of a
-/// sequence is not known, or the channels are too many.
+/// Clean rows by linear regression on the last noisy rows of all channels, and its description; nothing if
+/// clean rows are not known, or there are too many channels.
 pub(super) fn linear_estimate(data: &Dataset, sequences: &[Sequence]) -> Option<(String, Vec<Rows>)> {
     let from_noisy = |sequence: &Sequence| {
         let truth = sequence.truth.as_ref()?;
@@ -79,7 +84,7 @@ pub(super) fn linear_estimate(data: &Dataset, sequences: &[Sequence]) -> Option<
     };
     let all = |sequences: &[Sequence]| sequences.iter().map(from_noisy).collect::<Option<Vec<_>>>();
     let ridge = Ridge::fit(&all(&data.train)?, &all(&data.valid)?)?;
-    let estimates = all(sequences)?.iter().map(|sequence| ridge.forecast(sequence).mean).collect();
+    let estimates = all(sequences)?.iter().map(|sequence| ridge.prediction(sequence).mean).collect();
     Some((format!("{}; learned from the truth of the training data", ridge.detail()), estimates))
 }
 

@@ -1,13 +1,13 @@
-//! The last observed target once more.
+//! Persistence: the last observed target as the prediction.
 
 use super::constant::Constant;
 use crate::data::Sequence;
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
-/// Predicts what was last observed, with the variance of the change between steps.
+/// Predicts the last observed target, with the variance of its changes between steps.
 #[derive(Clone, Debug)]
 pub(super) struct Persistence<'a> {
-    /// Before anything has been observed.
+    /// Prediction before the first observation.
     start: &'a Constant,
     variance: Vec<f64>,
 }
@@ -24,23 +24,24 @@ impl<'a> Persistence<'a> {
                 sums[output].1 += 1.0;
             });
         }
-        // A target without a change that could be measured is as uncertain as at the start.
+        // Without measured changes, the variance is that of the start.
         let variance =
             |((squares, n), start): (&(f64, f64), &f64)| if *n > 0.0 { squares / n } else { *start };
         let variance = sums.iter().zip(&start.variance).map(variance).collect();
         Persistence { start, variance }
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
-        let mut forecast = self.start.forecast(sequence);
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
+        let mut prediction = self.start.prediction(sequence);
         for_each_memory(sequence, |step, output, last| {
-            forecast.set(step, output, last, 0.0, self.variance[output] as f32);
+            prediction.set(step, output, last, 0.0, self.variance[output] as f32);
         });
-        forecast
+        prediction
     }
 }
 
-/// Visits every step and output that has an earlier observation: step, output, the last observation before it.
+/// Visits every step and output that has an earlier observation: step, output, the last observation before
+/// it.
 pub(super) fn for_each_memory(sequence: &Sequence, mut visit: impl FnMut(usize, usize, f32)) {
     let mut last = vec![f32::NAN; sequence.targets.channels];
     for (step, row) in sequence.targets.iter().enumerate() {

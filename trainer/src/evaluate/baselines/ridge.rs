@@ -1,22 +1,22 @@
-//! Linear regression on the last input rows, with a penalty on large weights.
+//! Ridge regression on the last input rows.
 
 use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector};
 use quaver::checkpoint::Target;
 
-use super::moments::{Features, Moments};
+use super::normal_equations::{Features, NormalEquations};
 use crate::data::{Rows, Scaling, Sequence};
-use crate::evaluate::Forecast;
+use crate::prediction::SequencePrediction;
 
-/// Numbers of rows and penalties to choose from.
+/// Candidate numbers of rows and penalties.
 const LAGS: [usize; 8] = [1, 2, 3, 5, 8, 12, 20, 32];
 const PENALTIES: [f64; 7] = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0];
 
-/// More features than this take longer to fit than a baseline should.
+/// With more features than this, fitting takes longer than a baseline should.
 const MOST_FEATURES: usize = 512;
 
-/// A linear forecast with constant variance.
+/// A linear prediction with constant variance.
 #[derive(Clone, Debug)]
 pub(super) struct Ridge {
     scaling: Scaling,
@@ -24,15 +24,15 @@ pub(super) struct Ridge {
     penalty: f64,
     /// One column per output.
     weights: DMatrix<f64>,
-    /// Of the residuals in training, in squared standardised units.
+    /// Variances of the training residuals, in standardised units.
     variance: Vec<f64>,
 }
 
 /// Outputs that are always observed together, and their sums.
 struct Group {
     outputs: Vec<usize>,
-    train: Moments,
-    valid: Moments,
+    train: NormalEquations,
+    valid: NormalEquations,
 }
 
 /// A number of lags and a penalty, with the weights of every group.
@@ -44,8 +44,8 @@ struct Candidate {
 }
 
 impl Ridge {
-    /// Fits every number of lags and every penalty on the training data, and keeps the one with the smallest squared
-    /// error on the validation data; none where the inputs are too many or the data too few.
+    /// Fits all candidates on the training data, and keeps the one with the smallest squared error on the
+    /// validation data; nothing where there are too many inputs or too few data.
     pub(super) fn fit(train: &[Sequence], valid: &[Sequence]) -> Option<Self> {
         let scaling = Scaling::fit(train);
         let fits = |lags: &usize| lags * scaling.inputs.channels() < MOST_FEATURES;
@@ -73,7 +73,7 @@ impl Ridge {
         Ridge { scaling, lags: best.lags, penalty: best.penalty, weights, variance }
     }
 
-    /// What such a forecast is called.
+    /// Name of the baseline.
     pub(super) fn name(&self, target: Target) -> &'static str {
         match target {
             Target::Next | Target::ResidualNext => "ridge AR",
@@ -88,19 +88,19 @@ impl Ridge {
         )
     }
 
-    pub(super) fn forecast(&self, sequence: &Sequence) -> Forecast {
+    pub(super) fn prediction(&self, sequence: &Sequence) -> SequencePrediction {
         let targets = &self.scaling.targets;
-        let mut forecast = Forecast::zeros(sequence.len(), targets.channels());
+        let mut prediction = SequencePrediction::zeros(sequence.len(), targets.channels());
         for step in 0..sequence.len() {
             for (output, mean) in self.means(sequence, step).into_iter().enumerate() {
                 let variance = targets.unstandardise_variance(output, self.variance[output] as f32);
-                forecast.set(step, output, mean, 0.0, variance);
+                prediction.set(step, output, mean, 0.0, variance);
             }
         }
-        forecast
+        prediction
     }
 
-    /// Rows whose gaps are forecasts, each made from the rows before it, filled in or observed.
+    /// Fills gaps by predictions, each made from the rows before it, filled or observed.
     pub(super) fn fill(&self, rows: &Rows) -> Rows {
         let mut filled = rows.clone();
         for step in 0..rows.len() {
@@ -114,7 +114,7 @@ impl Ridge {
         filled
     }
 
-    /// What is expected of one step, in raw units.
+    /// The prediction of one step, in raw units.
     fn means(&self, sequence: &Sequence, step: usize) -> Vec<f32> {
         let features = Features { scaling: &self.scaling, lags: self.lags };
         let means = self.weights.tr_mul(&DVector::from_vec(features.at(sequence, step)));
@@ -127,17 +127,17 @@ impl Candidate {
     fn fit(lags: usize, penalty: f64, width: usize, groups: &[Group]) -> Option<Self> {
         let weights: Option<Vec<_>> = groups.iter().map(|group| group.train.ridge(width, penalty)).collect();
         let weights = weights?;
-        // Without validation targets, an output is judged by what it was fitted on.
+        // Without validation targets, an output is scored on the training data.
         let mean_error = |(group, weights): (&Group, &DMatrix<f64>)| {
-            let judge = if group.valid.n > 0 { &group.valid } else { &group.train };
-            judge.squared_errors(weights).iter().sum::<f64>() / judge.n.max(1) as f64
+            let score = if group.valid.n > 0 { &group.valid } else { &group.train };
+            score.squared_errors(weights).iter().sum::<f64>() / score.n.max(1) as f64
         };
         let error = groups.iter().zip(&weights).map(mean_error).sum();
         Some(Candidate { lags, penalty, weights, error })
     }
 }
 
-/// Outputs that are missing in different places cannot share their sums.
+/// Outputs that are missing at different steps cannot share their sums.
 fn groups(train: &[Sequence], valid: &[Sequence], features: &Features<'_>) -> Vec<Group> {
     let mut together: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
     for output in 0..features.scaling.targets.channels() {
@@ -146,8 +146,8 @@ fn groups(train: &[Sequence], valid: &[Sequence], features: &Features<'_>) -> Ve
         together.entry(missing).or_default().push(output);
     }
     let group = |outputs: Vec<usize>| Group {
-        train: Moments::gather(train, features, &outputs),
-        valid: Moments::gather(valid, features, &outputs),
+        train: NormalEquations::gather(train, features, &outputs),
+        valid: NormalEquations::gather(valid, features, &outputs),
         outputs,
     };
     together.into_values().map(group).collect()

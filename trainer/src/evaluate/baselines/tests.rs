@@ -38,21 +38,21 @@ fn persistence_repeats_what_was_last_observed() {
     let train = [next(1, &[0.0, 2.0, f32::NAN, 1.0])];
     let constant = Constant::fit(&train);
     let persistence = Persistence::fit(&train, &constant);
-    let forecast = persistence.forecast(&next(1, &[7.0, f32::NAN, 9.0]));
-    assert_eq!(forecast.mean.values, [1.0, 7.0, 7.0], "before anything is observed, the training mean");
+    let prediction = persistence.prediction(&next(1, &[7.0, f32::NAN, 9.0]));
+    assert_eq!(prediction.mean.values, [1.0, 7.0, 7.0], "before anything is observed, the training mean");
     // Changes of 2 and −1 (across the gap): variance 2.5; at the start that of 0, 2 and 1.
-    assert_eq!(forecast.aleatoric.values[1..], [2.5, 2.5]);
-    assert!((forecast.aleatoric.values[0] - 2.0 / 3.0).abs() < 1e-6);
+    assert_eq!(prediction.aleatoric.values[1..], [2.5, 2.5]);
+    assert!((prediction.aleatoric.values[0] - 2.0 / 3.0).abs() < 1e-6);
 }
 
 #[test]
 fn binary_persistence_counts_what_follows_what() {
     let train = [next(1, &[0.0, 0.0, 1.0, 1.0, 0.0])];
     let constant = Constant::fit(&train);
-    let forecast = Markov::fit(&train, &constant).forecast(&next(1, &[1.0, 0.0, 0.0]));
+    let prediction = Markov::fit(&train, &constant).prediction(&next(1, &[1.0, 0.0, 0.0]));
     // After 0: 0, 1; after 1: 1, 0; each with one imagined observation of frequency 2/5.
     let expected = [0.4, 1.4 / 3.0, 1.4 / 3.0];
-    for (found, expected) in forecast.mean.values.iter().zip(expected) {
+    for (found, expected) in prediction.mean.values.iter().zip(expected) {
         assert!((found - expected).abs() < 1e-6, "{found} against {expected}");
     }
 }
@@ -67,7 +67,8 @@ fn classes_cost_the_logarithm_of_their_frequency() {
     assert!((found[0].scores.nll - expected).abs() < 1e-6, "{}", found[0].scores.nll);
 }
 
-/// Four rows of one input and one target, and the ridge weights of one lag from the normal equations of two unknowns.
+/// Four rows of one input and one target, and the ridge weights of one lag from the normal equations of two
+/// unknowns.
 fn by_hand(x: &[f64], y: &[f64], penalty: f64) -> (f64, f64) {
     let n = x.len() as f64;
     let sum = |values: &[f64]| values.iter().sum::<f64>();
@@ -84,8 +85,8 @@ fn ridge_weights_solve_the_normal_equations() {
     let (inputs, targets) = ([1.0, 4.0, 2.0, 7.0], [0.0, 5.0, 1.0, 3.0]);
     let train = vec![Sequence::columns(rows(&inputs), rows(&targets))];
     let scaling = Scaling::fit(&train);
-    let features = moments::Features { scaling: &scaling, lags: 1 };
-    let sums = moments::Moments::gather(&train, &features, &[0]);
+    let features = normal_equations::Features { scaling: &scaling, lags: 1 };
+    let sums = normal_equations::NormalEquations::gather(&train, &features, &[0]);
     let standardised = |scaler: &crate::data::Scaler, values: &[f32]| -> Vec<f64> {
         values.iter().map(|value| f64::from(scaler.standardise(0, *value))).collect()
     };

@@ -1,4 +1,4 @@
-//! The exponential average.
+//! Exponential smoothing.
 
 use super::tune::Grid;
 use super::{Filter, Tunable};
@@ -6,7 +6,7 @@ use super::{Filter, Tunable};
 /// y_t = y_{t−1} + α (x_t − y_{t−1}).
 #[derive(Clone, Copy, Debug)]
 pub struct Exponential {
-    /// Share of the new value, above 0 and up to 1.
+    /// Weight of the new value, above 0 and up to 1.
     pub alpha: f64,
 }
 

@@ -1,14 +1,14 @@
-//! A Kalman filter (1960) for a body that moves with almost constant velocity.
+//! A Kalman filter (1960) with a constant-velocity model.
 
 use super::tune::Grid;
 use super::{Filter, Tunable};
 
-/// Velocity before anything is known of it: variance in units of the noise of an observation. Far more than any signal has.
+/// Initial variance of the velocity, in units of the observation noise: far larger than that of any signal.
 const UNKNOWN: f64 = 1e4;
 
-/// State (p, v): p_t = p_{t−1} + v_{t−1}, v_t = v_{t−1}, disturbed by white acceleration of spectral density q, which puts
-/// q [[1/3, 1/2], [1/2, 1]] on their covariance in a step (Bar-Shalom, Li and Kirubarajan 2001, 6.2.2); observed is p with
-/// noise of variance r. Estimates depend on q / r alone, so r = 1 here.
+/// State (p, v): p_t = p_{t−1} + v_{t−1}, v_t = v_{t−1}, driven by white acceleration of spectral density q,
+/// which adds q [[1/3, 1/2], [1/2, 1]] to their covariance per step (Bar-Shalom, Li and Kirubarajan 2001,
+/// 6.2.2). p is observed with noise of variance r. Estimates depend on q / r only, so r = 1 here.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantVelocity {
     /// q / r.
@@ -17,7 +17,7 @@ pub struct ConstantVelocity {
 
 /// Mean and covariance, in units of r.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct KalmanState {
     position: f64,
     velocity: f64,
     pp: f64,
@@ -26,13 +26,13 @@ pub struct State {
 }
 
 impl Filter for ConstantVelocity {
-    type State = State;
+    type State = KalmanState;
 
-    fn start(&self, first: f64) -> State {
-        State { position: first, velocity: 0.0, pp: 1.0, pv: 0.0, vv: UNKNOWN }
+    fn start(&self, first: f64) -> KalmanState {
+        KalmanState { position: first, velocity: 0.0, pp: 1.0, pv: 0.0, vv: UNKNOWN }
     }
 
-    fn step(&self, state: &mut State, observed: Option<f64>) -> f64 {
+    fn step(&self, state: &mut KalmanState, observed: Option<f64>) -> f64 {
         state.predict(self.agility);
         if let Some(observed) = observed {
             state.correct(observed);
@@ -41,7 +41,7 @@ impl Filter for ConstantVelocity {
     }
 }
 
-impl State {
+impl KalmanState {
     fn predict(&mut self, q: f64) {
         self.position += self.velocity;
         self.pp += 2.0 * self.pv + self.vv + q / 3.0;

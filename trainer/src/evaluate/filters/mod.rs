@@ -1,8 +1,8 @@
-//! Classical filters that look at one channel at a time, past and present only: what a denoiser has to beat.
+//! Classical causal filters of one channel at a time: baselines of denoising.
 //!
-//! Each is tuned for every channel by itself, on training data whose truth is known: the parameters with the smallest squared
-//! error there. No model gets such a treatment, which makes them hard to beat on channels that have little to do with
-//! each other.
+//! Each is tuned for every channel separately, on training data with known clean signals: the parameters with
+//! the smallest squared error. No model is tuned per channel, which makes these filters hard to beat on
+//! channels that have little in common.
 
 mod exponential;
 mod kalman;
@@ -17,30 +17,30 @@ use tune::{Grid, minimise};
 
 /// A causal filter of one channel, in units in which the channel has variance 1.
 pub trait Filter {
-    /// What it remembers.
+    /// Its state.
     type State;
 
-    /// Begins with the first value that was observed, which is also its first estimate.
+    /// The state after the first observed value, which is also the first estimate.
     fn start(&self, first: f64) -> Self::State;
 
-    /// Takes in the next value, or goes on without one, and estimates the truth.
+    /// Processes the next value, or a missing one, and estimates the clean signal.
     fn step(&self, state: &mut Self::State, observed: Option<f64>) -> f64;
 }
 
-/// A filter that can be found by search: `N` parameters on logarithmic axes.
+/// A filter that can be tuned: `N` parameters on logarithmic axes.
 pub trait Tunable<const N: usize>: Filter + Sized {
-    /// What it is called.
+    /// Its name.
     const NAME: &'static str;
     /// How it works.
     const DETAIL: &'static str;
-    /// Where its parameters are looked for.
+    /// Ranges of its parameters.
     const GRID: [Grid; N];
 
     /// The filter with these parameters.
     fn with(parameters: [f64; N]) -> Self;
 }
 
-/// Estimates of one channel. Before anything was observed, the estimate is 0, the mean.
+/// Estimates of one channel. Before the first observation, the estimate is 0, the mean.
 pub fn run<F: Filter>(filter: &F, observed: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut state: Option<F::State> = None;
     let estimate = |value: f64| {
@@ -59,14 +59,15 @@ pub fn run<F: Filter>(filter: &F, observed: impl Iterator<Item = f64>) -> Vec<f6
 
 /// A filter for every channel, tuned on training data.
 #[derive(Clone, Debug)]
-pub struct Bank<F> {
+pub struct FilterBank<F> {
     /// One filter per channel.
     pub filters: Vec<F>,
     scaler: Scaler,
 }
 
-impl<F> Bank<F> {
-    /// Finds the filters with the smallest squared error on noisy sequences whose truth is known; nothing if it is not.
+impl<F> FilterBank<F> {
+    /// Finds the filters with the smallest squared error on noisy sequences with known clean signals; nothing
+    /// if they are not known.
     pub fn tune<const N: usize>(train: &[Sequence]) -> Option<Self>
     where
         F: Tunable<N>,
@@ -86,7 +87,7 @@ impl<F> Bank<F> {
             F::with(minimise(&F::GRID, |parameters| squared_error(&F::with(parameters), &pairs)))
         };
         let filters = (0..scaler.channels()).map(filter).collect();
-        Some(Bank { filters, scaler })
+        Some(FilterBank { filters, scaler })
     }
 
     /// Estimates of a sequence, in raw units.
@@ -110,7 +111,7 @@ fn column(scaler: &Scaler, rows: &Rows, channel: usize) -> Vec<f64> {
     rows.iter().map(|row| f64::from(scaler.standardise(channel, row[channel]))).collect()
 }
 
-/// Of what was observed and is known.
+/// Squared error over values that were observed and whose clean signal is known.
 fn squared_error<F: Filter>(filter: &F, pairs: &[(Vec<f64>, Vec<f64>)]) -> f64 {
     let of_sequence = |(noisy, truth): &(Vec<f64>, Vec<f64>)| -> f64 {
         let errors = run(filter, noisy.iter().copied()).into_iter().zip(truth).zip(noisy);

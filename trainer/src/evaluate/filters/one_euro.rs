@@ -1,13 +1,13 @@
-//! The one-euro filter (Casiez, Roussel and Vogel 2012): an exponential average that lets go when the signal moves.
+//! The one-euro filter (Casiez, Roussel and Vogel 2012): exponential smoothing whose cutoff rises with speed.
 
 use std::f64::consts::TAU;
 
 use super::tune::Grid;
 use super::{Filter, Tunable};
 
-/// x̂_t = α x_t + (1 − α) x̂_{t−1} with α = 1 / (1 + τ), τ = 1 / (2π f_c) and the cutoff f_c = f_min + β |dx̂_t| (Casiez et al.
-/// 2012, eqs. 5 to 7); dx̂_t is the change x_t − x̂_{t−1}, smoothed likewise with a cutoff of its own, as in the authors' code.
-/// Frequencies are per sample: the time between two rows is 1.
+/// x̂_t = α x_t + (1 − α) x̂_{t−1} with α = 1 / (1 + τ), τ = 1 / (2π f_c) and the cutoff f_c = f_min + β
+/// |dx̂_t| (Casiez et al. 2012, eqs. 5 to 7); dx̂_t is the change x_t − x̂_{t−1}, smoothed likewise with a
+/// cutoff of its own, as in the authors' code. Frequencies are per sample: the time between two rows is 1.
 #[derive(Clone, Copy, Debug)]
 pub struct OneEuro {
     /// Cutoff at rest, f_min.
@@ -18,26 +18,26 @@ pub struct OneEuro {
     pub speed_cutoff: f64,
 }
 
-/// What it remembers.
+/// Its state.
 #[derive(Clone, Copy, Debug)]
-pub struct State {
+pub struct OneEuroState {
     value: f64,
     speed: f64,
 }
 
-/// The share of a new value that goes with a cutoff.
+/// The smoothing weight α of a cutoff frequency.
 fn share(cutoff: f64) -> f64 {
     1.0 / (1.0 + 1.0 / (TAU * cutoff))
 }
 
 impl Filter for OneEuro {
-    type State = State;
+    type State = OneEuroState;
 
-    fn start(&self, first: f64) -> State {
-        State { value: first, speed: 0.0 }
+    fn start(&self, first: f64) -> OneEuroState {
+        OneEuroState { value: first, speed: 0.0 }
     }
 
-    fn step(&self, state: &mut State, observed: Option<f64>) -> f64 {
+    fn step(&self, state: &mut OneEuroState, observed: Option<f64>) -> f64 {
         let Some(observed) = observed else { return state.value };
         let change = observed - state.value;
         state.speed += share(self.speed_cutoff) * (change - state.speed);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, DVector};
 
 use super::*;
-use crate::nn::random::{Purpose, normal, stream};
+use crate::random::{Purpose, normal, stream};
 
-/// The last position of a constant-velocity path by dense least squares: observations with variance 1, and accelerations
-/// whose covariance in every step is `agility` [[1/3, 1/2], [1/2, 1]], all solved at once.
+/// The last position of a constant-velocity path by dense least squares: observations with variance 1, and
+/// accelerations whose covariance in every step is `agility` [[1/3, 1/2], [1/2, 1]], all solved at once.
 fn dense(agility: f64, observed: &[f64]) -> f64 {
     let (steps, unknowns) = (observed.len(), 2 * observed.len());
     let mut information = DMatrix::zeros(unknowns, unknowns);
@@ -80,8 +80,8 @@ fn observed(path: Vec<f32>, noise: f64, rng: &mut impl rand_core::Rng) -> Sequen
 #[test]
 fn the_parameters_of_a_simulated_law_are_found() {
     let mut rng = stream(3, Purpose::Initialisation);
-    // A random walk with steps of variance q under noise of variance r: the best average has α = (√(k² + 4k) − k)/2, k = q/r
-    // (the stationary gain of its Kalman filter).
+    // A random walk with steps of variance q under noise of variance r: the best average has α = (√(k² + 4k)
+    // − k)/2, k = q/r (the stationary gain of its Kalman filter).
     let (q, r) = (0.04_f64, 1.0_f64);
     let mut place = 0.0;
     let walk: Vec<f32> = (0..20_000)
@@ -90,7 +90,7 @@ fn the_parameters_of_a_simulated_law_are_found() {
             place as f32
         })
         .collect();
-    let bank: Bank<Exponential> = Bank::tune(&[observed(walk, r.sqrt(), &mut rng)]).unwrap();
+    let bank: FilterBank<Exponential> = FilterBank::tune(&[observed(walk, r.sqrt(), &mut rng)]).unwrap();
     let expected = ((q * q + 4.0 * q).sqrt() - q) / 2.0;
     let found = bank.filters[0].alpha;
     assert!((found / expected - 1.0).abs() < 0.1, "{found} against {expected}");
@@ -107,7 +107,7 @@ fn the_parameters_of_a_simulated_law_are_found() {
             position as f32
         })
         .collect();
-    let bank: Bank<ConstantVelocity> = Bank::tune(&[observed(path, 1.0, &mut rng)]).unwrap();
+    let bank: FilterBank<ConstantVelocity> = FilterBank::tune(&[observed(path, 1.0, &mut rng)]).unwrap();
     // The error is flat about its minimum: a factor of two in q / r costs 1 % of it.
     let found = bank.filters[0].agility;
     assert!((found / agility).ln().abs() < 0.7, "{found} against {agility}");
@@ -118,8 +118,8 @@ fn tuning_needs_the_truth_and_estimates_are_in_raw_units() {
     let mut rng = stream(4, Purpose::Initialisation);
     let path: Vec<f32> = (0..400).map(|t| 1000.0 + 50.0 * (t as f32 * 0.05).sin()).collect();
     let sequence = observed(path, 20.0, &mut rng);
-    assert!(Bank::<OneEuro>::tune(&[Sequence { truth: None, ..sequence.clone() }]).is_none());
-    let bank: Bank<OneEuro> = Bank::tune(std::slice::from_ref(&sequence)).unwrap();
+    assert!(FilterBank::<OneEuro>::tune(&[Sequence { truth: None, ..sequence.clone() }]).is_none());
+    let bank: FilterBank<OneEuro> = FilterBank::tune(std::slice::from_ref(&sequence)).unwrap();
     let error = |estimate: &Rows| -> f32 {
         let truth = sequence.truth.as_ref().unwrap();
         estimate.values.iter().zip(&truth.values).map(|(e, t)| (e - t).powi(2)).sum()

@@ -1,6 +1,6 @@
-//! The smallest value of a function of few parameters: a grid, then golden sections along each axis.
+//! Minimisation of a function of few parameters: a grid search, then golden-section search along each axis.
 
-/// Where one parameter is looked for: at equal ratios from one number to another, both above 0.
+/// Range of one parameter, on a logarithmic scale; both ends above 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     /// The smallest value.
@@ -22,11 +22,12 @@ impl Grid {
     }
 }
 
-/// Rounds over all axes after the grid, and sections along an axis in each: to within 0.618¹⁰ of a step, less than 1 %.
+/// Rounds over all axes after the grid search, and golden-section steps along an axis in each: to within
+/// 0.618¹⁰ of a grid step, less than 1 %.
 const ROUNDS: usize = 2;
 const SECTIONS: usize = 10;
 
-/// The parameters with the smallest `error` that were found.
+/// The parameters with the smallest `error` found.
 pub(super) fn minimise<const N: usize>(grids: &[Grid; N], error: impl Fn([f64; N]) -> f64) -> [f64; N] {
     let error_of_logs = |logs: [f64; N]| error(logs.map(f64::exp));
     let mut best = on_grid(grids, &error_of_logs);
@@ -46,7 +47,7 @@ pub(super) fn minimise<const N: usize>(grids: &[Grid; N], error: impl Fn([f64; N
     best.map(f64::exp)
 }
 
-/// The best of all points of the grid.
+/// The best point of the grid.
 fn on_grid<const N: usize>(grids: &[Grid; N], error: &impl Fn([f64; N]) -> f64) -> [f64; N] {
     let mut points = vec![[0.0; N]];
     for (axis, grid) in grids.iter().enumerate() {
@@ -59,8 +60,8 @@ fn on_grid<const N: usize>(grids: &[Grid; N], error: &impl Fn([f64; N]) -> f64) 
         };
         points = points.into_iter().flat_map(extended).collect();
     }
-    let judged = points.into_iter().map(|point| (error(point), point));
-    judged.min_by(|(a, _), (b, _)| a.total_cmp(b)).expect("a grid has points").1
+    let scored = points.into_iter().map(|point| (error(point), point));
+    scored.min_by(|(a, _), (b, _)| a.total_cmp(b)).expect("a grid has points").1
 }
 
 /// Narrows an interval around a minimum (Kiefer 1953).

@@ -7,21 +7,12 @@ use rand_core::Rng;
 
 use super::reference::{Recorded, Reference, fitted, printed};
 use super::{is_binary, numbers, ragged_batch};
-use crate::config::Init;
+use crate::config::InitConfig;
+use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
-use crate::fit::{Context, LossAndGradient, loss_and_gradient_in};
-use crate::nn::random::{Purpose, stream};
-use crate::nn::{Method, Parameters, Posterior, WeightNoise, test_spec};
-
-const CELLS: [CellKind; 7] = [
-    CellKind::Lstm,
-    CellKind::Elman(Activation::Tanh),
-    CellKind::Elman(Activation::Sigmoid),
-    CellKind::Elman(Activation::Relu),
-    CellKind::Dense(Activation::Tanh),
-    CellKind::Dense(Activation::Sigmoid),
-    CellKind::Dense(Activation::Relu),
-];
+use crate::fit::{BatchContext, LossAndGradient, loss_and_gradient_with};
+use crate::nn::{Parameters, TrainingMethod, WeightNoise, test_cells, test_spec};
+use crate::random::{Purpose, stream};
 
 /// Noise on units, and whether its keep probability is learned.
 const NOISES: [(UnitNoise, bool); 5] = [
@@ -41,7 +32,7 @@ const HEADS: [(Likelihood, bool); 5] = [
     (Likelihood::Categorical, false),
 ];
 
-const POSTERIORS: [Posterior; 3] = [Posterior::Point, Posterior::Ropd, Posterior::Vb];
+const POSTERIORS: [WeightPosterior; 3] = [WeightPosterior::Point, WeightPosterior::Ropd, WeightPosterior::Vb];
 
 const WEIGHT_NOISES: [WeightNoise; 3] =
     [WeightNoise::None, WeightNoise::Gaussian { var: 0.05 }, WeightNoise::DropConnect { keep: 0.8 }];
@@ -62,13 +53,13 @@ impl Case {
         cell: CellKind,
         (noise, learned_keep): (UnitNoise, bool),
         (likelihood, implicit_variance): (Likelihood, bool),
-        posterior: Posterior,
+        posterior: WeightPosterior,
         rng: &mut impl Rng,
     ) -> Case {
         let mut one_of = |count: u32| rng.next_u32() % count;
         let mut spec = test_spec(2, 2, &[(cell, 2), (CellKind::Elman(Activation::Tanh), 2)]);
         let weight_noise = WEIGHT_NOISES[one_of(3) as usize];
-        let deterministic = posterior == Posterior::Point && weight_noise == WeightNoise::None;
+        let deterministic = posterior == WeightPosterior::Point && weight_noise == WeightNoise::None;
         if deterministic && !implicit_variance && one_of(2) == 0 {
             spec.output.mode = OutputMode::MeanOnly;
         }
@@ -78,11 +69,12 @@ impl Case {
             layer.recurrent_noise = if layer.cell.is_recurrent() { noise } else { UnitNoise::None };
         }
         (spec.output.noise, spec.output.variance_scale, spec.likelihood) = (noise, 0.7, likelihood);
-        let method = Method { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
-        let init = Init { weight_deviation: 0.5, ..Init::default() };
-        let mut parameters = init.draw_for(&spec, method, rng.next_u64());
+        let method = TrainingMethod { posterior, weight_noise, scale_min, learned_keep, implicit_variance };
+        let init = InitConfig { weight_std_dev: 0.5, ..InitConfig::default() };
+        let mut parameters = init.parameters_for(&spec, method, rng.next_u64());
         if implicit_variance {
-            // Next to no weight is next to no variance, and a loss too steep to tell anything by its differences.
+            // Next to no weight is next to no variance, and a loss too steep to tell anything by its
+            // differences.
             let weights = parameters.get_mut("output.weight").expect("an output map");
             weights.values.iter_mut().for_each(|weight| *weight += weight.signum());
         }
@@ -93,9 +85,10 @@ impl Case {
         Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)) }
     }
 
-    fn slope(&self) -> LossAndGradient {
-        let context = Context { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
-        loss_and_gradient_in(&self.spec, &self.parameters, &self.batch, context).expect("targets that count")
+    fn loss_and_gradient(&self) -> LossAndGradient {
+        let context = BatchContext { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
+        loss_and_gradient_with(&self.spec, &self.parameters, &self.batch, context)
+            .expect("targets that count")
     }
 
     fn name(&self) -> String {
@@ -108,14 +101,14 @@ impl Case {
 }
 
 /// Variational Bayes expects a normal likelihood whose noise is its own.
-fn makes_sense((head, posterior): &((Likelihood, bool), Posterior)) -> bool {
-    *posterior != Posterior::Vb || *head == (Likelihood::Gaussian, false)
+fn makes_sense((head, posterior): &((Likelihood, bool), WeightPosterior)) -> bool {
+    *posterior != WeightPosterior::Vb || *head == (Likelihood::Gaussian, false)
 }
 
 /// Every cell with every noise, every likelihood and every posterior that a config allows together.
 fn table() -> impl Iterator<Item = Case> {
     let mut rng = stream(1, Purpose::Initialisation);
-    let cells = CELLS.into_iter().flat_map(|cell| NOISES.map(|noise| (cell, noise)));
+    let cells = test_cells().into_iter().flat_map(|cell| NOISES.map(|noise| (cell, noise)));
     let heads = || HEADS.into_iter().flat_map(|head| POSTERIORS.map(|posterior| (head, posterior)));
     let rows = cells.flat_map(move |(cell, noise)| {
         heads().filter(makes_sense).map(move |(head, posterior)| (cell, noise, head, posterior))
@@ -123,7 +116,8 @@ fn table() -> impl Iterator<Item = Case> {
     rows.map(move |(cell, noise, head, posterior)| Case::new(cell, noise, head, posterior, &mut rng))
 }
 
-/// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is shorter.
+/// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is
+/// shorter.
 ///
 /// Sums of large terms that cancel cannot be more exact than the terms.
 fn size(gradient: &[f32], whole: &LossAndGradient) -> f64 {
@@ -133,8 +127,8 @@ fn size(gradient: &[f32], whole: &LossAndGradient) -> f64 {
     length(&mut gradient.iter()).max(0.01 * length(&mut whole.gradients.iter().flatten()))
 }
 
-/// Gradients are f32, formed by some hundred operations; the references are better than that, or as good. At most half of this
-/// was seen, where the variance is implicit and small, so that rounding counts for much.
+/// Gradients are f32, formed by some hundred operations; the references are better than that, or as good. At
+/// most half of this was seen, where the variance is implicit and small, so that rounding counts for much.
 const TOLERANCE: f64 = 1e-4;
 
 /// Gradients that deviate from what they should be by more than that.
@@ -155,7 +149,8 @@ impl StdDevs {
     }
 }
 
-/// The derivative of the f64 objective along a direction, free of the term in the squared step: good to ten digits.
+/// The derivative of the f64 objective along a direction, free of the term in the squared step: good to ten
+/// digits.
 fn difference(reference: &Reference<'_, f64>, name: &str, direction: &[f32], batch: &Batch) -> f64 {
     let at = |step: f64| {
         let mut moved = reference.clone();
@@ -172,7 +167,7 @@ fn gradients_agree_with_differences_of_an_objective_in_f64() {
     let mut std_devs = StdDevs::default();
     for mut case in table() {
         case.spec.moment_form = MomentForm::Paper;
-        let found = case.slope();
+        let found = case.loss_and_gradient();
         let reference = Reference::new(&case.spec, &case.parameters, printed, f64::from);
         let objective = reference.objective(&case.batch, OBSERVATIONS);
         std_devs.check(found.nll + found.divergence, objective, 1.0 + objective.abs(), "the loss", &case);
@@ -189,13 +184,14 @@ fn gradients_agree_with_differences_of_an_objective_in_f64() {
 /// Every pair of a cell, a noise and a likelihood once, with either form of the moments in turn.
 fn square() -> impl Iterator<Item = Case> {
     let mut rng = stream(2, Purpose::Initialisation);
-    (0..CELLS.len() * NOISES.len()).map(move |index| {
+    let cells = test_cells();
+    (0..cells.len() * NOISES.len()).map(move |index| {
         let (cell, noise) = (index / NOISES.len(), index % NOISES.len());
         let head = HEADS[(cell + noise) % HEADS.len()];
         let posteriors = POSTERIORS.map(|posterior| (head, posterior));
         let allowed: Vec<_> = posteriors.iter().filter(|head| makes_sense(head)).collect();
         let (_, posterior) = *allowed[index % allowed.len()];
-        let mut case = Case::new(CELLS[cell], NOISES[noise], head, posterior, &mut rng);
+        let mut case = Case::new(cells[cell], NOISES[noise], head, posterior, &mut rng);
         if (cell + noise) % 2 == 0 {
             case.spec.moment_form = MomentForm::Paper;
         }
@@ -211,7 +207,7 @@ fn gradients_agree_with_plain_autodiff() {
             MomentForm::Accurate => fitted,
             MomentForm::Paper => printed,
         };
-        let found = case.slope();
+        let found = case.loss_and_gradient();
         let reference = Reference::new(&case.spec, &case.parameters, squash, Recorded::leaf);
         let gradients = reference.objective(&case.batch, OBSERVATIONS).backward();
         for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {

@@ -2,7 +2,8 @@
 
 use super::{config, dataset, delayed_sum, past, run};
 use crate::data::Rows;
-use crate::fit::{RunState, Silent, train};
+use crate::fit::{NoProgress, RunState};
+use crate::runs::train;
 
 /// What a normal number of variance 1 costs whoever knows nothing of it: ½ ln 2πe.
 const IGNORANCE: f64 = 1.42;
@@ -11,7 +12,7 @@ const IGNORANCE: f64 = 1.42;
 fn best(cell: &str, law: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f64 {
     let place = tempfile::tempdir().unwrap();
     let config = config(cell, &[&["training.epochs=40"], overrides].concat());
-    let summary = train(&config, &dataset(law), place.path(), false, &mut Silent).unwrap();
+    let summary = train(&config, &dataset(law), place.path(), false, &mut NoProgress).unwrap();
     summary.best.unwrap().valid_nll
 }
 
@@ -39,7 +40,7 @@ fn every_method_learns() {
         &["noise.recurrent_keep=0.95", "noise.learn_keep=true"],
         &["noise.kind=multiplicative", "noise.recurrent_var=0.01"],
         &["noise.kind=additive", "noise.recurrent_var=0.01"],
-        &["weights.noise_std=0.01"],
+        &["weights.noise_std_dev=0.01"],
         &["weights.keep=0.99"],
         &["training.optimiser=rmsprop", "training.learning_rate=0.002"],
         &["training.optimiser=adadelta", "training.learning_rate=1"],
@@ -70,7 +71,8 @@ fn class(inputs: &Rows, step: usize) -> Vec<f32> {
 
 #[test]
 fn classes_and_switches_are_learned() {
-    // Who knows nothing pays ln 3 for a class, and for three switches of probability ⅓ three times their entropy of 0.64.
+    // Who knows nothing pays ln 3 for a class, and for three switches of probability ⅓ three times their
+    // entropy of 0.64.
     for (likelihood, ignorance) in [("categorical", 3.0_f64.ln()), ("bernoulli", 1.91)] {
         for cell in ["tanh", "lstm"] {
             let set = format!("model.likelihood={likelihood}");

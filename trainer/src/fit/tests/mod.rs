@@ -1,4 +1,5 @@
-//! The objective by hand, its gradients against a slow reference; runs that learn, repeat, resume and fail as they should.
+//! The objective by hand, its gradients against a slow reference; runs that learn, repeat, resume and fail as
+//! they should.
 
 mod gradients;
 mod learning;
@@ -10,11 +11,12 @@ use std::path::Path;
 
 use quaver::checkpoint::{Likelihood, Target};
 
-use super::{Silent, Summary, train};
+use super::{NoProgress, RunSummary};
 use crate::config::Config;
 use crate::data::batch::Batch;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::nn::random::{Purpose, normal, stream};
+use crate::random::{Purpose, normal, stream};
+use crate::runs::train;
 
 /// Normal numbers from a seed.
 fn numbers(seed: u64, count: usize) -> Vec<f32> {
@@ -22,7 +24,8 @@ fn numbers(seed: u64, count: usize) -> Vec<f32> {
     (0..count).map(|_| normal(&mut rng) as f32).collect()
 }
 
-/// A batch of 4 steps and 3 rows with some input variance; the last row ends after 2 steps, one target is missing.
+/// A batch of 4 steps and 3 rows with some input variance; the last row ends after 2 steps, one target is
+/// missing.
 fn ragged_batch(inputs: usize, outputs: usize, binary: bool) -> Batch {
     let (steps, rows) = (4, 3);
     let mut targets = numbers(2, steps * rows * outputs);
@@ -106,6 +109,6 @@ fn config(cell: &str, overrides: &[&str]) -> Config {
     Config::parse("test.toml", &text, &overrides).unwrap()
 }
 
-fn run(config: &Config, out: &Path, resume: bool) -> anyhow::Result<Summary> {
-    train(config, &dataset(delayed_sum), out, resume, &mut Silent)
+fn run(config: &Config, out: &Path, resume: bool) -> anyhow::Result<RunSummary> {
+    train(config, &dataset(delayed_sum), out, resume, &mut NoProgress)
 }

@@ -3,10 +3,11 @@
 use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode, Target, UnitNoise};
 
 use super::{LIKELIHOODS, is_binary, ragged_batch};
-use crate::config::Init;
+use crate::config::InitConfig;
+use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
-use crate::fit::{LossAndGradient, evaluate, slope};
-use crate::nn::{Method, Parameters, Posterior, test_spec};
+use crate::fit::{LossAndGradient, evaluate, loss_and_gradient};
+use crate::nn::{Parameters, TrainingMethod, test_spec};
 
 /// An LSTM below a tanh layer, dropout in all places.
 fn noisy_spec(likelihood: Likelihood, mode: OutputMode) -> ModelSpec {
@@ -51,25 +52,28 @@ fn an_untouched_bernoulli_net_loses_ln_2_per_output() {
 
 #[test]
 fn variational_bayes_expects_the_loss_of_every_draw() {
-    // Both losses by hand, for one output N(0, V) that was observed at 0 with noise 1: the predictive density counts V as
-    // doubt, ½ ln 2π(V + 1); the expected loss as error, ½ (ln 2π + V).
+    // Both losses by hand, for one output N(0, V) that was observed at 0 with noise 1: the predictive density
+    // counts V as doubt, ½ ln 2π(V + 1); the expected loss as error, ½ (ln 2π + V).
     let spec = test_spec(1, 1, &[(CellKind::Elman(Activation::Tanh), 1)]);
     let batch = Batch { targets: vec![0.0], mask: vec![1.0], ..one_step() };
-    let nll = |posterior: Posterior| {
-        let method = Method { posterior, ..Method::default() };
-        let mut parameters = Parameters::shaped(&spec, method);
+    let nll = |posterior: WeightPosterior| {
+        let method = TrainingMethod { posterior, ..TrainingMethod::default() };
+        let mut parameters = Parameters::zeros_for(&spec, method);
         parameters.get_mut("output.bias_log_var").unwrap().values[0] = 0.5_f32.ln();
         for name in ["layer0.weight_log_var", "layer0.bias_log_var", "output.weight_log_var"] {
             parameters.get_mut(name).unwrap().values.fill(-60.0);
         }
-        (slope(&spec, &parameters, &batch).unwrap().nll, loss_of(&spec, &parameters, &batch))
+        (loss_and_gradient(&spec, &parameters, &batch).unwrap().nll, loss_of(&spec, &parameters, &batch))
     };
     let ln_two_pi = std::f64::consts::TAU.ln();
     let (doubt, error) = (0.5 * (ln_two_pi + 1.5_f64.ln()), 0.5 * (ln_two_pi + 0.5));
-    for (posterior, learned) in [(Posterior::Ropd, doubt), (Posterior::Vb, error)] {
-        let (found, judged) = nll(posterior);
+    for (posterior, learned) in [(WeightPosterior::Ropd, doubt), (WeightPosterior::Vb, error)] {
+        let (found, validated) = nll(posterior);
         assert!((found - learned).abs() < 1e-5, "{posterior:?}: {found} against {learned}");
-        assert!((judged - doubt).abs() < 1e-5, "{posterior:?} is judged by its predictions: {judged}");
+        assert!(
+            (validated - doubt).abs() < 1e-5,
+            "{posterior:?} is validated by its predictions: {validated}"
+        );
     }
 }
 
@@ -114,10 +118,10 @@ fn padded(batch: &Batch, inputs: usize, outputs: usize) -> Batch {
 fn padding_changes_neither_loss_nor_gradient() {
     for likelihood in LIKELIHOODS {
         let spec = noisy_spec(likelihood, OutputMode::Propagating);
-        let parameters = Init::default().draw(&spec, 5);
+        let parameters = InitConfig::default().parameters(&spec, 5);
         let batch = ragged_batch(3, 2, is_binary(likelihood));
-        let plain = slope(&spec, &parameters, &batch).unwrap();
-        let wide = slope(&spec, &parameters, &padded(&batch, 3, 2)).unwrap();
+        let plain = loss_and_gradient(&spec, &parameters, &batch).unwrap();
+        let wide = loss_and_gradient(&spec, &parameters, &padded(&batch, 3, 2)).unwrap();
         assert_eq!(plain.steps, wide.steps);
         assert!((plain.nll - wide.nll).abs() < 1e-6);
         for (plain, wide) in plain.gradients.iter().flatten().zip(wide.gradients.iter().flatten()) {
@@ -131,5 +135,8 @@ fn a_batch_without_targets_has_no_slope() {
     let spec = noisy_spec(Likelihood::Gaussian, OutputMode::Propagating);
     let mut batch = ragged_batch(3, 2, false);
     batch.mask.fill(0.0);
-    assert_eq!(slope(&spec, &Init::default().draw(&spec, 1), &batch), None::<LossAndGradient>);
+    assert_eq!(
+        loss_and_gradient(&spec, &InitConfig::default().parameters(&spec, 1), &batch),
+        None::<LossAndGradient>
+    );
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, lawful, run};
-use crate::data::{AddedNoise, Augment, Augmentation, Dataset};
-use crate::fit::{RunFolder, RunState, Silent, Stop, train};
+use crate::config::{AddedNoiseConfig, AugmentConfig};
+use crate::data::{Augmentation, Dataset};
+use crate::fit::{NoProgress, RunFolder, RunState, StopReason};
+use crate::runs::train;
 
 /// The files of a run in the order in which an epoch writes them.
 const WRITTEN: [&str; 4] = ["metrics.csv", "metrics.jsonl", "best.state", "last.state"];
@@ -54,13 +56,13 @@ fn assert_resumes(overrides: &[&str]) {
 fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
     let noisy = |fresh: bool| {
         let mut data = dataset(delayed_sum);
-        let noise = AddedNoise { db: Some(5.0), on: None, seed: 1, fresh: None };
+        let noise = AddedNoiseConfig { snr_db: Some(5.0), on: None, seed: 1, fresh: None };
         let again = noise.add([&mut data.train, &mut data.valid, &mut data.test]);
         Dataset { fresh_noise: fresh.then_some(again), ..data }
     };
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let go = |place: usize, data: &Dataset, epochs: &str, resume: bool| {
-        train(&config("tanh", &[epochs]), data, places[place].path(), resume, &mut Silent).unwrap();
+        train(&config("tanh", &[epochs]), data, places[place].path(), resume, &mut NoProgress).unwrap();
     };
     go(0, &noisy(true), "training.epochs=4", false);
     go(1, &noisy(true), "training.epochs=2", false);
@@ -72,21 +74,21 @@ fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
 
 #[test]
 fn rows_change_from_epoch_to_epoch_and_a_resumed_run_meets_them_again() {
-    let changing = |asked: Augment| {
+    let changing = |asked: AugmentConfig| {
         let data = dataset(delayed_sum);
         let augmentation = Augmentation::new(&asked, &data.input_names, &data.train, false).unwrap();
         Dataset { augmentation: Some(augmentation), ..data }
     };
-    let moved = || changing(Augment { shift: 0.2, speed: 0.1, blend: 0.3, ..Augment::default() });
+    let moved = || changing(AugmentConfig { shift: 0.2, speed: 0.1, blend: 0.3, ..AugmentConfig::default() });
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let go = |place: usize, data: &Dataset, more: &[&str], resume: bool| {
-        train(&config("tanh", more), data, places[place].path(), resume, &mut Silent).unwrap();
+        train(&config("tanh", more), data, places[place].path(), resume, &mut NoProgress).unwrap();
     };
     go(0, &moved(), &["training.epochs=4"], false);
     go(1, &moved(), &["training.epochs=2"], false);
     go(1, &moved(), &["training.epochs=4"], true);
     assert_eq!(files(places[0].path()), files(places[1].path()));
-    go(2, &changing(Augment::default()), &["training.epochs=4"], false);
+    go(2, &changing(AugmentConfig::default()), &["training.epochs=4"], false);
     assert_ne!(
         files(places[0].path()),
         files(places[2].path()),
@@ -122,7 +124,8 @@ fn an_epoch_cut_off_at_any_of_its_writes_is_repeated() {
     }
 }
 
-/// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so beside it.
+/// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so
+/// beside it.
 fn write_half(folder: &Path, name: &str, before: &[u8], after: &[u8]) {
     if name.starts_with("metrics") {
         let cut = usize::midpoint(before.len(), after.len());
@@ -141,7 +144,8 @@ fn resuming_refuses_other_settings_and_other_data() {
     let error = run(&config("tanh", &[]), place.path(), false).unwrap_err().to_string();
     assert!(error.contains("--resume"), "{error}");
     let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
-    let error = train(&config("tanh", &[]), &other, place.path(), true, &mut Silent).unwrap_err().to_string();
+    let error =
+        train(&config("tanh", &[]), &other, place.path(), true, &mut NoProgress).unwrap_err().to_string();
     assert!(error.starts_with("the data are not those"), "{error}");
 }
 
@@ -150,7 +154,7 @@ fn training_stops_when_validation_gets_no_better() {
     let place = tempfile::tempdir().unwrap();
     let overrides = ["training.learning_rate=0.000000000001", "training.patience=2", "training.epochs=50"];
     let summary = run(&config("tanh", &overrides), place.path(), false).unwrap();
-    assert_eq!(summary.stop, Stop::Patience);
+    assert_eq!(summary.stop, StopReason::Patience);
     assert!(summary.epochs < 50, "{summary:?}");
 }
 
@@ -202,11 +206,11 @@ fn a_run_may_begin_with_what_another_has_learned() {
     let overrides = [from.as_str(), steps_of_nothing, "training.epochs=1", "noise.recurrent_keep=0.9"];
     // Other rows, whose mean and deviation are not those that the weights were learned with.
     let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
-    train(&config("lstm", &overrides), &other, second.path(), false, &mut Silent).unwrap();
+    train(&config("lstm", &overrides), &other, second.path(), false, &mut NoProgress).unwrap();
     let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
     assert_eq!(begun.scaling, learned.scaling);
     assert_eq!(begun.parameters, learned.parameters);
-    train(&config("lstm", &overrides), &other, second.path(), true, &mut Silent).unwrap();
+    train(&config("lstm", &overrides), &other, second.path(), true, &mut NoProgress).unwrap();
 }
 
 #[test]
@@ -223,7 +227,8 @@ fn what_another_run_has_learned_must_fit() {
         assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
     }
     let renamed = Dataset { input_names: vec!["other".into()], ..dataset(delayed_sum) };
-    let error = train(&config("lstm", &[&from]), &renamed, second.path(), false, &mut Silent).unwrap_err();
+    let error =
+        train(&config("lstm", &[&from]), &renamed, second.path(), false, &mut NoProgress).unwrap_err();
     assert!(format!("{error:#}").contains("but the data have other and"), "{error:#}");
     assert!(!second.path().join("last.state").exists());
 }

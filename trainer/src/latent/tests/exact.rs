@@ -4,10 +4,11 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{config, nets, seen_through_noise, sequences};
 use crate::data::{Rows, Scaler, Scaling, Sequence};
-use crate::latent::importance::importance;
-use crate::latent::learn::mean_bound;
-use crate::latent::nets::{LatentNets, Prior};
+use crate::latent::importance_sampling::importance;
+use crate::latent::nets::LatentNets;
+use crate::latent::training::mean_bound;
 use crate::nn::Parameters;
+use quaver::checkpoint::Prior;
 
 /// x_t = B z_t + noise of variance S.
 const B: f32 = 0.8;
@@ -86,7 +87,8 @@ fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
     let batches = || crate::data::batch::evaluation(&sequences, &scaling, 4);
     for (name, prior) in [("white", Prior::White), ("wiener", Prior::Wiener)] {
         let (nets, parameters) = linear(name);
-        // Before anything is seen of them, clean rows are as likely as any: the noise is only in the guess of z.
+        // Before anything is seen of them, clean rows are as likely as any: the noise is only in the guess of
+        // z.
         let expected = sequences.iter().map(|sequence| exact(prior, &sequence.targets)).sum::<f64>() / steps;
         let found = importance(&nets, &parameters, &scaling, &sequences, 40_000, 1).unwrap();
         assert!((found.nll - expected).abs() < 4.0 * found.standard_error, "{name}: {found:?}, {expected}");
@@ -96,7 +98,8 @@ fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
             bound.reconstruction + bound.divergence > expected + 0.01,
             "{name}: {bound:?} against {expected}"
         );
-        // Denoised they are N(B k x̃, B² q + S), whatever the prior; the reconstruction expects the loss of every draw instead.
+        // Denoised they are N(B k x̃, B² q + S), whatever the prior; the reconstruction expects the loss of
+        // every draw instead.
         let (b, s, k, q) = (f64::from(B), f64::from(S), f64::from(K), f64::from(Q));
         let pairs = || {
             let rows = sequences.iter().flat_map(|seq| seq.targets.values.iter().zip(&seq.inputs.values));

@@ -3,28 +3,29 @@
 use crate::data::batch::Batch;
 use crate::data::{Rows, Sequence};
 use crate::fit::LossAndGradient;
-use crate::latent::learn::{Shares, slope};
 use crate::latent::nets::LatentNets;
+use crate::latent::training::{DivergenceWeights, loss_and_gradient};
 use crate::nn::Parameters;
-use crate::nn::random::{Purpose, normals, stream};
+use crate::random::{Purpose, normals, stream};
 
 use super::{CLEAN, config, nets, seen_through_noise, sequences, whole};
 
 /// Two draws, always the same.
 fn objective(nets: &LatentNets, parameters: &Parameters, batch: &Batch) -> LossAndGradient {
     let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-    slope(
+    loss_and_gradient(
         nets,
         parameters,
         [batch; 2],
-        Shares { latents: 1.0, warmth: 1.0, weights: Some(0.02) },
+        DivergenceWeights { latents: 1.0, warmth: 1.0, weights: Some(0.02) },
         2,
         &mut rng,
     )
     .unwrap()
 }
 
-/// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to about 1e-4.
+/// Checks every list of parameters along three directions; differences of f32 losses over ±0.01 are good to
+/// about 1e-4.
 fn assert_gradients(nets: &LatentNets, parameters: &mut Parameters, batch: &Batch, skipped: &str) {
     let found = objective(nets, parameters, batch);
     for index in 0..parameters.tensors.len() {
@@ -80,7 +81,9 @@ fn of_every_family_agree_with_finite_differences() {
     let carried = "[recognition]\nnoise = { recurrent_keep = 0.8, output_keep = 0.7, input_keep = 0.9 }\n";
     let cases = [
         format!("latent = {{ family = \"storn\", latents = 2 }}\n{small}"),
-        format!("latent = {{ family = \"storn\", latents = 2, variance = \"carried\" }}\n{small}{carried}"),
+        format!(
+            "latent = {{ family = \"storn\", latents = 2, variance = \"propagated\" }}\n{small}{carried}"
+        ),
         format!("latent = {{ family = \"storn\", latents = 1, direction = \"bidirectional\" }}\n{small}"),
         format!("latent = {{ family = \"vosp\", latents = 2, prior = \"wiener\" }}\n{dense}"),
         format!("latent = {{ family = \"vrae\", latents = 2, prior = \"wiener\" }}\n{small}"),
@@ -131,8 +134,15 @@ fn the_divergence_counts_with_its_share() {
     let (batch, _) = whole(&seen_through_noise(&sequences(&[4, 3], 2), 0.6));
     let with = |latents: f64, warmth: f64| {
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
-        slope(&nets, &parameters, [&batch; 2], Shares { latents, warmth, weights: None }, 1, &mut rng)
-            .unwrap()
+        loss_and_gradient(
+            &nets,
+            &parameters,
+            [&batch; 2],
+            DivergenceWeights { latents, warmth, weights: None },
+            1,
+            &mut rng,
+        )
+        .unwrap()
     };
     let [none, part, all] = [0.0, 0.25, 1.0].map(|share| with(share, 1.0));
     assert!((none.nll + 0.25 * (all.nll - none.nll) - part.nll).abs() < 1e-9);
@@ -155,17 +165,18 @@ fn padding_changes_neither_bound_nor_gradient() {
     let (nets, parameters) = nets(&config(lines, &[]), 2);
     let all = sequences(&[4, 2], 2);
     let bound = |batch: &Batch, weight: f64| {
-        // The rng is not asked for the same numbers by batches of other sizes; without latent deviation none matters.
+        // The rng is not asked for the same numbers by batches of other sizes; without latent deviation none
+        // matters.
         let mut parameters = parameters.clone();
         let bias = parameters.get_mut("recognition.output.bias").unwrap();
         bias.values.iter_mut().skip(1).step_by(2).for_each(|log_var| *log_var = -18.0);
         let mut rng = stream(7, Purpose::Draws { epoch: 1, batch: 0 });
         weight
-            * slope(
+            * loss_and_gradient(
                 &nets,
                 &parameters,
                 [batch; 2],
-                Shares { latents: 1.0, warmth: 1.0, weights: None },
+                DivergenceWeights { latents: 1.0, warmth: 1.0, weights: None },
                 1,
                 &mut rng,
             )

@@ -8,11 +8,13 @@ use quaver::checkpoint::Target;
 use super::{CLEAN, config, dataset, seen_through_noise};
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::fit::{RunState, Silent, Summary, Trained, train};
-use crate::latent::{Feed, LatentModel, LatentNets};
-use crate::nn::random::{Purpose, normal, stream, uniform};
+use crate::fit::{NoProgress, RunState, RunSummary};
+use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
+use crate::random::{Purpose, normal, stream, uniform};
+use crate::runs::{TrainedState, train};
 
-/// Two keys that always agree, at random. Keys taken one by one are two fair coins: 2 ln 2 nats. Together they are one.
+/// Two keys that always agree, at random. Keys taken one by one are two fair coins: 2 ln 2 nats. Together
+/// they are one.
 fn twins(seed: u64, count: usize, steps: usize) -> Vec<Sequence> {
     let mut rng = stream(seed, Purpose::Initialisation);
     let mut toss = || f32::from(uniform(&mut rng) < 0.5);
@@ -36,8 +38,8 @@ const VRAE: &str = "latent = { family = \"vrae\", latents = 1, warm_up = 5 }\n\
     [model]\ncell = \"tanh\"\nlayers = [6]\nlikelihood = \"bernoulli\"\n\
     [training]\nbatch = 8\nchunk = 20\nlearning_rate = 0.03\nepochs = 3\n";
 
-fn run(config: &Config, data: &Dataset, out: &Path, resume: bool) -> Summary {
-    train(config, data, out, resume, &mut Silent).unwrap()
+fn run(config: &Config, data: &Dataset, out: &Path, resume: bool) -> RunSummary {
+    train(config, data, out, resume, &mut NoProgress).unwrap()
 }
 
 fn best(out: &Path) -> RunState<LatentNets> {
@@ -54,10 +56,11 @@ fn every_family_learns_that_two_keys_agree() {
         let apart = 2.0 * 2.0_f64.ln();
         let bound = summary.best.unwrap().valid_nll;
         assert!(bound < apart - 0.25, "{lines}: {bound} against {apart} for keys on their own");
-        let model = LatentModel::new(&best(place.path()));
+        let model = TrainedLatentModel::new(&best(place.path()));
         let sampled = model.importance(&data.valid, 50, 1).unwrap();
         assert!(sampled.nll < bound + 3.0 * sampled.standard_error, "{sampled:?} against {bound}");
-        // Nothing can be better than knowing the law: ln 2 nats, which 320 tosses meet to three deviations of their mean.
+        // Nothing can be better than knowing the law: ln 2 nats, which 320 tosses meet to three deviations of
+        // their mean.
         assert!(sampled.nll > 2.0_f64.ln() - 0.01, "{sampled:?}");
     }
 }
@@ -66,7 +69,7 @@ fn every_family_learns_that_two_keys_agree() {
 fn carried_variance_learns_too() {
     let place = tempfile::tempdir().unwrap();
     let noise = "recognition.noise={ recurrent_keep = 0.9, output_keep = 0.9, input_keep = 0.9 }";
-    let overrides = ["latent.variance=carried", noise, "training.epochs=40", "training.patience=0"];
+    let overrides = ["latent.variance=propagated", noise, "training.epochs=40", "training.patience=0"];
     let summary = run(&config(STORN, &overrides), &coins(), place.path(), false);
     let bound = summary.best.unwrap().valid_nll;
     assert!(bound < 2.0 * 2.0_f64.ln() - 0.2, "{bound}");
@@ -95,8 +98,8 @@ fn a_resumed_run_ends_with_the_same_bits_and_another_seed_does_not() {
         assert_ne!(files(places[0].path()), files(places[2].path()));
         let csv = fs::read_to_string(places[0].path().join("metrics.csv")).unwrap();
         assert!(csv.starts_with("epoch,") && csv.lines().next().unwrap().ends_with(",valid_kl"), "{csv}");
-        let state = Trained::load(&places[0].path().join("last.state")).unwrap();
-        assert!(matches!(&state, Trained::Latent(_)) && state.epochs() == 3);
+        let state = TrainedState::load(&places[0].path().join("last.state")).unwrap();
+        assert!(matches!(&state, TrainedState::Latent(_)) && state.epochs() == 3);
     }
 }
 
@@ -116,11 +119,12 @@ fn a_noise_found_on_validation_data_is_the_size_of_the_errors() {
     let bound = run(&config(STORN, &overrides), &data, place.path(), false).best.unwrap().valid_nll;
     let state = best(place.path());
     let log_noise = state.parameters.get("generative.output.log_noise").unwrap().values[0];
-    // Knowing nothing leaves a variance of 1, standardised; learning with a noise of 1 must leave far less to be found.
+    // Knowing nothing leaves a variance of 1, standardised; learning with a noise of 1 must leave far less to
+    // be found.
     assert!(log_noise < -1.0, "{log_noise}");
     let mut with_one = state.clone();
     with_one.parameters.get_mut("generative.output.log_noise").unwrap().values[0] = 0.0;
-    let worse = LatentModel::new(&with_one).bound(&data.valid, 1, 3).unwrap();
+    let worse = TrainedLatentModel::new(&with_one).bound(&data.valid, 1, 3).unwrap();
     assert!(bound < worse.reconstruction + worse.divergence - 0.1, "{bound} against {worse:?}");
 }
 
@@ -143,14 +147,14 @@ fn a_whole_divergence_never_pays_for_a_noisy_row_and_a_part_of_it_does() {
         let place = tempfile::tempdir().unwrap();
         let more = ["model.likelihood=gaussian", "training.epochs=60", "training.patience=0", weight];
         run(&config(VOSP, &[&CLEAN[..], &more].concat()), &data, place.path(), false);
-        let model = LatentModel::new(&best(place.path()));
+        let model = TrainedLatentModel::new(&best(place.path()));
         assert_eq!(
             model.scaling.inputs, model.scaling.targets,
             "one scaler for what is read and what is said"
         );
-        let said = model.reconstruct(&data.valid, Feed::Moments);
-        let errors = data.valid.iter().zip(&said).flat_map(|(of, said)| {
-            of.targets.values.iter().zip(&said.mean.values).map(|(x, y)| f64::from((x - y).powi(2)))
+        let prediction = model.reconstruct(&data.valid, LatentFeed::Moments);
+        let errors = data.valid.iter().zip(&prediction).flat_map(|(of, prediction)| {
+            of.targets.values.iter().zip(&prediction.mean.values).map(|(x, y)| f64::from((x - y).powi(2)))
         });
         let squares: Vec<f64> = errors.collect();
         let error = squares.iter().sum::<f64>() / squares.len() as f64;

@@ -1,7 +1,7 @@
 use quaver::checkpoint::CellKind;
 
 use super::*;
-use crate::nn::method::Posterior;
+use crate::config::WeightPosterior;
 use crate::nn::test_spec;
 
 #[test]
@@ -38,14 +38,14 @@ fn a_bernoulli_net_has_no_noise_and_fits_no_gaussian_specification() {
 fn a_method_adds_its_numbers_at_the_end() {
     let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3)]);
     spec.layers[0].input_noise = UnitNoise::Dropout { keep: 0.5 };
-    let method = Method {
-        posterior: Posterior::Ropd,
+    let method = TrainingMethod {
+        posterior: WeightPosterior::Ropd,
         scale_min: Some(0.25),
         learned_keep: true,
         implicit_variance: true,
-        ..Method::default()
+        ..TrainingMethod::default()
     };
-    let mut parameters = Parameters::shaped(&spec, method);
+    let mut parameters = Parameters::zeros_for(&spec, method);
     let names: Vec<&str> = parameters.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     let expected = [
         "layer0.weight",
@@ -78,14 +78,14 @@ fn networks_are_joined_and_parted() {
     let (one, other) = (Parameters::zeros(&spec), Parameters::zeros(&spec).without_output());
     let both = Parameters::joined([("a.", one.clone()), ("a.backward.", other.clone())]);
     assert_eq!(both.tensors.len(), one.tensors.len() + 2);
-    assert_eq!(both.part("a.", Method::default()), one);
-    assert_eq!(both.part("a.backward.", Method::default()), other);
+    assert_eq!(both.part("a.", TrainingMethod::default()), one);
+    assert_eq!(both.part("a.backward.", TrainingMethod::default()), other);
     let mut changed = one.clone();
     changed.tensors[0].values.fill(3.0);
     let mut with = both.clone();
     with.put_part("a.", changed.clone());
-    assert_eq!(with.part("a.", Method::default()), changed);
-    assert_eq!(with.part("a.backward.", Method::default()), other);
+    assert_eq!(with.part("a.", TrainingMethod::default()), changed);
+    assert_eq!(with.part("a.backward.", TrainingMethod::default()), other);
     assert!(other.fits_layers(&spec) && !other.fits(&spec) && !one.fits_layers(&spec));
 }
 
@@ -102,6 +102,6 @@ fn the_largest_parameter_is_found_unless_one_is_no_number() {
 fn noise_is_kept_within_its_bounds() {
     let mut parameters = Parameters::zeros(&test_spec(1, 1, &[(CellKind::Lstm, 1)]));
     parameters.get_mut("output.log_noise").unwrap().values[0] = -100.0;
-    parameters.confine();
+    parameters.clamp_to_limits();
     assert_eq!(parameters.get("output.log_noise").unwrap().values, [-LOG_NOISE_LIMIT]);
 }

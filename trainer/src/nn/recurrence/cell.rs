@@ -1,4 +1,4 @@
-//! What a kind of cell has to know: one step forwards, one step backwards.
+//! The interface of a recurrent cell: one step forward, one step backward.
 
 use quaver::moments::Moments;
 
@@ -6,36 +6,67 @@ use super::{MomentSlices, MomentSlicesMut};
 
 /// One kind of recurrence.
 ///
-/// Every method works on one step of one lane. Pre-activations stand gate after gate, all units of the first gate
-/// first.
-pub(super) trait Cell: Sync {
-    /// Numbers per unit that a step leaves behind for its gradient.
+/// Every method processes one step of one lane. Pre-activations are ordered gate by gate, all units of the
+/// first gate first.
+pub(super) trait RecurrentCell: Sync {
+    /// Numbers per unit that the backward pass of a step needs.
     const TRACE: usize;
 
-    /// In which order the gates are wanted; weights and inputs hold them unit after unit, in the order 0, 1, ….
+    /// The order of the gates in the pre-activations; weights and inputs hold them unit by unit, in the order
+    /// 0, 1, ….
     const GATES: &'static [usize];
 
-    /// Computes the state from the pre-activations. `memory` is what units keep besides their state.
+    /// How many gates, the last ones in that order, reach the cell in two shares, the input's apart from the state's.
+    /// The state's share of such a gate has biases of its own.
+    const APART: usize;
+
+    /// Whether a step reads the state before it other than through the affine map.
+    const READS_STATE: bool;
+
+    /// Computes the state. `memory` is further state of the cell.
     fn forward(
         &self,
-        pre: MomentSlices<'_>,
+        input: StepInput<'_>,
         memory: MomentSlicesMut<'_>,
         state: MomentSlicesMut<'_>,
         trace: &mut [f32],
     );
 
-    /// Computes the gradient for the pre-activations from that for the state. `grad_memory` is the gradient for
-    /// the memory after the step when the method is called, and for the memory before the step afterwards.
+    /// Computes all gradients of the step from that for the state. `before` is the state before the step.
     fn backward(
         &self,
         trace: &[f32],
+        before: MomentSlices<'_>,
         grad_state: MomentSlices<'_>,
-        grad_memory: MomentSlicesMut<'_>,
-        grad_pre: MomentSlicesMut<'_>,
+        grads: StepGradients<'_>,
     );
 }
 
-/// Derivatives of the loss by the mean and the variance of one quantity.
+/// What one step of one lane is computed from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StepInput<'a> {
+    /// Pre-activations; in gates that are given in two shares, the state's.
+    pub(super) pre: MomentSlices<'a>,
+    /// The input's share of the gates that are given in two.
+    pub(super) input_share: MomentSlices<'a>,
+    /// The state before the step, without noise.
+    pub(super) before: MomentSlices<'a>,
+}
+
+/// Gradients of one step of one lane, to be written.
+#[derive(Debug)]
+pub(super) struct StepGradients<'a> {
+    /// For the memory: after the step when a method is called with it, before the step afterwards.
+    pub(super) memory: MomentSlicesMut<'a>,
+    /// For the pre-activations, as in [`StepInput::pre`].
+    pub(super) pre: MomentSlicesMut<'a>,
+    /// For [`StepInput::input_share`].
+    pub(super) input_share: MomentSlicesMut<'a>,
+    /// For [`StepInput::before`], the affine map aside; empty unless the cell reads that state.
+    pub(super) before: MomentSlicesMut<'a>,
+}
+
+/// Derivatives of the loss with respect to the mean and the variance of one quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Gradient {
     pub(super) mean: f32,
@@ -43,7 +74,7 @@ pub(super) struct Gradient {
 }
 
 impl Gradient {
-    /// The gradient without what is too small to matter.
+    /// The gradient with negligible parts set to zero.
     #[inline(always)]
     pub(super) fn relevant(self) -> Gradient {
         Gradient { mean: relevant(self.mean), var: relevant(self.var) }
@@ -60,13 +91,13 @@ impl Gradient {
     }
 }
 
-/// Gradients below this are taken for zero.
+/// Gradients below this are set to zero.
 ///
-/// Behind a saturated gate they shrink from step to step until they and their products are subnormal, with which a
-/// processor computes many times more slowly; nothing so small moves a parameter.
+/// Behind a saturated gate they shrink from step to step until they and their products are subnormal, which
+/// slows most processors down many times; nothing that small moves a parameter.
 const NEGLIGIBLE: f32 = 1e-20;
 
-/// A number unless it is negligible.
+/// The value, or zero if it is negligible.
 #[inline(always)]
 fn relevant(value: f32) -> f32 {
     if value.abs() < NEGLIGIBLE { 0.0 } else { value }

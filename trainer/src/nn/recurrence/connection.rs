@@ -1,11 +1,11 @@
-//! The connection of a layer to its own last state: noise, then the affine map on moments.
+//! The recurrent connection of a layer: noise, then the affine map on moments.
 
 use super::gates::GateOrder;
-use super::{MomentSlices, MomentSlicesMut, Weights};
-use crate::nn::noise::NoiseCoefficients;
+use super::{MomentSlices, MomentSlicesMut, RecurrentWeights};
 use crate::nn::product::{Packed, Strided, add_product};
+use quaver::noise::NoiseCoefficients;
 
-/// Recurrent weights in the forms that the passes need, prepared once per batch, rows gate by gate.
+/// Recurrent weights in the forms that both passes need, prepared once per batch, rows gate by gate.
 ///
 /// E[a] = Σ m̃ μ and V[a] = Σ ṽ μ² + (m̃² + ṽ) τ (Bayer 2015, thesis, eqs. 17 and 18).
 pub(super) struct Connection {
@@ -13,22 +13,22 @@ pub(super) struct Connection {
     rows: usize,
     noise: NoiseCoefficients,
     /// From states to pre-activations, [units, rows].
-    forwards: Factors,
+    forwards: PackedWeights,
     /// From gradients for pre-activations to those for states, [rows, units].
-    backwards: Factors,
+    backwards: PackedWeights,
 }
 
-/// What weights multiply moments with.
-struct Factors {
+/// The factors on moments.
+struct PackedWeights {
     /// μ, for means.
     mean: Packed,
     /// μ² + τ, for variances.
     square: Packed,
-    /// τ, for squared means; none if weights are certain.
+    /// τ, for squared means; `None` if weights have no variance.
     var: Option<Packed>,
 }
 
-/// OutputSlices for what goes into the affine map.
+/// Buffers for the inputs of the affine map.
 pub(super) struct Scratch {
     /// Noisy means and variances.
     noisy: Vec<f32>,
@@ -37,27 +37,27 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Room for the states of all lanes of a block.
+    /// Buffers for the states of all lanes of a block.
     pub(super) fn new(units: usize) -> Self {
         Scratch { noisy: vec![0.0; 2 * units], square: vec![0.0; units] }
     }
 }
 
-impl Factors {
-    fn new(weights: Weights<'_>, pack: impl Fn(&[f32]) -> Packed) -> Self {
+impl PackedWeights {
+    fn new(weights: RecurrentWeights<'_>, pack: impl Fn(&[f32]) -> Packed) -> Self {
         let square = weights.mean.iter().map(|w| w * w);
         let square: Vec<f32> = match weights.var {
             Some(var) => square.zip(var).map(|(square, var)| square + var).collect(),
             None => square.collect(),
         };
-        Factors { mean: pack(weights.mean), square: pack(&square), var: weights.var.map(pack) }
+        PackedWeights { mean: pack(weights.mean), square: pack(&square), var: weights.var.map(pack) }
     }
 }
 
 impl Connection {
     /// Prepares weights [rows, units], rows unit by unit.
     pub(super) fn new(
-        weights: Weights<'_>,
+        weights: RecurrentWeights<'_>,
         units: usize,
         order: GateOrder,
         noise: NoiseCoefficients,
@@ -69,22 +69,24 @@ impl Connection {
             by_gate
         };
         let (mean, var) = (by_gate(weights.mean), weights.var.map(by_gate));
-        let weights = Weights { mean: &mean, var: var.as_deref() };
+        let weights = RecurrentWeights { mean: &mean, var: var.as_deref(), ..weights };
         Connection {
             units,
             rows,
             noise,
-            forwards: Factors::new(weights, |values| {
+            forwards: PackedWeights::new(weights, |values| {
                 Packed::new(Strided::transposed(values, units), units, rows)
             }),
-            backwards: Factors::new(weights, |values| Packed::new(Strided::rows(values, units), rows, units)),
+            backwards: PackedWeights::new(weights, |values| {
+                Packed::new(Strided::rows(values, units), rows, units)
+            }),
         }
     }
 
-    /// Adds what the last state contributes to the pre-activations.
+    /// Adds the contribution of the last state to the pre-activations.
     pub(super) fn forward(&self, state: MomentSlices<'_>, scratch: &mut Scratch, pre: MomentSlicesMut<'_>) {
-        let Factors { mean, square, var } = &self.forwards;
-        disturb(self.noise, state, MomentSlicesMut::halves(&mut scratch.noisy));
+        let PackedWeights { mean, square, var } = &self.forwards;
+        add_noise(self.noise, state, MomentSlicesMut::halves(&mut scratch.noisy));
         let noisy = MomentSlices::halves(&scratch.noisy);
         add_product(pre.mean, Strided::rows(noisy.mean, self.units), mean);
         add_product(pre.var, Strided::rows(noisy.var, self.units), square);
@@ -96,8 +98,8 @@ impl Connection {
         }
     }
 
-    /// Computes the gradient for the last state from that for the pre-activations, and adds that for the noise to
-    /// `by_noise` if it is wanted.
+    /// Computes the gradient for the last state from that for the pre-activations, and adds that for the
+    /// noise to `by_noise` if it is given.
     pub(super) fn backward(
         &self,
         grad_pre: MomentSlices<'_>,
@@ -106,7 +108,7 @@ impl Connection {
         mut grad_state: MomentSlicesMut<'_>,
         by_noise: Option<&mut NoiseGradient>,
     ) {
-        let Factors { mean, square, var } = &self.backwards;
+        let PackedWeights { mean, square, var } = &self.backwards;
         grad_state.mean.fill(0.0);
         grad_state.var.fill(0.0);
         add_product(grad_state.mean, Strided::rows(grad_pre.mean, self.rows), mean);
@@ -129,20 +131,21 @@ impl Connection {
     }
 }
 
-/// Puts noise on a state of any number of steps and lanes.
-pub(super) fn disturb(noise: NoiseCoefficients, state: MomentSlices<'_>, noisy: MomentSlicesMut<'_>) {
+/// Applies noise to states of any number of steps and lanes.
+pub(super) fn add_noise(noise: NoiseCoefficients, state: MomentSlices<'_>, noisy: MomentSlicesMut<'_>) {
     let outputs = noisy.mean.iter_mut().zip(noisy.var.iter_mut());
     for ((mean, var), (noisy_mean, noisy_var)) in state.mean.iter().zip(state.var).zip(outputs) {
         (*noisy_mean, *noisy_var) = noise.apply(*mean, *var);
     }
 }
 
-/// Derivatives of the loss by the coefficients of a noise, in the order of [`NoiseCoefficients`]'s fields.
+/// Derivatives of the loss with respect to noise coefficients, in the order of [`NoiseCoefficients`]'s
+/// fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NoiseGradient(pub(super) [f64; 4]);
 
 impl NoiseGradient {
-    /// Takes in units with the gradients for their noisy moments.
+    /// Accumulates units with the gradients for their noisy moments.
     fn add(&mut self, state: MomentSlices<'_>, grad_noisy: MomentSlicesMut<'_>) {
         let mut sums = [0.0; 4];
         let grads = grad_noisy.mean.iter().zip(grad_noisy.var.iter());

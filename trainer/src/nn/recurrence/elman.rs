@@ -1,7 +1,7 @@
 //! The Elman cell: h_t = f(W [x_t, h_{t−1}] + b).
 
 use super::activation::{ActivationFn, Derivatives, DerivativesMut};
-use super::cell::Cell;
+use super::cell::{RecurrentCell, StepGradients, StepInput};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -10,47 +10,53 @@ pub(super) struct Elman {
     pub(super) activation: ActivationFn,
 }
 
-impl Cell for Elman {
+impl RecurrentCell for Elman {
     /// The four derivatives of the activation function.
     const TRACE: usize = 4;
     const GATES: &'static [usize] = &[0];
+    const APART: usize = 0;
+    const READS_STATE: bool = false;
 
     fn forward(
         &self,
-        pre: MomentSlices<'_>,
+        input: StepInput<'_>,
         _memory: MomentSlicesMut<'_>,
         state: MomentSlicesMut<'_>,
         trace: &mut [f32],
     ) {
-        (self.activation)(pre, state, DerivativesMut::quarters(trace));
+        (self.activation)(input.pre, state, DerivativesMut::quarters(trace));
     }
 
     fn backward(
         &self,
         trace: &[f32],
+        _before: MomentSlices<'_>,
         grad_state: MomentSlices<'_>,
-        _grad_memory: MomentSlicesMut<'_>,
-        grad_pre: MomentSlicesMut<'_>,
+        grads: StepGradients<'_>,
     ) {
-        vectorised::run(Pull { slopes: Derivatives::quarters(trace), grad_state, grad_pre });
+        vectorised::run(ElmanBackward {
+            derivatives: Derivatives::quarters(trace),
+            grad_state,
+            grad_pre: grads.pre,
+        });
     }
 }
 
 /// From the gradient for the states to that for the pre-activations.
-struct Pull<'a> {
-    slopes: Derivatives<'a>,
+struct ElmanBackward<'a> {
+    derivatives: Derivatives<'a>,
     grad_state: MomentSlices<'a>,
     grad_pre: MomentSlicesMut<'a>,
 }
 
-impl Kernel for Pull<'_> {
+impl Kernel for ElmanBackward<'_> {
     #[inline(always)]
     fn run<P: Processor>(self) {
         let count = self.grad_state.mean.len();
-        let (slopes, grad_state) = (self.slopes.first(count), self.grad_state.first(count));
+        let (derivatives, grad_state) = (self.derivatives.first(count), self.grad_state.first(count));
         let mut grad_pre = self.grad_pre.first(count);
         for unit in 0..count {
-            grad_pre.set(unit, slopes.pull(unit, grad_state.gradient(unit)));
+            grad_pre.set(unit, derivatives.backward(unit, grad_state.gradient(unit)));
         }
     }
 }

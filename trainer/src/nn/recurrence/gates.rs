@@ -1,9 +1,9 @@
 //! The two orders of a layer's pre-activations.
 //!
-//! Weights, inputs and gradients hold the gates of a unit side by side, as a checkpoint does: row `gates·u + g`. Cells
-//! compute gate by gate over all units, in an order of their own. With a single gate both are the same.
+//! Weights, inputs and gradients are ordered unit by unit, as in a checkpoint: row `gates·u + g`. Cells
+//! compute gate by gate over all units, in their own order. With a single gate both are the same.
 
-/// An order of gates: `order[p]` is the gate that stands at place p.
+/// An order of gates: `order[p]` is the gate at position p.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GateOrder(pub(super) &'static [usize]);
 

@@ -1,7 +1,8 @@
 //! Gradients for the recurrent weights, summed over all steps in a few large products.
 
-use super::connection::disturb;
-use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, Weights};
+use super::connection::add_noise;
+use super::unroll::PreGradients;
+use super::{LayerInput, LayerState, MomentSlices, MomentSlicesMut, Recurrence, RecurrentWeights};
 use crate::nn::parallel;
 use crate::nn::product::{Packed, Strided, add_product};
 
@@ -11,13 +12,17 @@ const GRADIENT_ROWS: usize = 16;
 /// Gradients of one layer's recurrence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradients {
-    /// For the input's share of the pre-activations, [2, steps, lanes, rows], means then variances.
+    /// For the input's contribution to the pre-activations, [2, steps, lanes, rows], means then variances.
     pub pre: Vec<f32>,
     /// For the means of the recurrent weights, [rows, units].
     pub weight: Vec<f32>,
-    /// For their variances; empty if they have none.
+    /// For their variances; empty if there are none.
     pub weight_var: Vec<f32>,
-    /// For the four coefficients of the noise and for β; zero unless they are wanted.
+    /// For the means of the biases of the state's share; empty if there are none.
+    pub bias: Vec<f32>,
+    /// For their variances; empty if they have none.
+    pub bias_var: Vec<f32>,
+    /// For the four coefficients of the noise and for β; zero unless they are needed.
     pub coefficients: [f32; 5],
 }
 
@@ -27,27 +32,41 @@ impl Recurrence {
         &self,
         input: LayerInput<'_>,
         state: MomentSlices<'_>,
-        pre: Vec<f32>,
-        coefficients: [f32; 5],
+        grads: PreGradients,
     ) -> Gradients {
+        let PreGradients { input: pre, state: state_share, coefficients } = grads;
         let weights = input.weights;
+        let grad_pre = MomentSlices::halves(if state_share.is_empty() { &pre } else { &state_share });
         let mut weight = vec![0.0; weights.mean.len()];
         let mut weight_var = vec![0.0; weights.var.map_or(0, <[f32]>::len)];
         if !weight.is_empty() {
             let noisy = self.noisy_states_before(state, input);
-            let (noisy, grad_pre) = (MomentSlices::halves(&noisy), MomentSlices::halves(&pre));
+            let noisy = MomentSlices::halves(&noisy);
             self.by_means(weights, noisy, grad_pre, &mut weight);
             if !weight_var.is_empty() {
                 self.by_variances(noisy, grad_pre, &mut weight_var);
             }
         }
-        Gradients { pre, weight, weight_var, coefficients }
+        let bias = self.by_biases(weights.bias.len(), grad_pre.mean);
+        let bias_var = self.by_biases(weights.bias_var.map_or(0, <[f32]>::len), grad_pre.var);
+        Gradients { pre, weight, weight_var, bias, bias_var, coefficients }
+    }
+
+    /// ∂L/∂b = Σ ∂L/∂a over steps and lanes, of the last gate of each unit.
+    fn by_biases(&self, count: usize, grad_pre: &[f32]) -> Vec<f32> {
+        let mut gradient = vec![0.0; count];
+        for row in grad_pre.chunks_exact(self.rows()) {
+            for (sum, gates) in gradient.iter_mut().zip(row.chunks_exact(self.cell.gates())) {
+                *sum += gates[gates.len() - 1];
+            }
+        }
+        gradient
     }
 
     /// ∂L/∂μ = Σ ∂L/∂E[a]·m̃ + 2μ Σ ∂L/∂V[a]·ṽ, summed over steps and lanes in one product each.
     fn by_means(
         &self,
-        weights: Weights<'_>,
+        weights: RecurrentWeights<'_>,
         noisy: MomentSlices<'_>,
         grad_pre: MomentSlices<'_>,
         gradient: &mut [f32],
@@ -84,7 +103,7 @@ impl Recurrence {
         Packed::new(Strided::rows(states, self.units), states.len() / self.units, self.units)
     }
 
-    /// What the affine map saw at each step: the state before it, noise included.
+    /// The inputs of the affine map at each step: the state before it, with noise.
     fn noisy_states_before(&self, state: MomentSlices<'_>, input: LayerInput<'_>) -> Vec<f32> {
         let step = input.lanes * self.units;
         let mut before = vec![0.0; 2 * state.mean.len()];
@@ -99,7 +118,7 @@ impl Recurrence {
             before.iter_mut().skip(step).zip(state).for_each(|(later, earlier)| *later = *earlier);
         }
         let mut noisy = vec![0.0; before.len()];
-        disturb(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
+        add_noise(self.noise, MomentSlices::halves(&before), MomentSlicesMut::halves(&mut noisy));
         noisy
     }
 }

@@ -1,9 +1,10 @@
-//! The recurrence of one layer over a whole batch, forwards and backwards, on plain slices.
+//! The recurrence of one layer over a whole batch, forward and backward, on plain slices.
 //!
-//! The input's share of the pre-activations is known for all steps beforehand and arrives as one array; what is
-//! left is the part that has to go step by step. Arrays are time-major: [steps, lanes, …], one lane per sequence
-//! of the batch. The initial state is zero unless one is carried over from the batch before. Nothing here knows of tensors: see [`super::host_node`] for how a
-//! recurrence becomes a node of the autodiff graph.
+//! The input's contribution to the pre-activations is computed for all steps beforehand and arrives as one
+//! array; only the recurrent part proceeds step by step. Arrays are time-major: [steps, lanes, …], one lane
+//! per sequence of the batch. The initial state is zero unless one is carried over from the previous batch.
+//! This module is independent of tensors: [`super::host_node`] makes a recurrence a node of the autodiff
+//! graph.
 
 mod activation;
 mod cell;
@@ -11,122 +12,145 @@ mod connection;
 mod elman;
 mod gates;
 mod gradient;
+mod gru;
+mod lane_block;
 mod lstm;
 mod moment_slices;
-mod series;
 #[cfg(test)]
 mod tests;
 mod unroll;
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm};
 
-use self::activation::sweep;
+use self::activation::activation_fn;
 use self::elman::Elman;
 pub use self::gradient::Gradients;
+use self::gru::Gru;
 use self::lstm::Lstm;
 pub use self::moment_slices::MomentSlices;
 use self::moment_slices::MomentSlicesMut;
 pub use self::unroll::Traces;
-use super::noise::NoiseCoefficients;
+use quaver::noise::NoiseCoefficients;
 
 /// A layer without its weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrence {
-    /// The kind of recurrence.
+    /// The kind of cell.
     pub cell: CellKind,
     /// Hidden units.
     pub units: usize,
     /// Noise on the last state before the affine map.
     pub noise: NoiseCoefficients,
-    /// Which moments of sigmoid and tanh are used.
+    /// The form of the moments of sigmoid and tanh.
     pub form: MomentForm,
     /// Factor β on the variance of the states (Bayer 2015, thesis, 2.6.1).
     pub variance_scale: f32,
-    /// Whether gradients for the noise and for β are wanted.
+    /// Whether gradients for the noise and for β are needed.
     pub learned: bool,
     /// Threads to compute on; the result does not depend on it.
     pub threads: usize,
 }
 
 /// Recurrent weights [rows, units]; a layer without recurrence has none.
-#[derive(Clone, Copy, Debug)]
-pub struct Weights<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecurrentWeights<'a> {
     /// Means μ.
     pub mean: &'a [f32],
-    /// Variances τ, unless all are zero.
+    /// Variances τ; `None` if all are zero.
     pub var: Option<&'a [f32]>,
+    /// Means of the biases that belong to the state's share alone, [units] for a GRU's candidate; other cells have none.
+    pub bias: &'a [f32],
+    /// Variances of those, unless all are zero.
+    pub bias_var: Option<&'a [f32]>,
 }
 
-/// What a recurrence is computed from.
+/// The inputs of a recurrence.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerInput<'a> {
-    /// The input's share of the pre-activations, [steps, lanes, rows] each, bias included.
+    /// The input's contribution to the pre-activations, [steps, lanes, rows] each, including the bias.
     pub pre: MomentSlices<'a>,
     /// The recurrent weights.
-    pub weights: Weights<'a>,
-    /// Sequences side by side.
+    pub weights: RecurrentWeights<'a>,
+    /// Number of sequences.
     pub lanes: usize,
-    /// Where the sequences begin; all zero if nothing is given.
+    /// Initial states; zero if not given.
     pub start: Option<&'a LayerState>,
 }
 
-/// What a layer remembers between steps, [2, lanes, units] each, means then variances.
+/// The state of a layer between steps, [2, lanes, units] each, means then variances.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerState {
     /// The states h.
     pub state: Vec<f32>,
-    /// What units keep besides: the cells c of an LSTM.
+    /// Further state of the cell: c of an LSTM.
     pub memory: Vec<f32>,
 }
 
-/// What a forward pass leaves behind.
+/// What a forward pass keeps.
 #[derive(Debug)]
-pub struct Tape {
+pub struct LayerTape {
     /// For the backward pass.
     traces: Vec<f32>,
-    /// What units keep besides their state after the last step, [2, lanes, units].
+    /// Memory of the cells after the last step, [2, lanes, units].
     pub memory: Vec<f32>,
 }
 
 impl Recurrence {
-    /// Pre-activations per lane and step, hence rows of the weights.
+    /// Rows of the weights, hence pre-activations that the input has a share in, per lane and step.
     pub fn rows(&self) -> usize {
         self.units * self.cell.gates()
     }
 
+    /// Biases that belong to the state's share of the pre-activations alone.
+    pub fn state_biases(&self) -> usize {
+        self.units * (self.cell.biases() - self.cell.gates())
+    }
+
     /// Computes the states [2, steps, lanes, units], means then variances.
-    pub fn forward(&self, input: LayerInput<'_>, keep: Traces) -> (Vec<f32>, Tape) {
+    pub fn forward(&self, input: LayerInput<'_>, keep: Traces) -> (Vec<f32>, LayerTape) {
         match self.cell {
             CellKind::Elman(activation) | CellKind::Dense(activation) => {
                 unroll::forward(self, &self.elman(activation), input, keep)
             }
             CellKind::Lstm => unroll::forward(self, &self.lstm(), input, keep),
+            CellKind::Gru => unroll::forward(self, &self.gru(), input, keep),
         }
     }
 
-    /// Computes all gradients from that for the states, which `forward` returned with the tape.
+    /// Computes all gradients from that for the states, which `forward` returned together with the tape.
     pub fn backward(
         &self,
         input: LayerInput<'_>,
-        (state, tape): (&[f32], &Tape),
+        (state, tape): (&[f32], &LayerTape),
         grad_state: &[f32],
     ) -> Gradients {
         let (state, grad_state) = (MomentSlices::halves(state), MomentSlices::halves(grad_state));
         let kept = (tape.traces.as_slice(), state);
-        let (pre, coefficients) = match self.cell {
+        let grads = match self.cell {
             CellKind::Elman(activation) | CellKind::Dense(activation) => {
                 unroll::backward(self, &self.elman(activation), input, kept, grad_state)
             }
             CellKind::Lstm => unroll::backward(self, &self.lstm(), input, kept, grad_state),
+            CellKind::Gru => unroll::backward(self, &self.gru(), input, kept, grad_state),
         };
-        self.gradients(input, state, pre, coefficients)
+        self.gradients(input, state, grads)
     }
 
     fn elman(&self, activation: Activation) -> Elman {
-        Elman { activation: sweep(activation, self.form) }
+        Elman { activation: activation_fn(activation, self.form) }
     }
 
     fn lstm(&self) -> Lstm {
-        Lstm { sigmoid: sweep(Activation::Sigmoid, self.form), tanh: sweep(Activation::Tanh, self.form) }
+        Lstm {
+            sigmoid: activation_fn(Activation::Sigmoid, self.form),
+            tanh: activation_fn(Activation::Tanh, self.form),
+        }
+    }
+
+    fn gru(&self) -> Gru {
+        Gru {
+            sigmoid: activation_fn(Activation::Sigmoid, self.form),
+            tanh: activation_fn(Activation::Tanh, self.form),
+        }
     }
 }

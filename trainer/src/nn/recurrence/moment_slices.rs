@@ -1,4 +1,4 @@
-//! Means and variances side by side.
+//! Slices of means and variances.
 
 use quaver::moments::Moments;
 
@@ -13,7 +13,7 @@ pub struct MomentSlices<'a> {
     pub var: &'a [f32],
 }
 
-/// Means and variances to be written.
+/// Mutable means and variances.
 #[derive(Debug)]
 pub(super) struct MomentSlicesMut<'a> {
     pub(super) mean: &'a mut [f32],
@@ -22,12 +22,12 @@ pub(super) struct MomentSlicesMut<'a> {
 
 impl<'a> MomentSlices<'a> {
     /// Means in the first half, variances in the second.
-    pub fn halves(quantized: &'a [f32]) -> Self {
-        let (mean, var) = quantized.split_at(quantized.len() / 2);
+    pub fn halves(values: &'a [f32]) -> Self {
+        let (mean, var) = values.split_at(values.len() / 2);
         MomentSlices { mean, var }
     }
 
-    /// The first `count` units, and the rest.
+    /// The first `count` units, and the remaining ones.
     pub(super) fn split_at(self, count: usize) -> (Self, Self) {
         let (mean, var) = (self.mean.split_at(count), self.var.split_at(count));
         (MomentSlices { mean: mean.0, var: var.0 }, MomentSlices { mean: mean.1, var: var.1 })
@@ -39,7 +39,7 @@ impl<'a> MomentSlices<'a> {
         MomentSlices { mean: &self.mean[range.clone()], var: &self.var[range] }
     }
 
-    /// The first `count` units: in a loop over these, no access needs a check.
+    /// The first `count` units: a loop over them needs no bounds checks.
     #[inline(always)]
     pub(super) fn first(self, count: usize) -> Self {
         MomentSlices { mean: &self.mean[..count], var: &self.var[..count] }
@@ -58,8 +58,8 @@ impl<'a> MomentSlices<'a> {
 
 impl<'a> MomentSlicesMut<'a> {
     /// Means in the first half, variances in the second.
-    pub(super) fn halves(quantized: &'a mut [f32]) -> Self {
-        let (mean, var) = quantized.split_at_mut(quantized.len() / 2);
+    pub(super) fn halves(values: &'a mut [f32]) -> Self {
+        let (mean, var) = values.split_at_mut(values.len() / 2);
         MomentSlicesMut { mean, var }
     }
 
@@ -71,7 +71,7 @@ impl<'a> MomentSlicesMut<'a> {
         [first, second, third, fourth]
     }
 
-    /// The first `count` units, and the rest.
+    /// The first `count` units, and the remaining ones.
     pub(super) fn split_at(self, count: usize) -> (Self, Self) {
         let (mean, var) = (self.mean.split_at_mut(count), self.var.split_at_mut(count));
         (MomentSlicesMut { mean: mean.0, var: var.0 }, MomentSlicesMut { mean: mean.1, var: var.1 })

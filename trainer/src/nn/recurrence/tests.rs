@@ -1,17 +1,13 @@
-//! The recurrence against a slow loop written from the equations, and its gradients against finite differences.
+//! The recurrence against a slow loop written from the equations, and its gradients against finite
+//! differences.
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm, UnitNoise};
 use quaver::moments::{self, Moments, product};
 
-use super::{LayerInput, LayerState, MomentSlices, Recurrence, Traces, Weights};
-use crate::nn::noise::NoiseCoefficients;
+use super::{LayerInput, LayerState, MomentSlices, Recurrence, RecurrentWeights, Traces};
+use crate::nn::test_cells;
+use quaver::noise::NoiseCoefficients;
 
-const CELLS: [CellKind; 4] = [
-    CellKind::Elman(Activation::Tanh),
-    CellKind::Elman(Activation::Sigmoid),
-    CellKind::Elman(Activation::Relu),
-    CellKind::Lstm,
-];
 const NOISES: [UnitNoise; 4] = [
     UnitNoise::None,
     UnitNoise::Dropout { keep: 0.7 },
@@ -30,6 +26,9 @@ struct Case {
     weight: Vec<f32>,
     /// Empty if weights are certain.
     weight_var: Vec<f32>,
+    /// Of the state's share alone; empty but for a GRU.
+    bias: Vec<f32>,
+    bias_var: Vec<f32>,
     start: Option<LayerState>,
     /// Coefficients of a made-up loss that is linear in the states.
     grad_state: Vec<f32>,
@@ -38,9 +37,16 @@ struct Case {
 impl Case {
     fn new(cell: CellKind, noise: UnitNoise, form: MomentForm, steps: usize) -> Case {
         let (units, lanes) = (3, 5);
-        let law = NoiseCoefficients::from(noise);
-        let layer =
-            Recurrence { cell, units, noise: law, form, variance_scale: 0.9, learned: true, threads: 2 };
+        let coefficients = NoiseCoefficients::from(noise);
+        let layer = Recurrence {
+            cell,
+            units,
+            noise: coefficients,
+            form,
+            variance_scale: 0.9,
+            learned: true,
+            threads: 2,
+        };
         let (rows, mut numbers) = (layer.rows(), Numbers(1));
         let mut draw =
             |count: usize, low: f32, high: f32| (0..count).map(|_| numbers.between(low, high)).collect();
@@ -54,6 +60,8 @@ impl Case {
             weight_var: Vec::new(),
             start: None,
             grad_state: draw(2 * steps * lanes * units, -1.0, 1.0),
+            bias: draw(layer.state_biases(), -0.8, 0.8),
+            bias_var: Vec::new(),
         }
     }
 
@@ -68,11 +76,12 @@ impl Case {
         let mut moments = || [draw(plane, -1.0, 1.0), draw(plane, 0.05, 0.5)].concat();
         case.start = Some(LayerState { state: moments(), memory: moments() });
         case.weight_var = draw(case.weight.len(), 0.01, 0.3);
+        case.bias_var = draw(case.bias.len(), 0.01, 0.3);
         case
     }
 
     fn all(steps: usize) -> impl Iterator<Item = Case> {
-        CELLS.into_iter().flat_map(move |cell| {
+        test_cells().into_iter().filter(|cell| cell.is_recurrent()).flat_map(move |cell| {
             NOISES.into_iter().flat_map(move |noise| {
                 FORMS.into_iter().flat_map(move |form| {
                     [Case::new(cell, noise, form, steps), Case::uncertain(cell, noise, form, steps)]
@@ -81,11 +90,16 @@ impl Case {
         })
     }
 
-    fn input(&self) -> LayerInput<'_> {
-        let var = (!self.weight_var.is_empty()).then_some(self.weight_var.as_slice());
+    fn input<'a>(&'a self) -> LayerInput<'a> {
+        let given = |values: &'a [f32]| (!values.is_empty()).then_some(values);
         LayerInput {
             pre: MomentSlices { mean: &self.pre_mean, var: &self.pre_var },
-            weights: Weights { mean: &self.weight, var },
+            weights: RecurrentWeights {
+                mean: &self.weight,
+                var: given(&self.weight_var),
+                bias: &self.bias,
+                bias_var: given(&self.bias_var),
+            },
             lanes: self.lanes,
             start: self.start.as_ref(),
         }
@@ -151,9 +165,11 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
     let mut states = Vec::new();
     for step in 0..case.pre_mean.len() / (case.lanes * rows) {
         let noisy: Vec<Moments> = h.iter().map(|unit| disturbed(case.noise, *unit)).collect();
-        let pre = |row: usize| {
+        let from_input = |row: usize| {
             let index = (step * case.lanes + lane) * rows + row;
-            let mut sum = Moments { mean: case.pre_mean[index], var: case.pre_var[index] };
+            Moments { mean: case.pre_mean[index], var: case.pre_var[index] }
+        };
+        let add_state = |mut sum: Moments, row: usize| {
             for (unit, noisy) in noisy.iter().enumerate() {
                 let weight = case.weight[row * units + unit];
                 sum.mean += noisy.mean * weight;
@@ -163,6 +179,7 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
             }
             sum
         };
+        let pre = |row: usize| add_state(from_input(row), row);
         for unit in 0..units {
             h[unit] = match cell {
                 CellKind::Elman(Activation::Tanh) | CellKind::Dense(Activation::Tanh) => tanh(pre(unit)),
@@ -178,12 +195,30 @@ fn slow_lane(case: &Case, lane: usize) -> Vec<Vec<Moments>> {
                     c[unit] = Moments { mean: kept.mean + added.mean, var: kept.var + added.var };
                     product(sigmoid(pre(4 * unit + 3)), tanh(c[unit]))
                 }
+                CellKind::Gru => {
+                    let bias_var = case.bias_var.get(unit).copied().unwrap_or(0.0);
+                    let bias = Moments { mean: case.bias[unit], var: bias_var };
+                    let reset = product(sigmoid(pre(3 * unit)), add_state(bias, 3 * unit + 2));
+                    let share = from_input(3 * unit + 2);
+                    let n = tanh(Moments { mean: share.mean + reset.mean, var: share.var + reset.var });
+                    gru_state(sigmoid(pre(3 * unit + 1)), n, h[unit])
+                }
             };
             h[unit].var *= variance_scale;
         }
         states.push(h.clone());
     }
     states
+}
+
+/// h' = (1 − z)n + zh by its first two moments: E[h'²] = E[(1−z)²]E[n²] + 2 E[(1−z)z]E[n]E[h] + E[z²]E[h²].
+fn gru_state(z: Moments, n: Moments, h: Moments) -> Moments {
+    let second = |a: Moments| a.var + a.mean * a.mean;
+    let mean = (1.0 - z.mean) * n.mean + z.mean * h.mean;
+    let kept = second(Moments { mean: 1.0 - z.mean, var: z.var });
+    let mixed = z.mean - second(z);
+    let square = kept * second(n) + 2.0 * mixed * n.mean * h.mean + second(z) * second(h);
+    Moments { mean, var: square - mean * mean }
 }
 
 #[test]
@@ -206,8 +241,8 @@ fn states_agree_with_the_equations() {
 
 /// Largest deviation from central differences, relative to the gradient's root mean square.
 ///
-/// States are f32, so a difference over ±0.01 carries noise of about 1e-5; its own error is of the order of the
-/// squared step.
+/// States are f32, so a difference over ±0.01 carries noise of about 1e-5; its own error is of the order of
+/// the squared step.
 fn worst_deviation(
     case: &mut Case,
     found: &[f32],
@@ -225,8 +260,8 @@ fn worst_deviation(
         values(case)[index] = value - step;
         let below = case.loss();
         values(case)[index] = value;
-        let slope = (above - below) / f64::from((value + step) - (value - step));
-        worst = worst.max((slope - f64::from(found[index])).abs() / size);
+        let difference = (above - below) / f64::from((value + step) - (value - step));
+        worst = worst.max((difference - f64::from(found[index])).abs() / size);
     }
     worst
 }
@@ -240,6 +275,8 @@ fn gradients_agree_with_finite_differences() {
             worst_deviation(&mut case, MomentSlices::halves(&found.pre).var, |case| &mut case.pre_var, 3),
             worst_deviation(&mut case, &found.weight, |case| &mut case.weight, 1),
             worst_deviation(&mut case, &found.weight_var, |case| &mut case.weight_var, 1),
+            worst_deviation(&mut case, &found.bias, |case| &mut case.bias, 1),
+            worst_deviation(&mut case, &found.bias_var, |case| &mut case.bias_var, 1),
         ];
         for std_dev in std_devs {
             // At most 0.002 was seen, for the LSTM, whose curvature is the largest.
@@ -261,10 +298,14 @@ fn gradients_for_noise_and_scale_agree_with_finite_differences() {
                 *[mean, square, var, constant, &mut layer.variance_scale][index] += step;
                 case.loss()
             };
-            let slope = (at(0.01) - at(-0.01)) / 0.02;
+            let difference = (at(0.01) - at(-0.01)) / 0.02;
             case.layer = original;
             // The sums of up to 60 terms of order 1.
-            assert!((slope - f64::from(found)).abs() < 0.01, "{} {index}: {slope} {found}", case.name());
+            assert!(
+                (difference - f64::from(found)).abs() < 0.01,
+                "{} {index}: {difference} {found}",
+                case.name()
+            );
         }
     }
 }

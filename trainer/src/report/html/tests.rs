@@ -13,10 +13,10 @@ fn hostile_report() -> Report {
     Report {
         title: HOSTILE.into(),
         subtitle: HOSTILE.into(),
-        figures_that_matter: vec![KeyFigure::new(HOSTILE, HOSTILE, HOSTILE)],
+        key_figures: vec![KeyFigure::new(HOSTILE, HOSTILE, HOSTILE)],
         sections: vec![
             section(Body::Svg(bars(&Bars { bars: &[bar], unit: HOSTILE }))),
-            section(Body::Table(Table { columns: vec![HOSTILE.into()], rows: ragged })),
+            section(Body::Table(ReportTable { columns: vec![HOSTILE.into()], rows: ragged })),
             section(Body::Pre(HOSTILE.into())),
         ],
     }
@@ -47,7 +47,7 @@ fn nothing_is_fetched() {
 #[test]
 fn rows_of_a_table_are_equally_long() {
     let columns = vec!["a".to_owned()];
-    let html = table(&Table { columns, rows: vec![vec!["1".into(), "2".into()], vec![]] });
+    let html = table(&ReportTable { columns, rows: vec![vec!["1".into(), "2".into()], vec![]] });
     assert_eq!(html.matches("<th>").count(), 2);
     assert_eq!(html.matches("<td>").count(), 4);
 }

@@ -1,4 +1,4 @@
-//! A prediction with its band against the truth, over time.
+//! A prediction with its band and the truth over time.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Drawing, Figure};
@@ -7,45 +7,45 @@ use super::scale::Range;
 use super::svg::{Rect, Size, Svg, text_width};
 use super::trace;
 
-/// What [`band`] draws. All slices run in parallel; the shortest decides.
+/// The data of [`band`]. All slices are parallel; the shortest determines the length.
 pub struct Band<'a> {
-    /// Where each value stands on the horizontal axis, ascending.
+    /// Positions on the horizontal axis, ascending.
     pub x: &'a [f32],
-    /// What was measured.
+    /// Measured values.
     pub truth: &'a [f32],
-    /// What was predicted.
+    /// Predicted means.
     pub mean: &'a [f32],
     /// Lower edge of the band.
     pub lower: &'a [f32],
     /// Upper edge of the band.
     pub upper: &'a [f32],
-    /// What the band holds, such as "90 % band".
+    /// Label of the band, such as "90 % band".
     pub band_label: &'a str,
-    /// Stretches to point out.
-    pub shaded: &'a [Shade],
-    /// Meaning and unit of the horizontal axis.
+    /// Highlighted ranges.
+    pub shaded: &'a [ShadedRange],
+    /// Quantity and unit of the horizontal axis.
     pub x_label: &'a str,
-    /// Meaning and unit of the vertical axis.
+    /// Quantity and unit of the vertical axis.
     pub y_label: &'a str,
 }
 
-/// A stretch of the horizontal axis to point out.
+/// A highlighted range of the horizontal axis.
 #[derive(Clone, Debug)]
-pub struct Shade {
-    /// Where it begins.
+pub struct ShadedRange {
+    /// Its start.
     pub from: f32,
-    /// Where it ends.
+    /// Its end.
     pub to: f32,
-    /// Why it matters, such as "channel 3 missing".
+    /// Its label, such as "channel 3 missing".
     pub label: String,
 }
 
-/// Prediction with band against truth, as wide as the page.
+/// A prediction with its band and the truth, as wide as the page.
 pub fn band(data: &Band) -> Figure {
     Figure::full(|size| draw(data, size))
 }
 
-/// One instant.
+/// One point in time.
 struct Row {
     x: f64,
     truth: f64,
@@ -98,14 +98,14 @@ fn legend(band_label: &str) -> Vec<Entry> {
     ]
 }
 
-/// Room for the labels of shaded stretches above the data.
+/// Adds space above the data for the labels of shaded ranges.
 pub(super) fn with_headroom(range: Range, unneeded: bool) -> Range {
     let headroom = if unneeded { 0.0 } else { 0.12 * range.length() };
     Range::new(range.low, range.high + headroom)
 }
 
-/// Shades the stretches and labels them, each label on the first row where it does not run into another.
-pub(super) fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[Shade]) {
+/// Draws shaded ranges and their labels, each label on the first line where it does not overlap another.
+pub(super) fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[ShadedRange]) {
     let area = chart.area;
     let mut row_ends: Vec<f64> = Vec::new();
     for shade in shades.iter().filter(|shade| shade.from.is_finite() && shade.to.is_finite()) {
@@ -119,14 +119,14 @@ pub(super) fn draw_shades(svg: &mut Svg, chart: &Chart, shades: &[Shade]) {
             Rect { x: from, y: area.y, width: (to - from).max(2.0), height: area.height },
         );
         let half = text_width(&shade.label) / 2.0;
-        // `max` last: a label wider than the plot begins at its left edge.
+        // `max` last: a label wider than the plot starts at its left edge.
         let centre = ((from + to) / 2.0).min(area.right() - half).max(area.x + half);
         let row = free_row(&mut row_ends, centre - half, centre + half);
         svg.text("middle strong", (centre, area.y + 15.0 + 16.0 * row as f64), &shade.label);
     }
 }
 
-/// Takes the stretch from `left` to `right` on the first row that is free there.
+/// Reserves the interval from `left` to `right` on the first line that is free there.
 fn free_row(row_ends: &mut Vec<f64>, left: f64, right: f64) -> usize {
     let row = row_ends.iter().position(|&end| end < left).unwrap_or(row_ends.len());
     if row == row_ends.len() {

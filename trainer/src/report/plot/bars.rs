@@ -1,11 +1,11 @@
-//! How much of something there is, part by part: flash, memory, time.
+//! Horizontal bars of sizes: flash, memory, time.
 
 use super::figure::{Drawing, Figure, HALF};
 use super::legend::{self, Entry, Mark};
 use super::scale::short_number;
 use super::svg::{Rect, Size, Svg};
 
-/// What [`bars`] draws.
+/// The data of [`bars`].
 pub struct Bars<'a> {
     /// From top to bottom.
     pub bars: &'a [Bar],
@@ -18,23 +18,23 @@ pub struct Bars<'a> {
 pub struct Bar {
     /// What is measured.
     pub label: String,
-    /// How much of it, from 0.
+    /// Its value, from 0.
     pub value: f32,
-    /// What it belongs to, such as "flash" or "RAM": bars of one group share a colour.
+    /// Its group, such as "flash" or "RAM": bars of one group share a colour.
     pub group: String,
-    /// A few words after the number, such as "2 % of 1 MiB"; may be empty.
+    /// A note after the number, such as "2 % of 1 MiB"; may be empty.
     pub note: String,
 }
 
 const COLOURS: [&str; 4] = ["blue", "orange", "green", "purple"];
 
-/// A bar with the line of text above it takes at least and at most this much.
+/// Minimum and maximum height of a bar with its label.
 const PITCH: [f64; 2] = [44.0, 62.0];
 
 const BAR_HEIGHT: f64 = 14.0;
 const MARGIN: f64 = 4.0;
 
-/// Labelled horizontal bars on one scale that begins at 0.
+/// Labelled horizontal bars on one scale that starts at 0.
 pub fn bars(data: &Bars) -> Figure {
     let groups = groups(data.bars);
     let entries = if groups.len() > 1 { legend(&groups) } else { Vec::new() };
@@ -77,7 +77,7 @@ fn colour_of(groups: &[&str], bar: &Bar) -> &'static str {
     COLOURS[index % COLOURS.len()]
 }
 
-/// One bar in its place: name and number above, the bar on a track below. `share` is NaN if the value is.
+/// One bar: name and number above, the bar on a track below. `share` is NaN if the value is.
 fn draw_bar(svg: &mut Svg, bar: &Bar, unit: &str, colour: &str, share: f64, place: Rect) {
     let baseline = place.y + 16.0;
     let note = if bar.note.is_empty() { String::new() } else { format!(" · {}", bar.note) };

@@ -1,4 +1,4 @@
-//! Whether a band that promises to hold p % does hold p %.
+//! Observed against nominal coverage.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Figure, HALF};
@@ -7,25 +7,25 @@ use super::scale::Range;
 use super::svg::Svg;
 use super::trace;
 
-/// What [`calibration`] draws.
+/// The data of [`calibration`].
 pub struct Calibration<'a> {
-    /// One curve per model or output; the first four have colours of their own.
+    /// One curve per model or output; the first four have different colours.
     pub curves: &'a [CalibrationCurve<'a>],
 }
 
-/// Promised and observed coverage of one model, both in 0…1.
+/// Nominal and observed coverage of one model, both in 0…1.
 pub struct CalibrationCurve<'a> {
     /// Name of the model.
     pub label: &'a str,
-    /// Coverage that was promised, ascending.
+    /// Nominal coverage, ascending.
     pub nominal: &'a [f32],
-    /// Share of the truth that lay inside.
+    /// Fraction of the observed values inside the interval.
     pub observed: &'a [f32],
 }
 
 const COLOURS: [&str; 4] = ["blue", "vermillion", "green", "purple"];
 
-/// From nothing to everything, in per cent.
+/// The whole range, in per cent.
 const PER_CENT: Range = Range::new(0.0, 100.0);
 
 /// Observed against nominal coverage.

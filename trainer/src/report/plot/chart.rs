@@ -1,15 +1,15 @@
-//! The frame that most plots share: legend, axes with ticks and units, and an area for the data.
+//! The frame of most plots: legend, axes with ticks and units, and an area for the data.
 
 use super::figure::Drawing;
 use super::legend::{self, Entry, TOP as LEGEND_TOP};
 use super::scale::{Range, Tick, ticks};
 use super::svg::{Point, Rect, Size, Svg, text_width};
 
-/// One axis: what it shows, in which unit, from where to where.
+/// One axis: its label with unit, and its range.
 pub(super) struct Axis<'a> {
     pub(super) label: &'a str,
     pub(super) range: Range,
-    /// No two ticks are closer than this, in data units: 1 for things that are counted.
+    /// Minimum distance of ticks, in data units: 1 for counts.
     pub(super) least_step: f64,
 }
 
@@ -19,14 +19,14 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Distance between ticks that reads well, in user units.
+/// Readable distance of ticks, in user units.
 const X_TICK_SPACING: f64 = 72.0;
 const Y_TICK_SPACING: f64 = 34.0;
 
-/// Room for tick labels and the axis label below the data.
+/// Space for tick labels and the axis label below the data.
 const BOTTOM: f64 = 50.0;
 
-/// Legend, axes and the place for data between them.
+/// Legend, axes and the area for the data.
 pub(super) struct Chart<'a> {
     size: Size,
     x: Axis<'a>,
@@ -34,7 +34,7 @@ pub(super) struct Chart<'a> {
     legend: Vec<Entry>,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
-    /// Where the data go.
+    /// The area for the data.
     pub(super) area: Rect,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Chart<'a> {
         self.x_ticks = ticks;
     }
 
-    /// A place in the area from data. What lies far outside stays outside, in numbers that SVG can hold.
+    /// Position of a data point. Points far outside are clamped to numbers that SVG can hold.
     pub(super) fn place(&self, x: f64, y: f64) -> Point {
         let share = |value: f64, range: Range| ((value - range.low) / range.length()).clamp(-9.0, 9.0);
         let right = self.area.x + share(x, self.x.range) * self.area.width;
@@ -63,7 +63,7 @@ impl<'a> Chart<'a> {
         (right, up)
     }
 
-    /// The finished drawing: frame, then data cut to the area, or a word in their place if there are none.
+    /// The finished drawing: frame, then data clipped to the area, or a note if there are none.
     pub(super) fn draw(&self, name: &str, has_data: bool, data: impl FnOnce(&mut Svg)) -> Drawing {
         let mut svg = Svg::default();
         legend::draw(&mut svg, &self.legend, LEGEND_TOP, self.size.width);

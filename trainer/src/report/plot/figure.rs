@@ -1,4 +1,4 @@
-//! A finished plot, on a page or in a file of its own.
+//! A finished plot, in a page or as a file of its own.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ pub(super) const WIDE: Size = Size { width: 1060.0, height: 360.0 };
 /// The full width of a page on a phone.
 pub(super) const NARROW: Size = Size { width: 400.0, height: 344.0 };
 
-/// Empty paper around a plot in a file of its own.
+/// Margin around a plot in a file of its own.
 const PAPER_MARGIN: f64 = 18.0;
 
-/// A plot, drawn for the widths at which it will be seen.
+/// A plot, drawn for each width at which it is shown.
 ///
-/// A wide plot shrunk to a phone could not be read, so it is drawn twice and the page shows the one that
+/// A wide plot scaled to a phone would be illegible, so it is drawn twice and the page shows the one that
 /// fits.
 #[derive(Clone, Debug)]
 pub enum Figure {
@@ -42,7 +42,7 @@ impl Figure {
         Self::Full { wide: draw(WIDE), narrow: draw(NARROW) }
     }
 
-    /// The plot as elements of a page that carries the style sheet.
+    /// The plot as elements of a page that includes the style sheet.
     pub(in crate::report) fn inline(&self) -> String {
         match self {
             Self::Half(drawing) => drawing.inline(""),
@@ -51,7 +51,7 @@ impl Figure {
     }
 }
 
-/// One drawing: its size, what it shows, and the elements that show it.
+/// One drawing: its size, its description, and its elements.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     pub(super) size: Size,
@@ -60,7 +60,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Puts a size and a name, for those who cannot see it, to what was drawn.
+    /// A drawing with its size and a text description for accessibility.
     pub(super) fn new(size: Size, name: impl Into<String>, svg: Svg) -> Self {
         Self { size, name: name.into(), content: svg.into_elements() }
     }
@@ -87,7 +87,7 @@ impl Drawing {
         )
     }
 
-    /// A document of its own, on a background of its own: whoever shows it may have another scheme.
+    /// A document with its own background, independent of the scheme around it.
     fn document(&self) -> String {
         let (width, height) = (self.size.width + 2.0 * PAPER_MARGIN, self.size.height + 2.0 * PAPER_MARGIN);
         let corner = -PAPER_MARGIN;

@@ -1,4 +1,4 @@
-//! Standardised residuals, which are standard normal if every error bar is right.
+//! Histogram of standardised residuals, which are standard normal if every predicted variance is right.
 
 use core::f64::consts::TAU;
 
@@ -9,21 +9,21 @@ use super::scale::{Range, short_number};
 use super::svg::{Rect, Svg};
 use super::trace;
 
-/// What [`histogram`] draws.
+/// The data of [`histogram`].
 pub struct Histogram<'a> {
     /// (truth − mean) / standard deviation, one per prediction.
     pub residuals: &'a [f32],
 }
 
-/// Residuals further out than this are counted in the legend instead of drawn.
+/// Residuals beyond this are counted in the legend instead of drawn.
 const REACH: f64 = 4.0;
 
 const BIN: f64 = 0.25;
 
-/// The height of N(0, 1) at its middle; a little more is always shown.
+/// Density of N(0, 1) at its mean, which is always in the plot.
 const NORMAL_PEAK: f64 = 0.399;
 
-/// Density of standardised residuals under the normal curve.
+/// Density of standardised residuals with the standard normal density.
 pub fn histogram(data: &Histogram) -> Figure {
     let finite: Vec<f64> = data.residuals.iter().map(|&r| f64::from(r)).filter(|r| r.is_finite()).collect();
     let density = densities(&finite);
@@ -42,7 +42,7 @@ fn normal_density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / TAU.sqrt()
 }
 
-/// Share of the values in each bin, per unit.
+/// Density of the values in each bin.
 fn densities(values: &[f64]) -> Vec<f64> {
     let mut density = vec![0.0; (2.0 * REACH / BIN) as usize];
     for value in values.iter().filter(|value| value.abs() < REACH) {
@@ -66,6 +66,7 @@ fn legend(values: &[f64]) -> Vec<Entry> {
     let std_dev = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
     let beyond = values.iter().filter(|value| value.abs() >= REACH).count();
     let outside = if beyond == 0 { String::new() } else { format!(", {beyond} beyond ±{REACH}") };
-    let summary = format!("residuals: mean {}, sd {}{outside}", short_number(mean), short_number(std_dev));
+    let summary =
+        format!("residuals: mean {}, std dev {}{outside}", short_number(mean), short_number(std_dev));
     vec![Entry::new(Mark::Line("ink"), "N(0, 1)"), Entry::new(Mark::Bar("blue"), summary)]
 }

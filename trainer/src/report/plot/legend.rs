@@ -1,19 +1,19 @@
-//! What the lines, areas and dots of a plot stand for.
+//! Legends of plots.
 
 use super::svg::{Point, Rect, Svg, text_width};
 
-/// How an entry is drawn beside its text; the string is a colour class.
+/// The mark of an entry; the string is a colour class.
 #[derive(Clone, Copy)]
 pub(super) enum Mark {
     Line(&'static str),
     Dashed(&'static str),
-    /// As deep in colour as so many areas on top of each other.
+    /// With the colour depth of this number of overlapping areas.
     Area(&'static str, usize),
     Bar(&'static str),
     Dot(&'static str),
 }
 
-/// One line of a legend.
+/// One entry of a legend.
 pub(super) struct Entry {
     pub(super) mark: Mark,
     pub(super) text: String,
@@ -32,14 +32,14 @@ impl Entry {
 const MARK_WIDTH: f64 = 22.0;
 const GAP: f64 = 18.0;
 
-/// Room around the whole legend.
+/// Space around the legend.
 const LEFT: f64 = 4.0;
 pub(super) const TOP: f64 = 8.0;
 
 /// Height of one row of entries.
 const ROW_HEIGHT: f64 = 22.0;
 
-/// Where each entry goes, from left to right, on as many rows as it takes.
+/// Positions of the entries, from left to right, on as many rows as needed.
 fn places(entries: &[Entry], width: f64) -> Vec<Point> {
     let (mut x, mut y) = (0.0, 0.0);
     let place = |entry: &Entry| {
@@ -58,7 +58,7 @@ pub(super) fn height(entries: &[Entry], width: f64) -> f64 {
     places(entries, width).last().map_or(0.0, |(_, y)| y + ROW_HEIGHT)
 }
 
-/// Draws the entries from `top` on.
+/// Draws the entries below `top`.
 pub(super) fn draw(svg: &mut Svg, entries: &[Entry], top: f64, width: f64) {
     for (entry, (dx, dy)) in entries.iter().zip(places(entries, width)) {
         let (left, middle) = (LEFT + dx, top + dy + ROW_HEIGHT / 2.0);

@@ -1,4 +1,4 @@
-//! How training went.
+//! Loss curves of training.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Figure, HALF};
@@ -7,19 +7,19 @@ use super::scale::Range;
 use super::svg::Svg;
 use super::trace;
 
-/// What [`loss_curves`] draws.
+/// The data of [`loss_curves`].
 pub struct LossCurves<'a> {
     /// Loss on the training data after each epoch.
     pub train: &'a [f32],
     /// Loss on the validation data after each epoch.
     pub valid: &'a [f32],
-    /// Index of the epoch that was kept, counted from 0.
+    /// Index of the selected epoch, counted from 0.
     pub best: Option<usize>,
-    /// Meaning and unit of the loss.
+    /// Quantity and unit of the loss.
     pub y_label: &'a str,
 }
 
-/// Loss per epoch, the best epoch marked.
+/// Loss per epoch, with the best epoch marked.
 pub fn loss_curves(data: &LossCurves) -> Figure {
     let all =
         data.train.iter().chain(data.valid).map(|&loss| f64::from(loss)).filter(|loss| loss.is_finite());
@@ -39,7 +39,7 @@ pub fn loss_curves(data: &LossCurves) -> Figure {
     }))
 }
 
-/// The range of losses, cut above where the first epochs would flatten all others.
+/// The range of losses, cut above where the first epochs would compress all others.
 fn without_first_fall(mut losses: Vec<f64>) -> Option<Range> {
     losses.sort_by(f64::total_cmp);
     let range = Range::of(losses.iter().copied())?;

@@ -1,6 +1,6 @@
-//! Plots as SVG text that scales, follows the colour scheme of the page, and survives any data.
+//! Plots as scalable SVG that follows the colour scheme of the page and accepts any data.
 //!
-//! Values that are not finite leave gaps; where nothing is left, the plot says so.
+//! Values that are not finite leave gaps; a plot without data is labelled so.
 
 mod band;
 mod bars;
@@ -20,7 +20,7 @@ mod tests;
 mod trace;
 mod trials;
 
-pub use band::{Band, Shade, band};
+pub use band::{Band, ShadedRange, band};
 pub use bars::{Bar, Bars, bars};
 pub use calibration::{Calibration, CalibrationCurve, calibration};
 pub use figure::{Drawing, Figure, standalone};
@@ -28,7 +28,7 @@ pub use histogram::{Histogram, histogram};
 pub use loss::{LossCurves, loss_curves};
 pub use roll::{Roll, Rolls, rolls};
 pub use scatter::{Scatter, scatter};
-pub use series::{Area, Curve, Look, Series, series};
+pub use series::{Area, Curve, CurveStyle, Series, series};
 pub use trials::{TrialMark, Trials, Values, trials};
 
 /// Look of everything inside a plot: colours, for either scheme, and strokes.

@@ -1,4 +1,4 @@
-//! Notes over time, several rolls below each other: what was played, what was observed, what is made of it.
+//! Piano rolls below each other, such as played, observed and denoised notes.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Drawing, Figure};
@@ -7,32 +7,32 @@ use super::scale::Range;
 use super::svg::{Rect, Size, Svg};
 use crate::data::Rows;
 
-/// What [`rolls`] draws.
+/// The data of [`rolls`].
 pub struct Rolls<'a> {
     /// From top to bottom.
     pub rolls: &'a [Roll<'a>],
-    /// Number of the first key, as the vertical axis counts them.
+    /// Number of the first key on the vertical axis.
     pub first_key: usize,
-    /// Meaning of the horizontal axis.
+    /// Quantity of the horizontal axis.
     pub x_label: &'a str,
-    /// Meaning of the vertical axis.
+    /// Quantity of the vertical axis.
     pub y_label: &'a str,
 }
 
 /// One roll: probabilities of notes, a row per step and a column per key.
 pub struct Roll<'a> {
-    /// What it shows.
+    /// Its label.
     pub label: &'a str,
-    /// The probabilities; 0 and 1 for notes that are known.
+    /// The probabilities; 0 and 1 for known notes.
     pub notes: &'a Rows,
     /// A colour class of the style sheet.
     pub colour: &'static str,
 }
 
-/// Shades of a note, from nearly white to solid.
+/// Number of shades of a note.
 const LEVELS: usize = 10;
 
-/// Heights of one roll, for a page and for a phone.
+/// Height of one roll.
 const HEIGHT: f64 = 250.0;
 
 /// Rolls on the same axes, as wide as the page.
@@ -45,7 +45,7 @@ pub fn rolls(data: &Rolls) -> Figure {
     })
 }
 
-/// The lowest key and one beyond the highest that any roll has a visible note of.
+/// The lowest key, and the one after the highest, with a visible note in any roll.
 fn used_keys(rolls: &[Roll]) -> Option<[usize; 2]> {
     let notes = rolls.iter().flat_map(|roll| roll.notes.values.iter().enumerate().map(move |at| (roll, at)));
     let keys =
@@ -56,7 +56,7 @@ fn used_keys(rolls: &[Roll]) -> Option<[usize; 2]> {
     })
 }
 
-/// The shade of a probability, 0 for none at all.
+/// The shade of a probability, 0 for none.
 fn level(probability: f32) -> usize {
     (probability * LEVELS as f32).round().clamp(0.0, LEVELS as f32) as usize
 }

@@ -1,4 +1,4 @@
-//! From data to user units: ranges, ticks and the numbers written beside them.
+//! From data to user units: ranges, ticks and their labels.
 
 /// An interval of data values, never empty and always finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ impl Range {
         bounds.map(|(low, high)| Self { low, high }.widened())
     }
 
-    /// Further by a share of the length at either end, so that nothing touches the frame.
+    /// The range extended by a fraction of its length at either end.
     pub(super) fn padded(self, share: f64) -> Self {
         let margin = share * self.length();
         Self { low: self.low - margin, high: self.high + margin }
@@ -33,7 +33,7 @@ impl Range {
         self.high - self.low
     }
 
-    /// Makes room around a single value, relative to its size so that the ends differ in floating point.
+    /// Widens the range of a single value, relative to its size so that the ends differ in floating point.
     fn widened(self) -> Self {
         let least = 1e-6 * self.low.abs().max(self.high.abs());
         if self.length() > least {
@@ -44,7 +44,7 @@ impl Range {
     }
 }
 
-/// A value with the text that stands beside the axis.
+/// A value with its label.
 pub(super) struct Tick {
     pub(super) value: f64,
     pub(super) label: String,
@@ -59,7 +59,7 @@ pub(super) fn ticks(range: Range, wanted: f64, least_step: f64) -> Vec<Tick> {
     values.map(|value| Tick { value, label: number(value, step) }).collect()
 }
 
-/// The smallest of 1, 2 or 5 times a power of ten that is not below `step`.
+/// The smallest of 1, 2 or 5 times a power of ten that is at least `step`.
 fn round_step(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
@@ -67,7 +67,7 @@ fn round_step(step: f64) -> f64 {
     factors.iter().find(is_enough).unwrap_or(&10.0) * power
 }
 
-/// A number with as many decimals as the distance to its neighbours asks for.
+/// A number with as many decimals as the distance of ticks requires.
 pub(super) fn number(value: f64, step: f64) -> String {
     let is_extreme = !(1e-4..1e6).contains(&step) || value.abs() >= 1e7;
     let text = if value == 0.0 {
@@ -81,7 +81,7 @@ pub(super) fn number(value: f64, step: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// A number with three digits that matter; a dash if it is not finite.
+/// A number with three significant digits; a dash if it is not finite.
 pub(super) fn short_number(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();

@@ -1,4 +1,4 @@
-//! Two versions of the same numbers against each other.
+//! Scatter plot of two versions of the same numbers.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Figure, HALF};
@@ -6,24 +6,24 @@ use super::legend::{Entry, Mark};
 use super::scale::{Range, short_number};
 use super::trace;
 
-/// What [`scatter`] draws. The slices run in parallel; the shorter decides.
+/// The data of [`scatter`]. The slices are parallel; the shorter determines the length.
 pub struct Scatter<'a> {
     /// One version.
     pub x: &'a [f32],
     /// The other.
     pub y: &'a [f32],
-    /// What a dot is, such as "predicted mean".
+    /// What a dot represents, such as "predicted mean".
     pub label: &'a str,
-    /// Meaning and unit of the horizontal axis.
+    /// Quantity and unit of the horizontal axis.
     pub x_label: &'a str,
-    /// Meaning and unit of the vertical axis.
+    /// Quantity and unit of the vertical axis.
     pub y_label: &'a str,
 }
 
-/// More dots than this only cover each other.
+/// Maximum number of dots; more would only overlap.
 const MOST_DOTS: usize = 1500;
 
-/// One version against the other, both axes alike, with the line on which they agree.
+/// One version against the other on equal axes, with the line of equality.
 pub fn scatter(data: &Scatter) -> Figure {
     let pairs = data.x.iter().zip(data.y).map(|(&x, &y)| (f64::from(x), f64::from(y)));
     let pairs: Vec<(f64, f64)> = pairs.filter(|(x, y)| x.is_finite() && y.is_finite()).collect();

@@ -1,6 +1,6 @@
-//! Several curves and bands over the same time: what was measured, what was made of it, and what may come.
+//! Curves and bands over time.
 
-use super::band::{Shade, draw_shades, with_headroom};
+use super::band::{ShadedRange, draw_shades, with_headroom};
 use super::chart::{Axis, Chart};
 use super::figure::{Drawing, Figure};
 use super::legend::{Entry, Mark};
@@ -8,27 +8,28 @@ use super::scale::Range;
 use super::svg::Size;
 use super::trace;
 
-/// What [`series`] draws, areas below curves, each in the order given. Values that are not finite leave gaps.
+/// The data of [`series`], areas below curves, each in the given order. Values that are not finite leave
+/// gaps.
 pub struct Series<'a> {
-    /// What it shows, for those who cannot see it.
+    /// Description for accessibility.
     pub name: &'a str,
-    /// Where each value stands on the horizontal axis, ascending.
+    /// Positions on the horizontal axis, ascending.
     pub x: &'a [f32],
-    /// Bands, a narrower one after the one that it lies in.
+    /// Bands, wider ones first.
     pub areas: &'a [Area<'a>],
     /// Curves.
     pub curves: &'a [Curve<'a>],
-    /// Stretches to point out.
-    pub shaded: &'a [Shade],
-    /// Meaning and unit of the horizontal axis.
+    /// Highlighted ranges.
+    pub shaded: &'a [ShadedRange],
+    /// Quantity and unit of the horizontal axis.
     pub x_label: &'a str,
-    /// Meaning and unit of the vertical axis.
+    /// Quantity and unit of the vertical axis.
     pub y_label: &'a str,
 }
 
 /// A band, as long as `x`.
 pub struct Area<'a> {
-    /// What it holds, for the legend.
+    /// Its label in the legend.
     pub label: &'a str,
     /// Lower edge.
     pub lower: &'a [f32],
@@ -38,31 +39,31 @@ pub struct Area<'a> {
 
 /// A curve, as long as `x`.
 pub struct Curve<'a> {
-    /// What it is, for the legend; empty to leave it out, as for the second of many alike.
+    /// Its label in the legend; empty for none, as for all but the first of several alike.
     pub label: &'a str,
     /// Its values.
     pub values: &'a [f32],
-    /// What it looks like.
-    pub look: Look,
+    /// Its style.
+    pub style: CurveStyle,
 }
 
-/// What a curve stands for, hence what it looks like.
+/// The role of a curve, which determines its style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// What was there, or was observed without doubt.
+pub enum CurveStyle {
+    /// The truth, or observed values.
     Truth,
-    /// What a model makes of it.
+    /// An estimate by a model.
     Estimate,
-    /// What is noisy or one of many.
+    /// Noisy values, or one of many.
     Background,
 }
 
-impl Look {
+impl CurveStyle {
     fn colour(self) -> &'static str {
         match self {
-            Look::Truth => "ink",
-            Look::Estimate => "blue",
-            Look::Background => "muted faint",
+            CurveStyle::Truth => "ink",
+            CurveStyle::Estimate => "blue",
+            CurveStyle::Background => "muted faint",
         }
     }
 }
@@ -92,14 +93,14 @@ fn draw(data: &Series, size: Size) -> Drawing {
         }
         for curve in data.curves {
             let points = data.x.iter().zip(curve.values).map(|(x, y)| place(*x, *y));
-            svg.path(&format!("line {}", curve.look.colour()), &trace::curve(points));
+            svg.path(&format!("line {}", curve.style.colour()), &trace::curve(points));
         }
     })
 }
 
 fn legend(data: &Series) -> Vec<Entry> {
     let curves = data.curves.iter().filter(|curve| !curve.label.is_empty());
-    let curves = curves.map(|curve| Entry::new(Mark::Line(curve.look.colour()), curve.label));
+    let curves = curves.map(|curve| Entry::new(Mark::Line(curve.style.colour()), curve.label));
     let areas = (1..).zip(data.areas).map(|(deep, area)| Entry::new(Mark::Area("blue", deep), area.label));
     curves.chain(areas).collect()
 }

@@ -1,10 +1,10 @@
-//! The few SVG elements that plots are made of. What they look like is decided by class, in `plot.css`.
+//! The SVG elements of plots. Their style is set by class, in `plot.css`.
 
 use core::fmt::Write;
 
 use crate::report::html::escape;
 
-/// Width and height in user units, which are pixels when a plot is shown at its natural size.
+/// Width and height in user units, which are pixels at the natural size of a plot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     pub(super) width: f64,
@@ -33,7 +33,7 @@ impl Rect {
 /// A point in user units.
 pub(super) type Point = (f64, f64);
 
-/// A growing list of elements. Coordinates are rounded to tenths, which nobody can see.
+/// A growing list of elements. Coordinates are rounded to tenths, which is invisible.
 #[derive(Default)]
 pub(super) struct Svg(String);
 
@@ -80,7 +80,7 @@ impl Svg {
         ));
     }
 
-    /// Draws with everything outside `area` cut off.
+    /// Draws clipped to `area`.
     ///
     /// An inner `svg` clips by itself, whereas a `clipPath` would need an identifier that is unique on the
     /// page.
@@ -98,8 +98,7 @@ impl Svg {
     }
 }
 
-/// Width of a text of ordinary letters at the size of axis labels: system fonts differ, this is on the wide
-/// side.
+/// Approximate width of a text at the size of axis labels; system fonts differ, this is on the wide side.
 pub(super) fn text_width(text: &str) -> f64 {
     7.3 * text.chars().count() as f64
 }

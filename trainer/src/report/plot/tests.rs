@@ -19,8 +19,8 @@ const SERIES: [&[f32]; 9] = [
 
 /// All plots of one series.
 fn all_plots(series: &[f32]) -> Vec<Figure> {
-    let shaded: Vec<Shade> =
-        series.iter().map(|&from| Shade { from, to: from + 1.0, label: "missing".into() }).collect();
+    let shaded: Vec<ShadedRange> =
+        series.iter().map(|&from| ShadedRange { from, to: from + 1.0, label: "missing".into() }).collect();
     let bar = |&value: &f32| Bar { label: "a".into(), value, group: "g".into(), note: String::new() };
     let parts: Vec<Bar> = series.iter().map(bar).collect();
     let marks = [TrialMark::Stopped, TrialMark::Best].repeat(series.len());
@@ -28,7 +28,7 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
     let of_trials =
         |values| Trials { values, losses: series, marks: &marks, x_label: "rate", y_label: "NLL" };
     let curves = [CalibrationCurve { label: "int8", nominal: series, observed: series }];
-    let lines = [Curve { label: "noisy", values: series, look: Look::Background }];
+    let lines = [Curve { label: "noisy", values: series, style: CurveStyle::Background }];
     let areas = [Area { label: "90 % band", lower: series, upper: series }];
     let notes = crate::data::Rows { channels: 1, values: series.to_vec() };
     let parts_of_rolls = [Roll { label: "played", notes: &notes, colour: "ink" }];
@@ -54,7 +54,7 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
     ]
 }
 
-fn band_of<'a>(x: &'a [f32], y: &'a [f32], shaded: &'a [Shade]) -> Band<'a> {
+fn band_of<'a>(x: &'a [f32], y: &'a [f32], shaded: &'a [ShadedRange]) -> Band<'a> {
     let band_label = "90 % band";
     Band {
         x,
@@ -138,7 +138,7 @@ fn thinning_keeps_the_extremes() {
 #[test]
 fn shading_lies_where_it_was_asked_for() {
     let x: Vec<f32> = (0..=100).map(|i| i as f32).collect();
-    let shades = [Shade { from: 25.0, to: 75.0, label: "half of it".into() }];
+    let shades = [ShadedRange { from: 25.0, to: 75.0, label: "half of it".into() }];
     let svg = band(&band_of(&x, &x, &shades)).inline();
     let wide = svg.split("</svg>\n<svg class=\"plot narrow\"").next().unwrap();
     let axis = attributes(wide, "axis", "x2")[0] - attributes(wide, "axis", "x1")[0];
@@ -148,7 +148,7 @@ fn shading_lies_where_it_was_asked_for() {
 #[test]
 fn neighbouring_labels_do_not_run_into_each_other() {
     let x: Vec<f32> = (0..=100).map(|i| i as f32).collect();
-    let shade = |from: f32| Shade { from, to: from + 1.0, label: "channel 3 missing".into() };
+    let shade = |from: f32| ShadedRange { from, to: from + 1.0, label: "channel 3 missing".into() };
     let svg = band(&band_of(&x, &x, &[shade(50.0), shade(52.0), shade(90.0)])).inline();
     let heights = attributes(&svg, "middle strong", "y");
     assert_ne!(heights[0], heights[1]);
@@ -272,10 +272,11 @@ fn a_diverged_trial_does_not_hide_the_others() {
 #[test]
 fn notes_stand_at_their_step_and_key_in_the_shade_of_their_probability() {
     let rows = |values: &[f32]| crate::data::Rows { channels: 3, values: values.to_vec() };
-    let (played, said) = (rows(&[0.0, 1.0, 0.0, 0.0, 0.0, 1.0]), rows(&[0.0, 0.72, 0.02, 0.0, 0.0, 0.31]));
+    let (played, predicted) =
+        (rows(&[0.0, 1.0, 0.0, 0.0, 0.0, 1.0]), rows(&[0.0, 0.72, 0.02, 0.0, 0.0, 0.31]));
     let parts = [
         Roll { label: "played", notes: &played, colour: "ink" },
-        Roll { label: "probability", notes: &said, colour: "blue" },
+        Roll { label: "probability", notes: &predicted, colour: "blue" },
     ];
     let Figure::Full { wide, .. } =
         rolls(&Rolls { rolls: &parts, first_key: 60, x_label: "eighth note", y_label: "key" })

@@ -1,11 +1,10 @@
-//! Curves and bands through data that may have gaps and more points than a screen has pixels.
+//! Paths of curves and bands through data with gaps, thinned to the resolution of a screen.
 
 use core::fmt::Write;
 
 use super::svg::Point;
 
-/// Path data of a curve, broken where a coordinate is not finite. A lone point becomes a dot of the
-/// stroke's width.
+/// Path data of a curve, interrupted where a coordinate is not finite. A single point becomes a dot.
 pub(super) fn curve(points: impl IntoIterator<Item = Point>) -> String {
     let mut path = String::new();
     for run in runs(points.into_iter().map(|(x, y)| [x, y])) {
@@ -13,7 +12,7 @@ pub(super) fn curve(points: impl IntoIterator<Item = Point>) -> String {
             let by_height = |a: &&[f64; 2], b: &&[f64; 2]| a[1].total_cmp(&b[1]);
             let extremes = [column.iter().min_by(by_height), column.iter().max_by(by_height)];
             let mut kept: Vec<[f64; 2]> = extremes.into_iter().flatten().copied().collect();
-            // In the order in which the curve visits them.
+            // In the order of the curve.
             kept.sort_by(|a, b| a[0].total_cmp(&b[0]));
             kept
         });
@@ -43,7 +42,7 @@ pub(super) fn area(points: impl IntoIterator<Item = [f64; 3]>) -> String {
     path
 }
 
-/// Path data of dots: strokes of no length with round ends.
+/// Path data of dots: strokes of length zero with round ends.
 pub(super) fn dots(points: impl IntoIterator<Item = Point>) -> String {
     let mut path = String::new();
     for (x, y) in points.into_iter().filter(|(x, y)| x.is_finite() && y.is_finite()) {
@@ -53,14 +52,14 @@ pub(super) fn dots(points: impl IntoIterator<Item = Point>) -> String {
     path
 }
 
-/// Stretches in which every coordinate is finite.
+/// Runs of points with finite coordinates.
 fn runs<const N: usize>(points: impl IntoIterator<Item = [f64; N]>) -> Vec<Vec<[f64; N]>> {
     let points: Vec<[f64; N]> = points.into_iter().collect();
     let is_gap = |point: &[f64; N]| !point.iter().all(|coordinate| coordinate.is_finite());
     points.split(is_gap).filter(|run| !run.is_empty()).map(<[_]>::to_vec).collect()
 }
 
-/// Reduces the points within each column of one unit, if there are more than a few, to those that `summary`
+/// Reduces the points within each column of one unit, if there are more than two, to those that `summary`
 /// keeps.
 fn thin<const N: usize>(run: &[[f64; N]], summary: impl Fn(&[[f64; N]]) -> Vec<[f64; N]>) -> Vec<[f64; N]> {
     let same_column = |a: &[f64; N], b: &[f64; N]| a[0].floor() == b[0].floor();

@@ -1,4 +1,4 @@
-//! What trials with different settings achieved, against one of these settings.
+//! Loss of trials against one of their settings.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Figure, HALF};
@@ -7,17 +7,17 @@ use super::scale::{Range, Tick, short_number};
 use super::svg::{Svg, text_width};
 use super::trace;
 
-/// What [`trials`] draws. Values, losses and marks run in parallel; the shortest decides.
+/// The data of [`trials`]. Values, losses and marks are parallel; the shortest determines the length.
 pub struct Trials<'a> {
     /// The setting of each trial.
     pub values: Values<'a>,
-    /// What it achieved; smaller is better.
+    /// The loss of each trial.
     pub losses: &'a [f32],
-    /// What became of it.
+    /// The status of each trial.
     pub marks: &'a [TrialMark],
     /// Name of the setting.
     pub x_label: &'a str,
-    /// Meaning and unit of the losses.
+    /// Quantity and unit of the losses.
     pub y_label: &'a str,
 }
 
@@ -25,18 +25,18 @@ pub struct Trials<'a> {
 pub enum Values<'a> {
     /// Numbers, on a logarithmic axis where they span more than a factor of twenty.
     Numbers(&'a [f32]),
-    /// Words, side by side.
+    /// Names, next to each other.
     Words(&'a [String]),
 }
 
-/// What became of a trial.
+/// The status of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrialMark {
     /// It was stopped early.
     Stopped,
     /// It was trained to the end.
     Finished,
-    /// It is the best of all.
+    /// The best one.
     Best,
 }
 
@@ -49,7 +49,7 @@ const MARKS: [(TrialMark, &str, &str); 3] = [
 
 /// Loss against setting, one dot per trial.
 ///
-/// Trials far worse than most are drawn at the upper edge, so that the good ones can be told apart.
+/// Trials far worse than most are drawn at the upper edge, so that the good ones can be distinguished.
 pub fn trials(data: &Trials) -> Figure {
     let setting = Setting::of(&data.values);
     let points = setting.places.iter().zip(data.losses).zip(data.marks);
@@ -81,7 +81,7 @@ fn draw_dots(svg: &mut Svg, chart: &Chart, colour: &str, points: impl Iterator<I
     svg.path(&format!("beads {colour}"), &trace::dots(dots));
 }
 
-/// From the best loss to three times as far beyond the middle one, or to the worst.
+/// From the best loss to three times the distance of the median, or to the worst.
 fn worth_showing(mut losses: Vec<f64>) -> Option<Range> {
     losses.sort_by(f64::total_cmp);
     let (best, worst) = (*losses.first()?, *losses.last()?);
@@ -89,18 +89,18 @@ fn worth_showing(mut losses: Vec<f64>) -> Option<Range> {
     Range::of([best, worst.min(best + 3.0 * (middle - best)).max(middle)])
 }
 
-/// Where the settings stand on the axis.
+/// Positions of the settings on the axis.
 struct Setting {
     places: Vec<f64>,
     range: Range,
-    /// Ticks, where the axis is not an ordinary one.
+    /// Ticks, unless the axis is linear.
     ticks: Option<Vec<Tick>>,
 }
 
 /// From this ratio of largest to smallest on, an axis is logarithmic.
 const WIDE: f64 = 20.0;
 
-/// From this ratio on, powers of ten are ticks enough.
+/// From this ratio on, only powers of ten have ticks.
 const MANY_DECADES: f64 = 300.0;
 
 impl Setting {
@@ -139,7 +139,7 @@ impl Setting {
     }
 }
 
-/// Ticks whose labels do not run into each other.
+/// Ticks whose labels do not overlap.
 fn thinned(ticks: Vec<Tick>, chart: &Chart) -> Vec<Tick> {
     let mut end = f64::NEG_INFINITY;
     let fits = |tick: &Tick| {

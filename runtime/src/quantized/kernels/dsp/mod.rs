@@ -23,11 +23,15 @@ mod blocks;
 #[rustfmt::skip]
 mod moments;
 #[rustfmt::skip]
+mod gru;
+#[rustfmt::skip]
 mod layers;
 
 pub(in crate::quantized) use activations::{fill_pairs, narrow};
 pub(in crate::quantized) use blocks::dot_blocks;
+pub(in crate::quantized) use gru::gru_layer;
 pub(in crate::quantized) use layers::{lstm_layer, tanh_layer};
 
 pub(in crate::quantized) use super::dot::dot;
+pub(in crate::quantized) use super::gru_args::gru_units;
 pub(in crate::quantized) use super::layer_args::{lstm_units, tanh_units};

@@ -79,8 +79,17 @@ macro_rules! tanh_of_row {
 macro_rules! tanh_of_cell {
     ($shift_at:literal) => {
         concat!(
-            "ldr     r2, [sp, #", $shift_at, "]\n",
             "asr     r0, r5, #6\n",
+            tanh_unshifted!($shift_at),
+        )
+    };
+}
+
+/// Moments of tanh of a pre-activation whose mean is in r0 and whose variance, without a shift, in r6; leaves them in r2 and r4.
+macro_rules! tanh_unshifted {
+    ($shift_at:literal) => {
+        concat!(
+            "ldr     r2, [sp, #", $shift_at, "]\n",
             "mov     r1, r6\n",
             "add     r4, r6, #655360         @ 5/8\n",
             "clz     r8, r4\n",

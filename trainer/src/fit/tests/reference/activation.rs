@@ -11,8 +11,8 @@ use super::number::{Number, Recorded};
 /// The moments of f(a), given those of a.
 pub(crate) type ActivationMoments<N> = fn(Activation, Pair<N>) -> Pair<N>;
 
-/// The closed forms that are printed: sigmoid and tanh approximately, the relu exactly (Bayer 2015, thesis, 2.3.4; the
-/// squares that are subtracted are of the outgoing mean).
+/// The closed forms that are printed: sigmoid and tanh approximately, the relu exactly (Bayer 2015, thesis,
+/// 2.3.4; the squares that are subtracted are of the outgoing mean).
 pub(crate) fn printed<N: Number>(activation: Activation, (m, v): Pair<N>) -> Pair<N> {
     match activation {
         Activation::Sigmoid => printed_sigmoid(m, v),
@@ -50,11 +50,11 @@ fn relu<N: Number>(m: N, v: N) -> Pair<N> {
     (mean.clone(), second - mean.squared())
 }
 
-/// The fitted forms, by the runtime's own values and slopes at this point: what is tested is everything around them. That the
-/// slopes are those of the values is for the runtime's tests to say.
+/// The fitted forms, by the runtime's own values and slopes at this point: what is tested is everything
+/// around them. That the slopes are those of the values is for the runtime's tests to say.
 pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Recorded> {
     let at = Moments { mean: m.value(), var: v.value() };
-    let (value, slope) = match activation {
+    let (value, jacobian) = match activation {
         Activation::Sigmoid => gradient::sigmoid(at),
         Activation::Tanh => gradient::tanh(at),
         Activation::Relu => gradient::relu(at),
@@ -65,7 +65,7 @@ pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Rec
         constant(value) + by_mean.clone() * constant(mean_slope) + by_var.clone() * constant(var_slope)
     };
     (
-        linear(value.mean, slope.mean_by_mean, slope.mean_by_var),
-        linear(value.var, slope.var_by_mean, slope.var_by_var),
+        linear(value.mean, jacobian.mean_by_mean, jacobian.mean_by_var),
+        linear(value.var, jacobian.var_by_mean, jacobian.var_by_var),
     )
 }

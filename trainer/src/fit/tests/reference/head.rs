@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use quaver::checkpoint::{Activation, Likelihood};
 
 use super::{Number, Pair, Reference};
-use crate::nn::Posterior;
+use crate::config::WeightPosterior;
 use crate::nn::parameters::IMPLICIT_NOISE;
 
 impl<N: Number> Reference<'_, N> {
@@ -47,8 +47,8 @@ impl<N: Number> Reference<'_, N> {
         };
         match self.method.posterior {
             // −E[ln N(z | y, σ̂²)] (Bayer 2015, thesis, 2.6.2.1).
-            Posterior::Vb => normal(z - mean, noise.clone()) + var / (noise * N::constant(2.0)),
-            Posterior::Point | Posterior::Ropd => normal(z - mean, var + noise),
+            WeightPosterior::Vb => normal(z - mean, noise.clone()) + var / (noise * N::constant(2.0)),
+            WeightPosterior::Point | WeightPosterior::Ropd => normal(z - mean, var + noise),
         }
     }
 }

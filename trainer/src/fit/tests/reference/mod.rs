@@ -1,8 +1,9 @@
-//! The training objective once more, one number at a time from the equations: what gradients are compared with.
+//! The training objective once more, one number at a time from the equations: what gradients are compared
+//! with.
 //!
-//! Nothing is shared with the trainer but the descriptions of the net and of the method. In f64, its differences are good to
-//! ten digits, so that a gradient is not held to the rounding of a loss; in numbers that Burn records, its derivatives
-//! come from plain autodiff.
+//! Nothing is shared with the trainer but the descriptions of the net and of the method. In f64, its
+//! differences are good to ten digits, so that a gradient is not held to the rounding of a loss; in numbers
+//! that Burn records, its derivatives come from plain autodiff.
 
 mod activation;
 mod head;
@@ -18,7 +19,7 @@ pub(crate) use self::activation::{fitted, printed};
 use self::number::Number;
 pub(crate) use self::number::Recorded;
 use crate::data::batch::Batch;
-use crate::nn::{Method, Parameters};
+use crate::nn::{Parameters, TrainingMethod};
 
 /// Mean and variance.
 pub(crate) type Pair<N> = (N, N);
@@ -27,7 +28,7 @@ pub(crate) type Pair<N> = (N, N);
 #[derive(Clone)]
 pub(crate) struct Reference<'a, N> {
     spec: &'a ModelSpec,
-    method: Method,
+    method: TrainingMethod,
     squash: ActivationMoments<N>,
     /// The parameters by name.
     pub(crate) values: BTreeMap<String, Vec<N>>,
@@ -48,7 +49,8 @@ impl<'a, N: Number> Reference<'a, N> {
         Reference { spec, method: parameters.method, squash, values: values.collect() }
     }
 
-    /// Nats per time step that counts, and the weights' divergence from their prior divided by `observations`.
+    /// Nats per time step that counts, and the weights' divergence from their prior divided by
+    /// `observations`.
     pub(crate) fn objective(&self, batch: &Batch, observations: usize) -> N {
         let outputs = usize::from(self.spec.outputs);
         let steps = batch.mask.chunks(outputs).filter(|row| row.contains(&1.0)).count();
@@ -72,7 +74,8 @@ impl<'a, N: Number> Reference<'a, N> {
         sum
     }
 
-    /// Σ ln(σ̃/σ) + (σ² + (μ − μ̃)²)/(2σ̃²) − ½ over all weights that are distributions (Bayer 2015, thesis, 2.6.2).
+    /// Σ ln(σ̃/σ) + (σ² + (μ − μ̃)²)/(2σ̃²) − ½ over all weights that are distributions (Bayer 2015, thesis,
+    /// 2.6.2).
     fn divergence(&self) -> Option<N> {
         let (prior_mean, prior_log_var) = (self.number("prior.mean")?, self.number("prior.log_var")?);
         let half = N::constant(0.5);

@@ -1,5 +1,7 @@
 //! The net itself: noise, affine maps and cells, unit by unit.
 
+use std::ops::Range;
+
 use quaver::checkpoint::{Activation, CellKind, OutputMode, Target, UnitNoise};
 
 use super::{Number, Pair, Reference};
@@ -11,7 +13,7 @@ impl<N: Number> Reference<'_, N> {
     pub(super) fn run(&self, batch: &Batch, row: usize) -> Vec<Vec<Pair<N>>> {
         let at_zero = |units: u16| vec![(N::constant(0.0), N::constant(0.0)); units.into()];
         let mut states: Vec<_> = self.spec.layers.iter().map(|layer| at_zero(layer.units)).collect();
-        let mut memories = states.clone();
+        let mut accumulators = states.clone();
         let inputs = usize::from(self.spec.inputs);
         let mut outputs = Vec::new();
         for step in 0..batch.steps {
@@ -23,7 +25,7 @@ impl<N: Number> Reference<'_, N> {
             let input: Vec<Pair<N>> = (at..at + inputs).map(given).collect();
             let mut signal = input.clone();
             for (index, state) in states.iter_mut().enumerate() {
-                signal = self.layer(index, &signal, state, &mut memories[index]);
+                signal = self.layer(index, &signal, state, &mut accumulators[index]);
                 state.clone_from(&signal);
             }
             outputs.push(self.added(self.output(&signal), &input));
@@ -44,14 +46,43 @@ impl<N: Number> Reference<'_, N> {
         if layer.cell.is_recurrent() {
             columns.extend(self.noisy(&format!("{part}.recurrent_logit"), layer.recurrent_noise, state));
         }
-        let pre = self.affine(&part, &columns);
+        let pre = match layer.cell {
+            CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm => self.affine(&part, &columns),
+            CellKind::Gru => self.gru_affine(&part, &columns, input.len()),
+        };
         let next: Vec<Pair<N>> = match layer.cell {
             CellKind::Elman(activation) | CellKind::Dense(activation) => {
                 pre.into_iter().map(|a| (self.squash)(activation, a)).collect()
             }
             CellKind::Lstm => pre.chunks(4).zip(memory).map(|(gates, cell)| self.lstm(gates, cell)).collect(),
+            CellKind::Gru => pre.chunks(4).zip(state).map(|(rows, h)| self.gru(rows, h.clone())).collect(),
         };
         self.scaled(&part, layer.variance_scale, next)
+    }
+
+    /// r, z, a_x and a_h of every unit: the candidate's row of weights is cut between input and state.
+    fn gru_affine(&self, part: &str, columns: &[Pair<N>], inputs: usize) -> Vec<Pair<N>> {
+        let all = 0..columns.len();
+        let parts = [(0, all.clone()), (1, all.clone()), (2, 0..inputs), (2, inputs..all.end)];
+        let biases = self.values[&format!("{part}.bias")].len();
+        let row = |bias: usize| {
+            let (gate, range) = parts[bias % 4].clone();
+            self.row(part, bias, 3 * (bias / 4) + gate, columns, range)
+        };
+        (0..biases).map(row).collect()
+    }
+
+    /// n = tanh(a_x + r⊙a_h), h_t = (1 − z)⊙n + z⊙h_{t−1} (Cho et al. 2014, reset gate after the recurrent product).
+    fn gru(&self, rows: &[Pair<N>], state: Pair<N>) -> Pair<N> {
+        let [r, z] = [0, 1].map(|gate| (self.squash)(Activation::Sigmoid, rows[gate].clone()));
+        let reset = product(r, rows[3].clone());
+        let (m, v) = rows[2].clone();
+        let candidate = (self.squash)(Activation::Tanh, (m + reset.0, v + reset.1));
+        let rest = (N::constant(1.0) - z.0.clone(), z.1.clone());
+        let (kept, new) = (product(z.clone(), state.clone()), product(rest, candidate.clone()));
+        // Cov[zh, (1 − z)n] = −V[z] E[h] E[n].
+        let shared = z.1 * state.0 * candidate.0 * N::constant(2.0);
+        (kept.0 + new.0, kept.1 + new.1 - shared)
     }
 
     /// c_t = f⊙c_{t−1} + i⊙g, h_t = o⊙tanh(c_t) (Fortunato, Blundell and Vinyals 2017, A.2).
@@ -117,23 +148,27 @@ impl<N: Number> Reference<'_, N> {
 
     /// E[a] = Σ m̃ μ + μ_b and V[a] = Σ ṽ μ² + (m̃² + ṽ) τ + τ_b (Bayer 2015, thesis, eqs. 17 and 18).
     fn affine(&self, part: &str, columns: &[Pair<N>]) -> Vec<Pair<N>> {
+        let rows = self.values[&format!("{part}.bias")].len();
+        (0..rows).map(|row| self.row(part, row, row, columns, 0..columns.len())).collect()
+    }
+
+    /// The sum of one bias and of some columns of one row of weights.
+    fn row(&self, part: &str, bias: usize, row: usize, columns: &[Pair<N>], range: Range<usize>) -> Pair<N> {
         let weights = &self.values[&format!("{part}.weight")];
         let weight_logs = self.values.get(&format!("{part}.weight_log_var"));
         let bias_logs = self.values.get(&format!("{part}.bias_log_var"));
         let variance = |logs: Option<&Vec<N>>, index: usize| {
             logs.map_or_else(|| N::constant(0.0), |logs| logs[index].clone().exp())
         };
-        let row = |(row, bias): (usize, &N)| {
-            let mut sum = (bias.clone(), variance(bias_logs, row));
-            for (column, (m, v)) in columns.iter().cloned().enumerate() {
-                let index = row * columns.len() + column;
-                let (mu, tau) = self.noisy_weight(weights[index].clone(), variance(weight_logs, index));
-                let doubt = (m.clone().squared() + v.clone()) * tau;
-                sum = (sum.0 + m * mu.clone(), sum.1 + v * mu.squared() + doubt);
-            }
-            sum
-        };
-        self.values[&format!("{part}.bias")].iter().enumerate().map(row).collect()
+        let mut sum = (self.values[&format!("{part}.bias")][bias].clone(), variance(bias_logs, bias));
+        for column in range {
+            let (m, v) = columns[column].clone();
+            let index = row * columns.len() + column;
+            let (mu, tau) = self.noisy_weight(weights[index].clone(), variance(weight_logs, index));
+            let doubt = (m.clone().squared() + v.clone()) * tau;
+            sum = (sum.0 + m * mu.clone(), sum.1 + v * mu.squared() + doubt);
+        }
+        sum
     }
 
     /// Noise on a weight (Bayer 2015, thesis, 2.7).

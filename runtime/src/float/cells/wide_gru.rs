@@ -1,0 +1,145 @@
+//! The gated recurrent unit on sixteen units at a time; see `wide` for how this becomes vectors.
+
+#![allow(clippy::needless_range_loop)]
+
+use super::super::format::{LANES, Weights};
+use super::lanes::{Lanes, WideMoments, map, zip};
+use super::wide::{Column, Rows, Stored, add_both, add_mean, groups, lanes_at};
+use super::{Layer, Units};
+use crate::moments::{
+    Moments, deterministic_sigmoid, deterministic_tanh, interpolate_of_sanitized, limited_mean,
+    product_of_sanitized, sigmoid_of_sanitized, tanh_of_sanitized,
+};
+
+/// Rows of a unit in a column: reset gate, update gate, candidate.
+const GATES: usize = 3;
+
+/// Pre-activations of a unit: reset gate, update gate, candidate from the input, candidate from the state.
+const PARTS: usize = 4;
+
+/// Advances the groups of sixteen units, and returns their number of units.
+#[inline(always)]
+pub(super) fn gru(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>) -> usize {
+    let wide = layer.affine.wide();
+    match wide.weights {
+        Weights::F32 { mean, .. } => {
+            let rows = Rows { scale: None, bias: wide.bias };
+            gru_groups(layer, deterministic, mean.words(), rows, h);
+        }
+        Weights::Int8 { codes, scale, .. } => {
+            let rows = Rows { scale: Some(scale), bias: wide.bias };
+            gru_groups(layer, deterministic, codes, rows, h);
+        }
+    }
+    wide.lanes
+}
+
+#[inline(always)]
+fn gru_groups<W: Stored>(
+    layer: &Layer<'_>,
+    deterministic: bool,
+    weights: &[W],
+    rows: Rows<'_>,
+    h: &mut Units<'_>,
+) {
+    let units = h.mean.as_chunks_mut().0.iter_mut().zip(h.var.as_chunks_mut().0);
+    for ((index, columns), (mean, var)) in groups(weights, layer.affine.cols()).enumerate().zip(units) {
+        if deterministic {
+            let mut parts = mean_sums(layer, columns);
+            finish_means(rows, index, &mut parts);
+            *mean = deterministic_units(&parts, *mean);
+            *var = [0.0; LANES];
+        } else {
+            let mut parts = both_sums(layer, columns);
+            finish(rows, index, &mut parts);
+            let unit = next_units(&parts, WideMoments { mean: *mean, var: *var });
+            let unit = unit.map(|unit| Moments { var: layer.variance_scale * unit.var, ..unit }.limited());
+            (*mean, *var) = (unit.mean, unit.var);
+        }
+    }
+}
+
+/// h_t = (1 − z) ⊙ n + z ⊙ h_{t−1} with n = tanh(a_x + r ⊙ a_h).
+#[inline(always)]
+fn next_units(parts: &[WideMoments; PARTS], h: WideMoments) -> WideMoments {
+    let [reset, update, from_input, from_state] = *parts;
+    let gated = reset.map(sigmoid_of_sanitized).zip(from_state, product_of_sanitized);
+    let a = from_input.zip(gated, |a, b| Moments { mean: a.mean + b.mean, var: a.var + b.var });
+    let (z, n) = (update.map(sigmoid_of_sanitized), a.map(tanh_of_sanitized));
+    let mut next = WideMoments::ZERO;
+    for lane in 0..LANES {
+        let unit = interpolate_of_sanitized(z.at(lane), n.at(lane), h.at(lane));
+        (next.mean[lane], next.var[lane]) = (unit.mean, unit.var);
+    }
+    next
+}
+
+/// [`next_units`] without variance.
+#[inline(always)]
+fn deterministic_units(parts: &[Lanes; PARTS], h: Lanes) -> Lanes {
+    let [reset, update, from_input, from_state] = *parts;
+    let gated = zip(map(reset, deterministic_sigmoid), from_state, |gate, a| gate * a);
+    let n = map(zip(from_input, gated, |a, b| a + b), deterministic_tanh);
+    let z = map(update, deterministic_sigmoid);
+    let from_n = zip(z, n, |z, n| (1.0 - z) * n);
+    zip(from_n, zip(z, h, |z, h| z * h), |a, b| limited_mean(a + b))
+}
+
+/// Σ μ m̃ of all parts of a group: the candidate's sum starts again where the columns of the state begin.
+#[inline(always)]
+fn mean_sums<W: Stored>(layer: &Layer<'_>, columns: &[Column<W, GATES>]) -> [Lanes; PARTS] {
+    let inputs = layer.affine.inputs();
+    let mut sums = [[0.0; LANES]; GATES];
+    let mut from_input = [0.0; LANES];
+    for (index, (column, x)) in columns.iter().zip(layer.input.mean).enumerate() {
+        if index == inputs {
+            (from_input, sums[2]) = (sums[2], [0.0; LANES]);
+        }
+        add_mean(column, *x, &mut sums);
+    }
+    [sums[0], sums[1], from_input, sums[2]]
+}
+
+/// [`mean_sums`], and Σ μ² ṽ.
+#[inline(always)]
+fn both_sums<W: Stored>(layer: &Layer<'_>, columns: &[Column<W, GATES>]) -> [WideMoments; PARTS] {
+    let inputs = layer.affine.inputs();
+    let (mut means, mut vars) = ([[0.0; LANES]; GATES], [[0.0; LANES]; GATES]);
+    let mut from_input = WideMoments::ZERO;
+    let moments = layer.input.mean.iter().zip(layer.input.var);
+    for (index, (column, (mean, var))) in columns.iter().zip(moments).enumerate() {
+        if index == inputs {
+            from_input = WideMoments { mean: means[2], var: vars[2] };
+            (means[2], vars[2]) = ([0.0; LANES], [0.0; LANES]);
+        }
+        add_both::<W, GATES, GATES>(0, column, (*mean, *var), &mut means, &mut vars);
+    }
+    let gate = |gate: usize| WideMoments { mean: means[gate], var: vars[gate] };
+    [gate(0), gate(1), from_input, gate(2)]
+}
+
+/// From sums to pre-activations, for group `index`: both parts of the candidate share the scale of its row.
+#[inline(always)]
+fn finish_means(rows: Rows<'_>, index: usize, parts: &mut [Lanes; PARTS]) {
+    for part in 0..PARTS {
+        if let Some(scale) = rows.scale {
+            let scale = lanes_at(scale, index * GATES + part.min(2));
+            parts[part] = zip(parts[part], scale, |sum, scale| sum * scale);
+        }
+        parts[part] = zip(parts[part], lanes_at(rows.bias, index * PARTS + part), |sum, bias| sum + bias);
+    }
+}
+
+/// [`finish_means`] for both moments.
+#[inline(always)]
+fn finish(rows: Rows<'_>, index: usize, parts: &mut [WideMoments; PARTS]) {
+    for part in 0..PARTS {
+        let WideMoments { mean, var } = &mut parts[part];
+        if let Some(scale) = rows.scale {
+            let scale = lanes_at(scale, index * GATES + part.min(2));
+            *mean = zip(*mean, scale, |sum, scale| sum * scale);
+            *var = zip(*var, scale, |sum, scale| sum * (scale * scale));
+        }
+        *mean = zip(*mean, lanes_at(rows.bias, index * PARTS + part), |sum, bias| sum + bias);
+    }
+}

@@ -1,0 +1,135 @@
+//! Arguments of a whole GRU layer in assembler, and the frame that the assembler keeps.
+
+#![allow(unsafe_code)] // assembler, and the pointers it walks
+
+use core::marker::PhantomData;
+
+use super::super::fixed::LARGEST_SHIFT;
+use super::super::format::{Columns, GruPart, QuantizedView};
+use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
+use super::core_kernels::gru_layer;
+use super::input::QuantizedInput;
+use super::words::words;
+
+/// Activations that the rows of one part read.
+#[repr(C)]
+pub(super) struct PartArgs {
+    pub(super) means: *const f32,
+    pub(super) means_end: *const f32,
+    /// Blocks of each four rows, not zero; the assembler replaces it by the address at which to enter the sums.
+    pub(super) mean_blocks: usize,
+    pub(super) vars: *const f32,
+    pub(super) vars_end: *const f32,
+    /// As `mean_blocks`.
+    pub(super) var_blocks: usize,
+}
+
+/// What a layer's turns read and where they write.
+///
+/// Passed by value: the first four words arrive in registers and the others on the stack. The assembler pushes the former
+/// below the latter, so that the structure stands in one piece.
+#[repr(C)]
+pub(super) struct GruArgs<'w> {
+    pub(super) weights: *const u32,
+    pub(super) squares: *const u32,
+    pub(super) shift: u32,
+    pub(super) cells: *const i32,
+    /// Moved by the shift, and by the octave that the highest bit of a normal number counts too many.
+    pub(super) roots: *const i32,
+    pub(super) offset: u32,
+    pub(super) units: *mut f32,
+    pub(super) units_end: *const f32,
+    pub(super) parts: [PartArgs; 4],
+    pub(super) borrowed: PhantomData<&'w mut [f32]>,
+}
+
+/// Bytes of the table of pre-activations at the bottom of the frame: for each part the mantissas of four variances and four
+/// means.
+pub(super) const RESULTS: usize = 4 * 32;
+/// Where the frame holds a copy of the part whose sums are computed.
+pub(super) const NOW: usize = RESULTS;
+/// Where the frame holds a place in the table.
+pub(super) const OUT: usize = NOW + size_of::<PartArgs>();
+/// Where the frame holds the next part.
+pub(super) const PART: usize = OUT + 4;
+/// Bytes of the frame.
+pub(super) const FRAME: usize = PART + 4;
+/// Bytes pushed between the frame and the arguments: r4 to r12 and lr. r12 need not be kept; it makes the push a multiple
+/// of eight.
+pub(super) const PUSHED: usize = 40;
+
+const _: () = assert!(FRAME.is_multiple_of(8) && PUSHED.is_multiple_of(8), "sp stays aligned");
+
+impl<'w> GruArgs<'w> {
+    /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose address is no multiple
+    /// of four.
+    #[inline(always)]
+    fn new(
+        map: &QuantizedView<'w>,
+        input: &QuantizedInput<'w>,
+        fours: usize,
+        units: &'w mut [f32],
+    ) -> Option<Self> {
+        let [weights, squares] = map.streams();
+        let (weights, squares) = (words(weights)?, words(squares)?);
+        let padded = map.padded;
+        let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares;
+        let filled = input.means.len() == padded.cols / 2 && input.vars.len() == padded.cols / 2;
+        let blocks = padded.inputs >= 8 && padded.cols >= padded.inputs + 8;
+        let args = || {
+            let part = |part: GruPart| {
+                let columns = part.columns();
+                let start = if columns == Columns::State { padded.inputs } else { 0 };
+                PartArgs::new(&input.columns_from(start), padded.width(columns) / 8)
+            };
+            let units = units.as_mut_ptr_range();
+            GruArgs {
+                weights: weights.as_ptr(),
+                squares: squares.as_ptr(),
+                shift: input.shift,
+                cells: CELLS.as_ptr().cast(),
+                roots: ROOTS
+                    .as_ptr()
+                    .wrapping_add(ROOT_PARTS * input.shift as usize)
+                    .wrapping_sub(ROOT_PARTS),
+                offset: ROOT_OFFSET << input.shift,
+                units: units.start,
+                units_end: units.end,
+                parts: GruPart::ALL.map(part),
+                borrowed: PhantomData,
+            }
+        };
+        (stored && filled && blocks && fours > 0 && input.shift <= LARGEST_SHIFT).then(args)
+    }
+}
+
+impl PartArgs {
+    /// The first `blocks` blocks of columns.
+    #[inline(always)]
+    fn new(input: &QuantizedInput<'_>, blocks: usize) -> Self {
+        let (means, vars) = (input.means.as_ptr(), input.vars.as_ptr());
+        PartArgs {
+            means,
+            means_end: means.wrapping_add(4 * blocks),
+            mean_blocks: blocks,
+            vars,
+            vars_end: vars.wrapping_add(4 * blocks),
+            var_blocks: blocks,
+        }
+    }
+}
+
+/// Replaces units of a GRU layer by their next state, as many as the kernel can, and returns their number: a multiple of four.
+#[inline(always)]
+pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
+    let units = h.len() / 4 * 4;
+    let h = h.get_mut(..units).unwrap_or_default();
+    match GruArgs::new(map, input, units / 4, h) {
+        // SAFETY: the pointers borrow from `map`, `input` and `h`. The streams hold four groups of rows for every four units,
+        // each of as many blocks as its part has in `input`, followed by its biases and scales; the shift is within the table
+        // of roots. Contents cannot lead outside: table indices are limited by instructions (usat, and four bits of rho).
+        Some(args) => unsafe { gru_layer(args) },
+        None => return 0,
+    }
+    units
+}

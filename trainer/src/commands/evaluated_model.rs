@@ -1,0 +1,182 @@
+//! The model of an evaluation: a run folder of either kind, or a checkpoint.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use quaver::Model;
+use quaver::checkpoint::{self, Kind, ModelSpec, Target};
+
+use crate::config::LatentFamily;
+use crate::data::{Dataset, Rows, Sequence};
+use crate::evaluate::predict_latent_by_runtime;
+use crate::fit::{RunFolder, RunState};
+use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
+use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
+use crate::runs::TrainedState;
+
+/// A trained model in any form.
+pub(super) enum EvaluatedModel {
+    /// The best state of a run: the trained network.
+    Run(Box<RunState>),
+    /// The best state of a latent model's run.
+    Latent(Box<RunState<LatentNets>>),
+    /// A checkpoint, evaluated by the runtime.
+    Checkpoint(Box<CheckpointModel>),
+    /// A checkpoint of a latent model, evaluated by the runtime.
+    LatentCheckpoint(Box<CheckpointModel>),
+}
+
+/// A checkpoint that has been read.
+pub(super) struct CheckpointModel {
+    bytes: Vec<u8>,
+    /// The network that predicts the targets.
+    spec: ModelSpec,
+    input_names: Vec<String>,
+    output_names: Vec<String>,
+    /// Whether it is a VOSP.
+    denoises: bool,
+}
+
+impl EvaluatedModel {
+    /// Loads a run from a folder, or a checkpoint from a file.
+    pub(super) fn load(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Ok(match TrainedState::load(&RunFolder::new(path).best_state())? {
+                TrainedState::Predictor(state) => EvaluatedModel::Run(state),
+                TrainedState::Latent(state) => EvaluatedModel::Latent(state),
+            });
+        }
+        let shown = path.display();
+        let bytes = fs::read(path)
+            .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+        let unusable = || format!("{shown} is not a usable checkpoint");
+        if Kind::of(&bytes) == Some(Kind::Latent) {
+            let model = quaver::LatentModel::load(&bytes).with_context(unusable)?;
+            let (recognition, generative) = (model.recognition(), model.generative());
+            let stored = CheckpointModel {
+                spec: generative.spec().clone(),
+                input_names: recognition.checkpoint().input_names().map(String::from).collect(),
+                output_names: generative.checkpoint().output_names().map(String::from).collect(),
+                denoises: model.spec().family == checkpoint::Family::Vosp,
+                bytes: bytes.clone(),
+            };
+            return Ok(EvaluatedModel::LatentCheckpoint(Box::new(stored)));
+        }
+        let model = Model::load(&bytes).with_context(unusable)?;
+        let spec = model.spec().clone();
+        let input_names = model.checkpoint().input_names().map(String::from).collect();
+        let output_names = model.checkpoint().output_names().map(String::from).collect();
+        let stored = CheckpointModel { bytes, spec, input_names, output_names, denoises: false };
+        Ok(EvaluatedModel::Checkpoint(Box::new(stored)))
+    }
+
+    /// The network that predicts the targets.
+    pub(super) fn spec(&self) -> &ModelSpec {
+        match self {
+            EvaluatedModel::Run(state) => &state.spec,
+            EvaluatedModel::Latent(state) => &state.spec.generative.spec,
+            EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => &model.spec,
+        }
+    }
+
+    /// Whether this is the trained network or the runtime, and what it predicts for targets of this kind, for
+    /// people.
+    pub(super) fn kind(&self, target: Target) -> &'static str {
+        match self {
+            EvaluatedModel::Run(_) | EvaluatedModel::Latent(_) => "trained network, f32",
+            EvaluatedModel::Checkpoint(_) => "runtime",
+            EvaluatedModel::LatentCheckpoint(_) if target.is_next() => "runtime, one step ahead",
+            EvaluatedModel::LatentCheckpoint(_) => "runtime, clean rows from the noisy ones up to their own",
+        }
+    }
+
+    fn names(&self) -> (&[String], &[String]) {
+        match self {
+            EvaluatedModel::Run(state) => (&state.input_names, &state.target_names),
+            EvaluatedModel::Latent(state) => (&state.input_names, &state.target_names),
+            EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => {
+                (&model.input_names, &model.output_names)
+            }
+        }
+    }
+
+    /// Refuses data whose channels are not those of the model.
+    pub(super) fn check_data(&self, data: &Dataset) -> Result<()> {
+        let (inputs, outputs) = self.names();
+        for (what, of_model, of_data) in
+            [("inputs", inputs, &data.input_names), ("targets", outputs, &data.target_names)]
+        {
+            ensure!(
+                of_model == of_data,
+                "the model's {what} are {} but the data's are {}; set data.{what} in the config",
+                of_model.join(", "),
+                of_data.join(", ")
+            );
+        }
+        ensure!(
+            data.target == Target::Next || self.may_explain_clean_rows(),
+            "this latent model explains the rows it reads, including noise: set data.targets = \"next\" in the config of the data; \
+             denoising is scored against clean rows nevertheless"
+        );
+        Ok(())
+    }
+
+    /// Whether it can predict other rows than those it reads; of latent models only a VOSP can.
+    fn may_explain_clean_rows(&self) -> bool {
+        match self {
+            EvaluatedModel::Run(_) | EvaluatedModel::Checkpoint(_) => true,
+            EvaluatedModel::Latent(state) => state.spec.family == LatentFamily::Vosp,
+            EvaluatedModel::LatentCheckpoint(model) => model.denoises,
+        }
+    }
+
+    /// Estimates of clean rows; nothing unless the model is a causal latent run, a denoiser, or a predictor
+    /// of clean inputs.
+    pub(super) fn denoise(&self, sequences: &[Sequence]) -> Result<Option<Vec<Rows>>> {
+        let means = |predictions: Vec<SequencePrediction>| {
+            predictions.into_iter().map(|prediction| prediction.mean).collect()
+        };
+        let (inputs, outputs) = self.names();
+        match self {
+            EvaluatedModel::Latent(state) if state.spec.is_causal() => {
+                Ok(Some(means(TrainedLatentModel::new(state).reconstruct(sequences, LatentFeed::Moments))))
+            }
+            EvaluatedModel::Latent(_) => Ok(None),
+            EvaluatedModel::LatentCheckpoint(model) => {
+                Ok(predict_latent_by_runtime(&model.bytes, sequences)?.estimates.map(means))
+            }
+            _ if !self.spec().target.is_next() && inputs == outputs => {
+                Ok(Some(means(self.prediction(sequences)?)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Predictions of the targets of every row. Those of a latent model are one-step-ahead predictions or,
+    /// where the targets are clean rows, estimates; a run feeds its latent variables as moments, a checkpoint
+    /// as it specifies.
+    pub(super) fn prediction(&self, sequences: &[Sequence]) -> Result<Vec<SequencePrediction>> {
+        let target = sequences.first().map_or(Target::Next, |sequence| sequence.target);
+        match self {
+            EvaluatedModel::Run(state) => {
+                Ok(predict_by_network(&state.spec, &state.parameters, &state.scaling, sequences))
+            }
+            EvaluatedModel::Latent(state) => {
+                ensure!(
+                    state.spec.is_causal(),
+                    "a network of this model reads the whole sequence, so it cannot predict the next row"
+                );
+                let model = TrainedLatentModel::new(state);
+                Ok(match target.is_next() {
+                    true => model.predict(sequences, LatentFeed::Moments, 0),
+                    false => model.reconstruct(sequences, LatentFeed::Moments),
+                })
+            }
+            EvaluatedModel::Checkpoint(model) => Ok(predict_by_runtime(&model.bytes, sequences)?),
+            EvaluatedModel::LatentCheckpoint(model) => {
+                Ok(predict_latent_by_runtime(&model.bytes, sequences)?.for_target(target).to_vec())
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The section `[data]`: files, columns, rows, added noise and augmentation.
+
+mod added_noise;
+mod augment;
+mod columns;
+mod format;
+mod row_range;
+mod row_selection;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use quaver::checkpoint::{Likelihood, Target};
+use serde::{Deserialize, Serialize};
+
+use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
+
+pub use added_noise::AddedNoiseConfig;
+pub use augment::{AugmentConfig, MirrorConfig};
+pub use columns::{ColumnPatterns, Columns, Targets};
+pub use format::FileFormat;
+pub use row_range::RowRange;
+pub use row_selection::{RowList, RowSelection};
+pub use source::DataSource;
+
+/// Fraction of the training data that is set aside for validation where the config sets neither `valid` nor
+/// `valid_fraction`.
+const DEFAULT_VALID_FRACTION: f64 = 0.2;
+
+/// The section `[data]`: files, columns, rows, added noise and augmentation.
+///
+/// ```toml
+/// [data]
+/// train = ["monday.csv", { file = "tuesday.csv", rows = "..80%" }]
+/// valid = { file = "tuesday.csv", rows = "80%.." }
+/// test = "wednesday.csv"
+/// inputs = "emg1..=emg8"
+/// targets = "force_n"
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataConfig {
+    /// Training data: the path of a file, a table `{ file, sequences, rows, lengths }`, or a list of these.
+    /// Paths are relative to the config file, or to the folder given by `--data-dir`.
+    #[serde(deserialize_with = "source::one_or_many")]
+    pub train: Vec<DataSource>,
+    /// Validation data for early stopping, in the same form. Excludes `valid_fraction`.
+    #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub valid: Vec<DataSource>,
+    /// Fraction of the training data that is set aside for validation; 0.2 if `valid` is not set either. Of
+    /// ten or more training sequences these are the last ones, of fewer the end of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_fraction: Option<f64>,
+    /// Seed for setting aside random sequences instead of the last ones, for samples whose order has no
+    /// meaning. Needs ten or more training sequences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_seed: Option<u64>,
+    /// Test data, in the same form; optional.
+    #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
+    pub test: Vec<DataSource>,
+    /// Input columns: `"all"` (all columns but the targets), a name, a range such as `"c0..c8"` (without its
+    /// end) or `"emg1..=emg8"` (with it), or a list of names and ranges.
+    #[serde(default)]
+    pub inputs: Columns,
+    /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step
+    /// without the noise of `noise` (or their `envelope`), or columns in the form of `inputs`.
+    pub targets: Targets,
+    /// Window, an odd number of rows, of a Hann-weighted moving average over the rectified inputs |x|: the
+    /// average is the clean signal, for raw EMG with `targets = "clean"` or `"next"` (see
+    /// `docs/evaluation.md`). With `noise`, the inputs are the envelopes under that noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub envelope: Option<usize>,
+    /// Noise added to the inputs; none if not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<AddedNoiseConfig>,
+    /// Augmentation of the training rows; none if not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub augment: Option<AugmentConfig>,
+    /// Format of all files; inferred from each file if not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<FileFormat>,
+    /// CSV: whether the first line names the columns. Without a header they are called c0, c1, ….
+    #[serde(default = "yes")]
+    pub header: bool,
+    /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found
+    /// automatically.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<PathBuf>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl DataConfig {
+    /// Fraction of the training data to set aside for validation; `None` where validation has files of its
+    /// own.
+    pub fn fraction_set_aside(&self) -> Option<f64> {
+        self.valid.is_empty().then(|| self.valid_fraction.unwrap_or(DEFAULT_VALID_FRACTION))
+    }
+
+    /// Whether training rows get different noise in every epoch, see [`AddedNoiseConfig::fresh`].
+    pub fn noise_is_fresh(&self) -> bool {
+        self.noise.is_some_and(|noise| noise.fresh.unwrap_or(self.targets == Targets::Clean))
+    }
+
+    /// Whether the targets are the inputs, at the next step or without noise.
+    pub fn targets_are_inputs(&self) -> bool {
+        !matches!(self.targets, Targets::Matching(_))
+    }
+
+    /// The target of a model for these data.
+    pub fn target(&self) -> Target {
+        match self.targets {
+            Targets::Next => Target::Next,
+            Targets::Clean | Targets::Matching(_) => Target::Columns,
+        }
+    }
+
+    /// Resolves relative paths against `folder`.
+    pub fn anchor(&mut self, folder: &Path) {
+        for source in self.train.iter_mut().chain(&mut self.valid).chain(&mut self.test) {
+            source.anchor(folder);
+        }
+        self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
+    }
+}
+
+impl DataConfig {
+    pub(super) const RULES: [Rule<Self>; 1] =
+        [Rule::new("valid_fraction", Limits::FRACTION, |data| optional(data.valid_fraction))];
+
+    /// Checks the section; `likelihood` is that of the model.
+    pub(super) fn check(&self, likelihood: Likelihood) -> Result<(), InvalidValue> {
+        if self.train.is_empty() {
+            return Err(invalid("data.train", "must name at least one file"));
+        }
+        let exclusive = [
+            ("data.valid_seed", self.valid_seed.is_some()),
+            ("data.valid_fraction", self.valid_fraction.is_some()),
+        ];
+        if let Some((key, _)) = exclusive.into_iter().find(|(_, set)| *set && !self.valid.is_empty()) {
+            return Err(invalid(key, "and `data.valid` exclude each other; remove one of them"));
+        }
+        check_rules("data", self, &Self::RULES)?;
+        for (key, sources) in [("data.train", &self.train), ("data.valid", &self.valid)] {
+            if sources.iter().any(|source| source.burn_in.is_some()) {
+                return Err(invalid(key, "must not have `burn_in`, which is for test data"));
+            }
+        }
+        self.check_envelope()?;
+        self.check_noise()?;
+        self.check_augment(likelihood)
+    }
+
+    /// Checks the noise, and that there is some where the targets need it.
+    fn check_noise(&self) -> Result<(), InvalidValue> {
+        match &self.noise {
+            None if self.targets == Targets::Clean && self.envelope.is_none() => {
+                let problem = "\"clean\" needs noise that separates inputs from targets: set `data.noise` (or \
+                               `data.envelope` for raw EMG)";
+                Err(invalid("data.targets", problem))
+            }
+            Some(noise) => noise.check(),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks the augmentation, and that it keeps targets that a likelihood needs to be 0 or 1.
+    fn check_augment(&self, likelihood: Likelihood) -> Result<(), InvalidValue> {
+        let Some(augment) = &self.augment else { return Ok(()) };
+        augment.check()?;
+        let binary = matches!(likelihood, Likelihood::Bernoulli | Likelihood::Categorical);
+        match augment.unfit_for_binary(self.targets_are_inputs()).filter(|_| binary) {
+            Some(key) => Err(invalid(key, "changes targets that must be 0 or 1; remove it")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_envelope(&self) -> Result<(), InvalidValue> {
+        let Some(window) = self.envelope else { return Ok(()) };
+        if window % 2 == 0 {
+            let problem =
+                format!("must be an odd number of rows, as many before a row as after it, found {window}");
+            return Err(invalid("data.envelope", problem));
+        }
+        if !self.targets_are_inputs() {
+            let problem =
+                "needs `data.targets = \"clean\"` or `\"next\"`: only inputs have an envelope to predict";
+            return Err(invalid("data.envelope", problem));
+        }
+        Ok(())
+    }
+}

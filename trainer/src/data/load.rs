@@ -1,0 +1,137 @@
+//! Reads the files of a `[data]` section into a [`Dataset`].
+
+use anyhow::{Context, Result};
+use quaver::checkpoint::Likelihood;
+
+use super::augment::Augmentation;
+use super::dataset::Dataset;
+use super::envelope;
+use super::read_source::ReadOptions;
+use super::rows::{Rows, Sequence};
+use super::select_columns::SelectedColumns;
+use super::split::split_off;
+use super::table::{Table, listed};
+use crate::config::{Config, DataConfig, DataSource, Targets};
+
+impl Config {
+    /// Reads the data, and checks that the targets suit the likelihood.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or its contents contradict the config; the message names the file or the
+    /// key.
+    pub fn load_data(&self) -> Result<Dataset> {
+        let dataset = self.data.load()?;
+        match self.model.likelihood {
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => {}
+            Likelihood::Bernoulli => dataset.check_binary_targets()?,
+            Likelihood::Categorical => dataset.check_one_hot_targets()?,
+        }
+        Ok(dataset)
+    }
+}
+
+impl DataConfig {
+    /// Reads all files and assembles the splits.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or its contents contradict the config; the message names the file or the
+    /// key.
+    pub fn load(&self) -> Result<Dataset> {
+        let mut choice = None;
+        let mut train = self.split("train", &self.train, &mut choice)?;
+        let mut valid = self.split("valid", &self.valid, &mut choice)?;
+        let mut test = self.split("test", &self.test, &mut choice)?;
+        let mut validation = "from files of its own".to_string();
+        if let Some(fraction) = self.fraction_set_aside() {
+            (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
+        }
+        let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
+        let SelectedColumns { inputs, targets } =
+            choice.context("data.train names no file; name at least one")?;
+        let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
+        let augmentation = self.augment.as_ref().map(augment).transpose().map_err(anyhow::Error::msg)?;
+        let dataset = Dataset {
+            train,
+            valid,
+            test,
+            input_names: inputs,
+            target_names: targets,
+            target: self.target(),
+            validation,
+            augmentation,
+            fresh_noise: noise.filter(|_| self.noise_is_fresh()),
+        };
+        dataset.check()?;
+        Ok(dataset)
+    }
+
+    /// Reads the files of one split. The first file of all determines the columns.
+    fn split(
+        &self,
+        key: &str,
+        sources: &[DataSource],
+        settled: &mut Option<SelectedColumns>,
+    ) -> Result<Vec<Sequence>> {
+        let mut sequences = Vec::new();
+        for source in sources {
+            let (choice, table) =
+                self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
+            let burn_in = source.burn_in.unwrap_or(0);
+            let led = |sequence| Sequence { burn_in, ..sequence };
+            sequences.extend(self.sequences(table, &choice).into_iter().map(led));
+            settled.get_or_insert(choice);
+        }
+        Ok(sequences)
+    }
+
+    fn read(
+        &self,
+        source: &DataSource,
+        settled: Option<&SelectedColumns>,
+    ) -> Result<(SelectedColumns, Table)> {
+        let reading =
+            ReadOptions { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
+        source.read(reading, |names| {
+            let own = SelectedColumns::new(&self.inputs, &self.targets, names)?;
+            match settled {
+                Some(settled) => check_same_columns(settled, &own).map(|()| settled.clone()),
+                None => Ok(own),
+            }
+        })
+    }
+
+    /// Separates inputs from targets in a table of all selected columns, which has the inputs first.
+    fn sequences(&self, table: Table, choice: &SelectedColumns) -> Vec<Sequence> {
+        let all: Vec<usize> = (0..table.names.len()).collect();
+        let (inputs, targets) = all.split_at(choice.inputs.len());
+        let part = |rows: Rows| match (&self.targets, self.envelope) {
+            (targets, Some(window)) if self.noise.is_some() => envelope::sensed(&rows, window, targets),
+            (targets, Some(window)) => envelope::sequence(&rows, window, targets),
+            (Targets::Next, None) => Sequence::next(rows),
+            (Targets::Clean, None) => Sequence::columns(rows.clone(), rows),
+            (Targets::Matching(_), None) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
+        };
+        table.sequences.into_iter().map(part).collect()
+    }
+}
+
+/// Files may order their columns differently, but must have the same ones.
+fn check_same_columns(settled: &SelectedColumns, own: &SelectedColumns) -> Result<(), String> {
+    let sorted = |names: &[String]| {
+        let mut names = names.to_vec();
+        names.sort();
+        names
+    };
+    if sorted(&settled.inputs) == sorted(&own.inputs) {
+        return Ok(());
+    }
+    Err(format!(
+        "the inputs here are {}, but those of the first file are {}; \
+         name the inputs that all files have in `data.inputs`",
+        listed(&own.inputs),
+        listed(&settled.inputs)
+    ))
+}
+
+#[cfg(test)]
+mod tests;

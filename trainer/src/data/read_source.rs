@@ -1,0 +1,98 @@
+//! Reads the selected part of one data file.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::csv::{self, RowReader};
+use super::rows::Rows;
+use super::select_columns::SelectedColumns;
+use super::table::Table;
+use super::{lines, npy, piano_roll};
+use crate::config::{DataSource, FileFormat, RowSelection};
+
+/// Options for files that do not describe themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadOptions<'a> {
+    pub(super) format: Option<FileFormat>,
+    pub(super) header: bool,
+    pub(super) lengths: Option<&'a Path>,
+}
+
+impl DataSource {
+    /// Reads the columns that `choose` selects from the available names, and the selected rows.
+    pub(super) fn read(
+        &self,
+        reading: ReadOptions<'_>,
+        choose: impl FnOnce(&[String]) -> Result<SelectedColumns, String>,
+    ) -> Result<(SelectedColumns, Table)> {
+        let file = self.file.display().to_string();
+        let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
+        let (choice, mut table) = self.read_columns(reading, &file, choose)?;
+        table.sequences = self.cut(table.sequences).with_context(|| file.clone())?;
+        Ok((choice, table))
+    }
+
+    fn read_columns(
+        &self,
+        reading: ReadOptions<'_>,
+        file: &str,
+        choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
+    ) -> Result<(SelectedColumns, Table)> {
+        let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
+            FileFormat::Csv => {
+                let mut reader = RowReader::new(lines::open(&self.file)?, file, reading.header)?;
+                let choice = choose(&reader.names())?;
+                reader.select(&choice.all())?;
+                return Ok((choice, csv::read(reader)?));
+            }
+            FileFormat::Npy => {
+                let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
+                npy::read(&self.file, named.or_else(|| npy::companion(&self.file)).as_deref())?
+            }
+            FileFormat::PianoRoll => piano_roll::read(lines::open(&self.file)?, file)?,
+        };
+        let choice = choose(&table.names)?;
+        let table = table.select(file, &choice.all())?;
+        Ok((choice, table))
+    }
+
+    fn infer_format(&self) -> Result<FileFormat> {
+        let mut head = Vec::new();
+        let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);
+        start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;
+        Ok(FileFormat::infer(&self.file, &head))
+    }
+
+    /// Keeps the selected sequences and rows.
+    fn cut(&self, mut sequences: Vec<Rows>) -> Result<Vec<Rows>> {
+        let mut first = 0;
+        if let Some(cut) = self.sequences {
+            let range = cut.within(sequences.len()).map_err(|problem| anyhow!("sequences {problem}"))?;
+            first = range.start;
+            sequences = sequences.drain(range).collect();
+        }
+        let cut = match &self.rows {
+            None | Some(RowSelection::Listed(_)) if self.burn_in.is_some() => {
+                bail!("burn_in needs a range of rows that it precedes, such as rows = \"2502..\"");
+            }
+            None => return Ok(sequences),
+            Some(RowSelection::Listed(list)) => return list.pick(&sequences),
+            Some(RowSelection::Range(cut)) => cut,
+        };
+        let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
+            Ok(range) => match range.start.checked_sub(self.burn_in.unwrap_or(0)) {
+                Some(start) => Ok(rows.slice(start..range.end)),
+                None => Err(anyhow!(
+                    "burn_in is {}, but sequence {} has {} rows before the selected ones",
+                    self.burn_in.unwrap_or(0),
+                    first + index,
+                    range.start
+                )),
+            },
+            Err(problem) => Err(anyhow!("rows {problem} in sequence {}", first + index)),
+        };
+        sequences.into_iter().enumerate().map(keep).collect()
+    }
+}

@@ -1,0 +1,158 @@
+//! Selects the input and target columns of a file.
+
+use super::table::listed;
+use crate::config::{ColumnPatterns, Columns, Targets};
+
+/// The names of the selected columns.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SelectedColumns {
+    pub(crate) inputs: Vec<String>,
+    pub(crate) targets: Vec<String>,
+}
+
+impl SelectedColumns {
+    /// Selects among the columns of a file. The error names the invalid key and how to fix it.
+    pub(crate) fn new(
+        inputs: &Columns,
+        targets: &Targets,
+        names: &[String],
+    ) -> Result<SelectedColumns, String> {
+        let targets = match targets {
+            Targets::Next | Targets::Clean => None,
+            Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
+        };
+        let is_target = |name: &String| targets.as_ref().is_some_and(|targets| targets.contains(name));
+        let inputs = match inputs {
+            Columns::All => names.iter().filter(|name| !is_target(name)).cloned().collect(),
+            Columns::Matching(patterns) => resolve("data.inputs", patterns, names)?,
+        };
+        if inputs.is_empty() {
+            return Err("data.inputs: every column is a target, which leaves no input".into());
+        }
+        if let Some(both) = inputs.iter().find(|name| is_target(name)) {
+            return Err(format!("column `{both}` is both input and target; take it out of one of them"));
+        }
+        Ok(SelectedColumns { targets: targets.unwrap_or_else(|| inputs.clone()), inputs })
+    }
+
+    /// All columns to read, each once: the inputs, then the targets that are not inputs.
+    pub(crate) fn all(&self) -> Vec<String> {
+        let others = self.targets.iter().filter(|target| !self.inputs.contains(target));
+        self.inputs.iter().chain(others).cloned().collect()
+    }
+}
+
+/// The columns that match the patterns, each at most once.
+fn resolve(key: &str, patterns: &[String], names: &[String]) -> Result<Vec<String>, String> {
+    let mut chosen: Vec<String> = Vec::new();
+    for pattern in patterns {
+        for name in matching(pattern, names).map_err(|problem| format!("{key}: {problem}"))? {
+            if chosen.contains(name) {
+                return Err(format!("{key}: column `{name}` is named twice"));
+            }
+            chosen.push(name.clone());
+        }
+    }
+    if chosen.is_empty() {
+        return Err(format!("{key} names no column; the columns are {}", listed(names)));
+    }
+    Ok(chosen)
+}
+
+fn matching<'a>(pattern: &str, names: &'a [String]) -> Result<&'a [String], String> {
+    let place = |wanted: &str| names.iter().position(|name| name == wanted);
+    if let Some(index) = place(pattern) {
+        return Ok(&names[index..=index]);
+    }
+    let missing = |name: &str| format!("no column `{name}`; the columns are {}", listed(names));
+    let Some((from, to)) = pattern.split_once("..") else { return Err(missing(pattern)) };
+    let start = place(from).ok_or_else(|| missing(from))?;
+    let end = match to.strip_prefix('=') {
+        Some(last) => place(last).map(|index| index + 1).ok_or_else(|| missing(last))?,
+        // One past the last numbered column is a valid end, although no column has that name.
+        None if names.last().is_some_and(|last| follows(last, to)) => names.len(),
+        None => place(to).ok_or_else(|| missing(to))?,
+    };
+    match names.get(start..end) {
+        Some(stretch @ [_, ..]) => Ok(stretch),
+        _ => Err(format!("`{pattern}` contains no column; the columns are {}", listed(names))),
+    }
+}
+
+/// Whether the names are consecutive, such as c3 and c4.
+fn follows(last: &str, name: &str) -> bool {
+    let number = |name: &str| name.strip_prefix('c').and_then(|digits| digits.parse::<usize>().ok());
+    number(last).zip(number(name)).is_some_and(|(last, number)| number == last + 1)
+}
+
+impl ColumnPatterns {
+    /// Indices of the matching columns among `names`, each at most once. The error starts with the key.
+    pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
+        let place = |chosen: &String| names.iter().position(|name| name == chosen);
+        Ok(resolve(key, self.as_slice(), names)?.iter().filter_map(place).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<String> {
+        ["emg1", "emg2", "emg3", "force"].map(String::from).to_vec()
+    }
+
+    fn choose(inputs: &[&str], targets: &[&str]) -> Result<SelectedColumns, String> {
+        let patterns = |list: &[&str]| list.iter().map(|name| name.to_string()).collect();
+        let inputs = if inputs == ["all"] { Columns::All } else { Columns::Matching(patterns(inputs)) };
+        let targets = if targets == ["next"] { Targets::Next } else { Targets::Matching(patterns(targets)) };
+        SelectedColumns::new(&inputs, &targets, &names())
+    }
+
+    #[test]
+    fn all_means_all_but_the_targets() {
+        let choice = choose(&["all"], &["force"]).unwrap();
+        assert_eq!((choice.inputs.len(), choice.targets.as_slice()), (3, ["force".to_string()].as_slice()));
+        assert_eq!(choice.all(), names());
+    }
+
+    #[test]
+    fn next_predicts_the_inputs() {
+        let choice = choose(&["force", "emg1..emg3"], &["next"]).unwrap();
+        assert_eq!(choice.inputs, ["force", "emg1", "emg2"]);
+        assert_eq!(choice.targets, choice.inputs);
+        assert_eq!(choice.all(), choice.inputs);
+    }
+
+    #[test]
+    fn stretches_of_columns() {
+        assert_eq!(choose(&["emg1..=emg3"], &["force"]).unwrap().inputs, ["emg1", "emg2", "emg3"]);
+        let numbered = ["c0", "c1", "c2"].map(String::from);
+        assert_eq!(matching("c1..c3", &numbered).unwrap(), ["c1", "c2"]);
+        let later = ["c4", "c5", "c6"].map(String::from);
+        assert_eq!(matching("c5..c7", &later).unwrap(), ["c5", "c6"]);
+        assert!(matching("c5..c8", &later).is_err() && matching("c4..c3", &later).is_err());
+    }
+
+    #[test]
+    fn faults_name_the_key_and_the_columns_there_are() {
+        let error = |inputs, targets| choose(inputs, targets).unwrap_err();
+        let there_are = "the columns are emg1, emg2, emg3, force";
+        assert_eq!(error(&["emg9"], &["force"]), format!("data.inputs: no column `emg9`; {there_are}"));
+        assert_eq!(error(&["all"], &["forse"]), format!("data.targets: no column `forse`; {there_are}"));
+        assert_eq!(error(&["emg1..emg9"], &["force"]), format!("data.inputs: no column `emg9`; {there_are}"));
+        assert_eq!(
+            error(&["emg2..emg1"], &["force"]),
+            format!("data.inputs: `emg2..emg1` contains no column; {there_are}")
+        );
+        assert_eq!(error(&[], &["force"]), format!("data.inputs names no column; {there_are}"));
+        assert_eq!(error(&["emg1", "emg1"], &["force"]), "data.inputs: column `emg1` is named twice");
+        assert_eq!(
+            error(&["emg1", "force"], &["force"]),
+            "column `force` is both input and target; take it out of one of them"
+        );
+        assert_eq!(
+            error(&["all"], &["emg1..=force"]),
+            "data.inputs: every column is a target, which leaves no input"
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! The sums of linear regression, gathered once for every number of lags and every penalty.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::data::{Scaling, Sequence};
+
+/// Steps multiplied at a time: enough for wide products, few enough for memory.
+const BLOCK: usize = 1024;
+
+/// The features of a linear prediction in standardised units: a one, then the last `lags` input rows, the
+/// newest first. Before the start, the oldest row is repeated; a missing value is 0, the training mean.
+#[derive(Clone, Debug)]
+pub(super) struct Features<'a> {
+    pub(super) scaling: &'a Scaling,
+    pub(super) lags: usize,
+}
+
+impl Features<'_> {
+    /// Number of features for the last `lags` rows.
+    pub(super) fn width(&self, lags: usize) -> usize {
+        1 + lags * self.scaling.inputs.channels()
+    }
+
+    pub(super) fn at(&self, sequence: &Sequence, step: usize) -> Vec<f64> {
+        let channels = self.scaling.inputs.channels();
+        let mut features = vec![0.0; self.width(self.lags)];
+        features[0] = 1.0;
+        for (lag, place) in features[1..].chunks_mut(channels).enumerate() {
+            let mut back_to_the_oldest =
+                (0..=lag).rev().filter_map(|lag| sequence.input(step.checked_sub(lag)?));
+            let row = back_to_the_oldest.next().unwrap_or(&[]);
+            for (channel, (feature, &raw)) in place.iter_mut().zip(row).enumerate() {
+                if !raw.is_nan() {
+                    *feature = f64::from(self.scaling.inputs.standardise(channel, raw));
+                }
+            }
+        }
+        features
+    }
+}
+
+/// Sums over the steps at which all of some outputs were observed.
+#[derive(Clone, Debug)]
+pub(super) struct NormalEquations {
+    /// Σ x xᵀ.
+    pub(super) gram: DMatrix<f64>,
+    /// Σ x yᵀ.
+    pub(super) cross: DMatrix<f64>,
+    /// Σ y², per output.
+    squares: Vec<f64>,
+    /// Number of steps.
+    pub(super) n: usize,
+}
+
+impl NormalEquations {
+    /// Gathers the sums for these outputs, in standardised units.
+    pub(super) fn gather(sequences: &[Sequence], features: &Features<'_>, outputs: &[usize]) -> Self {
+        let width = features.width(features.lags);
+        let mut moments = NormalEquations {
+            gram: DMatrix::zeros(width, width),
+            cross: DMatrix::zeros(width, outputs.len()),
+            squares: vec![0.0; outputs.len()],
+            n: 0,
+        };
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for sequence in sequences {
+            for (step, row) in sequence.targets.iter().enumerate() {
+                let targets =
+                    outputs.iter().map(|&o| f64::from(features.scaling.targets.standardise(o, row[o])));
+                if outputs.iter().all(|&output| !row[output].is_nan()) {
+                    x.extend(features.at(sequence, step));
+                    y.extend(targets);
+                }
+                if y.len() >= BLOCK * outputs.len() {
+                    moments.add(&mut x, &mut y);
+                }
+            }
+        }
+        moments.add(&mut x, &mut y);
+        moments
+    }
+
+    /// Adds a block of steps and empties the buffers.
+    fn add(&mut self, x: &mut Vec<f64>, y: &mut Vec<f64>) {
+        let steps = x.len() / self.gram.nrows();
+        let x = DMatrix::from_vec(self.gram.nrows(), steps, std::mem::take(x));
+        let y = DMatrix::from_vec(self.squares.len(), steps, std::mem::take(y));
+        self.gram.gemm(1.0, &x, &x.transpose(), 1.0);
+        self.cross.gemm(1.0, &x, &y.transpose(), 1.0);
+        for (sum, output) in self.squares.iter_mut().zip(y.row_iter()) {
+            *sum += output.norm_squared();
+        }
+        self.n += steps;
+    }
+
+    /// Weights that minimise Σ |y − Wᵀx|² + λ |W|² over the first `width` features, without a penalty on the
+    /// constant (Hoerl and Kennard 1970); nothing where the sums do not determine them.
+    pub(super) fn ridge(&self, width: usize, penalty: f64) -> Option<DMatrix<f64>> {
+        let mut punished = DVector::from_element(width, penalty);
+        punished[0] = 0.0;
+        let system = self.gram.view((0, 0), (width, width)) + DMatrix::from_diagonal(&punished);
+        Some(system.cholesky()?.solve(&self.cross.rows(0, width)))
+    }
+
+    /// Σ (y − Wᵀx)² of every output, for weights of the first features.
+    pub(super) fn squared_errors(&self, weights: &DMatrix<f64>) -> Vec<f64> {
+        let width = weights.nrows();
+        let gram = self.gram.view((0, 0), (width, width)) * weights;
+        let cross = self.cross.rows(0, width);
+        let error = |(output, squares): (usize, &f64)| {
+            let weights = weights.column(output);
+            squares - 2.0 * weights.dot(&cross.column(output)) + weights.dot(&gram.column(output))
+        };
+        // Rounding may make the error of a perfect fit negative.
+        self.squares.iter().enumerate().map(error).map(|sum| sum.max(0.0)).collect()
+    }
+}

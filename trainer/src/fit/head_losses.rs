@@ -1,0 +1,99 @@
+//! Losses of likelihoods that use several rows of the output map.
+
+use quaver::likelihood::{LOG_NOISE_LIMIT, expected_noise, shrunk_logit, softmax, softmax_gradient};
+
+use super::likelihood;
+use super::loss::{MomentGradients, ObservedTargets};
+use crate::nn::host_node::{HostArray, HostFunction};
+use crate::nn::recurrence::Traces;
+
+/// −ln N(z | E[y], V[y] + E[eˢ]), where the network predicts y and the logarithm s of its noise variance.
+///
+/// E[eˢ] = e^(m + v/2) is exact for normal s; using the expected noise variance in the density is the
+/// approximation.
+#[derive(Clone, Debug)]
+pub(super) struct Heteroscedastic(pub(super) ObservedTargets);
+
+impl HostFunction<2> for Heteroscedastic {
+    /// Derivatives by means and total variances, and the noise variances.
+    type Tape = (MomentGradients, Vec<f32>);
+
+    fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (HostArray, Self::Tape) {
+        let pairs = mean.chunks_exact(2).zip(var.chunks_exact(2));
+        let noise: Vec<f32> = pairs.map(|(mean, var)| expected_noise(mean[1], var[1])).collect();
+        let total: Vec<f32> = var.iter().step_by(2).zip(&noise).map(|(var, noise)| var + noise).collect();
+        let first: Vec<f32> = mean.iter().step_by(2).copied().collect();
+        let (value, gradients_by_moment) = self.0.evaluate(&first, &total, likelihood::gaussian);
+        (value, (gradients_by_moment, noise))
+    }
+
+    fn backward(
+        &self,
+        [mean, var]: [&[f32]; 2],
+        _value: &[f32],
+        (gradients_by_moment, noise): &Self::Tape,
+        grad: &[f32],
+    ) -> [Vec<f32>; 2] {
+        let [by_mean, by_total] = self.0.scaled(gradients_by_moment, grad);
+        let mut gradients = [vec![0.0; mean.len()], vec![0.0; var.len()]];
+        let [mean_rows, var_rows] = &mut gradients;
+        let rows = mean_rows.chunks_exact_mut(2).zip(var_rows.chunks_exact_mut(2));
+        for (index, (mean_row, var_row)) in rows.enumerate() {
+            let exponent = mean[2 * index + 1] + 0.5 * var[2 * index + 1];
+            let by_log = if f64::from(exponent.abs()) < LOG_NOISE_LIMIT {
+                by_total[index] * noise[index]
+            } else {
+                0.0
+            };
+            mean_row.copy_from_slice(&[by_mean[index], by_log]);
+            var_row.copy_from_slice(&[by_total[index], 0.5 * by_log]);
+        }
+        gradients
+    }
+}
+
+/// −Σ_k z_k ln p_k with p = softmax(κ ⊙ m), κ = 1/√(1 + πv/8): see [`softmax`].
+#[derive(Clone, Debug)]
+pub(super) struct Categorical {
+    pub(super) observed: ObservedTargets,
+    pub(super) outputs: usize,
+}
+
+impl HostFunction<2> for Categorical {
+    type Tape = MomentGradients;
+
+    fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (HostArray, MomentGradients) {
+        let ObservedTargets { targets, mask, share } = &self.observed;
+        let mut gradients_by_moment =
+            MomentGradients { by_mean: vec![0.0; mean.len()], by_var: vec![0.0; mean.len()] };
+        let mut sum = 0.0;
+        for start in (0..mean.len()).step_by(self.outputs) {
+            let row = start..start + self.outputs;
+            let mut p = mean[row.clone()].to_vec();
+            softmax(&mut p, &var[row.clone()]);
+            let weight = |index: usize| mask[index] * targets[index];
+            let all: f32 = row.clone().map(weight).sum();
+            for (index, p) in row.zip(p) {
+                sum -= f64::from(weight(index)) * f64::from(p.max(f32::MIN_POSITIVE)).ln();
+                // ∂L/∂(κm), then through κm and κ′ = −π κ³/16.
+                let (by_logit, shrink) =
+                    (softmax_gradient(p, weight(index), all), shrunk_logit(1.0, var[index]));
+                gradients_by_moment.by_mean[index] = shrink * by_logit;
+                let shrink_derivative = -std::f32::consts::PI / 16.0 * shrink * shrink * shrink;
+                gradients_by_moment.by_var[index] = shrink_derivative * mean[index] * by_logit;
+            }
+        }
+        let value = (sum * f64::from(*share)) as f32;
+        (HostArray { values: vec![value], shape: vec![1] }, gradients_by_moment)
+    }
+
+    fn backward(
+        &self,
+        _: [&[f32]; 2],
+        _value: &[f32],
+        gradients_by_moment: &MomentGradients,
+        grad: &[f32],
+    ) -> [Vec<f32>; 2] {
+        self.observed.scaled(gradients_by_moment, grad)
+    }
+}

@@ -1,0 +1,221 @@
+//! Gated recurrent units on moments (Cho et al. 2014), with the reset gate behind the recurrent product, as PyTorch and
+//! cuDNN have it:
+//! r, z = σ(·), n = tanh(a_x + r⊙a_h) with a_x = W_nx x_t + b_nx and a_h = W_nh h_{t−1} + b_nh,
+//! h_t = (1 − z)⊙n + z⊙h_{t−1}.
+//!
+//! Noise on units acts before the affine maps only: the h_{t−1} that z keeps is the state as it is stored.
+
+use quaver::moments::{Moments, product};
+
+use super::activation::{ActivationFn, Derivatives, DerivativesMut};
+use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput};
+use super::{MomentSlices, MomentSlicesMut};
+use crate::nn::vectorised::{self, Kernel, Processor};
+
+/// A GRU with its two activation functions.
+pub(super) struct Gru {
+    pub(super) sigmoid: ActivationFn,
+    pub(super) tanh: ActivationFn,
+}
+
+/// Positions of the gates among the pre-activations.
+const RESET: usize = 0;
+const UPDATE: usize = 1;
+const CANDIDATE: usize = 2;
+
+/// Numbers per unit of an activation: two moments, four derivatives.
+const ACTIVATION: usize = 6;
+
+/// What a step leaves behind, cut into its parts.
+struct GruTrace<'a> {
+    /// Moments of r and z.
+    gates: MomentSlices<'a>,
+    gate_derivatives: Derivatives<'a>,
+    /// Moments of n.
+    candidate: MomentSlices<'a>,
+    candidate_derivatives: Derivatives<'a>,
+    /// Moments of a_h.
+    state_share: MomentSlices<'a>,
+}
+
+impl RecurrentCell for Gru {
+    /// Moments and derivatives of both gates and of the candidate, moments of a_h.
+    const TRACE: usize = 3 * ACTIVATION + 2;
+    const GATES: &'static [usize] = &[RESET, UPDATE, CANDIDATE];
+    const APART: usize = 1;
+    const READS_STATE: bool = true;
+
+    fn forward(
+        &self,
+        input: StepInput<'_>,
+        _memory: MomentSlicesMut<'_>,
+        mut state: MomentSlicesMut<'_>,
+        trace: &mut [f32],
+    ) {
+        let StepInput { pre, input_share, before } = input;
+        let units = before.mean.len();
+        let (gates, rest) = trace.split_at_mut(CANDIDATE * ACTIVATION * units);
+        let (candidate, share) = rest.split_at_mut(ACTIVATION * units);
+        let (pre_gates, state_share) = pre.split_at(CANDIDATE * units);
+        let share = MomentSlicesMut::halves(share);
+        share.mean.copy_from_slice(state_share.mean);
+        share.var.copy_from_slice(state_share.var);
+        let gates = activate(self.sigmoid, pre_gates, gates);
+        // The state is written last; until then its place holds the argument of the candidate's tanh.
+        let reset = gates.lane(RESET, units);
+        vectorised::run(CandidateArgument { reset, state_share, input_share, argument: state.reborrow() });
+        let candidate = activate(self.tanh, state.as_slices(), candidate);
+        vectorised::run(InterpolateState { update: gates.lane(UPDATE, units), candidate, before, state });
+    }
+
+    fn backward(
+        &self,
+        trace: &[f32],
+        before: MomentSlices<'_>,
+        grad_state: MomentSlices<'_>,
+        grads: StepGradients<'_>,
+    ) {
+        let trace = GruTrace::new(trace, before.mean.len());
+        vectorised::run(GruBackward { trace, before, grad_state, grads });
+    }
+}
+
+/// Applies an activation function, leaving moments and derivatives in the trace, and returns the moments.
+fn activate<'a>(function: ActivationFn, pre: MomentSlices<'_>, trace: &'a mut [f32]) -> MomentSlices<'a> {
+    let (value, derivatives) = trace.split_at_mut(2 * pre.mean.len());
+    function(pre, MomentSlicesMut::halves(value), DerivativesMut::quarters(derivatives));
+    MomentSlices::halves(value)
+}
+
+/// a_x + r⊙a_h.
+struct CandidateArgument<'a> {
+    reset: MomentSlices<'a>,
+    state_share: MomentSlices<'a>,
+    input_share: MomentSlices<'a>,
+    argument: MomentSlicesMut<'a>,
+}
+
+impl Kernel for CandidateArgument<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let units = self.reset.mean.len();
+        let (reset, state_share) = (self.reset.first(units), self.state_share.first(units));
+        let (input_share, mut argument) = (self.input_share.first(units), self.argument.first(units));
+        for unit in 0..units {
+            let (x, h) = (input_share.at(unit), product(reset.at(unit), state_share.at(unit)));
+            argument.put(unit, Moments { mean: x.mean + h.mean, var: x.var + h.var });
+        }
+    }
+}
+
+/// h_t = (1 − z)⊙n + z⊙h_{t−1}.
+struct InterpolateState<'a> {
+    update: MomentSlices<'a>,
+    candidate: MomentSlices<'a>,
+    before: MomentSlices<'a>,
+    state: MomentSlicesMut<'a>,
+}
+
+impl Kernel for InterpolateState<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let units = self.update.mean.len();
+        let (update, candidate) = (self.update.first(units), self.candidate.first(units));
+        let (before, mut state) = (self.before.first(units), self.state.first(units));
+        for unit in 0..units {
+            state.put(unit, interpolate(update.at(unit), candidate.at(unit), before.at(unit)));
+        }
+    }
+}
+
+/// All gradients of one step.
+struct GruBackward<'a> {
+    trace: GruTrace<'a>,
+    before: MomentSlices<'a>,
+    grad_state: MomentSlices<'a>,
+    grads: StepGradients<'a>,
+}
+
+impl Kernel for GruBackward<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let units = self.before.mean.len();
+        let [(reset, reset_derivatives), (update, update_derivatives)] =
+            [RESET, UPDATE].map(|gate| self.trace.gate(gate, units));
+        let (candidate, state_share) =
+            (self.trace.candidate.first(units), self.trace.state_share.first(units));
+        let candidate_derivatives = self.trace.candidate_derivatives.first(units);
+        let (before, grad_state) = (self.before.first(units), self.grad_state.first(units));
+        let (gates, grad_share) = self.grads.pre.split_at(CANDIDATE * units);
+        let (grad_reset, grad_update) = gates.split_at(units);
+        let (mut grad_reset, mut grad_update) = (grad_reset.first(units), grad_update.first(units));
+        let (mut grad_share, mut grad_input) = (grad_share.first(units), self.grads.input_share.first(units));
+        let mut grad_before = self.grads.before.first(units);
+        for unit in 0..units {
+            let (r, share) = (reset.at(unit), state_share.at(unit));
+            let [by_z, by_n, by_h] = grad_state.gradient(unit).through_interpolation(
+                update.at(unit),
+                candidate.at(unit),
+                before.at(unit),
+            );
+            let by_argument = candidate_derivatives.backward(unit, by_n);
+            grad_before.set(unit, by_h);
+            grad_input.set(unit, by_argument);
+            grad_share.set(unit, by_argument.through_product(share, r));
+            grad_reset.set(unit, reset_derivatives.backward(unit, by_argument.through_product(r, share)));
+            grad_update.set(unit, update_derivatives.backward(unit, by_z));
+        }
+    }
+}
+
+impl<'a> GruTrace<'a> {
+    fn new(trace: &'a [f32], units: usize) -> Self {
+        let (gates, rest) = trace.split_at(CANDIDATE * ACTIVATION * units);
+        let (gates, gate_derivatives) = gates.split_at(2 * CANDIDATE * units);
+        let (candidate, state_share) = rest.split_at(ACTIVATION * units);
+        let (candidate, candidate_derivatives) = candidate.split_at(2 * units);
+        GruTrace {
+            gates: MomentSlices::halves(gates),
+            gate_derivatives: Derivatives::quarters(gate_derivatives),
+            candidate: MomentSlices::halves(candidate),
+            candidate_derivatives: Derivatives::quarters(candidate_derivatives),
+            state_share: MomentSlices::halves(state_share),
+        }
+    }
+
+    /// Moments and derivatives of r or z.
+    #[inline(always)]
+    fn gate(&self, gate: usize, units: usize) -> (MomentSlices<'a>, Derivatives<'a>) {
+        (self.gates.lane(gate, units).first(units), self.gate_derivatives.part(gate, units).first(units))
+    }
+}
+
+/// (1 − z)·n + z·h for independent z, n and h, exact for any of their distributions:
+/// E = (1 − E[z]) E[n] + E[z] E[h],
+/// V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])², where E[z²] = E[z]² + V[z] and E[(1 − z)²] = (1 − E[z])² + V[z].
+// To be replaced by `quaver::moments::interpolate`.
+#[inline(always)]
+fn interpolate(z: Moments, n: Moments, h: Moments) -> Moments {
+    let (rest, apart) = (1.0 - z.mean, h.mean - n.mean);
+    Moments {
+        mean: rest * n.mean + z.mean * h.mean,
+        var: (rest * rest + z.var) * n.var + (z.mean * z.mean + z.var) * h.var + z.var * (apart * apart),
+    }
+}
+
+impl Gradient {
+    /// The gradients for z, n and h, given that for their [`interpolate`].
+    #[inline(always)]
+    fn through_interpolation(self, z: Moments, n: Moments, h: Moments) -> [Gradient; 3] {
+        let (rest, apart) = (1.0 - z.mean, h.mean - n.mean);
+        let across = 2.0 * self.var * z.var * apart;
+        [
+            Gradient {
+                mean: self.mean * apart + 2.0 * self.var * (z.mean * h.var - rest * n.var),
+                var: self.var * (n.var + h.var + apart * apart),
+            },
+            Gradient { mean: self.mean * rest - across, var: self.var * (rest * rest + z.var) },
+            Gradient { mean: self.mean * z.mean + across, var: self.var * (z.mean * z.mean + z.var) },
+        ]
+    }
+}

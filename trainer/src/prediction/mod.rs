@@ -1,0 +1,10 @@
+//! Predictions of whole sequences in raw units, by the trained network or by the runtime, and the score of a
+//! single predicted value.
+
+mod scored_value;
+mod sequence;
+
+pub(crate) use scored_value::ScoredValue;
+pub use scored_value::central_probability;
+pub(crate) use sequence::write_batch;
+pub use sequence::{SequencePrediction, predict_by_network, predict_by_runtime};

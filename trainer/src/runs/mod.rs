@@ -1,0 +1,40 @@
+//! Runs of either kind, a predictor or a latent model: [`train`] trains what a config describes, and
+//! [`TrainedState`] is the result of a run.
+
+mod trained_state;
+
+use std::path::Path;
+
+use anyhow::Result;
+use quaver::checkpoint::ModelSpec;
+
+use crate::config::Config;
+use crate::data::Dataset;
+use crate::fit::progress::Progress;
+use crate::fit::{RunSummary, train_as};
+use crate::latent::LatentNets;
+
+pub use trained_state::TrainedState;
+
+/// Trains the model of a config on `data` and keeps the run in the folder `out`.
+///
+/// With `resume`, the run in that folder continues after its last completed epoch, and ends with the same
+/// bits as a run that was never interrupted. A run that was stopped before it saved its first state starts
+/// again.
+///
+/// # Errors
+/// When the folder contains another run, or none to resume; when a file cannot be written; or when the loss
+/// is no longer finite, in which case the state before that epoch stays in the folder.
+pub fn train(
+    config: &Config,
+    data: &Dataset,
+    out: &Path,
+    resume: bool,
+    progress: &mut dyn Progress,
+) -> Result<RunSummary> {
+    if config.latent.is_some() {
+        train_as::<LatentNets>(config, data, out, resume, progress)
+    } else {
+        train_as::<ModelSpec>(config, data, out, resume, progress)
+    }
+}
