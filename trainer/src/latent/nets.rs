@@ -55,8 +55,11 @@ impl LatentNets {
             LatentFamily::Vosp => last + latents,
             LatentFamily::Vrae => latents,
         };
-        let generative =
-            generative_spec(&networks[1], width("inputs of the generative network", inputs)?, channels as u16);
+        let generative = generative_spec(
+            &networks[1],
+            width("inputs of the generative network", inputs)?,
+            channels as u16,
+        );
         Ok(LatentNets {
             family: latent.family,
             prior: latent.prior,
@@ -133,7 +136,10 @@ fn generative_spec(network: &NetworkConfig, inputs: u16, channels: u16) -> Model
 }
 
 fn width(what: &str, count: usize) -> Result<u16> {
-    ensure!((1..=usize::from(MAX_WIDTH)).contains(&count), "{count} {what}; a network takes 1 to {MAX_WIDTH}");
+    ensure!(
+        (1..=usize::from(MAX_WIDTH)).contains(&count),
+        "{count} {what}; a network takes 1 to {MAX_WIDTH}"
+    );
     Ok(count as u16)
 }
 
