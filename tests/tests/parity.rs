@@ -12,7 +12,7 @@ use quaver_trainer::config::WeightPosterior;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
 use quaver_trainer::evaluate::scores;
 use quaver_trainer::export::contents;
-use quaver_trainer::nn::{Method, Parameters, WeightNoise};
+use quaver_trainer::nn::{TrainingMethod, Parameters, WeightNoise};
 use quaver_trainer::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
 
 /// Difference allowed, in predicted standard deviations for means and relative to the total for variances.
@@ -51,8 +51,8 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
     }
 }
 
-fn random_parameters(spec: &ModelSpec, method: Method, numbers: &mut Numbers) -> Parameters {
-    let mut parameters = Parameters::shaped(spec, method);
+fn random_parameters(spec: &ModelSpec, method: TrainingMethod, numbers: &mut Numbers) -> Parameters {
+    let mut parameters = Parameters::zeros_for(spec, method);
     for tensor in &mut parameters.tensors {
         // Deviations of the weights of a tenth or two, of the size that training ends with.
         let (low, high) = if tensor.name.contains("_log_var") { (-5.0, -3.5) } else { (-0.6, 0.6) };
@@ -101,10 +101,10 @@ fn gap(a: &[SequencePrediction], b: &[SequencePrediction]) -> f32 {
 }
 
 fn check(spec: &ModelSpec, gaps: bool) {
-    check_method(spec, Method::default(), gaps);
+    check_method(spec, TrainingMethod::default(), gaps);
 }
 
-fn check_method(spec: &ModelSpec, method: Method, gaps: bool) {
+fn check_method(spec: &ModelSpec, method: TrainingMethod, gaps: bool) {
     let mut numbers = Numbers::new("parity");
     let parameters = random_parameters(spec, method, &mut numbers);
     let sequences = sequences(spec, &mut numbers, gaps);
@@ -201,12 +201,12 @@ fn other_noise_and_scaled_variances_agree() {
 
 #[test]
 fn uncertain_weights_agree() {
-    let none = Method::default();
+    let none = TrainingMethod::default();
     let methods = [
-        Method { posterior: WeightPosterior::Ropd, ..none },
-        Method { weight_noise: WeightNoise::Gaussian { var: 0.02 }, ..none },
-        Method { weight_noise: WeightNoise::DropConnect { keep: 0.8 }, ..none },
-        Method { weight_noise: WeightNoise::DropConnect { keep: 0.9 }, posterior: WeightPosterior::Vb, ..none },
+        TrainingMethod { posterior: WeightPosterior::Ropd, ..none },
+        TrainingMethod { weight_noise: WeightNoise::Gaussian { var: 0.02 }, ..none },
+        TrainingMethod { weight_noise: WeightNoise::DropConnect { keep: 0.8 }, ..none },
+        TrainingMethod { weight_noise: WeightNoise::DropConnect { keep: 0.9 }, posterior: WeightPosterior::Vb, ..none },
     ];
     for method in methods {
         for cell in CELLS {
@@ -221,7 +221,7 @@ fn uncertain_weights_agree() {
 #[test]
 fn learned_noise_scales_and_implicit_variances_agree() {
     let method =
-        Method { scale_min: Some(0.2), learned_keep: true, implicit_variance: true, ..Method::default() };
+        TrainingMethod { scale_min: Some(0.2), learned_keep: true, implicit_variance: true, ..TrainingMethod::default() };
     for cell in CELLS {
         check_method(&spec(&[(cell, 9), (cell, 6)], Target::Next, Likelihood::Gaussian), method, false);
     }

@@ -20,11 +20,11 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 
 /// All trainable parameters of a network, in an order determined by its [`ModelSpec`] and [`TrainingMethod`].
 ///
-/// For each layer k: `layer{k}.weight` [rows, columns] with columns [x, h], and `layer{k}.bias` [rows]. Then
-/// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood,
-/// mean and log-variance; one row otherwise) and, for a Gaussian likelihood, `output.log_noise` [outputs]:
-/// the logarithm of each output's noise variance in standardised units. An LSTM has four rows per unit: input
-/// gate, forget gate, cell input, output gate.
+/// For each layer k: `layer{k}.weight` [rows, columns] with columns [x, h], and `layer{k}.bias` `[rows]`.
+/// Then `output.weight` [rows, units], `output.bias` `[rows]` (two rows per output of a heteroscedastic
+/// likelihood, mean and log-variance; one row otherwise) and, for a Gaussian likelihood, `output.log_noise`
+/// `[outputs]`: the logarithm of each output's noise variance in standardised units. An LSTM has four rows
+/// per unit: input gate, forget gate, cell input, output gate.
 ///
 /// A training method appends lists. If weights have variances τ: `{part}.weight_log_var` and
 /// `{part}.bias_log_var`, their logarithms, for every layer and the output, then `prior.mean` and
