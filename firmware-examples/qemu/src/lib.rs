@@ -12,14 +12,12 @@ pub use cortex_m_rt::entry;
 pub use riscv_rt::entry;
 
 #[cfg(armv8m_main)]
-mod armv8m;
+pub mod armv8m;
 pub mod jobs;
 #[cfg(target_os = "none")]
 pub mod meter;
 #[cfg(target_os = "none")]
 mod report;
 
-#[cfg(armv8m_main)]
-pub use armv8m::load_acquire;
 #[cfg(target_os = "none")]
 pub use report::{done, fail, print_acceleration, print_fingerprints};

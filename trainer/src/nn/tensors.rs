@@ -13,7 +13,7 @@ use super::parameters::{NamedTensor, Parameters};
 pub struct AffineTensors {
     /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
-    /// Means of the biases, [rows], or more if a cell has more biases than rows per unit.
+    /// Means of the biases, `[rows]`, or more if a cell has more biases than rows per unit.
     pub bias: Tensor<1>,
     /// Variances of the weights; `None` if all are zero.
     pub weight_var: Option<Tensor<2>>,
@@ -95,9 +95,9 @@ pub struct OutputTensors {
 pub struct Posteriors {
     /// Means and log-variances, list by list.
     pub weights: Vec<(Tensor<1>, Tensor<1>)>,
-    /// Mean of the prior, [1].
+    /// Mean of the prior, `[1]`.
     pub prior_mean: Tensor<1>,
-    /// Log-variance of the prior, [1].
+    /// Log-variance of the prior, `[1]`.
     pub prior_log_var: Tensor<1>,
 }
 
