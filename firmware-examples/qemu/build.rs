@@ -1,10 +1,11 @@
 //! Chooses the memory map for the core, and what the images embed.
 //!
-//! The memory map is that of the machine that the target's runner starts; `QUAVER_MEMORY` names another file of `memory/`.
+//! The memory map is that of the machine that the target's runner starts; `QUAVER_MEMORY` names another file
+//! of `memory/`.
 //!
-//! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after row, NaN
-//! for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark such as
-//! `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
+//! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after
+//! row, NaN for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark
+//! such as `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -31,7 +32,8 @@ fn main() {
     embedded.line(measured_work(&chosen));
     embedded.group("CHOSEN", &[chosen]);
     let golden = golden::cases();
-    let moved = golden.iter().find(|case| case.name == MOVED).expect("the case that is moved is a golden one");
+    let moved =
+        golden.iter().find(|case| case.name == MOVED).expect("the case that is moved is a golden one");
     // Three bytes at most before the model, and as many behind it.
     embedded.line(format!(
         "/// Words of memory in which the model of [`ALIGNMENT`] can be moved.\npub const ALIGNMENT_WORDS: usize = {};",
@@ -158,8 +160,9 @@ fn measured_work(case: &Case) -> String {
         Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
         Task::Rollouts => {
             let words = FAN * LatentModel::load(&case.model).expect("a fan is of a sampler").future_words();
-            let fan =
-                format!("let Ok(mut fan) = quaver::Rollouts::<{FAN}>::new(stream, futures) else {{ return }};");
+            let fan = format!(
+                "let Ok(mut fan) = quaver::Rollouts::<{FAN}>::new(stream, futures) else {{ return }};"
+            );
             (
                 words,
                 format!("{fan}\n    fan.advance(rng, quaver::FeedMode::Draw);\n    black_box(fan.mean(0));"),

@@ -10,8 +10,8 @@ use core::panic::PanicInfo;
 use quaver::Arena;
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, work};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
-use quaver_streams::numbers::Numbers;
 use quaver_qemu::{done, entry, fail};
+use quaver_streams::numbers::Numbers;
 use semihosting::println;
 
 #[entry]
@@ -55,7 +55,8 @@ fn main() -> ! {
     done()
 }
 
-/// Steps that are measured, unless they take too long: a core that emulates floating point needs millions for one.
+/// Steps that are measured, unless they take too long: a core that emulates floating point needs millions for
+/// one.
 const STEPS: usize = 1000;
 const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
 

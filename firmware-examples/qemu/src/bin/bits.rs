@@ -1,5 +1,5 @@
-//! Prints every number of every prediction as the eight hexadecimal digits of its bits, one line per row: means,
-//! epistemic variances, aleatoric variances, and the surprise if the model has one.
+//! Prints every number of every prediction as the eight hexadecimal digits of its bits, one line per row:
+//! means, epistemic variances, aleatoric variances, and the surprise if the model has one.
 
 #![no_std]
 #![no_main]
@@ -7,9 +7,9 @@
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_streams::fingerprint::words;
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 use quaver_qemu::{done, entry, fail};
+use quaver_streams::fingerprint::words;
 use semihosting::{print, println};
 
 #[entry]
