@@ -100,8 +100,8 @@ struct Term {
     noise: f32,
 }
 
-/// The first unit of a layer, each of whose pre-activations reads what no other does: all that the moments take for
-/// independent is independent. Columns are three inputs and three states, rows r, z and n.
+/// The first unit of a layer, each of whose pre-activations reads what no other does: all that the moments
+/// take for independent is independent. Columns are three inputs and three states, rows r, z and n.
 fn terms() -> [Term; 5] {
     let term = |row, column, weight: (f32, f32), factor: (f32, f32), noise| Term {
         row,

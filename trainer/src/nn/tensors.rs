@@ -33,8 +33,8 @@ impl AffineTensors {
         }
     }
 
-    /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has biases of its
-    /// own; means, then variances unless all are zero.
+    /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has
+    /// biases of its own; means, then variances unless all are zero.
     pub fn from_state(&self, cell: CellKind, inputs: usize) -> Tensor<2> {
         let [_, end] = self.weight.dims();
         let own = cell.gates()..cell.biases();

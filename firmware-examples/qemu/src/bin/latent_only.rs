@@ -18,7 +18,7 @@ use quaver_streams::replay::FUTURES;
 use riscv_rt::entry;
 
 #[cfg_attr(target_os = "none", entry)]
-#[cfg_attr(not(target_os = "none"), unsafe(export_name = "_start"))]
+#[cfg_attr(not(target_os = "none"), allow(unsafe_code), unsafe(export_name = "_start"))] // linked, not run
 fn main() -> ! {
     // Hidden from the optimiser: the check must hold for any bytes and any row.
     let [denoised, sampled] = black_box([LATENT[0].model, LATENT[1].model]);

@@ -17,7 +17,7 @@ use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 use riscv_rt::entry;
 
 #[cfg_attr(target_os = "none", entry)]
-#[cfg_attr(not(target_os = "none"), unsafe(export_name = "_start"))]
+#[cfg_attr(not(target_os = "none"), allow(unsafe_code), unsafe(export_name = "_start"))] // linked, not run
 fn main() -> ! {
     let mut arena = Arena::<CHOSEN_ARENA>::new();
     // Hidden from the optimiser: the check must hold for any bytes and any row.

@@ -129,8 +129,9 @@ pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &Quantized
     match GruArgs::new(map, input, units / 4, h) {
         // SAFETY: the pointers borrow from `map`, `input` and `h`. The streams hold four groups of rows for
         // every four units, each of as many blocks as its part has in `input`, followed by its biases and
-        // scales; the shift is within the table of roots. Contents cannot lead outside: table indices are
-        // limited by instructions (usat, and four bits of rho).
+        // scales; the shift is within the table of roots. Contents: as for `tanh_layer`, whose safety section
+        // names the checks made while loading; both parts of a candidate's variance are saturated before they
+        // select an entry of a table.
         Some(args) => unsafe { gru_layer(args) },
         None => return 0,
     }

@@ -1,7 +1,6 @@
-//! Gated recurrent units on moments (Cho et al. 2014), with the reset gate after the recurrent product, as in PyTorch
-//! and cuDNN:
-//! r, z = σ(·), n = tanh(a_x + r⊙a_h) with a_x = W_nx x_t + b_nx and a_h = W_nh h_{t−1} + b_nh,
-//! h_t = (1 − z)⊙n + z⊙h_{t−1}.
+//! Gated recurrent units on moments (Cho et al. 2014), with the reset gate after the recurrent product, as in
+//! PyTorch and cuDNN: r, z = σ(·), n = tanh(a_x + r⊙a_h) with a_x = W_nx x_t + b_nx and a_h = W_nh h_{t−1} +
+//! b_nh, h_t = (1 − z)⊙n + z⊙h_{t−1}.
 //!
 //! Noise on units acts before the affine maps only: the h_{t−1} that z keeps is the state as it is stored.
 
