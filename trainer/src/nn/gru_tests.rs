@@ -41,7 +41,8 @@ fn states(
 /// torch.set_default_dtype(torch.float64)
 /// gru = torch.nn.GRU(2, 3)
 /// ramp = lambda n, start: torch.tensor([((7 * i + start) % 11 - 5) / 8 for i in range(n)])
-/// # weight_ih_l0 [9, 2], weight_hh_l0 [9, 3], bias_ih_l0 [9], bias_hh_l0 [9], rows r, z, n of three units each
+/// # weight_ih_l0 [9, 2], weight_hh_l0 [9, 3], bias_ih_l0 [9], bias_hh_l0 [9]
+/// # rows r, z, n of three units each
 /// for k, p in enumerate(gru.parameters()):
 ///     p.data = ramp(p.numel(), k + 1).reshape(p.shape)
 /// print(gru(2 * ramp(8, 5).reshape(4, 1, 2))[0].flatten().tolist())
