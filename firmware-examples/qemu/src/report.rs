@@ -37,7 +37,8 @@ pub fn print_acceleration<const ARENA: usize, const FUTURES: usize, const ROW: u
     let start = bytes.as_ptr().align_offset(4);
     print!("# accelerated at offsets 0 to 3:");
     for offset in 0..4 {
-        let Some(copy) = bytes.get_mut(start + offset..).and_then(|rest| rest.get_mut(..job.model.len())) else {
+        let Some(copy) = bytes.get_mut(start + offset..).and_then(|rest| rest.get_mut(..job.model.len()))
+        else {
             fail("the model has no room at another address")
         };
         copy.copy_from_slice(job.model);

@@ -7,9 +7,9 @@
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_streams::fingerprint::words;
 use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
 use quaver_qemu::{done, entry, fail};
+use quaver_streams::fingerprint::words;
 use semihosting::{print, println};
 
 #[entry]

@@ -5,9 +5,7 @@
 
 use core::panic::PanicInfo;
 
-use quaver_qemu::jobs::{
-    GOLDEN_LATENT, GOLDEN_LATENT_ARENA, GOLDEN_LATENT_FUTURES, GOLDEN_LATENT_ROW,
-};
+use quaver_qemu::jobs::{GOLDEN_LATENT, GOLDEN_LATENT_ARENA, GOLDEN_LATENT_FUTURES, GOLDEN_LATENT_ROW};
 use quaver_qemu::{done, entry, fail, print_fingerprints};
 
 #[entry]

@@ -10,7 +10,7 @@ use core::panic::PanicInfo;
 
 #[cfg(target_arch = "arm")]
 use cortex_m_rt::entry;
-use quaver::{Arena, Denoiser, Error, Rollouts, FeedMode, Sampler};
+use quaver::{Arena, Denoiser, Error, FeedMode, Rollouts, Sampler};
 use quaver_qemu::jobs::{LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
 use quaver_streams::numbers::Numbers;
 use quaver_streams::replay::FUTURES;
@@ -57,7 +57,11 @@ fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
     sampler.reset();
     let mut fan = Rollouts::<FUTURES>::new(&mut sampler, &mut futures)?;
     fan.advance(rng, black_box(FeedMode::Mean));
-    black_box((fan.mean(black_box(0)), fan.std_dev(black_box(0)), fan.quantile(black_box(0), black_box(0.5))));
+    black_box((
+        fan.mean(black_box(0)),
+        fan.std_dev(black_box(0)),
+        fan.quantile(black_box(0), black_box(0.5)),
+    ));
     fan.restart();
     Ok(())
 }
