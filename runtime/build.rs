@@ -8,16 +8,17 @@
 //! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` where the compiler's flags name a core that has it |
 //! | any other | `portable` |
 //!
-//! DSP instructions are optional in Armv8-M Mainline. They are used where `-C target-cpu` names a core that LLVM
-//! builds with them, such as `cortex-m33`, where `-C target-feature=+dsp` does, or where the feature `kernel-dsp`
-//! forces them.
+//! DSP instructions are optional in Armv8-M Mainline. They are used where `-C target-cpu` names a core that
+//! LLVM builds with them, such as `cortex-m33`, where `-C target-feature=+dsp` does, or where the feature
+//! `kernel-dsp` forces them.
 //!
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds
-//! everywhere. Kernels that the target cannot run are an error; under an operating system, where build scripts and
-//! tests of firmware run with its features, they are ignored.
+//! everywhere. Kernels that the target cannot run are an error; under an operating system, where build
+//! scripts and tests of firmware run with its features, they are ignored.
 //!
-//! A script is needed because a stable compiler shows a crate neither the architecture of an Arm target nor its
-//! features: `thumbv7em-none-eabihf`, `thumbv8m.main-none-eabihf` and `armv7r-none-eabihf` have the same `cfg`.
+//! A script is needed because a stable compiler shows a crate neither the architecture of an Arm target nor
+//! its features: `thumbv7em-none-eabihf`, `thumbv8m.main-none-eabihf` and `armv7r-none-eabihf` have the same
+//! `cfg`.
 
 use std::env;
 
@@ -117,12 +118,12 @@ pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Resul
     Ok(kernel)
 }
 
-/// Directives before and after a function with DSP instructions: those that make the assembler accept them, and those
-/// that make it accept what it did before.
+/// Directives before and after a function with DSP instructions: those that make the assembler accept them,
+/// and those that make it accept what it did before.
 ///
-/// The compiler also parses assembly without its flags, by the target alone, to find symbols; on Armv8-M it then refuses DSP
-/// instructions whatever the flags are. With link-time optimisation the assembly of all crates is one text, hence the second
-/// directive.
+/// The compiler also parses assembly without its flags, by the target alone, to find symbols; on Armv8-M it
+/// then refuses DSP instructions whatever the flags are. With link-time optimisation the assembly of all
+/// crates is one text, hence the second directive.
 pub(crate) fn dsp_directives(target: &str, core: &Core) -> [String; 2] {
     if architecture(target) != "thumbv8m.main" {
         return [String::new(), String::new()];

@@ -1,7 +1,8 @@
 //! Instructions of one step: a child process takes it, one instruction at a time, while the parent counts.
 //!
-//! Any instruction the processor has is counted, as emulators and profilers do not always do, and the count is the same each
-//! time. The child stops itself before and after the step; what stopping costs is counted once without a step and taken off.
+//! Any instruction the processor has is counted, as emulators and profilers do not always do, and the count
+//! is the same each time. The child stops itself before and after the step; what stopping costs is counted
+//! once without a step and taken off.
 
 #![allow(unsafe_code)] // calls of the system that have no safe door
 
@@ -44,7 +45,8 @@ mod traced {
         unsafe { libc::raise(SIGSTOP) };
     }
 
-    /// Single steps from the first to the second stop of a child that takes one step of the subject called `name`.
+    /// Single steps from the first to the second stop of a child that takes one step of the subject called
+    /// `name`.
     pub(super) fn count(name: &str) -> Option<u64> {
         let mut command = Command::new(std::env::current_exe().ok()?);
         command.args(["--counted", name]).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,7 +1,7 @@
 //! What a step costs on this machine: our networks, and the same LSTM by other means a Rust programmer has.
 //!
-//! `cargo xtask bench-host` prints times and instructions of all of them in one run; `cargo bench -p quaver-bench` has
-//! Criterion's statistics of ours.
+//! `cargo xtask bench-host` prints times and instructions of all of them in one run; `cargo bench -p
+//! quaver-bench` has Criterion's statistics of ours.
 
 mod burn_lstm;
 mod nalgebra_lstm;

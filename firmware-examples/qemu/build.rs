@@ -1,10 +1,11 @@
 //! Chooses the memory map for the core, and what the images embed.
 //!
-//! The memory map is that of the machine that the target's runner starts; `QUAVER_MEMORY` names another file of `memory/`.
+//! The memory map is that of the machine that the target's runner starts; `QUAVER_MEMORY` names another file
+//! of `memory/`.
 //!
-//! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after row, NaN
-//! for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark such as
-//! `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
+//! `QUAVER_MODEL` names a checkpoint and `QUAVER_STREAM` a file of rows for it: little-endian f32, row after
+//! row, NaN for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark
+//! such as `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,5 @@
-//! Whatever loads as a latent model must denoise or sample, with finite means and variances that are not negative.
+//! Whatever loads as a latent model must denoise or sample, with finite means and variances that are not
+//! negative.
 #![no_main]
 
 use crc::{CRC_32_ISO_HDLC, Crc};

@@ -1,4 +1,5 @@
-//! Removes noise from the joint angles of a walking leg as they arrive, and imputes a joint whose sensor fails.
+//! Removes noise from the joint angles of a walking leg as they arrive, and imputes a joint whose sensor
+//! fails.
 //!
 //! ```sh
 //! cargo run --example denoiser

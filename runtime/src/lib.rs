@@ -1,7 +1,8 @@
 //! Recurrent networks that know how sure they are, one sample at a time, in fixed memory.
 //!
-//! A sensor row goes in; a mean *and a variance* for every output come out. No heap, no panics, the same bits on a laptop and
-//! on a Cortex-M. Models are trained and exported by the command line `quaver` (crate `quaver-trainer`).
+//! A sensor row goes in; a mean *and a variance* for every output come out. No heap, no panics, the same bits
+//! on a laptop and on a Cortex-M. Models are trained and exported by the command line `quaver` (crate
+//! `quaver-trainer`).
 //!
 //! ```
 //! use quaver::{Arena, Predictor};
@@ -20,10 +21,11 @@
 //!
 //! # Predictions
 //!
-//! Per [`Output`]: the mean, the total variance, and its two parts. The *epistemic* part is propagated through the network: it
-//! grows when inputs are uncertain or missing, with noise on units (fast dropout), and with learned weight variances. The
-//! *aleatoric* part is the noise of the likelihood, which more knowledge does not remove. A model that predicts its own next
-//! input also returns a [`Surprise`] for the sample just read.
+//! Per [`Output`]: the mean, the total variance, and its two parts. The *epistemic* part is propagated
+//! through the network: it grows when inputs are uncertain or missing, with noise on units (fast dropout),
+//! and with learned weight variances. The *aleatoric* part is the noise of the likelihood, which more
+//! knowledge does not remove. A model that predicts its own next input also returns a [`Surprise`] for the
+//! sample just read.
 //!
 //! # Many streams of one model
 //!
@@ -49,9 +51,9 @@
 //!
 //! # Denoising and sampling
 //!
-//! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] removes noise from rows as they arrive; a
-//! [`Sampler`] follows rows, predicts the next one and samples continuations; [`Rollouts`] are many sampled futures at once.
-//! Draws take one number each from any generator of [`rand_core`]:
+//! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] removes noise from rows as
+//! they arrive; a [`Sampler`] follows rows, predicts the next one and samples continuations; [`Rollouts`] are
+//! many sampled futures at once. Draws take one number each from any generator of [`rand_core`]:
 //!
 //! ```
 //! use quaver::{Arena, Denoiser, FeedMode, Sampler};
@@ -74,14 +76,15 @@
 //! # Modules
 //!
 //! - [`checkpoint`]: files, and the architecture of a model. The format is specified in `SPEC.md` next to it.
-//! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that train or evaluate
-//!   models with the formulas of the runtime.
+//! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that
+//!   train or evaluate models with the formulas of the runtime.
 //!
 //! # Features
 //!
-//! A model runs in floating point or in integers, as its layout determines ([`checkpoint::Layout`]). Both backends are built in by
-//! default; a board with a fixed model leaves one out with `default-features = false` and saves flash. A model whose
-//! backend is missing is refused when it is loaded ([`Error::NotBuiltIn`]).
+//! A model runs in floating point or in integers, as its layout determines ([`checkpoint::Layout`]). Both
+//! backends are built in by default; a board with a fixed model leaves one out with `default-features =
+//! false` and saves flash. A model whose backend is missing is refused when it is loaded
+//! ([`Error::NotBuiltIn`]).
 //!
 //! - `float` (default): the layout `float`, in floating point.
 //! - `quantized` (default): the layouts `fast`, `small` and `mean`, in integers.
@@ -103,18 +106,20 @@
 //! | `thumbv8m.main` (M33, M55, M85) | `mainline`; `dsp` if the compiler knows that the core has DSP instructions |
 //! | any other | `portable` |
 //!
-//! DSP instructions are optional in Armv8-M. For a core that has them (nRF53, nRF91, STM32H5, STM32U5, RP2350, any M55 or
-//! M85), declare them in `.cargo/config.toml` or enable the feature `kernel-dsp`; a step then takes 2.5 times fewer instructions:
+//! DSP instructions are optional in Armv8-M. For a core that has them (nRF53, nRF91, STM32H5, STM32U5,
+//! RP2350, any M55 or M85), declare them in `.cargo/config.toml` or enable the feature `kernel-dsp`; a step
+//! then takes 2.5 times fewer instructions:
 //!
 //! ```toml
 //! [target.thumbv8m.main-none-eabihf]
 //! rustflags = ["-C", "target-cpu=cortex-m33"]
 //! ```
 //!
-//! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds for every target.
-//! Kernels that the target cannot run are an error; under an operating system, where build scripts and tests of firmware run
-//! with its features, they are ignored. All kernels give the same bits. They need a checkpoint at an address that
-//! is a multiple of four, which [`include_checkpoint!`] provides and [`Model::is_accelerated`] reports.
+//! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds for
+//! every target. Kernels that the target cannot run are an error; under an operating system, where build
+//! scripts and tests of firmware run with its features, they are ignored. All kernels give the same bits.
+//! They need a checkpoint at an address that is a multiple of four, which [`include_checkpoint!`] provides
+//! and [`Model::is_accelerated`] reports.
 #![no_std]
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -133,8 +138,8 @@ mod encode;
 #[cfg(feature = "write")]
 #[doc(hidden)]
 pub mod export {
-    //! What the exporter of `quaver-trainer` needs beyond [`checkpoint`](crate::checkpoint). No part of the stable interface: it
-    //! may change in any version.
+    //! What the exporter of `quaver-trainer` needs beyond [`checkpoint`](crate::checkpoint). No part of the
+    //! stable interface: it may change in any version.
 
     pub use crate::encode::GramMatrices;
 }

@@ -9,10 +9,10 @@
 //! | multiplicative, mean 1 and variance α | m | v + α (m² + v) |
 //! | additive, variance s² | m | v + s² |
 //!
-//! All have the form m̃ = a m, ṽ = b m² + c v + d: [`NoiseCoefficients`], by which integer kernels and training apply any
-//! noise without a case distinction. [`apply`] evaluates the table as it stands. The two agree up to rounding only
-//! (v + α (m² + v) against α m² + (1 + α) v), and the order of operations is part of the bits that a float model computes;
-//! hence both are kept, side by side.
+//! All have the form m̃ = a m, ṽ = b m² + c v + d: [`NoiseCoefficients`], by which integer kernels and
+//! training apply any noise without a case distinction. [`apply`] evaluates the table as it stands. The two
+//! agree up to rounding only (v + α (m² + v) against α m² + (1 + α) v), and the order of operations is part
+//! of the bits that a float model computes; hence both are kept, side by side.
 
 use crate::moments::{Moments, Scalar};
 use crate::spec::UnitNoise;
@@ -82,8 +82,8 @@ impl<S: Scalar> NoiseCoefficients<S> {
         (self.mean * mean, self.square * (mean * mean) + self.var * var + self.constant)
     }
 
-    /// Gradient with respect to the unit's (mean, variance), from that with respect to its moments after the noise:
-    /// ∂m̃/∂m = a, ∂ṽ/∂m = 2 b m, ∂ṽ/∂v = c.
+    /// Gradient with respect to the unit's (mean, variance), from that with respect to its moments after the
+    /// noise: ∂m̃/∂m = a, ∂ṽ/∂m = 2 b m, ∂ṽ/∂v = c.
     #[inline]
     pub fn backward(self, mean: S, grad_mean: S, grad_var: S) -> (S, S) {
         let by_square = S::constant(2.0) * self.square * mean;
@@ -128,8 +128,9 @@ mod tests {
     ];
     const UNITS: [(f32, f32); 5] = [(0.0, 0.0), (2.0, 0.0), (-1.5, 0.7), (0.0, 3.0), (0.3, 0.01)];
 
-    /// Mean and variance by enumeration: the unit is m ± √v, and the noise one of two values, all equally likely but for
-    /// dropout's. Two-point distributions have the first two moments of any other, which is all that the result depends on.
+    /// Mean and variance by enumeration: the unit is m ± √v, and the noise one of two values, all equally
+    /// likely but for dropout's. Two-point distributions have the first two moments of any other, which is
+    /// all that the result depends on.
     fn by_cases(noise: UnitNoise, mean: f64, var: f64) -> (f64, f64) {
         let outcomes: [(f64, f64, f64); 2] = match noise {
             UnitNoise::None => [(1.0, 1.0, 0.0), (0.0, 1.0, 0.0)],
@@ -183,7 +184,8 @@ mod tests {
         }
     }
 
-    /// Central differences of quadratic functions are exact up to rounding: 2⁻⁵³ times 10 over a step of 10⁻³.
+    /// Central differences of quadratic functions are exact up to rounding: 2⁻⁵³ times 10 over a step of
+    /// 10⁻³.
     #[test]
     fn backward_is_the_derivative() {
         for noise in NOISES {

@@ -1,7 +1,7 @@
 //! Draws from normal, binary and categorical distributions: the same bits on every target.
 //!
-//! Each draw takes one number of a generator and inverts the distribution function: the time is constant, there is no second
-//! deviate to keep, and the position of a generator follows from the number of draws.
+//! Each draw takes one number of a generator and inverts the distribution function: the time is constant,
+//! there is no second deviate to keep, and the position of a generator follows from the number of draws.
 
 use rand_core::Rng;
 
@@ -26,8 +26,8 @@ pub(crate) fn normal_of(bits: u32) -> f32 {
     if bits > u32::MAX >> 1 { -magnitude } else { magnitude }
 }
 
-/// Φ⁻¹(p) for 0 < p ≤ ½ (Wichura 1988, "The percentage points of the normal distribution", algorithm AS 241, PPND7: seven
-/// decimal digits).
+/// Φ⁻¹(p) for 0 < p ≤ ½ (Wichura 1988, "The percentage points of the normal distribution", algorithm AS 241,
+/// PPND7: seven decimal digits).
 fn quantile(p: f32) -> f32 {
     let q = p - 0.5;
     if q >= -0.425 {
@@ -53,15 +53,15 @@ fn polynomial(x: f32, [c0, c1, c2, c3]: [f32; 4]) -> f32 {
     ((c3 * x + c2) * x + c1) * x + c0
 }
 
-/// Component `latent` of draw `draw` in a fixed set of normal draws. Draws 2k and 2k + 1 are antithetic (±ε), so that the mean
-/// over pairs is exact.
+/// Component `latent` of draw `draw` in a fixed set of normal draws. Draws 2k and 2k + 1 are antithetic (±ε),
+/// so that the mean over pairs is exact.
 pub(crate) fn fixed_normal(draw: u16, latent: u16) -> f32 {
     let deviate = normal_of(mix(u32::from(draw / 2) << 16 | u32::from(latent)));
     if draw.is_multiple_of(2) { deviate } else { -deviate }
 }
 
-/// A bijection of 32 bits in which every bit depends on all (the finaliser of Appleby's MurmurHash3, 2011), after adding 2³²
-/// over the golden ratio, without which zero would map to itself.
+/// A bijection of 32 bits in which every bit depends on all (the finaliser of Appleby's MurmurHash3, 2011),
+/// after adding 2³² over the golden ratio, without which zero would map to itself.
 fn mix(bits: u32) -> u32 {
     let mut bits = bits.wrapping_add(0x9E37_79B9);
     bits = (bits ^ (bits >> 16)).wrapping_mul(0x85EB_CA6B);
@@ -103,8 +103,8 @@ mod tests {
         }
     }
 
-    /// Deviates up to 6.3 carry a few roundings in seven digits, some 2·10⁻⁶. In the tail Φ changes by up to 6.3 times itself per
-    /// unit: 1.3·10⁻⁵ of a probability.
+    /// Deviates up to 6.3 carry a few roundings in seven digits, some 2·10⁻⁶. In the tail Φ changes by up to
+    /// 6.3 times itself per unit: 1.3·10⁻⁵ of a probability.
     #[test]
     fn deviates_are_the_quantiles_of_the_normal_distribution() {
         let mut largest = 0.0_f64;
@@ -125,8 +125,8 @@ mod tests {
         }
     }
 
-    /// Over a grid of 2¹⁶ the sums are those of the midpoint rule, whose last interval, truncated at 4.3 standard deviations, leaves
-    /// some 10⁻⁴ of the variance and 2·10⁻³ of the fourth moment.
+    /// Over a grid of 2¹⁶ the sums are those of the midpoint rule, whose last interval, truncated at 4.3
+    /// standard deviations, leaves some 10⁻⁴ of the variance and 2·10⁻³ of the fourth moment.
     #[test]
     fn moments_are_those_of_the_normal_distribution() {
         let mut grid = Grid { next: 1 << 15, step: 1 << 16 };
@@ -146,7 +146,8 @@ mod tests {
         assert!(uniform(&mut Grid { next: u32::MAX, step: 0 }) < 1.0);
     }
 
-    /// Standard errors over 4096 draws of 8 latents: 0.0055 for the mean square, 0.016 for the product of two latents.
+    /// Standard errors over 4096 draws of 8 latents: 0.0055 for the mean square, 0.016 for the product of two
+    /// latents.
     #[test]
     fn fixed_draws_have_an_exact_mean_and_look_independent() {
         let draws = 4096;

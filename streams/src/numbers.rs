@@ -4,7 +4,8 @@ use core::convert::Infallible;
 
 use rand_core::TryRng;
 
-/// A SplitMix64 generator (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig. 16).
+/// A SplitMix64 generator (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig.
+/// 16).
 ///
 /// Integer arithmetic and one exact division, so that no platform's float library has a say.
 #[derive(Clone, Debug)]

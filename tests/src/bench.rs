@@ -18,14 +18,15 @@ pub const FAN: usize = 8;
 
 /// The model called `CELL-INPUTS-UNITS-WEIGHTS`, for example `lstm-16-64-fast`, with a stream to run it on.
 ///
-/// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The model reads
-/// sensors and estimates one other quantity, with fast dropout on every connection; `mean` has neither noise nor variance.
-/// With a further word, `next`, it predicts its own next input instead: the most that a step can be asked. With `certain` it
-/// has neither noise nor variance, as `mean` always has.
+/// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The
+/// model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
+/// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
+/// that a step can be asked. With `certain` it has neither noise nor variance, as `mean` always has.
 ///
-/// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that generates, or `storn`, a
-/// sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and it has half as many latents as channels. With a
-/// further word, `sample` or `fan`, a sampler goes on by itself, or shows [`FAN`] futures, instead of following rows.
+/// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
+/// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
+/// it has half as many latents as channels. With a further word, `sample` or `fan`, a sampler goes on by
+/// itself, or shows [`FAN`] futures, instead of following rows.
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);

@@ -1,7 +1,7 @@
 //! A model made by hand, whose predictions a reader can follow: joint angles of a walking leg.
 //!
-//! It continues each angle in a straight line, x̂_{t+1} = 2 x_t − x_{t−1}, with two units per joint: one holds the
-//! angle, the other what the first held a step before. Both stay in the linear part of tanh.
+//! It continues each angle in a straight line, x̂_{t+1} = 2 x_t − x_{t−1}, with two units per joint: one
+//! holds the angle, the other what the first held a step before. Both stay in the linear part of tanh.
 
 use quaver::checkpoint::{Activation, CellKind, Contents, Scaler, Target, UnitNoise, WeightFormat, write};
 
@@ -62,7 +62,8 @@ fn contents() -> Contents {
 
 /// Joints swing with one period in twenty-five rows, each at its own phase.
 ///
-/// The swing is a point turned step by step by a fixed angle: products and sums only, hence the same everywhere.
+/// The swing is a point turned step by step by a fixed angle: products and sums only, hence the same
+/// everywhere.
 fn stream() -> Vec<f32> {
     /// Cosine and sine of 2π/25, and of the phase between joints, π/3.
     const TURN: (f32, f32) = (0.968_583_2, 0.248_689_9);

@@ -1,7 +1,8 @@
-//! The golden cases: one small model and stream for each thing the runtime can do, each with f32 and int8 weights, and in
-//! every quantized layout that can hold it.
+//! The golden cases: one small model and stream for each thing the runtime can do, each with f32 and int8
+//! weights, and in every quantized layout that can hold it.
 //!
-//! `tests/golden/streams.txt` holds the fingerprint of each. The host and every emulated core must arrive at it.
+//! `tests/golden/streams.txt` holds the fingerprint of each. The host and every emulated core must arrive at
+//! it.
 
 use quaver::checkpoint::{
     Activation, CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
@@ -204,7 +205,8 @@ fn recipes() -> Vec<CaseSpec> {
         case_spec("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
         case_spec("correction-with-gaps", &[(LSTM, 5)], correction, Rows::Gaps),
         case_spec("hostile-rows", &[(CellKind::Elman(Activation::Relu), 7)], next, Rows::Hostile),
-        // Seven units: four that a kernel takes, three that are left, and padding in the columns of input and state.
+        // Seven units: four that a kernel takes, three that are left, and padding in the columns of input and
+        // state.
         case_spec("gru", &[(GRU, 7)], base, Rows::Plain),
         // A group of sixteen units for vectors, and more than one turn of a kernel of eight blocks.
         case_spec("gru-wide", &[(GRU, 69)], base, Rows::Plain),
@@ -240,8 +242,8 @@ pub(crate) const STORAGES: [(&str, WeightFormat, Layout); 5] = [
     ("mean", WeightFormat::Int8, Layout::Mean),
 ];
 
-/// Seed of a case's weights and rows: the name under which its fingerprint was first recorded, so that renaming a
-/// case keeps its bits.
+/// Seed of a case's weights and rows: the name under which its fingerprint was first recorded, so that
+/// renaming a case keeps its bits.
 fn seed(name: &str) -> &str {
     match name {
         "elman-relu" => "elman-rectifier",

@@ -1,4 +1,5 @@
-//! Small latent models: two networks that fit together, with numbers of the size that training would give them.
+//! Small latent models: two networks that fit together, with numbers of the size that training would give
+//! them.
 
 use quaver::checkpoint::{
     Activation, CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior,

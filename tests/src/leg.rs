@@ -1,9 +1,12 @@
 //! Latent models made by hand, whose answers can be worked out on paper: joint angles of a walking leg.
 //!
-//! Units stay in the linear part of tanh, so that both are linear Gaussian models. In standardised units, per joint:
+//! Units stay in the linear part of tanh, so that both are linear Gaussian models. In standardised units, per
+//! joint:
 //!
-//! - [`sampler`]: a noisy oscillator, x_t = a x_{t−1} + b x_{t−2} + s z_t + n, one period in twenty-five rows;
-//! - [`denoiser`]: a filter of constant gain k, x̂_t = x̂_{t−1} + k (x_t − x̂_{t−1}), which is an exponential average.
+//! - [`sampler`]: a noisy oscillator, x_t = a x_{t−1} + b x_{t−2} + s z_t + n, one period in twenty-five
+//!   rows;
+//! - [`denoiser`]: a filter of constant gain k, x̂_t = x̂_{t−1} + k (x_t − x̂_{t−1}), which is an exponential
+//!   average.
 
 use quaver::checkpoint::{
     Activation, Affine, CellKind, Contents, Family, Forecast, LatentSpec, Likelihood, Prior, Scaler,
@@ -73,8 +76,8 @@ const TANH: CellKind = CellKind::Elman(Activation::Tanh);
 
 /// STORN: z_t is the push that a joint got, one latent per joint.
 ///
-/// The recognition network keeps the last three angles, from which the push follows up to the noise: its posterior has the
-/// mean s r/(s² + n) for a residual r, and the variance n/(s² + n).
+/// The recognition network keeps the last three angles, from which the push follows up to the noise: its
+/// posterior has the mean s r/(s² + n) for a residual r, and the variance n/(s² + n).
 pub fn sampler(forecast: Forecast) -> Networks {
     let [a, b] = OSCILLATOR;
     let total = PUSH * PUSH + NOISE_VAR;
@@ -111,8 +114,8 @@ pub fn sampler(forecast: Forecast) -> Networks {
 
 /// VOSP: z_t is how far a joint is from what was expected of it, one latent per joint.
 ///
-/// One unit of the recognition network holds the estimate, another the estimate before; their difference tells z_t. The
-/// generative network adds k z_t to the estimate before x_t.
+/// One unit of the recognition network holds the estimate, another the estimate before; their difference
+/// tells z_t. The generative network adds k z_t to the estimate before x_t.
 pub fn denoiser(forecast: Forecast) -> Networks {
     let mut recognition = network(TANH, JOINTS, 2 * JOINTS, Likelihood::Heteroscedastic);
     let dense = CellKind::Dense(Activation::Tanh);

@@ -50,7 +50,8 @@ fn arenas_have_the_size_that_their_bytes_imply() {
     }
 }
 
-/// Every choice that a model makes, by name. A kind that is new to a description does not compile here until it has one.
+/// Every choice that a model makes, by name. A kind that is new to a description does not compile here until
+/// it has one.
 fn choices(spec: &ModelSpec) -> Vec<String> {
     let target = match spec.target {
         Target::Next => "next",

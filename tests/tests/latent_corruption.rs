@@ -1,4 +1,5 @@
-//! Damaged or ill-matched checkpoints of latent models: each gives an error that names what is wrong, never a panic.
+//! Damaged or ill-matched checkpoints of latent models: each gives an error that names what is wrong, never a
+//! panic.
 
 use quaver::checkpoint::{
     Activation, CellKind, Contents, Forecast, Kind, LatentCheckpoint, Layout, Likelihood, ModelSpec,

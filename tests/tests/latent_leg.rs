@@ -1,6 +1,7 @@
 //! Latent models made by hand against what paper says of them: an exponential average, and an oscillator.
 //!
-//! Units are linear to within one part in 10⁴ of a deviation, which bounds every comparison that has no sampling error.
+//! Units are linear to within one part in 10⁴ of a deviation, which bounds every comparison that has no
+//! sampling error.
 
 use quaver::checkpoint::Forecast;
 use quaver::{Denoiser, FeedMode, Rollouts, Sampler};
@@ -53,7 +54,8 @@ struct Filter {
 }
 
 impl Filter {
-    /// Variance of x_t about the estimate before it. With z at its mean, the part that z explains is not in it.
+    /// Variance of x_t about the estimate before it. With z at its mean, the part that z explains is not in
+    /// it.
     fn expected_var(self, forecast: Forecast) -> f64 {
         let explained = if forecast == Forecast::PosteriorMean { f64::from(GAIN * GAIN) } else { 0.0 };
         self.var + f64::from(INNOVATION * INNOVATION) * (1.0 - explained)
@@ -68,12 +70,14 @@ impl Filter {
     }
 }
 
-/// The means are the filter's, whatever the forecast; the surprise is the density of the row before it was seen.
+/// The means are the filter's, whatever the forecast; the surprise is the density of the row before it was
+/// seen.
 #[test]
 fn the_denoiser_is_an_exponential_average() {
     let rows = noisy_rows(60);
     for forecast in FORECASTS {
-        // Half of 2000 draws are mirrored: 1000 know a variance to within 4.5 %, the logarithm of a density to half that.
+        // Half of 2000 draws are mirrored: 1000 know a variance to within 4.5 %, the logarithm of a density
+        // to half that.
         let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.1 } else { 0.01 };
         with_memory(&leg::denoiser(forecast), |bytes, words| {
             let mut denoiser = Denoiser::load_in(bytes, words).expect("a valid model");
@@ -147,8 +151,8 @@ fn answer(steps: usize) -> f64 {
 
 /// Futures spread as the oscillator says: by z and noise with draws fed back, by z alone with means.
 ///
-/// With K futures of one channel the mean is known to σ/√K and the deviation to σ/√(2K); five of those are allowed for 2 × 12
-/// comparisons of 3 channels.
+/// With K futures of one channel the mean is known to σ/√K and the deviation to σ/√(2K); five of those are
+/// allowed for 2 × 12 comparisons of 3 channels.
 #[test]
 fn a_fan_spreads_as_the_oscillator_says() {
     const K: usize = 4000;
@@ -189,7 +193,8 @@ fn a_fan_spreads_as_the_oscillator_says() {
     });
 }
 
-/// One step ahead the fan is the prediction: same mean, same deviation, and the quantiles of a normal distribution.
+/// One step ahead the fan is the prediction: same mean, same deviation, and the quantiles of a normal
+/// distribution.
 #[test]
 fn a_fan_converges_to_the_moments_forecast() {
     const K: usize = 2500;

@@ -1,8 +1,8 @@
 //! Cells against what they stand for: a million draws of inputs, masks and weights through an ordinary net.
 //!
-//! Variance propagation takes units as independent and pre-activations as normal. Where a net makes that true (one unit;
-//! normal inputs; gates that read different inputs) the runtime must agree with the draws to their standard error; where it
-//! is an approximation, the test says how good it is.
+//! Variance propagation takes units as independent and pre-activations as normal. Where a net makes that true
+//! (one unit; normal inputs; gates that read different inputs) the runtime must agree with the draws to their
+//! standard error; where it is an approximation, the test says how good it is.
 
 use quaver::checkpoint::{
     Activation, CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
@@ -190,8 +190,8 @@ fn dropped_inputs() {
     }
 }
 
-/// Each gate reads an input of its own, so that gates are independent as the products take them to be. The cell is a
-/// product and not normal, which tanh is told it is: measured, that costs 4.5 % of the variance.
+/// Each gate reads an input of its own, so that gates are independent as the products take them to be. The
+/// cell is a product and not normal, which tanh is told it is: measured, that costs 4.5 % of the variance.
 #[test]
 fn lstm_gates() {
     let mut contents = one_unit(CellKind::Lstm, 4, UnitNoise::None, false);
@@ -212,9 +212,9 @@ fn lstm_gates() {
     agree("LSTM unit", predicted(&contents, &mean, &var), drawn, 0.06);
 }
 
-/// Each row reads an input of its own, so that the gates and both parts of the candidate are independent, as the moments
-/// take them to be; the state starts at zero, so that the second part is its bias. What tanh reads is a product, which is
-/// not normal.
+/// Each row reads an input of its own, so that the gates and both parts of the candidate are independent, as
+/// the moments take them to be; the state starts at zero, so that the second part is its bias. What tanh
+/// reads is a product, which is not normal.
 #[test]
 fn gru_gates() {
     let mut contents = one_unit(CellKind::Gru, 3, UnitNoise::None, false);

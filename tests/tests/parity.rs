@@ -1,7 +1,8 @@
 //! The trainer against the runtime: the same weights, the same sequences, the same moments.
 //!
-//! The two sum in different orders (wide products over a batch here, rows of one sample there) and call the same moment
-//! functions, so they differ by rounding alone: a few units in the last place of f32 per step, in nets that forget.
+//! The two sum in different orders (wide products over a batch here, rows of one sample there) and call the
+//! same moment functions, so they differ by rounding alone: a few units in the last place of f32 per step, in
+//! nets that forget.
 
 use quaver::checkpoint::{
     Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec,

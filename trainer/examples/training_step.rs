@@ -84,7 +84,7 @@ struct TrainingConfig {
 
 impl TrainingConfig {
     fn new(config: &Config, steps: usize) -> Result<Self> {
-        let spec = predictor_spec(&config, KEYS, KEYS)?;
+        let spec = predictor_spec(config, KEYS, KEYS)?;
         let parameters = config.init.parameters(&spec, config.seed);
         let optimiser = Optimiser::Adam(Adam::new(&parameters));
         let sequences = piano_rolls(config.seed, steps);

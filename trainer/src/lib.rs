@@ -16,6 +16,7 @@ pub mod evaluate;
 pub mod export;
 mod files;
 pub mod fit;
+mod golden_section;
 pub mod latent;
 pub mod nn;
 pub mod prediction;

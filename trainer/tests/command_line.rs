@@ -54,12 +54,7 @@ fn a_resumed_run_ends_with_the_same_bits() {
     let place = Place::new();
     let config = place.at("config.toml");
     place.train();
-    succeeds(&["train", &config, "--out", &place.at("parts"), "--set", "training.epochs=2"]);
-    succeeds(&["train", &config, "--out", &place.at("parts"), "--resume"]);
-    for file in ["best.state", "last.state", "metrics.csv", "metrics.jsonl"] {
-        let read = |run: &str| fs::read(place.path(run).join(file)).expect("a file of the run");
-        assert_eq!(read("run"), read("parts"), "{file}");
-    }
+    place.resumes_with_the_same_bits(&config);
 }
 
 #[test]

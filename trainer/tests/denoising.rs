@@ -161,7 +161,7 @@ fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
     for said in ["clean rows", "bounds the NLL of denoised rows", "persistence *", "one-euro"] {
         assert!(text.contains(said), "{said}: {text}");
     }
-    assert!(evaluated("model.qvr", &[]).contains("every clean row from the noisy ones up to its own"));
+    assert!(evaluated("model.qvr", &[]).contains("clean rows from the noisy ones up to their own"));
     let gap = ["eval", &place.at("run"), "--data", &config, "--gap", "20..24"];
     fails(&gap, &["--gap", "data.targets = \"next\""]);
 }
@@ -294,7 +294,7 @@ fn gaps_are_filled_in() {
     let judged = json(&impute(&["--truth", &clean, "--json", "--plot", &page, "--iterations", "3"]));
     assert_eq!(judged["model"]["per_channel"][0][2], 12);
     assert!(judged["model"]["rmse"].is_number() && judged["linear"]["rmse"].is_number());
-    assert!(fs::read_to_string(&page).expect("the page").contains("filled in"));
+    assert!(fs::read_to_string(&page).expect("the page").contains("imputed"));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn gaps_made_on_purpose_are_judged_beside_lines_and_forecasts() {
     assert_ne!(found["fillings"][0], unjoined["fillings"][0]);
     assert_eq!(found["fillings"][1], unjoined["fillings"][1]);
     let text = judge(&[]);
-    assert!(text.contains("rows 20..24 of each of 2 windows of 60 rows hidden"), "{text}");
+    assert!(text.contains("rows 20..24 of each of 2 windows of 60 rows masked"), "{text}");
     let with = |model: &str, more: &[&str], names: &[&str]| {
         fails(&[&["eval", &place.at(model), "--data", &config, "--gap"], more].concat(), names);
     };

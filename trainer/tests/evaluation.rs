@@ -27,7 +27,7 @@ fn an_evaluation_says_whether_the_net_is_worth_it() {
     assert_eq!(names, ["training mean", "persistence", "ridge regression"]);
     assert_eq!(found["baselines"][1]["sees_targets"], true, "the net never sees its targets");
     let page = fs::read_to_string(&page).expect("the page");
-    assert!(page.contains("Are the error bars right?") && page.contains("ridge regression"));
+    assert!(page.contains("<h2>Calibration</h2>") && page.contains("ridge regression"));
     let text = succeeds(&["eval", &run, "--data", &config]);
     assert!(text.contains("NLL in nats") && text.contains("This model is"), "{text}");
     let text = succeeds(&["eval", &run, "--data", &config, "--no-baselines"]);

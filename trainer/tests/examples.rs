@@ -66,7 +66,9 @@ impl Tried {
             "heteroscedastic" | "implicit_variance" | "nesterov" => {
                 self.write_csv(&rows(&channels("x", 3), 0))
             }
-            "learned_dropout" | "lstm_dropout" | "weight_noise" => self.write_csv(&rows(&two_targets, 0)),
+            "gru" | "learned_dropout" | "lstm_dropout" | "weight_noise" => {
+                self.write_csv(&rows(&two_targets, 0))
+            }
             "mocap_next" | "storn_mocap" => {
                 let values: Vec<u8> = (0..2600 * 4).flat_map(|i| wave(i / 4, i % 4).to_le_bytes()).collect();
                 self.write("motion.values.npy", npy("<f4", "(2600, 4)", &values));

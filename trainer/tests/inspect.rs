@@ -39,6 +39,6 @@ fn a_sampler_shows_what_a_future_takes() {
     assert_eq!(shown["family"], "storn");
     assert_eq!(shown["future_words"], model.future_words());
     assert!(
-        succeeds(&["inspect", &path]).contains(&format!("{} bytes per future", 4 * model.future_words()))
+        succeeds(&["inspect", &path]).contains(&format!("{} bytes per rollout", 4 * model.future_words()))
     );
 }

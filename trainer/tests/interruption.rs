@@ -124,7 +124,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     let told = |output: &Output| {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && !errors.contains("panicked"), "{errors}");
-        assert!(errors.contains(".state`: there is no room"), "{errors}");
+        assert!(errors.contains(".state`: there is no space left"), "{errors}");
         errors
     };
     // The first state does not fit.
@@ -135,7 +135,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     train(&place, "third", &[wide, &["--set", "training.epochs=2"]].concat());
     let kept = fs::read(place.path("third").join("last.state")).expect("the state");
     let errors = told(&train_with_little_room(&place, "third", &[wide, &["--resume"]].concat()));
-    assert!(errors.contains("whole up to epoch 2") && errors.contains("--resume"), "{errors}");
+    assert!(errors.contains("intact up to epoch 2") && errors.contains("--resume"), "{errors}");
     assert_eq!(fs::read(place.path("third").join("last.state")).expect("the state"), kept);
     let hidden = fs::read_dir(place.path("third")).expect("the folder").filter_map(Result::ok);
     let left_over = hidden.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));

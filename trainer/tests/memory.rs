@@ -66,7 +66,7 @@ fn batch(steps: usize) -> Batch {
 /// Bytes after each of some training steps, and the most at any time during the last, both above those before
 /// the first.
 fn measure(config: &Config, length: usize, count: usize) -> (Vec<usize>, usize) {
-    let spec = predictor_spec(&config, CHANNELS, CHANNELS).expect("a valid model");
+    let spec = predictor_spec(config, CHANNELS, CHANNELS).expect("a valid model");
     let mut parameters: Parameters =
         config.init.parameters_for(&spec, TrainingMethod::from(&config.network()), 1);
     let mut optimiser = Optimiser::new(&config.training, &parameters);

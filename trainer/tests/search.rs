@@ -46,7 +46,7 @@ fn kill_after(place: &Place, out: &str, lines: usize) {
 fn a_search_that_was_killed_goes_on_and_ends_the_same() {
     let place = place();
     let said = run(&place, "whole");
-    assert!(said.contains("quaver export") && said.contains("what mattered"), "{said}");
+    assert!(said.contains("quaver export") && said.contains("importance: "), "{said}");
     // In the first stage, with trials half done; between stages; in the second.
     for lines in [1, 3, 2] {
         kill_after(&place, "parts", lines);
@@ -104,7 +104,7 @@ fn the_best_run_is_ready_to_export() {
     let promised = found["trials"][0]["valid_nll"].as_f64().expect("a number");
     assert!((nll - promised).abs() < 1e-4, "the best run has the loss it won with: {nll} against {promised}");
     let page = fs::read_to_string(place.path("out/report.html")).expect("a report");
-    assert!(page.contains("What mattered") && page.contains("training.learning_rate"));
+    assert!(page.contains("Importance of keys") && page.contains("training.learning_rate"));
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::shell::Shell;
 /// Kernels in assembler, from the most modest on.
 const KERNELS: [&str; 3] = ["baseline", "mainline", "dsp"];
 
-/// Targets for which the runtime is built where the compiler has them, with a feature that forces kernels which
-/// they cannot run.
+/// Targets for which the runtime is built where the compiler has them, with a feature that forces kernels
+/// which they cannot run.
 const OPTIONAL_TARGETS: [(&str, &str); 4] = [
     ("thumbv8m.base-none-eabi", "kernel-mainline"),
     ("armv7r-none-eabihf", "kernel-dsp"),
@@ -54,7 +54,8 @@ pub(crate) fn check_acceleration(printed: &str, kernel: &str) -> Result<()> {
     Ok(())
 }
 
-/// Builds with forced kernels: an error where the target cannot run them, and a choice where several are named.
+/// Builds with forced kernels: an error where the target cannot run them, and a choice where several are
+/// named.
 pub(crate) fn check_choice() -> Result<String> {
     for (target, feature) in WRONG {
         is_refused(target, feature)?;

@@ -26,8 +26,8 @@ pub(crate) struct Machine {
     memory: Option<&'static str>,
     /// QEMU's program and the arguments that choose the machine.
     qemu: &'static str,
-    /// Whether it is there to test a choice of kernels alone. Golden streams run on it; it is neither measured
-    /// nor checked in any other way.
+    /// Whether it is there to test a choice of kernels alone. Golden streams run on it; it is neither
+    /// measured nor checked in any other way.
     pub(crate) is_variant: bool,
 }
 
@@ -51,7 +51,8 @@ impl Machine {
 
 /// Every machine that golden streams run on.
 ///
-/// QEMU's M33 of the image AN521 has neither DSP instructions nor a floating-point unit; that of AN505 has both.
+/// QEMU's M33 of the image AN521 has neither DSP instructions nor a floating-point unit; that of AN505 has
+/// both.
 pub(crate) const MACHINES: [Machine; 10] = [
     Machine::new("M0", "thumbv6m-none-eabi", "baseline", "qemu-system-arm -machine microbit"),
     Machine::new("M3", "thumbv7m-none-eabi", "mainline", "qemu-system-arm -machine mps2-an385"),

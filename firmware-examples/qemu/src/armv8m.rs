@@ -1,7 +1,7 @@
 //! Assembly next to that of the runtime, as any other crate may have it.
 //!
-//! With link-time optimisation all assembly is one text. An instruction that only Armv8-M has does not assemble if a directive
-//! of the runtime leaks into it.
+//! With link-time optimisation all assembly is one text. An instruction that only Armv8-M has does not
+//! assemble if a directive of the runtime leaks into it.
 
 #![allow(unsafe_code)] // assembler
 

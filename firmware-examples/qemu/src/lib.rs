@@ -1,7 +1,8 @@
 //! What the images share: the embedded models, their streams, and the way out.
 //!
-//! One body for every core. Nothing here depends on the machine except the choice of start-up crate and, for the measuring
-//! image, [`meter`]. On a host only the images `step_only` and `latent_only` are built, to be linked and not run.
+//! One body for every core. Nothing here depends on the machine except the choice of start-up crate and, for
+//! the measuring image, [`meter`]. On a host only the images `step_only` and `latent_only` are built, to be
+//! linked and not run.
 
 #![no_std]
 

@@ -1,7 +1,7 @@
 //! What a stretch of code costs: instructions executed, and bytes of stack touched.
 //!
-//! The one file with `unsafe` code: a clock register of the core and the memory below the stack pointer have no safe
-//! door. Only the measuring image uses it.
+//! The one file with `unsafe` code: a clock register of the core and the memory below the stack pointer have
+//! no safe door. Only the measuring image uses it.
 
 #![allow(unsafe_code)]
 
@@ -9,8 +9,8 @@ use core::arch::asm;
 
 /// Counts instructions by the core's own clock, which QEMU's `-icount` ties to executed instructions.
 ///
-/// How many instructions a tick stands for differs from machine to machine; it is measured with a loop of known
-/// length, not assumed.
+/// How many instructions a tick stands for differs from machine to machine; it is measured with a loop of
+/// known length, not assumed.
 pub struct Meter {
     /// Ticks of the calibration loop.
     ticks: u64,
@@ -22,8 +22,8 @@ const CALIBRATION_INSTRUCTIONS: u64 = 2 * CALIBRATION_TURNS as u64;
 impl Meter {
     /// Starts the clock and measures its rate.
     ///
-    /// `None` if a shorter loop does not come out within a thousandth of its length: the clock then follows something
-    /// else than instructions, as it does without `-icount`.
+    /// `None` if a shorter loop does not come out within a thousandth of its length: the clock then follows
+    /// something else than instructions, as it does without `-icount`.
     pub fn calibrate() -> Option<Self> {
         const CHECK_TURNS: u32 = CALIBRATION_TURNS / 8;
         clock::start();
@@ -39,8 +39,8 @@ impl Meter {
     }
 }
 
-/// Runs `work` between two instructions that do nothing, which tell a profiler of instruction traces where it begins and
-/// ends.
+/// Runs `work` between two instructions that do nothing, which tell a profiler of instruction traces where it
+/// begins and ends.
 #[inline(always)]
 pub fn marked(work: impl FnOnce()) {
     // SAFETY: copies registers onto themselves.
@@ -130,8 +130,8 @@ mod clock {
     }
 }
 
-/// How far below the stack pointer the paint reaches: what the smallest machine can spare of its 16 KB, and enough to load two
-/// networks on machines with a floating-point unit, which have more.
+/// How far below the stack pointer the paint reaches: what the smallest machine can spare of its 16 KB, and
+/// enough to load two networks on machines with a floating-point unit, which have more.
 const PAINTED_BYTES: usize = if cfg!(target_abi = "eabihf") { 16_384 } else { 4096 };
 /// Bytes just below the stack pointer that are left alone: the frame of the painting function itself.
 const SPARED_BYTES: usize = 128;
@@ -152,8 +152,8 @@ impl PaintedStack {
         PaintedStack { top }
     }
 
-    /// Bytes from the painter's stack pointer down to the deepest word overwritten since, never less than what the
-    /// paint spared; `None` if all of it was overwritten.
+    /// Bytes from the painter's stack pointer down to the deepest word overwritten since, never less than
+    /// what the paint spared; `None` if all of it was overwritten.
     #[inline(always)]
     pub fn depth(&self) -> Option<usize> {
         let bottom = self.top - PAINTED_BYTES;
@@ -179,7 +179,8 @@ fn stack_pointer() -> usize {
 #[inline(never)]
 fn paint_below(top: usize) {
     for address in (top - PAINTED_BYTES..top - SPARED_BYTES).step_by(4) {
-        // SAFETY: aligned RAM below this function's frame: no live object is there, and no interrupt is enabled.
+        // SAFETY: aligned RAM below this function's frame: no live object is there, and no interrupt is
+        // enabled.
         unsafe { (address as *mut u32).write_volatile(PAINT) };
     }
 }

@@ -27,8 +27,8 @@ pub fn print_fingerprints<const ARENA: usize, const FUTURES: usize, const ROW: u
     }
 }
 
-/// Copies the model of a job to addresses 0 to 3 bytes behind a multiple of four, replays it there, and prints whether it is
-/// accelerated at each. Fails unless all predictions are the same.
+/// Copies the model of a job to addresses 0 to 3 bytes behind a multiple of four, replays it there, and
+/// prints whether it is accelerated at each. Fails unless all predictions are the same.
 #[inline(never)] // the copy's stack frame is free again for what follows
 pub fn print_acceleration<const ARENA: usize, const FUTURES: usize, const ROW: usize>(job: &Job) {
     let expected = fingerprint::<ARENA, FUTURES, ROW>(job, job.model);

@@ -33,8 +33,8 @@ impl NetworkMemory {
         self.recurrent + 4 * self.outputs + self.scratch
     }
 
-    /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its backend is not built
-    /// in; nothing else is checked.
+    /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its
+    /// backend is not built in; nothing else is checked.
     pub(crate) const fn of_checkpoint(bytes: &[u8]) -> Option<Self> {
         let Some((header, _)) = unchecked_sections(bytes) else { return None };
         let mut decoder = Decoder::new(header);
@@ -105,7 +105,8 @@ impl ModelSpec {
         self.shapes().map(scratch_words).max().unwrap_or(0)
     }
 
-    /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its [`Arena`](crate::Arena).
+    /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its
+    /// [`Arena`](crate::Arena).
     pub fn arena_words(&self) -> usize {
         self.memory().arena_words()
     }

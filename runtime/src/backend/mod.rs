@@ -1,7 +1,8 @@
 //! The choice between the backends `float` and `quantized`: the only module that imports both.
 //!
-//! Both have functions of the same names. [`dispatch`] picks the backend of a model's layout; a step does so once. Where only
-//! one backend is built in there is nothing to choose: [`check_spec`] has refused all other models.
+//! Both have functions of the same names. [`dispatch`] picks the backend of a model's layout; a step does so
+//! once. Where only one backend is built in there is nothing to choose: [`check_spec`] has refused all other
+//! models.
 
 /// Evaluates an expression with `$backend` naming the backend of `$layout`.
 #[cfg(all(feature = "float", feature = "quantized"))]

@@ -4,8 +4,8 @@ use crate::format::Cursor;
 use crate::spec::ModelSpec;
 use crate::step_io::{InputPairs, StepIo};
 
-/// Advances a network by one sample: all layers, then the rows of the output map. `weights` is the payload from the first layer
-/// on.
+/// Advances a network by one sample: all layers, then the rows of the output map. `weights` is the payload
+/// from the first layer on.
 pub(crate) fn step(
     spec: &ModelSpec,
     mut weights: Cursor<'_>,

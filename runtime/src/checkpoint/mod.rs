@@ -1,8 +1,8 @@
 //! Checkpoint files: read without copying, written with the feature `write`.
 //!
-//! The format is specified in `SPEC.md` next to this module. A [`Checkpoint`] is one network: its architecture, a
-//! [`ModelSpec`], and its numbers. A [`LatentCheckpoint`] is two of them. Reading checks everything once, so that a step has
-//! nothing left to check.
+//! The format is specified in `SPEC.md` next to this module. A [`Checkpoint`] is one network: its
+//! architecture, a [`ModelSpec`], and its numbers. A [`LatentCheckpoint`] is two of them. Reading checks
+//! everything once, so that a step has nothing left to check.
 
 mod latent;
 mod latent_validate;
@@ -29,7 +29,8 @@ pub use write::{Contents, Scaler, write};
 #[cfg(feature = "write")]
 pub use write_latent::write_latent;
 
-/// Embeds a checkpoint in the program, at an address that is a multiple of 16, as accelerated kernels need it.
+/// Embeds a checkpoint in the program, at an address that is a multiple of 16, as accelerated kernels need
+/// it.
 ///
 /// ```
 /// static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");

@@ -25,8 +25,9 @@ pub struct Contents {
     pub input_scaler: Scaler,
     /// Units of the outputs.
     pub output_scaler: Scaler,
-    /// Affine maps of the layers; rows in order of units, the gates of a unit side by side: i, f, g, o of an LSTM; r, z, n of
-    /// a GRU, whose biases are those of r, z, of the candidate's input part and of its state part.
+    /// Affine maps of the layers; rows in order of units, the gates of a unit side by side: i, f, g, o of an
+    /// LSTM; r, z, n of a GRU, whose biases are those of r, z, of the candidate's input part and of its state
+    /// part.
     pub layers: Vec<Affine>,
     /// Affine map of the output layer.
     pub output: Affine,
@@ -34,8 +35,8 @@ pub struct Contents {
     pub noise_var: Vec<f32>,
     /// Factor on the total variance of each output, 1 when not calibrated; empty for probabilities.
     pub calibration: Vec<f32>,
-    /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight is rounded to
-    /// nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
+    /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight
+    /// is rounded to nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
     #[doc(hidden)]
     pub gram: Vec<GramMatrices>,
 }

@@ -11,8 +11,8 @@ use crate::spec::LatentSpec;
 /// Encodes a latent model and reads it back: the bytes are known to load.
 ///
 /// # Errors
-/// Names the network and the list of the wrong length or the value that a checkpoint cannot hold, or how the networks do not
-/// fit together.
+/// Names the network and the list of the wrong length or the value that a checkpoint cannot hold, or how the
+/// networks do not fit together.
 pub fn write_latent(
     spec: &LatentSpec,
     recognition: &Contents,

@@ -1,4 +1,5 @@
-//! What the encoders of both backends share: affine maps in full precision, and their rounding to bytes (feature `write`).
+//! What the encoders of both backends share: affine maps in full precision, and their rounding to bytes
+//! (feature `write`).
 
 mod rounding;
 

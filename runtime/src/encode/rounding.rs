@@ -1,14 +1,15 @@
 //! Rounding the weights of a row jointly, guided by the Gram matrix of its inputs.
 //!
-//! A row is used as a sum Σ w_j x_j over correlated columns. Rounded to nearest one by one, weights leave errors e that add
-//! up; rounded jointly, they leave errors that cancel. The objective is the mean square of the sum's error over observed
-//! inputs, eᵀ(Σ x xᵀ)e. Coordinate descent minimises it: from the nearest codes, column after column, to the better of the two
-//! codes around the exact weight. A few scales are tried, and the best is kept.
+//! A row is used as a sum Σ w_j x_j over correlated columns. Rounded to nearest one by one, weights leave
+//! errors e that add up; rounded jointly, they leave errors that cancel. The objective is the mean square of
+//! the sum's error over observed inputs, eᵀ(Σ x xᵀ)e. Coordinate descent minimises it: from the nearest
+//! codes, column after column, to the better of the two codes around the exact weight. A few scales are
+//! tried, and the best is kept.
 
 use std::vec::Vec;
 
-/// Gram matrices of an affine map's inputs: two symmetric matrices of `cols × cols` numbers. Where one is empty, each weight
-/// is rounded to nearest.
+/// Gram matrices of an affine map's inputs: two symmetric matrices of `cols × cols` numbers. Where one is
+/// empty, each weight is rounded to nearest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GramMatrices {
     /// Σ m̃ m̃ᵀ over steps: maps errors of weights to errors of the rows' means.
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn correlated_columns_keep_their_sum() {
-        // Every weight but the largest is 0.4 above a code: rounded to nearest, the sum would be off by eleven times as much.
+        // Every weight but the largest is 0.4 above a code: rounded to nearest, the sum would be off by
+        // eleven times as much.
         let mut row = vec![0.104; 11];
         row.push(1.27);
         let rounded = RoundingObjective::new(&correlated(12), 12).unwrap().round(&row);

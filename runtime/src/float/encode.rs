@@ -72,7 +72,8 @@ impl GroupOrder {
     }
 }
 
-/// Indices of a group's numbers, of which each unit has `per_unit`: all units' first, then all units' second, and so on.
+/// Indices of a group's numbers, of which each unit has `per_unit`: all units' first, then all units' second,
+/// and so on.
 fn in_group((unit, lanes): (usize, usize), per_unit: usize) -> impl Iterator<Item = usize> + Clone {
     (0..per_unit).flat_map(move |number| (unit..unit + lanes).map(move |unit| unit * per_unit + number))
 }
@@ -95,8 +96,8 @@ impl EncodedWeights {
         }
     }
 
-    /// Symmetric bytes with one scale per row. Variances are stored as standard deviations, whose smaller range
-    /// suits eight bits better.
+    /// Symmetric bytes with one scale per row. Variances are stored as standard deviations, whose smaller
+    /// range suits eight bits better.
     fn int8(affine: &Affine, gram: &GramMatrices, order: GroupOrder) -> Self {
         let (mut scales, mut codes) = (Vec::new(), Vec::new());
         let objective = RoundingObjective::new(&gram.means, order.shape.cols);

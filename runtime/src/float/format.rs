@@ -1,7 +1,7 @@
 //! Affine maps in the float layout: groups of units, each column by column.
 //!
-//! A column of a group holds the rows of all its units side by side, gate after gate. A core with vectors reads it in one
-//! go and needs no sum across a vector; one without walks down a few rows at a time.
+//! A column of a group holds the rows of all its units side by side, gate after gate. A core with vectors
+//! reads it in one go and needs no sum across a vector; one without walks down a few rows at a time.
 
 use crate::format::{AffineShape, Cursor, F32s, aligned};
 use crate::spec::WeightFormat;

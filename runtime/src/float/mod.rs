@@ -1,7 +1,8 @@
 //! Backend of the layout `float`: f32 arithmetic, with f32 weights or int8 ones and an f32 scale.
 //!
-//! Lowest first: `format` (sections of the payload), `kernels` (sums over rows), `cells` (recurrences), `network` (the walk of a
-//! sample). Its functions have the names of those of `quantized`; `backend` chooses between the two.
+//! Lowest first: `format` (sections of the payload), `kernels` (sums over rows), `cells` (recurrences),
+//! `network` (the walk of a sample). Its functions have the names of those of `quantized`; `backend` chooses
+//! between the two.
 
 mod cells;
 #[cfg(feature = "write")]

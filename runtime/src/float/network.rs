@@ -57,8 +57,8 @@ fn layer_step(
     }
 }
 
-/// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of the
-/// probability for a Bernoulli output, of the pre-activation for others.
+/// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of
+/// the probability for a Bernoulli output, of the pre-activation for others.
 #[inline(never)]
 pub(crate) fn outputs(
     spec: &ModelSpec,

@@ -3,7 +3,8 @@
 /// The polynomial, lowest power first.
 const POLYNOMIAL: u32 = 0xEDB8_8320;
 
-/// Effect of four bits at the end of the register: 64 bytes of flash, where the usual table for eight bits takes 1 KB.
+/// Effect of four bits at the end of the register: 64 bytes of flash, where the usual table for eight bits
+/// takes 1 KB.
 const FOUR_BITS: [u32; 16] = {
     let mut table = [0; 16];
     let mut index = 0;

@@ -7,7 +7,8 @@ use crate::spec::ModelSpec;
 
 /// A position in the payload.
 ///
-/// Each step walks the payload again, which costs a few additions per layer and saves a table of offsets in RAM.
+/// Each step walks the payload again, which costs a few additions per layer and saves a table of offsets in
+/// RAM.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'m> {
     rest: &'m [u8],

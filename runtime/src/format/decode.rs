@@ -1,13 +1,13 @@
 //! Decoder of headers: the reading half of `encode`, in the wire format of
 //! [postcard](https://postcard.jamesmunns.com/wire-format).
 //!
-//! Written by hand, because a derived reader takes five times the flash of everything else that loading needs. Integers come
-//! in groups of seven bits, lowest first, the top bit announcing another group; floats as they are; an enum's variant as an
-//! integer; a list or a text after its length.
+//! Written by hand, because a derived reader takes five times the flash of everything else that loading
+//! needs. Integers come in groups of seven bits, lowest first, the top bit announcing another group; floats
+//! as they are; an enum's variant as an integer; a list or a text after its length.
 //!
-//! The encoder matches on every enum without a wildcard, so that a new variant does not compile there; a variant that this
-//! decoder lacks fails the round trip of the tests in `encode`. Everything but the list of layers is `const`, for
-//! [`arena_words`](crate::arena_words).
+//! The encoder matches on every enum without a wildcard, so that a new variant does not compile there; a
+//! variant that this decoder lacks fails the round trip of the tests in `encode`. Everything but the list of
+//! layers is `const`, for [`arena_words`](crate::arena_words).
 
 use heapless::Vec;
 
@@ -54,8 +54,8 @@ pub(crate) struct Sizes {
     pub(crate) layout: Layout,
 }
 
-/// The bytes that are left to decode. After an error it returns zeros and clears `sound`: one check at the end replaces one
-/// per field.
+/// The bytes that are left to decode. After an error it returns zeros and clears `sound`: one check at the
+/// end replaces one per field.
 pub(crate) struct Decoder<'m> {
     rest: &'m [u8],
     sound: bool,

@@ -1,7 +1,9 @@
-//! Encoder of headers, in the wire format of [postcard](https://postcard.jamesmunns.com/wire-format) (feature `write`).
+//! Encoder of headers, in the wire format of [postcard](https://postcard.jamesmunns.com/wire-format) (feature
+//! `write`).
 //!
-//! Every enum is matched without a wildcard: a new variant does not compile until it has a number here. The tests below
-//! encode every variant and decode it again, and compare with the encoding that serde and postcard derive.
+//! Every enum is matched without a wildcard: a new variant does not compile until it has a number here. The
+//! tests below encode every variant and decode it again, and compare with the encoding that serde and
+//! postcard derive.
 
 use std::vec::Vec;
 

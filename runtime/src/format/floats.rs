@@ -2,8 +2,8 @@
 
 /// Little-endian f32 values inside a checkpoint, read in place.
 ///
-/// Bytes rather than `&[f32]`, because a checkpoint may sit at any address: on cores with unaligned loads this
-/// compiles to the same single instruction.
+/// Bytes rather than `&[f32]`, because a checkpoint may sit at any address: on cores with unaligned loads
+/// this compiles to the same single instruction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct F32s<'m>(&'m [[u8; 4]]);
 

@@ -9,8 +9,8 @@ use super::{Error, Part, VERSION, crc, validate};
 /// Bytes of the preamble before the header: magic, version, reserved, header length, payload length.
 pub(super) const PREAMBLE: usize = 16;
 
-/// Content of a checkpoint, identified by its first four bytes. Frozen: programs that accept both kinds match on it, and a third
-/// one would be a new version of this crate.
+/// Content of a checkpoint, identified by its first four bytes. Frozen: programs that accept both kinds match
+/// on it, and a third one would be a new version of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
@@ -66,8 +66,8 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// Header and payload of a checkpoint without checking it; `None` if it is too short. For constants: a checksum over a large
-/// model would exceed the limits of compile-time evaluation.
+/// Header and payload of a checkpoint without checking it; `None` if it is too short. For constants: a
+/// checksum over a large model would exceed the limits of compile-time evaluation.
 pub(crate) const fn unchecked_sections(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let Some([_, _, _, _, _, _, _, _, h0, h1, h2, h3, _, _, _, _]) = bytes.first_chunk::<PREAMBLE>() else {
         return None;

@@ -1,7 +1,7 @@
 //! Bytes of a checkpoint: frame, header, and the sections that every backend has.
 //!
-//! The format is specified in `checkpoint/SPEC.md`. This module moves bytes and checks them; it does none of the network's
-//! arithmetic, and affine maps are the backends' own.
+//! The format is specified in `checkpoint/SPEC.md`. This module moves bytes and checks them; it does none of
+//! the network's arithmetic, and affine maps are the backends' own.
 
 mod crc;
 mod cursor;

@@ -87,8 +87,8 @@ impl AffineShape {
         self.units() * self.biases
     }
 
-    /// Whether the sums of each unit's last row over the input and over the state are kept apart, each with a bias: the
-    /// candidate of a GRU.
+    /// Whether the sums of each unit's last row over the input and over the state are kept apart, each with a
+    /// bias: the candidate of a GRU.
     #[cfg(feature = "quantized")]
     pub(crate) const fn is_split(self) -> bool {
         self.biases > self.gates

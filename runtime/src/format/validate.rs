@@ -1,6 +1,7 @@
 //! Checks of the architecture and of the vectors, so that a step has nothing left to check.
 //!
-//! The limits (`limits.rs`) are wide for any trained network and narrow enough to keep every sum of a step finite.
+//! The limits (`limits.rs`) are wide for any trained network and narrow enough to keep every sum of a step
+//! finite.
 
 use super::vector::Vector;
 use super::{Error, F32s, Part};
@@ -89,8 +90,8 @@ pub(crate) struct Limits {
     pub(crate) allowed: &'static str,
 }
 
-/// Checks a section's numbers and its padding. One function for every section, with limits as data: it runs once at load and
-/// is written for size.
+/// Checks a section's numbers and its padding. One function for every section, with limits as data: it runs
+/// once at load and is written for size.
 #[inline(never)]
 pub(crate) fn numbers(
     (bytes, padding): (&[u8], &[u8]),

@@ -31,7 +31,8 @@ impl Vector {
         match self {
             Vector::InputMean | Vector::InputStdDev => spec.inputs.into(),
             Vector::OutputMean | Vector::OutputStdDev => spec.outputs.into(),
-            // The variance of a probability follows from its mean; a heteroscedastic output predicts its noise.
+            // The variance of a probability follows from its mean; a heteroscedastic output predicts its
+            // noise.
             Vector::NoiseVar => match spec.likelihood {
                 Likelihood::Gaussian => spec.outputs.into(),
                 Likelihood::Bernoulli | Likelihood::Heteroscedastic | Likelihood::Categorical => 0,

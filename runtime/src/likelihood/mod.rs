@@ -7,10 +7,11 @@
 //! | Bernoulli | p = σ(a) | `E[p]` | `E[p] (1 − E[p])` | `V[p]` |
 //! | categorical | p = softmax(a) | `E[p_k]` | `E[p_k] (1 − E[p_k])` | `V[p_k]`, to first order |
 //!
-//! (Bayer 2015, thesis, 2.6.2.2: the predictive density is N(z | m, v + σ̂²).) The aleatoric part is the difference of the two. Moments of σ(a) are in [`moments`](crate::moments).
+//! (Bayer 2015, thesis, 2.6.2.2: the predictive density is N(z | m, v + σ̂²).) The aleatoric part is the
+//! difference of the two. Moments of σ(a) are in [`moments`](crate::moments).
 //!
-//! Every formula is generic over [`Scalar`](crate::moments::Scalar): `f32` on a board, `f64` for evaluation, and
-//! [`Dual`](crate::moments::Dual) numbers where training needs derivatives.
+//! Every formula is generic over [`Scalar`](crate::moments::Scalar): `f32` on a board, `f64` for evaluation,
+//! and [`Dual`](crate::moments::Dual) numbers where training needs derivatives.
 
 mod outputs;
 mod score;
@@ -21,11 +22,12 @@ pub use outputs::{
 };
 pub use score::{Score, bernoulli, categorical, expected_gaussian_nll, gaussian, score};
 
-/// Largest magnitude of the exponent m + v/2 of an expected noise variance, in standardised units: an extreme input must
-/// not end in an infinite variance.
+/// Largest magnitude of the exponent m + v/2 of an expected noise variance, in standardised units: an extreme
+/// input must not end in an infinite variance.
 pub const LOG_NOISE_LIMIT: f64 = 18.0;
 
-/// Probabilities are kept this far from 0 and 1 in scores: an impossible observation costs 16 nats, not infinity.
+/// Probabilities are kept this far from 0 and 1 in scores: an impossible observation costs 16 nats, not
+/// infinity.
 pub const PROBABILITY_MARGIN: f64 = 1e-7;
 
 /// Residuals are kept within this many standard deviations, so that every score is finite.

@@ -14,29 +14,30 @@ pub struct Variances<S = f32> {
     pub aleatoric: S,
 }
 
-/// Expected noise variance `E[eˢ]` = e^(m + v/2) of a log-variance s ~ N(m, v): the mean of a log-normal variate.
+/// Expected noise variance `E[eˢ]` = e^(m + v/2) of a log-variance s ~ N(m, v): the mean of a log-normal
+/// variate.
 #[inline]
 pub fn expected_noise<S: Scalar>(log_mean: S, log_var: S) -> S {
     let exponent = log_mean + S::constant(0.5) * log_var;
     exponent.at_most(LOG_NOISE_LIMIT).at_least(-LOG_NOISE_LIMIT).exp()
 }
 
-/// Moments of x + r for a residual r independent of x: what is unknown about x is unknown about the sum, so that the
-/// variance of a channel that stays missing grows from step to step.
+/// Moments of x + r for a residual r independent of x: what is unknown about x is unknown about the sum, so
+/// that the variance of a channel that stays missing grows from step to step.
 #[inline]
 pub fn residual_sum(x: Moments, residual: Moments) -> Moments {
     Moments { mean: x.mean + residual.mean, var: x.var + residual.var }
 }
 
-/// Variances of a normal output: propagated variance and noise variance, both times `scale`, the square of the raw unit times
-/// the calibration factor. Each stays below `largest`.
+/// Variances of a normal output: propagated variance and noise variance, both times `scale`, the square of
+/// the raw unit times the calibration factor. Each stays below `largest`.
 #[inline]
 pub fn normal_variances<S: Scalar>(var: S, noise_var: S, scale: S, largest: f64) -> Variances<S> {
     Variances { epistemic: (var * scale).at_most(largest), aleatoric: (noise_var * scale).at_most(largest) }
 }
 
-/// Variances of a binary output whose probability has mean p and variance v: by the law of total variance p (1 − p) is the
-/// total, v the part of it that stems from not knowing the probability.
+/// Variances of a binary output whose probability has mean p and variance v: by the law of total variance p
+/// (1 − p) is the total, v the part of it that stems from not knowing the probability.
 #[inline]
 pub fn bernoulli_variances<S: Scalar>(p: S, var: S) -> Variances<S> {
     let total = p * (S::constant(1.0) - p);
@@ -50,8 +51,8 @@ pub fn shrunk_logit<S: Scalar>(mean: S, var: S) -> S {
     mean / (S::constant(1.0) + S::constant(PI / 8.0) * var).sqrt()
 }
 
-/// Replaces the means of logits by `E[softmax(a)]` for independent a ~ N(m, v). There is no closed form: each logit is shrunk
-/// as for a sigmoid ([`shrunk_logit`]) before the softmax is taken.
+/// Replaces the means of logits by `E[softmax(a)]` for independent a ~ N(m, v). There is no closed form: each
+/// logit is shrunk as for a sigmoid ([`shrunk_logit`]) before the softmax is taken.
 #[inline]
 pub fn softmax<S: Scalar>(mean: &mut [S], var: &[S]) {
     let mut largest = S::constant(f32::MIN.into());
@@ -67,7 +68,8 @@ pub fn softmax<S: Scalar>(mean: &mut [S], var: &[S]) {
     mean.iter_mut().for_each(|p| *p = *p / total);
 }
 
-/// Derivative of the cross entropy −Σ_j w_j ln p_j with respect to the shrunk logit of class k: p_k Σ_j w_j − w_k.
+/// Derivative of the cross entropy −Σ_j w_j ln p_j with respect to the shrunk logit of class k: p_k Σ_j w_j −
+/// w_k.
 #[inline]
 pub fn softmax_gradient<S: Scalar>(p: S, weight: S, total_weight: S) -> S {
     p * total_weight - weight
@@ -75,8 +77,8 @@ pub fn softmax_gradient<S: Scalar>(p: S, weight: S, total_weight: S) -> S {
 
 /// Replaces the moments of logits, in `mean` and `epistemic`, by those of the outputs.
 ///
-/// Means are those of [`softmax`]. The epistemic part is `V[p_k]` ≈ Σ_j (∂p_k/∂a_j)² v_j = p_k² ((1 − 2p_k) v_k + Σ_j p_j² v_j) to
-/// first order, at most the total p_k (1 − p_k); the aleatoric part is the rest.
+/// Means are those of [`softmax`]. The epistemic part is `V[p_k]` ≈ Σ_j (∂p_k/∂a_j)² v_j = p_k² ((1 − 2p_k)
+/// v_k + Σ_j p_j² v_j) to first order, at most the total p_k (1 − p_k); the aleatoric part is the rest.
 #[inline]
 pub fn categorical_moments<S: Scalar>(mean: &mut [S], epistemic: &mut [S], aleatoric: &mut [S]) {
     let (zero, one) = (S::ZERO, S::constant(1.0));
@@ -155,7 +157,8 @@ mod tests {
         }
     }
 
-    /// First-order variances against finite differences of the softmax; logits are shrunk by 10⁻⁴, hence 10⁻³ of relative error.
+    /// First-order variances against finite differences of the softmax; logits are shrunk by 10⁻⁴, hence 10⁻³
+    /// of relative error.
     #[test]
     fn small_variances_of_logits_become_those_of_probabilities() {
         let (logits, vars) = ([0.3_f64, -0.5, 1.0], [1e-4_f64, 3e-4, 2e-4]);
@@ -176,8 +179,8 @@ mod tests {
         }
     }
 
-    /// Against Monte Carlo with 4,096 draws: at logit variances up to ½ the approximation is within 0.02 of the means and 30 % of
-    /// the variances; sampling errors are a tenth of that.
+    /// Against Monte Carlo with 4,096 draws: at logit variances up to ½ the approximation is within 0.02 of
+    /// the means and 30 % of the variances; sampling errors are a tenth of that.
     #[test]
     fn moments_of_the_softmax_are_near_those_of_draws() {
         let (logits, vars) = ([0.3_f64, -0.5, 1.0], [0.5_f64, 0.1, 0.3]);
@@ -207,7 +210,8 @@ mod tests {
         assert!(epistemic.iter().chain(&aleatoric).all(|var| (0.0..=0.25).contains(var)));
     }
 
-    /// Central differences of the cross entropy with a step of 10⁻⁴ are good to 10⁻⁸; κ and its slope come from dual numbers.
+    /// Central differences of the cross entropy with a step of 10⁻⁴ are good to 10⁻⁸; κ and its slope come
+    /// from dual numbers.
     #[test]
     fn gradients_of_the_cross_entropy_are_its_differences() {
         let (means, vars, weights) = ([0.3_f64, -0.5, 1.0], [0.5_f64, 0.1, 0.3], [0.2_f64, 0.7, 0.4]);

@@ -15,8 +15,8 @@ pub struct Score<S = f32> {
     pub z: S,
 }
 
-/// Score of an observation against a prediction of this mean and total variance. Probabilities have no variance of their
-/// own: that of a Bernoulli or categorical observation follows from `mean`.
+/// Score of an observation against a prediction of this mean and total variance. Probabilities have no
+/// variance of their own: that of a Bernoulli or categorical observation follows from `mean`.
 #[inline]
 pub fn score<S: Scalar>(likelihood: Likelihood, mean: S, var: S, observed: S) -> Score<S> {
     match likelihood {
@@ -35,8 +35,8 @@ pub fn gaussian<S: Scalar>(mean: S, var: S, observed: S) -> Score<S> {
     Score { nll: S::constant(0.5) * (S::LN_TWO_PI + var.ln() + z * z), z }
 }
 
-/// −`E[ln N(x | y, σ̂²)]` = (v + (x − m)²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(m, v): the expected score of variational Bayes
-/// (Bayer 2015, thesis, 2.6.2.1).
+/// −`E[ln N(x | y, σ̂²)]` = (v + (x − m)²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(m, v): the expected score of
+/// variational Bayes (Bayer 2015, thesis, 2.6.2.1).
 #[inline]
 pub fn expected_gaussian_nll<S: Scalar>(mean: S, var: S, noise_var: S, observed: S) -> S {
     let residual = observed - mean;
@@ -85,7 +85,8 @@ mod tests {
     const ALL: [Likelihood; 4] =
         [Likelihood::Gaussian, Likelihood::Bernoulli, Likelihood::Heteroscedastic, Likelihood::Categorical];
 
-    /// ∫ f over ±12 standard deviations by the trapezoidal rule, whose error is below rounding for a Gaussian integrand.
+    /// ∫ f over ±12 standard deviations by the trapezoidal rule, whose error is below rounding for a Gaussian
+    /// integrand.
     fn integral(mean: f64, var: f64, f: impl Fn(f64) -> f64) -> f64 {
         let (step, s) = (0.01, var.sqrt());
         (-1200..=1200).map(|i| f(mean + s * step * f64::from(i)) * s * step).sum()

@@ -30,7 +30,8 @@ impl<'e, 'p> Emitter<'e, 'p> {
         self.slices.each_ref().map(|list| &**list)
     }
 
-    /// Takes the moments of the next row, and writes an output once all its rows are there. A residual is added to `base`.
+    /// Takes the moments of the next row, and writes an output once all its rows are there. A residual is
+    /// added to `base`.
     #[inline(never)] // once in flash, and its registers are free again for the next rows
     pub(super) fn add(&mut self, row: Moments, base: ResidualBase<'_>) {
         let (model, channel) = (self.model, self.channel);
@@ -70,7 +71,8 @@ impl<'e, 'p> Emitter<'e, 'p> {
         }
     }
 
-    /// Moments of the channel that a residual is added to. A gap in it is imputed by its prediction, which is still in its place.
+    /// Moments of the channel that a residual is added to. A gap in it is imputed by its prediction, which is
+    /// still in its place.
     fn base(&self, base: ResidualBase<'_>) -> Moments {
         match base {
             ResidualBase::Raw(row) => self.model.input(row, self.channel, self.outputs()),

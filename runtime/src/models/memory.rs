@@ -4,7 +4,8 @@ use super::latent::latent_words;
 use crate::backend::NetworkMemory;
 use crate::format::{Decoder, Kind, aligned, unchecked_sections};
 
-/// Words of RAM that one stream of a checkpoint needs, at compile time: the `WORDS` of its [`Arena`](crate::Arena).
+/// Words of RAM that one stream of a checkpoint needs, at compile time: the `WORDS` of its
+/// [`Arena`](crate::Arena).
 ///
 /// Equal to [`ModelSpec::arena_words`](crate::checkpoint::ModelSpec::arena_words) of one network and to
 /// [`LatentModel::arena_words`](crate::LatentModel::arena_words) of a latent model.
@@ -21,8 +22,8 @@ use crate::format::{Decoder, Kind, aligned, unchecked_sections};
 /// ```
 ///
 /// # Panics
-/// If the bytes are not a checkpoint, or need a backend that is not built in. In a constant, as above, that is an error of
-/// compilation. Only the header is decoded; loading checks everything else.
+/// If the bytes are not a checkpoint, or need a backend that is not built in. In a constant, as above, that
+/// is an error of compilation. Only the header is decoded; loading checks everything else.
 pub const fn arena_words(checkpoint: &[u8]) -> usize {
     let words = match Kind::of(checkpoint) {
         Some(Kind::Predictor) => match NetworkMemory::of_checkpoint(checkpoint) {

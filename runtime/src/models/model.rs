@@ -68,9 +68,10 @@ impl<'m> Model<'m> {
     /// Whether steps run in the kernels in assembler of the target core.
     ///
     /// True if the model's layout is a quantized one, the core has such kernels (the crate's [front
-    /// page](crate#kernels) has the table), and the bytes lie at an address that is a multiple of four. A model at
-    /// another address gives the same predictions 2.5 to 5 times slower. [`include_checkpoint!`](crate::include_checkpoint)
-    /// aligns it; a plain `include_bytes!` or a partition of the flash may not.
+    /// page](crate#kernels) has the table), and the bytes lie at an address that is a multiple of four. A
+    /// model at another address gives the same predictions 2.5 to 5 times slower.
+    /// [`include_checkpoint!`](crate::include_checkpoint) aligns it; a plain `include_bytes!` or a partition
+    /// of the flash may not.
     pub fn is_accelerated(&self) -> bool {
         backend::is_accelerated(self.spec(), &self.weights)
     }
@@ -83,7 +84,8 @@ impl<'m> Model<'m> {
         self.start_in(arena.words_mut())
     }
 
-    /// Begins a stream in a slice of at least [`ModelSpec::arena_words`] words, for hosts that size it at run time.
+    /// Begins a stream in a slice of at least [`ModelSpec::arena_words`] words, for hosts that size it at run
+    /// time.
     ///
     /// # Errors
     /// If the slice is too short.
@@ -105,15 +107,15 @@ impl<'m> Model<'m> {
 
     /// Takes in one row of raw units and predicts.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row. It is imputed by
-    /// its prediction, mean and variance, if the model predicts its own inputs, else by the training mean and variance. Values
-    /// beyond the last channel are ignored.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row.
+    /// It is imputed by its prediction, mean and variance, if the model predicts its own inputs, else by the
+    /// training mean and variance. Values beyond the last channel are ignored.
     pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
         self.step_uncertain(state, row, &[])
     }
 
-    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel, in
-    /// squared raw units.
+    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel,
+    /// in squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         let row = RawRow { values: mean, vars: var };
         if self.spec().target.is_next() {
@@ -153,7 +155,8 @@ impl<'m> Model<'m> {
 
     /// Moments of an input channel of a sample; if it is missing, imputed by what was `predicted` for it.
     ///
-    /// Without a sample it is the training mean without variance: what the first sample is predicted from, as in training.
+    /// Without a sample it is the training mean without variance: what the first sample is predicted from, as
+    /// in training.
     pub(super) fn input(&self, row: Option<&RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
         let Some(row) = row else { return Moments::default() };
         // Outputs are predictions of the inputs only if the model predicts those.

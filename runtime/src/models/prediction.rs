@@ -39,7 +39,8 @@ pub(super) fn outputs<'s>(
         .map(|(mean, (&epistemic, &aleatoric))| Output::new(*mean, Variances { epistemic, aleatoric }))
 }
 
-/// Score of the sample just read against the prediction made before it. Printed as "4.2 nats (z = 0.3, missing)".
+/// Score of the sample just read against the prediction made before it. Printed as "4.2 nats (z = 0.3,
+/// missing)".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surprise<'s> {
     /// Negative log-likelihood of the observed channels in nats, densities in raw units.
@@ -92,8 +93,8 @@ impl<'s> Prediction<'s> {
         self.iter().nth(index)
     }
 
-    /// Score of the sample just read, for models that predict their own next input; `None` for others, before the
-    /// first sample, and for a sample without observed channels.
+    /// Score of the sample just read, for models that predict their own next input; `None` for others, before
+    /// the first sample, and for a sample without observed channels.
     pub fn surprise(&self) -> Option<Surprise<'s>> {
         self.surprise
     }

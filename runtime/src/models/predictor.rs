@@ -8,8 +8,8 @@ use crate::format::Error;
 
 /// A model with one stream: the common case in one value.
 ///
-/// See the [crate's front page](crate) for an example. For many streams of one model, hold a [`Model`] and one
-/// [`State`] per stream.
+/// See the [crate's front page](crate) for an example. For many streams of one model, hold a [`Model`] and
+/// one [`State`] per stream.
 #[derive(Debug)]
 pub struct Predictor<'m, 'a> {
     model: Model<'m>,
@@ -45,8 +45,8 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.step_uncertain(&mut self.state, mean, var)
     }
 
-    /// Steps through several rows in one slice and passes each prediction to `each`. A remainder shorter than a row is
-    /// ignored.
+    /// Steps through several rows in one slice and passes each prediction to `each`. A remainder shorter than
+    /// a row is ignored.
     pub fn run(&mut self, rows: &[f32], mut each: impl FnMut(Prediction<'_>)) {
         let width = usize::from(self.model.spec().inputs).max(1);
         for row in rows.chunks_exact(width) {

@@ -1,14 +1,14 @@
 //! Elementary functions from additions, multiplications and bit shifts alone.
 //!
-//! They give the same bits on every core, cost a third of their general counterparts because their domains are
-//! narrow, and have no branches, so that a compiler can run several at once on a host.
+//! They give the same bits on every core, cost a third of their general counterparts because their domains
+//! are narrow, and have no branches, so that a compiler can run several at once on a host.
 
 use core::f32::consts::LN_2;
 
 /// 1/√x for x from 1 to 10³⁸, within 2·10⁻⁷ of itself.
 ///
-/// Halving the bits of a float halves its exponent, which makes a start that is right to 4 %; a third-order and
-/// then a second-order step of Householder's method on y⁻² − x do the rest.
+/// Halving the bits of a float halves its exponent, which makes a start that is right to 4 %; a third-order
+/// and then a second-order step of Householder's method on y⁻² − x do the rest.
 #[inline(always)]
 pub(super) fn inverse_sqrt(x: f32) -> f32 {
     /// Bits of a float three halves up the range of exponents, less what makes the start's error smallest.
@@ -23,9 +23,9 @@ pub(super) fn inverse_sqrt(x: f32) -> f32 {
 
 /// 2ˣ for |x| ≤ 126, within 3·10⁻⁷ of itself.
 ///
-/// Adding a number so large that its last bit counts ones rounds x to an integer n and leaves n in the low bits,
-/// whence it is shifted into the exponent. The fraction that is left, in ±½, goes through a polynomial with the
-/// smallest largest error among those that are right in value and slope at zero.
+/// Adding a number so large that its last bit counts ones rounds x to an integer n and leaves n in the low
+/// bits, whence it is shifted into the exponent. The fraction that is left, in ±½, goes through a polynomial
+/// with the smallest largest error among those that are right in value and slope at zero.
 #[inline(always)]
 pub(super) fn exp2(x: f32) -> f32 {
     /// 1.5·2²³, and the bias of the exponent.

@@ -1,7 +1,7 @@
 //! Moments together with their derivatives, for training.
 //!
-//! The moments are those of the plain functions, bit for bit, and the derivatives are those of the functions as
-//! computed. Where an input had to be sanitized first (negative variance, infinite, NaN), they are the
+//! The moments are those of the plain functions, bit for bit, and the derivatives are those of the functions
+//! as computed. Where an input had to be sanitized first (negative variance, infinite, NaN), they are the
 //! derivatives at the sanitized value.
 
 use super::scalar::Dual;
@@ -72,8 +72,8 @@ pub fn paper_tanh(a: Moments) -> (Moments, Jacobian) {
     outputs(paper::tanh_of(mean, var))
 }
 
-// Each formula is called by name instead of being passed as an argument: the compiler cannot be forced to inline a call
-// through an argument, and without inlining a loop over the function does not vectorise.
+// Each formula is called by name instead of being passed as an argument: the compiler cannot be forced to
+// inline a call through an argument, and without inlining a loop over the function does not vectorise.
 
 /// The sanitized input as dual numbers.
 #[inline(always)]

@@ -5,17 +5,17 @@
 //! - 1 − E = 1/(1 + 2^η), η = |m|ρ/8 · (8 log₂e + (1 − ρ)·M(z, ρ)), on the side of m
 //! - V = w·x/(1 + x), w = E(1 − E), x = w·v·ρ·2^((1 − ρ)·S(z, ρ))
 //!
-//! M and S are polynomials of 9 and 13 terms. ρ falls from 1 to 0 as v grows from nothing to infinity, and for
-//! large v all depends on m/√v, hence on z, alone; so two polynomials on the unit square cover every
-//! input. What surrounds them fixes the limits whatever their coefficients: v → 0 gives E = σ(m), V = v·σ′(m)²,
-//! and v → ∞ gives E → ½, V → E(1 − E) = ¼. V is a product of positive factors: no difference of nearly equal
-//! numbers spoils it in the tails, where it is small, and it cannot become negative.
+//! M and S are polynomials of 9 and 13 terms. ρ falls from 1 to 0 as v grows from nothing to infinity, and
+//! for large v all depends on m/√v, hence on z, alone; so two polynomials on the unit square cover every
+//! input. What surrounds them fixes the limits whatever their coefficients: v → 0 gives E = σ(m), V =
+//! v·σ′(m)², and v → ∞ gives E → ½, V → E(1 − E) = ¼. V is a product of positive factors: no difference of
+//! nearly equal numbers spoils it in the tails, where it is small, and it cannot become negative.
 //!
 //! With M = 0 the mean is the well-known σ(m/√(1 + πv/8)) (Bayer 2015, thesis, 2.3.4), off by 0.013. The
 //! coefficients are fitted by `fit.py` next to this file, which minimises the largest error.
 //!
-//! There are no branches and no calls: a compiler runs several at once on a host. One sigmoid takes 177 instructions
-//! on a Cortex-M4F (QEMU), 7 000 on a core without floating-point unit, 12 500 on a Cortex-M0.
+//! There are no branches and no calls: a compiler runs several at once on a host. One sigmoid takes 177
+//! instructions on a Cortex-M4F (QEMU), 7 000 on a core without floating-point unit, 12 500 on a Cortex-M0.
 
 use super::Moments;
 #[cfg(feature = "float")]
@@ -25,7 +25,8 @@ use super::scalar::FittedScalar;
 use super::scalar::Scalar;
 use core::f32::consts::{LOG2_E, PI};
 
-/// Where the coordinate z ends. Beyond, the variance is below 3·10⁻⁷, and the corrections may stay as they are.
+/// Where the coordinate z ends. Beyond, the variance is below 3·10⁻⁷, and the corrections may stay as they
+/// are.
 const Z_SCALE: f32 = 8.0;
 
 /// Moments of σ(a) = 1/(1 + e^−a) for a ~ N(m, v).

@@ -1,12 +1,13 @@
 //! Expectation and variance through activation functions and products.
 //!
-//! A random quantity is represented by its [`Moments`]: mean and variance. Each function takes the moments of a Gaussian input
-//! a ~ N(m, v) and returns those of f(a); [`product`] takes two independent inputs of any distribution. [`gradient`] returns
-//! the derivatives as well.
+//! A random quantity is represented by its [`Moments`]: mean and variance. Each function takes the moments of
+//! a Gaussian input a ~ N(m, v) and returns those of f(a); [`product`] takes two independent inputs of any
+//! distribution. [`gradient`] returns the derivatives as well.
 //!
-//! Every function is total: for any bits the resulting mean is finite, and the variance is finite and not negative. Inputs are
-//! sanitized: magnitudes are limited to [`LARGEST`], a negative variance becomes zero, a NaN mean zero, and a NaN variance
-//! [`LARGEST`], because an unknown quantity must not read as a deterministic one.
+//! Every function is total: for any bits the resulting mean is finite, and the variance is finite and not
+//! negative. Inputs are sanitized: magnitudes are limited to [`LARGEST`], a negative variance becomes zero, a
+//! NaN mean zero, and a NaN variance [`LARGEST`], because an unknown quantity must not read as a
+//! deterministic one.
 //!
 //! # How exact
 //!
@@ -22,8 +23,8 @@
 //! Both are smooth, so their derivatives are close, too: within 0.003 of the exact ones for tanh, 0.0004 for
 //! sigmoid, on m ∈ [−4, 4], √v ∈ [0.05, 3].
 //!
-//! [`paper`] holds the formulas as published, to reproduce published results: their mean is off by up to 0.013 and their
-//! variance by up to 0.027, also for a deterministic input, where it should vanish.
+//! [`paper`] holds the formulas as published, to reproduce published results: their mean is off by up to
+//! 0.013 and their variance by up to 0.027, also for a deterministic input, where it should vanish.
 
 mod elementary;
 pub mod gradient;
@@ -43,8 +44,8 @@ pub use scalar::{Dual, Scalar};
 
 use crate::limits::UNIT_LIMIT;
 
-/// Largest mean and variance of inputs and results: near the end of the range of f32, with room for the small factors of the
-/// formulas.
+/// Largest mean and variance of inputs and results: near the end of the range of f32, with room for the small
+/// factors of the formulas.
 pub const LARGEST: f32 = 1e37;
 
 /// Mean and variance of a random quantity.
@@ -58,7 +59,8 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The nearest valid moments: finite, variance not negative. A NaN mean becomes zero, a NaN variance the largest.
+    /// The nearest valid moments: finite, variance not negative. A NaN mean becomes zero, a NaN variance the
+    /// largest.
     #[inline(always)]
     fn sanitized(self) -> Moments {
         let mean = if self.mean.is_nan() { 0.0 } else { self.mean };
@@ -83,8 +85,8 @@ pub(crate) fn limited_mean(mean: f32) -> f32 {
     if below > -UNIT_LIMIT { below } else { -UNIT_LIMIT }
 }
 
-/// The smaller of the two; the limit if the value is NaN. A comparison, because `f32::min` is a library call on cores
-/// whose FPU lacks it.
+/// The smaller of the two; the limit if the value is NaN. A comparison, because `f32::min` is a library call
+/// on cores whose FPU lacks it.
 #[inline(always)]
 pub(crate) fn at_most(value: f32, limit: f32) -> f32 {
     if value < limit { value } else { limit }
@@ -115,8 +117,8 @@ pub(crate) fn product_of_sanitized(a: Moments, b: Moments) -> Moments {
 /// (1 − z)·n + z·h for independent z, n and h, the update of a GRU:
 /// `E = (1 − E[z]) E[n] + E[z] E[h]`, `V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])²`.
 ///
-/// The law of total variance over z; exact for any distributions. Two products added up would count z as two independent
-/// quantities.
+/// The law of total variance over z; exact for any distributions. Two products added up would count z as two
+/// independent quantities.
 #[inline]
 pub fn interpolate(z: Moments, n: Moments, h: Moments) -> Moments {
     interpolate_of_sanitized(z.sanitized(), n.sanitized(), h.sanitized()).sanitized()

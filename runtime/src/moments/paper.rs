@@ -14,7 +14,8 @@ const SHIFT: f32 = 0.881_373_6;
 
 /// Sigmoid: E ≈ σ(m/√(1 + πv/8)), V ≈ σ(a(m − b)/√(1 + πa²v/8)) − E² (Bayer 2015, thesis, 2.3.4).
 ///
-/// The square is of the outgoing mean, where the thesis prints the incoming one, and V is limited to zero from below.
+/// The square is of the outgoing mean, where the thesis prints the incoming one, and V is limited to zero
+/// from below.
 #[inline]
 pub fn sigmoid(a: Moments) -> Moments {
     let a = a.sanitized();

@@ -1,8 +1,9 @@
 //! Number types that a formula can be evaluated in.
 //!
-//! Each formula is written once, generic over [`Scalar`]: evaluated in `f32` it is what a board computes, in `f64` it is a
-//! reference, and in [`Dual`] it is the same function, bit for bit, together with its derivatives. What the trainer
-//! differentiates is therefore what the microcontroller computes, approximation errors included.
+//! Each formula is written once, generic over [`Scalar`]: evaluated in `f32` it is what a board computes, in
+//! `f64` it is a reference, and in [`Dual`] it is the same function, bit for bit, together with its
+//! derivatives. What the trainer differentiates is therefore what the microcontroller computes, approximation
+//! errors included.
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -118,13 +119,14 @@ impl Scalar for f64 {
     }
 }
 
-/// A value with its derivatives with respect to two inputs, a mean and a variance (forward-mode differentiation).
+/// A value with its derivatives with respect to two inputs, a mean and a variance (forward-mode
+/// differentiation).
 ///
 /// ```
 /// use quaver::likelihood;
 /// use quaver::moments::{Dual, Scalar};
 ///
-/// // −ln N(3 | 1, 4) and its derivatives with respect to the mean and the variance: −(3 − 1)/4 and ½·¼·(1 − 1).
+/// // −ln N(3 | 1, 4) and its derivatives by mean and variance: −(3 − 1)/4 and ½·¼·(1 − 1).
 /// let nll = likelihood::gaussian(Dual::by_mean(1.0_f64), Dual::by_var(4.0), Dual::constant(3.0)).nll;
 /// assert!((nll.by_mean + 0.5).abs() < 1e-15 && nll.by_var.abs() < 1e-15);
 /// ```
@@ -270,8 +272,8 @@ impl Mul<f32> for Dual {
     }
 }
 
-/// A scalar for the fitted moments of sigmoid and tanh: polynomials with f32 coefficients, and functions without branches
-/// that vectorise.
+/// A scalar for the fitted moments of sigmoid and tanh: polynomials with f32 coefficients, and functions
+/// without branches that vectorise.
 pub(super) trait FittedScalar: Scalar + Add<f32, Output = Self> + Mul<f32, Output = Self> {
     /// 1/x.
     fn reciprocal(self) -> Self;

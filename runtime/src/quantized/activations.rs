@@ -35,7 +35,8 @@ impl<'s> Activations<'s> {
         let means = self.means.get_mut(..pairs).unwrap_or_default();
         let mut vars = self.vars.as_chunks_mut().0.iter_mut();
         let (mut seen, mut done) = (0, 0);
-        // Handling missing values in this loop would cost every complete row a seventh more: the compiler runs out of registers.
+        // Handling missing values in this loop would cost every complete row a seventh more: the compiler
+        // runs out of registers.
         for (mean, deterministic) in means.iter_mut().zip(inputs.deterministic()) {
             let Some(pair) = deterministic else { break };
             seen |= scales.write(pair.map(|mean| Moments { mean, var: 0.0 }), mean, vars.next());
@@ -97,8 +98,8 @@ impl<'s> Activations<'s> {
     }
 }
 
-/// Writes pairs of units from pair `done` on, the last of an odd number with a zero, and returns the bitwise or of all wide
-/// variances, each at most `limit`.
+/// Writes pairs of units from pair `done` on, the last of an odd number with a zero, and returns the bitwise
+/// or of all wide variances, each at most `limit`.
 #[inline(never)] // rare, and the common case is short of registers
 fn fill_rest(
     noise: &NoiseScales,

@@ -204,9 +204,9 @@ impl Row {
 
 /// Squares in units of which the largest of the row has [`LARGEST_SQUARE`].
 ///
-/// From the smallest to the largest, each rounding error is carried over to the next square, so that sums over weights of
-/// similar size are right. Rounded independently, the small weights of a row with one large weight would all become zero, and
-/// their variance with them.
+/// From the smallest to the largest, each rounding error is carried over to the next square, so that sums
+/// over weights of similar size are right. Rounded independently, the small weights of a row with one large
+/// weight would all become zero, and their variance with them.
 fn squares(codes: &[i64]) -> Vec<i64> {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by_key(|index| codes[*index].abs());
@@ -256,7 +256,8 @@ fn quant_params(rows: &[Row], shape: AffineShape, role: Role) -> QuantParams {
     }
 }
 
-/// Limit of a row's sum of squares, and by how many bits a row's scale is smaller than its square scale × 2^exponent.
+/// Limit of a row's sum of squares, and by how many bits a row's scale is smaller than its square scale ×
+/// 2^exponent.
 ///
 /// Kernels return 256 times the sum of stored squares, and the sum itself where they square.
 fn square_sums(layout: Layout) -> (i64, u32) {

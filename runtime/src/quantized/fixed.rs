@@ -17,8 +17,8 @@ pub(super) const MIN_NARROWING: u32 = 2;
 /// Largest shift of a [`BlockFloat`], for which v + 5/8 still fits a word.
 pub(super) const LARGEST_SHIFT: u32 = 12;
 
-/// A variance in block floating point, `mantissa`·2^−([`VAR_BITS`] + `shift`): mantissa below 2³⁰, shift from 0 to
-/// [`LARGEST_SHIFT`].
+/// A variance in block floating point, `mantissa`·2^−([`VAR_BITS`] + `shift`): mantissa below 2³⁰, shift from
+/// 0 to [`LARGEST_SHIFT`].
 ///
 /// All units of a layer share the shift, which follows the largest of their variances from step to step.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +42,8 @@ impl FixedMoments {
     }
 }
 
-/// Moments of a unit, in one word: the mean in the lower half with [`SHORT_MEAN_BITS`] fractional bits, the variance in the
-/// upper half with [`UNIT_VAR_BITS`].
+/// Moments of a unit, in one word: the mean in the lower half with [`SHORT_MEAN_BITS`] fractional bits, the
+/// variance in the upper half with [`UNIT_VAR_BITS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct QuantizedUnit {
     /// −2¹⁵ to 2¹⁵ − 1.

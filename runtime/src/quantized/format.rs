@@ -131,8 +131,8 @@ pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
     QUANT_PARAMS.saturating_add(bytes.weight).saturating_add(bytes.square)
 }
 
-/// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own until the largest
-/// is known.
+/// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
+/// until the largest is known.
 pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
     let cols = PaddedShape::new(shape).cols;
     match shape.layout {
@@ -150,11 +150,13 @@ pub(super) struct QuantParams {
     pub(super) input_limit: i32,
     /// Bits of the codes of variances.
     pub(super) variance_bits: u32,
-    /// v = accumulator × row scale / 2³² · 2^(shift − exponent), with the shift by which variances were narrowed.
+    /// v = accumulator × row scale / 2³² · 2^(shift − exponent), with the shift by which variances were
+    /// narrowed.
     pub(super) variance_exponent: u32,
 }
 
-/// Sums of bytes times activations, and of squares times variances, stay below this: kernels return 256 times as much.
+/// Sums of bytes times activations, and of squares times variances, stay below this: kernels return 256 times
+/// as much.
 pub(super) const SUM_LIMIT: u32 = (1 << 23) - 1;
 /// Most codes per unit: twice as many still fit a halfword.
 pub(super) const LARGEST_UNIT: f32 = 16383.0;
@@ -269,7 +271,8 @@ impl<'m> QuantizedView<'m> {
         QuantParams::read(*self.quant_params)
     }
 
-    /// Both sections, for kernels that walk through whole layers: for each four rows their blocks, then their biases and scales.
+    /// Both sections, for kernels that walk through whole layers: for each four rows their blocks, then their
+    /// biases and scales.
     #[inline(always)]
     pub(super) fn streams(&self) -> [&'m [u8]; 2] {
         [self.weights, self.squares]
@@ -309,8 +312,8 @@ impl<'m> QuantizedView<'m> {
     }
 }
 
-/// Four rows of a section: their blocks, of which `before` bytes stand before those of group `index`, then `LISTS` lists of
-/// one word per row.
+/// Four rows of a section: their blocks, of which `before` bytes stand before those of group `index`, then
+/// `LISTS` lists of one word per row.
 #[inline(always)]
 fn rows<const LISTS: usize>(
     all: &[u8],

@@ -1,8 +1,8 @@
 //! Backend of the layouts `fast`, `small` and `mean`: integer arithmetic on int8 weights.
 //!
-//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format` (sections of the payload),
-//! `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a sample). Its functions have the
-//! names of those of `float`; `backend` chooses between the two.
+//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format` (sections of
+//! the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a
+//! sample). Its functions have the names of those of `float`; `backend` chooses between the two.
 
 mod activations;
 mod arithmetic;
@@ -26,8 +26,8 @@ pub(crate) use validate::{check_affine, check_spec};
 
 use crate::format::Cursor;
 
-/// Whether the kernels in assembler can run affine maps that lie at a position of the payload: all sections are multiples of
-/// four bytes.
+/// Whether the kernels in assembler can run affine maps that lie at a position of the payload: all sections
+/// are multiples of four bytes.
 pub(crate) fn is_accelerated(weights: &Cursor<'_>) -> bool {
     kernels::IS_ACCELERATED && weights.is_word_aligned()
 }

@@ -1,4 +1,5 @@
-//! The walk of one sample through layers and output map, in integers from the first layer's input to the output map's rows.
+//! The walk of one sample through layers and output map, in integers from the first layer's input to the
+//! output map's rows.
 
 use super::activations::Activations;
 use super::cells::{GroupMoments, elman_step, group_means, group_moments, gru_step, lstm_step};
@@ -58,8 +59,8 @@ fn layer_step(
     }
 }
 
-/// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of the
-/// probability for a Bernoulli output, of the pre-activation for others.
+/// Passes the moments of every row of the output map to `each`, computed from the units of the last layer: of
+/// the probability for a Bernoulli output, of the pre-activation for others.
 #[inline(never)]
 pub(crate) fn outputs(
     spec: &ModelSpec,

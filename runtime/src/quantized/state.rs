@@ -1,5 +1,5 @@
-//! State of quantized layers: one word per unit h, and two per cell of an LSTM; saved as numbers. Saving and restoring are
-//! exact.
+//! State of quantized layers: one word per unit h, and two per cell of an LSTM; saved as numbers. Saving and
+//! restoring are exact.
 
 use super::cells::CELL_LIMIT;
 use super::fixed::{QuantizedUnit, SHORT_MEAN_BITS, UNIT_VAR_BITS, VAR_BITS};

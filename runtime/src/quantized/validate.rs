@@ -52,7 +52,8 @@ fn check_noise(noise: UnitNoise, means_only: bool, part: Part, field: &'static s
     check(allowed, part, field, ranges)
 }
 
-/// Checks the scales and rows of the next affine map: kernels rely on variances that are not negative and fit their integers.
+/// Checks the scales and rows of the next affine map: kernels rely on variances that are not negative and fit
+/// their integers.
 #[inline(never)]
 pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
     let map = QuantizedView::read(cursor, shape);

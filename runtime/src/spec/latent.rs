@@ -8,16 +8,17 @@ pub const MAX_DRAWS: u16 = 4096;
 
 /// How two networks and a latent variable z per step make one model of sequences.
 ///
-/// The *recognition* network reads x_t and computes q(z_t | x_{1:t}) = N(μ_t, σ_t²): μ is the mean of its output and σ² the
-/// total variance, propagated and noise. The *generative* network computes p(x_t | …, z_t). Each is an ordinary network with
-/// a [`ModelSpec`](crate::checkpoint::ModelSpec) of its own.
+/// The *recognition* network reads x_t and computes q(z_t | x_{1:t}) = N(μ_t, σ_t²): μ is the mean of its
+/// output and σ² the total variance, propagated and noise. The *generative* network computes p(x_t | …, z_t).
+/// Each is an ordinary network with a [`ModelSpec`](crate::checkpoint::ModelSpec) of its own.
 ///
 /// ```
 /// use quaver::checkpoint::{Family, Forecast, LatentSpec, Prior};
 /// use quaver::LatentModel;
 ///
 /// let model = LatentModel::load(quaver::include_checkpoint!("../../examples/denoiser.qvr"))?;
-/// let denoiser = LatentSpec { family: Family::Vosp, prior: Prior::White, latents: 3, forecast: Forecast::Moments };
+/// let (family, prior, forecast) = (Family::Vosp, Prior::White, Forecast::Moments);
+/// let denoiser = LatentSpec { family, prior, latents: 3, forecast };
 /// assert_eq!(*model.spec(), denoiser);
 /// # Ok::<(), quaver::Error>(())
 /// ```
@@ -40,10 +41,11 @@ pub struct LatentSpec {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Family {
-    /// A recurrent generative network reads [x_{t−1}, z_t] (Bayer 2015, thesis, eqs. 29 and 31); x_0 is the training mean.
+    /// A recurrent generative network reads [x_{t−1}, z_t] (Bayer 2015, thesis, eqs. 29 and 31); x_0 is the
+    /// training mean.
     Storn,
-    /// A generative network without recurrence reads [h_{t−1}, z_t], h being the last layer of the recognition network
-    /// before it reads x_t, mean and variance; h_0 = 0 (Bayer et al., VOSP, 3.2).
+    /// A generative network without recurrence reads [h_{t−1}, z_t], h being the last layer of the
+    /// recognition network before it reads x_t, mean and variance; h_0 = 0 (Bayer et al., VOSP, 3.2).
     Vosp,
 }
 
@@ -69,7 +71,8 @@ pub enum Forecast {
     PosteriorMean,
     /// Moments over a fixed set of draws; a recurrent generative network remembers the posterior mean.
     Draws {
-        /// Number of draws, 1 to [`MAX_DRAWS`]. An even number keeps the mean of z exact, because draws come in pairs ±ε.
+        /// Number of draws, 1 to [`MAX_DRAWS`]. An even number keeps the mean of z exact, because draws come
+        /// in pairs ±ε.
         count: u16,
     },
 }

@@ -1,12 +1,12 @@
 //! Architecture of a model: plain data, shared by the runtime and the trainer.
 //!
-//! A [`ModelSpec`] is the header of a checkpoint, in [postcard](https://docs.rs/postcard) encoding: the order of fields and
-//! variants is the order on the wire. A variant may be appended to an enum; any other change needs a new format version (see
-//! `SPEC.md` of the module [`checkpoint`](crate::checkpoint)).
+//! A [`ModelSpec`] is the header of a checkpoint, in [postcard](https://docs.rs/postcard) encoding: the order
+//! of fields and variants is the order on the wire. A variant may be appended to an enum; any other change
+//! needs a new format version (see `SPEC.md` of the module [`checkpoint`](crate::checkpoint)).
 //!
-//! The enums are frozen for a version of this crate and deliberately not `#[non_exhaustive]`: exporter, trainer and tests
-//! match on them without a wildcard, so that a new variant does not compile until each of them handles it. A variant is
-//! therefore added with a new minor version only.
+//! The enums are frozen for a version of this crate and deliberately not `#[non_exhaustive]`: exporter,
+//! trainer and tests match on them without a wildcard, so that a new variant does not compile until each of
+//! them handles it. A variant is therefore added with a new minor version only.
 
 mod latent;
 
@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 /// Most layers of a network.
 ///
-/// Bounds the list of layers in a [`ModelSpec`], which a loaded model keeps in RAM. Deeper networks do not pay off at the
-/// sizes that a microcontroller can run.
+/// Bounds the list of layers in a [`ModelSpec`], which a loaded model keeps in RAM. Deeper networks do not
+/// pay off at the sizes that a microcontroller can run.
 pub const MAX_LAYERS: usize = 8;
 
 /// Most inputs, outputs, or units of one layer.
@@ -57,15 +57,17 @@ pub struct ModelSpec {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Target {
-    /// The next input row. Enables the surprise score, and imputation of missing channels by their predictions.
+    /// The next input row. Enables the surprise score, and imputation of missing channels by their
+    /// predictions.
     Next,
     /// Other columns, at the time of the input row.
     Columns,
-    /// The next input row by a residual connection: x_t plus the output map. An untrained network predicts that nothing
-    /// changes. Inputs beyond the number of outputs, such as the latents of a generative network, are not predicted.
+    /// The next input row by a residual connection: x_t plus the output map. An untrained network predicts
+    /// that nothing changes. Inputs beyond the number of outputs, such as the latents of a generative
+    /// network, are not predicted.
     ResidualNext,
-    /// Clean values of the input row by a residual connection: x_t plus the output map, channel by channel. An untrained
-    /// network passes its inputs on.
+    /// Clean values of the input row by a residual connection: x_t plus the output map, channel by channel.
+    /// An untrained network passes its inputs on.
     ResidualSame,
 }
 
@@ -78,8 +80,8 @@ pub enum Likelihood {
     Gaussian,
     /// Binary: the probability of a one is the sigmoid of the output.
     Bernoulli,
-    /// Normal, with a predicted noise variance: each output has two rows in the output map, its mean and the logarithm of
-    /// its noise variance.
+    /// Normal, with a predicted noise variance: each output has two rows in the output map, its mean and the
+    /// logarithm of its noise variance.
     Heteroscedastic,
     /// One of all outputs is 1 and the others are 0: their probabilities are the softmax of the outputs.
     Categorical,
@@ -112,11 +114,13 @@ pub enum WeightFormat {
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
-    /// Groups of sixteen, four or one units, column by column over the concatenated columns [x, h]. Runs in floating point.
+    /// Groups of sixteen, four or one units, column by column over the concatenated columns [x, h]. Runs in
+    /// floating point.
     Float,
     /// Bytes in blocks of four rows and eight columns. Runs in integers; weights are squared while running.
     Small,
-    /// As [`Small`](Layout::Small), with a second stream of bytes for the squares: faster, one more byte per weight.
+    /// As [`Small`](Layout::Small), with a second stream of bytes for the squares: faster, one more byte per
+    /// weight.
     Fast,
     /// As [`Small`](Layout::Small), for networks that carry no variance at all.
     Mean,
@@ -137,7 +141,8 @@ pub struct LayerSpec {
     pub recurrent_noise: UnitNoise,
     /// Whether weights and biases have variances of their own.
     pub weight_variance: bool,
-    /// Factor β on the variance of the layer's output; 1 except in implicit variance networks (Bayer 2015, thesis, 2.6.1).
+    /// Factor β on the variance of the layer's output; 1 except in implicit variance networks (Bayer 2015,
+    /// thesis, 2.6.1).
     pub variance_scale: f32,
 }
 
@@ -152,8 +157,9 @@ pub enum CellKind {
     Lstm,
     /// f(W x_t + b): no recurrence, hence no columns for the last state.
     Dense(Activation),
-    /// Gated recurrent unit (Cho et al. 2014) with the reset gate after the recurrent product, as in PyTorch and cuDNN:
-    /// n_t = tanh(W_nx x_t + b_nx + r_t ⊙ (W_nh h_{t−1} + b_nh)), h_t = (1 − z_t) ⊙ n_t + z_t ⊙ h_{t−1}.
+    /// Gated recurrent unit (Cho et al. 2014) with the reset gate after the recurrent product, as in PyTorch
+    /// and cuDNN: n_t = tanh(W_nx x_t + b_nx + r_t ⊙ (W_nh h_{t−1} + b_nh)), h_t = (1 − z_t) ⊙ n_t + z_t ⊙
+    /// h_{t−1}.
     Gru,
 }
 
@@ -170,7 +176,8 @@ pub enum Activation {
     Relu,
 }
 
-/// Noise on units before an affine map (Bayer 2015, thesis, 2.3.4 and 2.5); its moments are in [`noise`](crate::noise).
+/// Noise on units before an affine map (Bayer 2015, thesis, 2.3.4 and 2.5); its moments are in
+/// [`noise`](crate::noise).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -205,7 +212,8 @@ pub struct OutputSpec {
     pub noise: UnitNoise,
     /// Whether weights and biases have variances of their own.
     pub weight_variance: bool,
-    /// Factor β on the propagated output variance; 1 except in implicit variance networks (Bayer 2015, thesis, 2.6.1).
+    /// Factor β on the propagated output variance; 1 except in implicit variance networks (Bayer 2015,
+    /// thesis, 2.6.1).
     pub variance_scale: f32,
 }
 
@@ -262,8 +270,8 @@ impl CellKind {
         }
     }
 
-    /// Biases per unit: one per gate. The candidate of a GRU has two, because its sums over the input and over the state
-    /// stay apart until the reset gate has multiplied the latter.
+    /// Biases per unit: one per gate. The candidate of a GRU has two, because its sums over the input and
+    /// over the state stay apart until the reset gate has multiplied the latter.
     pub const fn biases(self) -> usize {
         match self {
             CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm => self.gates(),

@@ -1,4 +1,5 @@
-//! Properties of streams of latent models: what they say depends on what they saw and drew, and on nothing else.
+//! Properties of streams of latent models: what they say depends on what they saw and drew, and on nothing
+//! else.
 
 mod rollouts;
 mod stream;
@@ -49,7 +50,8 @@ proptest! {
         }
     }
 
-    /// A look ahead of a denoiser, at any time and before a state is saved, changes nothing of what it says later.
+    /// A look ahead of a denoiser, at any time and before a state is saved, changes nothing of what it says
+    /// later.
     #[test]
     fn what_is_expected_changes_nothing(every in 1_usize..5, at in 0_usize..40) {
         for case in models() {
@@ -195,7 +197,8 @@ fn a_state_of_the_wrong_size_or_with_impossible_values_is_refused_and_changes_no
             let mut saved = vec![0.0; needed];
             assert_eq!(stream.save(&mut saved[1..]), Err(Error::State { needed, found: needed - 1 }));
             stream.save(&mut saved).expect("the right length");
-            // A mean and a variance of the first layer, and the last word, which is a variance in both families.
+            // A mean and a variance of the first layer, and the last word, which is a variance in both
+            // families.
             for (word, value) in [(0, f32::NAN), (0, 1e7), (units, -1e-3), (needed - 1, -1.0)] {
                 let mut impossible = saved.clone();
                 impossible[word] = value;

@@ -71,7 +71,8 @@ impl Reference {
         row.iter().zip(expected).map(channel).collect()
     }
 
-    /// Takes in x_t. Returns the estimate of it (VOSP) or the prediction of the next row (STORN), and −log p(x_t).
+    /// Takes in x_t. Returns the estimate of it (VOSP) or the prediction of the next row (STORN), and −log
+    /// p(x_t).
     fn step(&mut self, row: &[f32]) -> (Vec<Triple>, f64) {
         let expected = self.expected();
         let nll = nll(self.networks.generative.spec.likelihood, row, &expected);
@@ -149,11 +150,13 @@ fn compare(architecture: LatentArchitecture, (format, layout): (WeightFormat, La
     }
     let what = format!("{architecture:?} {layout:?}");
     gap.assert_within(tolerance, &what);
-    // A z-score of 3 turns an error of its mean, in deviations, into three times as much; three channels are added up.
+    // A z-score of 3 turns an error of its mean, in deviations, into three times as much; three channels are
+    // added up.
     assert!(furthest <= 20.0 * tolerance, "{what}: surprises differ by up to {furthest}");
 }
 
-/// The fitted moments of sigmoid and tanh are within 5·10⁻⁴; two nets, one reading the other, add some of them up.
+/// The fitted moments of sigmoid and tanh are within 5·10⁻⁴; two nets, one reading the other, add some of
+/// them up.
 const FITTED: f64 = 1e-3;
 /// Activations of ten to twelve bits, squares in seven, and moments by table.
 const INTEGER: f64 = 4e-3;

@@ -17,7 +17,8 @@ const SIGMOID: CellKind = CellKind::Elman(Activation::Sigmoid);
 const RECTIFIER: CellKind = CellKind::Elman(Activation::Relu);
 const STEPS: usize = 30;
 
-/// Largest differences over a stream: of means in output deviations, of variances relative to the total variance.
+/// Largest differences over a stream: of means in output deviations, of variances relative to the total
+/// variance.
 #[derive(Debug, Default)]
 struct Gap {
     mean: f64,
@@ -101,7 +102,8 @@ fn packed_layouts(architecture: Architecture, layers: &[(CellKind, u16)], tolera
 /// Rounding in f32 over some thirty steps of nets that forget; nothing else differs.
 const ROUNDING: f64 = 5e-6;
 
-/// The fitted moments of sigmoid and tanh are within 5·10⁻⁴; a net of a few units with weights around ½ adds some of them up.
+/// The fitted moments of sigmoid and tanh are within 5·10⁻⁴; a net of a few units with weights around ½ adds
+/// some of them up.
 const FITTED: f64 = 2e-3;
 
 #[test]

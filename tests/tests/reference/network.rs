@@ -1,7 +1,7 @@
 //! The network once more, slowly and in f64, from the equations: what the runtime is compared with.
 //!
-//! Moments through activation functions are integrals, taken by the trapezoidal rule; nothing is shared with the runtime
-//! but the description of the model.
+//! Moments through activation functions are integrals, taken by the trapezoidal rule; nothing is shared with
+//! the runtime but the description of the model.
 
 use quaver::checkpoint::{
     Activation, Affine, CellKind, Contents, Likelihood, MomentForm, OutputMode, UnitNoise,
@@ -17,8 +17,8 @@ struct Map {
 }
 
 impl Map {
-    /// The map of a GRU with `units` units, of which the last row of each becomes two: its input's columns, and its
-    /// state's. Quantized layouts have a scale for each of the two.
+    /// The map of a GRU with `units` units, of which the last row of each becomes two: its input's columns,
+    /// and its state's. Quantized layouts have a scale for each of the two.
     fn gru(affine: &Affine, bytes: bool, units: usize, split_scales: bool) -> Self {
         let cols = affine.weight.len() / (3 * units);
         let inputs = cols - units;
@@ -189,7 +189,8 @@ impl Network {
         }
     }
 
-    /// One step from standardised inputs; per output (mean, epistemic variance, aleatoric variance) in raw units.
+    /// One step from standardised inputs; per output (mean, epistemic variance, aleatoric variance) in raw
+    /// units.
     pub(crate) fn step(&mut self, input: Vec<Pair>) -> Vec<(f64, f64, f64)> {
         let spec = self.contents.spec.clone();
         let last = input.clone();

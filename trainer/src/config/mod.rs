@@ -32,11 +32,13 @@ mod search;
 mod training;
 mod weights;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use quaver::checkpoint::{Likelihood, OutputMode, Target};
 use serde::{Deserialize, Serialize};
+use toml::Value;
 
 use document::{Document, Override};
 use limits::{InvalidValue, invalid};
@@ -110,6 +112,21 @@ fn first_seed() -> u64 {
     1
 }
 
+/// Collects the values of nested tables by their dotted keys.
+fn flatten(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Table(table) => {
+            for (name, value) in table {
+                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
+                flatten(&key, value, found);
+            }
+        }
+        value => {
+            found.insert(key.to_string(), value.to_string());
+        }
+    }
+}
+
 impl Config {
     /// Reads a config file, applies overrides such as `training.epochs=5`, and checks every value.
     ///
@@ -162,6 +179,16 @@ impl Config {
     /// When a value has no TOML form.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).context("cannot write the config as TOML")
+    }
+
+    /// Every value by its dotted key, as TOML, with all defaults.
+    ///
+    /// # Errors
+    /// As [`Config::to_toml`].
+    pub fn settings(&self) -> Result<BTreeMap<String, String>> {
+        let mut found = BTreeMap::new();
+        flatten("", &Value::Table(self.to_toml()?.parse()?), &mut found);
+        Ok(found)
     }
 
     /// The sections that describe the network, or a latent model's generative network.

@@ -8,8 +8,6 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use toml::Value;
-
 use super::limits::Rule;
 use super::renamed;
 use super::{
@@ -154,19 +152,6 @@ fn type_name(ty: &str) -> Option<&'static str> {
     })
 }
 
-/// All values of a config by their dotted keys, as TOML.
-fn flatten(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Table(table) => {
-            for (name, value) in table {
-                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                flatten(&key, value, found);
-            }
-        }
-        value => drop(found.insert(key.to_string(), value.to_string())),
-    }
-}
-
 fn ranges() -> BTreeMap<String, String> {
     fn of<S>(section: &str, rules: &[Rule<S>]) -> Vec<(String, String)> {
         rules.iter().map(|rule| (format!("{section}.{}", rule.key), rule.limits.to_string())).collect()
@@ -201,9 +186,7 @@ struct Reference {
 
 impl Reference {
     fn new() -> Self {
-        let written = Config::parse("minimal.toml", MINIMAL, &[]).unwrap().to_toml().unwrap();
-        let mut defaults = BTreeMap::new();
-        flatten("", &Value::Table(written.parse().unwrap()), &mut defaults);
+        let mut defaults = Config::parse("minimal.toml", MINIMAL, &[]).unwrap().settings().unwrap();
         defaults.insert("search.halving.factor".into(), HalvingConfig::default().factor.to_string());
         defaults.insert("rows.line".into(), "0".into());
         defaults.remove("data.noise.snr_db");

@@ -33,6 +33,24 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    /// Sequences that predict themselves, for tests.
+    #[cfg(test)]
+    pub(crate) fn of(splits: [Vec<Sequence>; 3], names: &[&str]) -> Self {
+        let [train, valid, test] = splits;
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        Dataset {
+            train,
+            valid,
+            test,
+            input_names: names.clone(),
+            target_names: names,
+            target: Target::Next,
+            validation: String::new(),
+            augmentation: None,
+            fresh_noise: None,
+        }
+    }
+
     /// The splits with their names in a config.
     pub fn splits(&self) -> [(&'static str, &[Sequence]); 3] {
         [("train", &self.train), ("valid", &self.valid), ("test", &self.test)]

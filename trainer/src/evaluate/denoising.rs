@@ -76,8 +76,6 @@ fn filtered<F: Tunable<N>, const N: usize>(
 mod tests {
     use super::*;
     use crate::config::AddedNoiseConfig;
-    use quaver::checkpoint::Target;
-
     fn wave(steps: usize, phase: f32) -> Sequence {
         let value = |t: usize| {
             let angle = t as f32 * 0.15 + phase;
@@ -92,18 +90,7 @@ mod tests {
             (vec![wave(1500, 0.0)], vec![wave(500, 1.0)], vec![wave(500, 2.0)]);
         AddedNoiseConfig { snr_db: Some(3.0), on: None, seed: 2, fresh: None }
             .add([&mut train, &mut valid, &mut test]);
-        let names = vec!["a".to_string(), "b".to_string()];
-        let data = Dataset {
-            train,
-            valid,
-            test: test.clone(),
-            input_names: names.clone(),
-            target_names: names,
-            target: Target::Next,
-            validation: String::new(),
-            augmentation: None,
-            fresh_noise: None,
-        };
+        let data = Dataset::of([train, valid, test.clone()], &["a", "b"]);
         let perfect: Vec<Rows> = test.iter().map(|s| Rows::clone(s.truth.as_ref().unwrap())).collect();
         let found = denoising(&data, &test, &perfect, true);
         let names: Vec<&str> = found.iter().map(|entry| entry.name.as_str()).collect();

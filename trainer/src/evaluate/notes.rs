@@ -190,8 +190,6 @@ fn best_threshold(sequences: &[Sequence], estimates: &[Rows]) -> f64 {
 mod tests {
     use super::*;
     use crate::config::AddedNoiseConfig;
-    use quaver::checkpoint::Target;
-
     fn rows(values: &[f32]) -> Rows {
         Rows { channels: 2, values: values.to_vec() }
     }
@@ -202,18 +200,7 @@ mod tests {
         let (mut train, mut valid, mut test) = (beat(), beat(), beat());
         AddedNoiseConfig { snr_db: None, on: Some(0.2), seed: 3, fresh: None }
             .add([&mut train, &mut valid, &mut test]);
-        let names = vec!["c4".to_string(), "d4".to_string()];
-        Dataset {
-            train,
-            valid,
-            test,
-            input_names: names.clone(),
-            target_names: names,
-            target: Target::Next,
-            validation: String::new(),
-            augmentation: None,
-            fresh_noise: None,
-        }
+        Dataset::of([train, valid, test], &["c4", "d4"])
     }
 
     #[test]

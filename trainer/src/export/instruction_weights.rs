@@ -2,7 +2,8 @@
 
 use quaver::checkpoint::Layout;
 
-/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in, channels scored, GRU units.
+/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,
+/// channels scored, GRU units.
 pub(super) const PARTS: usize = 8;
 
 /// Instructions per part, by core and layout.

@@ -47,7 +47,8 @@ def fit(cases):
 folder = os.path.dirname(os.path.abspath(__file__))
 counted = [case for case in json.load(open(os.path.join(folder, "instructions.json"))) if case.get("instructions") and not case.get("held_out") and case["cell"] in GATES]
 print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
-print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in, channels scored, GRU units.")
+print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,")
+print("/// channels scored, GRU units.")
 print("pub(super) const PARTS: usize = 8;\n")
 print("/// Instructions per part, by core and layout.\n#[rustfmt::skip]")
 entries = []

@@ -1,9 +1,9 @@
 //! Predicted instructions per step on a microcontroller, from the architecture.
 //!
-//! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts predicts it: blocks of
-//! four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units. The weight of each part is
-//! fitted by `instructions.py` to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two
-//! together.
+//! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts
+//! predicts it: blocks of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill
+//! in, channels to score, GRU units. The weight of each part is fitted by `instructions.py` to what QEMU
+//! counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::LatentModel;
 use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};

@@ -11,7 +11,6 @@ use crate::data::{Scaler, Scaling, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
 use crate::fit::RunState;
 use crate::latent::LatentNets;
-use quaver::checkpoint::Prior;
 
 /// How both networks are stored, and how latent variables are fed to the generative network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +40,8 @@ pub fn encode_latent(state: &RunState<LatentNets>, storage: LatentStorageOptions
             bail!("a VRAE reads the whole sequence, which a device has not got; export a STORN or a VOSP")
         }
     };
-    let prior = match nets.prior {
-        Prior::White => checkpoint::Prior::White,
-        Prior::Wiener => checkpoint::Prior::Wiener,
-    };
     let latents = nets.recognition.spec.outputs;
-    let spec = LatentSpec { family, prior, latents, forecast: storage.forecast };
+    let spec = LatentSpec { family, prior: nets.prior, latents, forecast: storage.forecast };
     let [recognition, generative] = both_contents(state, storage);
     write_latent(&spec, &recognition, &generative)
         .map_err(|error| anyhow!("the model cannot be stored: {error}"))

@@ -1,11 +1,9 @@
 //! The run folder: its files, and whether a run may be resumed.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use toml::Value;
 
 use crate::config::Config;
 use crate::files;
@@ -69,8 +67,7 @@ impl RunFolder {
             .with_context(|| format!("cannot read `{}`, so there is no run to continue", path.display()))?;
         // Parsed rather than compared as text, so that keys which have been renamed since compare equal.
         let before = Config::parse(&path.display().to_string(), &as_run, &[])?;
-        let before = settings(&before.to_toml()?)?;
-        let now = settings(&config.to_toml()?)?;
+        let (before, now) = (before.settings()?, config.settings()?);
         let keys = before.keys().chain(now.keys());
         for key in keys.filter(|key| !FREE.contains(&key.as_str())) {
             if before.get(key) != now.get(key) {
@@ -85,27 +82,6 @@ impl RunFolder {
             }
         }
         Ok(())
-    }
-}
-
-/// Every value of a TOML text by its dotted key.
-fn settings(text: &str) -> Result<BTreeMap<String, String>> {
-    let mut found = BTreeMap::new();
-    flatten("", &Value::Table(text.parse()?), &mut found);
-    Ok(found)
-}
-
-fn flatten(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Table(table) => {
-            for (name, value) in table {
-                let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                flatten(&key, value, found);
-            }
-        }
-        value => {
-            found.insert(key.to_string(), value.to_string());
-        }
     }
 }
 

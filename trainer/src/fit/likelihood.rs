@@ -27,7 +27,7 @@ pub struct LikelihoodTerms<'a> {
     pub by_var: &'a mut [f32],
 }
 
-/// Sum of −ln N(z | E[y], V[y]), in nats, where the variance includes the observation noise.
+/// Sum of −ln `N(z | E[y], V[y])`, in nats, where the variance includes the observation noise.
 pub fn gaussian(terms: LikelihoodTerms<'_>) -> f64 {
     let mut sum = 0.0;
     for (index, target) in terms.targets.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::nn::Parameters;
 /// Keeps a step finite where gradients have been close to zero.
 const EPSILON: f32 = 1e-6;
 
-/// RMSProp (Tieleman and Hinton 2012): δ = η g / √E[g²].
+/// RMSProp (Tieleman and Hinton 2012): `δ = η g / √E[g²]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rmsprop {
     momentum: f32,
@@ -25,7 +25,7 @@ pub struct Rmsprop {
     velocity: Accumulators,
 }
 
-/// Adadelta (Zeiler 2012): δ = η g √E[δ²] / √E[g²].
+/// Adadelta (Zeiler 2012): `δ = η g √E[δ²] / √E[g²]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adadelta {
     momentum: f32,

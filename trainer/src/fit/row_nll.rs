@@ -34,38 +34,21 @@ fn row_nll(
     if mask.iter().all(|mask| *mask == 0.0) {
         return 0.0;
     }
-    let mut gaussian = |mean: &[f32], var: &[f32]| {
-        likelihood::gaussian(LikelihoodTerms {
-            targets,
-            mask,
-            mean,
-            var,
-            by_mean: &mut by_mean[..],
-            by_var: &mut by_var[..],
-        })
+    let mut nll = |mean: &[f32], var: &[f32], sum: &dyn Fn(LikelihoodTerms<'_>) -> f64| {
+        sum(LikelihoodTerms { targets, mask, mean, var, by_mean, by_var })
     };
     match spec.likelihood {
         Likelihood::Gaussian => {
             let total: Vec<f32> = var.iter().zip(noise).map(|(var, noise)| var + noise).collect();
-            gaussian(mean, &total)
+            nll(mean, &total, &likelihood::gaussian)
         }
         Likelihood::Heteroscedastic => {
             let pairs = mean.chunks_exact(2).zip(var.chunks_exact(2));
             let total: Vec<f32> = pairs.map(|(m, v)| v[0] + expected_noise(m[1], v[1])).collect();
             let first: Vec<f32> = mean.iter().step_by(2).copied().collect();
-            gaussian(&first, &total)
+            nll(&first, &total, &likelihood::gaussian)
         }
-        Likelihood::Bernoulli => {
-            let terms = LikelihoodTerms {
-                targets,
-                mask,
-                mean,
-                var,
-                by_mean: &mut by_mean[..],
-                by_var: &mut by_var[..],
-            };
-            likelihood::bernoulli(terms, spec.moment_form)
-        }
+        Likelihood::Bernoulli => nll(mean, var, &|terms| likelihood::bernoulli(terms, spec.moment_form)),
         Likelihood::Categorical => {
             let mut p = mean.to_vec();
             softmax(&mut p, var);

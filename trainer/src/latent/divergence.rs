@@ -1,10 +1,10 @@
 //! The divergence of the posterior of latent sequences from their prior.
 
 use burn::tensor::{Tensor, TensorData};
+use quaver::checkpoint::Prior;
 
 use super::posterior::PosteriorTensors;
 use crate::nn::bidirectional::Lengths;
-use quaver::checkpoint::Prior;
 
 /// KL(q ‖ p) in nats, summed over components, steps and lanes, without padding. One element.
 ///

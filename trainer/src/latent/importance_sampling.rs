@@ -1,6 +1,7 @@
 //! The likelihood of whole sequences by importance sampling (Rezende et al. 2014; Bayer 2015, thesis, 4.4.1).
 
 use burn::tensor::Device;
+use quaver::checkpoint::Prior;
 use rand_core::Rng;
 
 use super::bound::{draw, generate, repeated};
@@ -13,7 +14,6 @@ use crate::fit::row_nll::row_nlls;
 use crate::nn::Parameters;
 use crate::nn::tensors::to_vec;
 use crate::random::{Purpose, stream};
-use quaver::checkpoint::Prior;
 
 /// Rows per pass, draws times steps: enough for wide products, few enough for memory.
 const ROWS: usize = 16_384;

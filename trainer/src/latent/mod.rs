@@ -3,10 +3,11 @@
 //!
 //! Each consists of two networks ([`nets`]): a recognition network that infers the latent variables z from
 //! the observed rows, q(z_{1:T} | x_{1:T}) = Π N(μ_t, σ_t²), and a generative network that gives the
-//! likelihood of the rows given z. They are trained together on a [`bound`] on the negative log-likelihood,
-//! KL(q ‖ p(z)) − E_q[ln p(x | z)], whose first term is in [`divergence`]; [`importance_sampling`] estimates
-//! the likelihood itself. A [`TrainedLatentModel`] infers and reconstructs ([`model`]), predicts
-//! ([`predict`]), samples ([`sample`]) and imputes gaps ([`impute`]); [`streaming`] denoises row by row.
+//! likelihood of the rows given z. They are trained together on a [bound](mod@bound) on the negative
+//! log-likelihood, KL(q ‖ p(z)) − E_q[ln p(x | z)], whose first term is in [`mod@divergence`];
+//! [`importance_sampling`] estimates the likelihood itself. A [`TrainedLatentModel`] infers and reconstructs
+//! ([`model`]), predicts ([`predict`]), samples ([`sample`]) and imputes gaps ([`impute`]); [`streaming`]
+//! denoises row by row.
 
 pub mod bound;
 pub mod divergence;

@@ -9,6 +9,7 @@ use super::posterior::recognise;
 use super::tensors::LatentTensors;
 use super::training::LOG_NOISE;
 use crate::data::batch::Batch;
+use crate::golden_section;
 use crate::nn::Parameters;
 use crate::nn::tensors::to_vec;
 use crate::random::{Purpose, stream};
@@ -32,7 +33,7 @@ pub(super) fn search(
     let Some(noise) = parameters.get_mut(LOG_NOISE) else { return };
     for (log_noise, errors) in noise.values.iter_mut().zip(&errors) {
         if !errors.is_empty() {
-            *log_noise = golden_section(|log| nll(errors, log.exp()), RANGE) as f32;
+            *log_noise = golden_section::minimise(RANGE, STEPS, |log| nll(errors, log.exp())) as f32;
         }
     }
 }
@@ -69,25 +70,6 @@ fn nll(errors: &[(f64, f64)], noise: f64) -> f64 {
     errors.iter().map(|(square, var)| (var + noise).ln() + square / (var + noise)).sum::<f64>() * 0.5
 }
 
-/// The minimum of a unimodal function by golden-section search.
-fn golden_section(function: impl Fn(f64) -> f64, [mut low, mut high]: [f64; 2]) -> f64 {
-    let ratio = (5.0_f64.sqrt() - 1.0) / 2.0;
-    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-    let (mut at_left, mut at_right) = (function(left), function(right));
-    for _ in 0..STEPS {
-        if at_left < at_right {
-            (high, right, at_right) = (right, left, at_left);
-            left = high - ratio * (high - low);
-            at_left = function(left);
-        } else {
-            (low, left, at_left) = (left, right, at_right);
-            right = low + ratio * (high - low);
-            at_right = function(right);
-        }
-    }
-    0.5 * (low + high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,14 +77,14 @@ mod tests {
     #[test]
     fn the_noise_of_certain_outputs_is_their_mean_squared_error() {
         let errors: Vec<(f64, f64)> = [0.5, 2.0, 3.5].map(|square| (square, 0.0)).to_vec();
-        let found = golden_section(|log| nll(&errors, log.exp()), RANGE).exp();
+        let found = golden_section::minimise(RANGE, STEPS, |log| nll(&errors, log.exp())).exp();
         assert!((found - 2.0).abs() < 1e-5, "{found}");
     }
 
     #[test]
     fn no_other_noise_is_more_likely() {
         let errors = [(0.5, 0.1), (2.0, 0.7), (0.1, 0.0), (3.5, 1.2)];
-        let found = golden_section(|log| nll(&errors, log.exp()), RANGE).exp();
+        let found = golden_section::minimise(RANGE, STEPS, |log| nll(&errors, log.exp())).exp();
         for other in [0.5, 0.99, 1.01, 2.0] {
             assert!(nll(&errors, found) < nll(&errors, other * found), "{other}");
         }

@@ -42,7 +42,7 @@ impl TrainedLatentModel {
             all.noise.extend(prediction.noise);
             let row = moments(mean, var, self.nets.channels(), &Device::flex());
             let latent = stream.recognise(row.clone());
-            stream.pass(row, latent, feed);
+            stream.advance(row, latent, feed);
         }
         all
     }

@@ -40,7 +40,7 @@ impl TrainedLatentModel {
         for row in prefix.iter() {
             let row = self.standardised(row, options.samples);
             let latent = stream.recognise(row.clone());
-            stream.pass(row, latent, LatentFeed::Mean);
+            stream.advance(row, latent, LatentFeed::Mean);
         }
         let mut rng = self::stream(options.seed, Purpose::Draws { epoch: 0, batch: 0 });
         let mut samples = vec![Rows::new(channels); options.samples];
@@ -58,7 +58,7 @@ impl TrainedLatentModel {
             let row = moments(&row, &vec![0.0; row.len()], channels, &Device::flex());
             let deterministic = PosteriorTensors { var: latent.mean.zeros_like(), mean: latent.mean };
             stream.recognise(row.clone());
-            stream.pass(row, deterministic, LatentFeed::Mean);
+            stream.advance(row, deterministic, LatentFeed::Mean);
         }
         samples
     }

@@ -1,7 +1,7 @@
 //! A causal latent model that processes several lanes row by row.
 
 use burn::tensor::{Device, Tensor};
-use quaver::checkpoint::ModelSpec;
+use quaver::checkpoint::{ModelSpec, Prior};
 
 use super::bound::concat_columns;
 use super::model::{LatentFeed, TrainedLatentModel, decoder_input};
@@ -11,7 +11,6 @@ use crate::nn::net::{ForwardOptions, ForwardPass, MomentTensors, add_residual, f
 use crate::nn::parallel;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
-use quaver::checkpoint::Prior;
 
 /// The state of the lanes. All rows are standardised, [lanes, channels].
 #[derive(Clone, Debug)]
@@ -82,7 +81,7 @@ impl<'a> LatentStream<'a> {
 
     /// Advances past the next row, given its latent variables, inferred or drawn. `feed` is how a recurrent
     /// generative network reads them; for draws it reads the mean.
-    pub(super) fn pass(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: LatentFeed) {
+    pub(super) fn advance(&mut self, row: MomentTensors, latent: PosteriorTensors, feed: LatentFeed) {
         if self.model.nets.family == LatentFamily::Storn {
             let feed = if let LatentFeed::Draws(_) = feed { LatentFeed::Mean } else { feed };
             self.generative = self.generated(decoder_input(latent.clone(), feed)).states;

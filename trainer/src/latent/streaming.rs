@@ -67,7 +67,7 @@ impl<'a> StreamingDenoiser<'a> {
         let latent = self.stream.recognise(fed_row.clone());
         let prediction =
             self.model.prediction(before.look_ahead(decoder_input(latent.clone(), LatentFeed::Moments)));
-        self.stream.pass(fed_row, latent, LatentFeed::Moments);
+        self.stream.advance(fed_row, latent, LatentFeed::Moments);
         let (surprise, z) = self.scored(row, &self.raw(&expected));
         DenoisedRow { outputs: self.raw(&prediction), surprise, z }
     }

@@ -5,8 +5,6 @@ mod gradients;
 mod runs;
 mod uses;
 
-use quaver::checkpoint::Target;
-
 use super::nets::LatentNets;
 use crate::config::{Config, InitConfig};
 use crate::data::batch::{Batch, Chunk};
@@ -63,15 +61,6 @@ fn whole(sequences: &[Sequence]) -> (Batch, Scaling) {
 
 fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>) -> Dataset {
     let names: Vec<String> = (0..train[0].targets.channels).map(|c| format!("c{c}")).collect();
-    Dataset {
-        train,
-        valid,
-        test: Vec::new(),
-        input_names: names.clone(),
-        target_names: names,
-        target: Target::Next,
-        validation: String::new(),
-        augmentation: None,
-        fresh_noise: None,
-    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Dataset::of([train, valid, Vec::new()], &names)
 }

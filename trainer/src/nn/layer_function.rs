@@ -9,10 +9,10 @@ use quaver::noise::NoiseCoefficients;
 /// A layer as a function of its pre-activation moments, its recurrent weights, and the coefficients of noise
 /// and scale.
 ///
-/// Weights are [rows, units], with biases of the state's share as one more row if there are any, or twice that with the
-/// means first and the variances second. The value is
-/// [2, steps · lanes, units]; if states are carried over, what units keep besides their state follows behind the
-/// last step, and no gradient comes back from there.
+/// Weights are [rows, units], with biases of the state's share as one more row if there are any, or twice
+/// that with the means first and the variances second. The value is [2, steps · lanes, units]; if states are
+/// carried over, what units keep besides their state follows behind the last step, and no gradient comes back
+/// from there.
 #[derive(Clone, Debug)]
 pub(super) struct RecurrentFunction {
     pub(super) recurrence: Recurrence,

@@ -26,6 +26,8 @@ pub mod tensors;
 pub(crate) mod vectorised;
 
 #[cfg(test)]
+mod gru_tests;
+#[cfg(test)]
 mod net_tests;
 
 pub use method::{TrainingMethod, WeightNoise};

@@ -27,9 +27,9 @@ pub struct MomentTensors {
 /// Predictions for a batch, in standardised units, [steps, rows of the batch, outputs].
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchPrediction {
-    /// E[y]: a probability for Bernoulli and categorical likelihoods.
+    /// `E[y]`: a probability for Bernoulli and categorical likelihoods.
     pub mean: Vec<f32>,
-    /// Propagated part of V[y].
+    /// Propagated part of `V[y]`.
     pub var: Vec<f32>,
     /// The likelihood's noise variance.
     pub noise: Vec<f32>,

@@ -76,7 +76,8 @@ fn values<'p>(parameters: &'p Parameters, name: &str) -> &'p [f32] {
     &parameters.get(name).unwrap().values
 }
 
-/// The weights of a layer with as many rows as biases: a GRU's candidate has one row for its input and one for its state.
+/// The weights of a layer with as many rows as biases: a GRU's candidate has one row for its input and one
+/// for its state.
 fn rows(cell: CellKind, weight: &[f32], inputs: usize, columns: usize) -> Vec<f32> {
     match cell {
         CellKind::Elman(_) | CellKind::Dense(_) | CellKind::Lstm => weight.to_vec(),

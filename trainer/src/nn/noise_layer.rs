@@ -10,7 +10,7 @@ use quaver::noise::NoiseCoefficients;
 pub enum NoiseLayer {
     /// With fixed coefficients.
     Fixed(NoiseCoefficients),
-    /// Dropout with a learned keep probability, [1].
+    /// Dropout with a learned keep probability, `[1]`.
     Dropout(Box<Tensor<1>>),
 }
 
@@ -19,7 +19,7 @@ pub enum NoiseLayer {
 pub enum VarianceScale {
     /// Fixed.
     Fixed(f32),
-    /// Learned, [1].
+    /// Learned, `[1]`.
     Learned(Box<Tensor<1>>),
 }
 
@@ -45,7 +45,7 @@ impl NoiseLayer {
         }
     }
 
-    /// The coefficients in the order of [`NoiseCoefficients`]'s fields, [4].
+    /// The coefficients in the order of [`NoiseCoefficients`]'s fields, `[4]`.
     pub fn coefficients(&self, device: &Device) -> Tensor<1> {
         match self {
             NoiseLayer::Fixed(NoiseCoefficients { mean, square, var, constant }) => {
@@ -76,7 +76,7 @@ impl VarianceScale {
         }
     }
 
-    /// The factor, [1].
+    /// The factor, `[1]`.
     pub fn coefficient(&self, device: &Device) -> Tensor<1> {
         match self {
             VarianceScale::Fixed(scale) => Tensor::from_data([*scale], device),

@@ -20,14 +20,15 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 
 /// All trainable parameters of a network, in an order determined by its [`ModelSpec`] and [`TrainingMethod`].
 ///
-/// For each layer k `layer{k}.weight` [rows, columns] with columns [x, h] and `layer{k}.bias` [rows], or more; then
-/// `output.weight` [rows, units], `output.bias` [rows] (two rows per output of a heteroscedastic likelihood, mean and
-/// log-variance, one row otherwise) and, for a Gaussian likelihood, `output.log_noise`
-/// [outputs]: the logarithm of the noise variance of each output in standardised units. An LSTM has four rows
-/// per unit, one after the other: input gate, forget gate, cell input, output gate. A GRU has three, reset gate, update
-/// gate, candidate, but four biases per unit, b_r, b_z, b_nx, b_nh: the candidate's product with h, which the reset gate
-/// multiplies, has one of its own. Weights that PyTorch calls `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh` (rows r, z, n) go
-/// there as they are but for b_r and b_z, which are sums of both.
+/// For each layer k `layer{k}.weight` `[rows, columns]` with columns [x, h] and `layer{k}.bias` `[rows]`, or
+/// more; then `output.weight` `[rows, units]`, `output.bias` `[rows]` (two rows per output of a
+/// heteroscedastic likelihood, mean and log-variance, one row otherwise) and, for a Gaussian likelihood,
+/// `output.log_noise` `[outputs]`: the logarithm of the noise variance of each output in standardised units.
+/// An LSTM has four rows per unit, one after the other: input gate, forget gate, cell input, output gate. A
+/// GRU has three, reset gate, update gate, candidate, but four biases per unit, b_r, b_z, b_nx, b_nh: the
+/// candidate's product with h, which the reset gate multiplies, has one of its own. Weights that PyTorch
+/// calls `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh` (rows r, z, n) go there as they are but for b_r and
+/// b_z, which are sums of both.
 ///
 /// A training method appends lists. If weights have variances τ: `{part}.weight_log_var` and
 /// `{part}.bias_log_var`, their logarithms, for every layer and the output, then `prior.mean` and

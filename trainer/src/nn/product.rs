@@ -60,7 +60,7 @@ impl<'a> Strided<'a> {
 
 /// A right-hand factor [terms, columns], packed so that a product reads it sequentially.
 ///
-/// Tiles of [`WIDTH`] columns, each term by term; the last tile is padded with zeros.
+/// Tiles of 16 columns, each term by term; the last tile is padded with zeros.
 #[derive(Clone, Debug)]
 pub struct Packed {
     terms: usize,

@@ -13,7 +13,7 @@ use super::parameters::{NamedTensor, Parameters};
 pub struct AffineTensors {
     /// Means of the weights, [rows, columns].
     pub weight: Tensor<2>,
-    /// Means of the biases, [rows], or more if a cell has more biases than rows per unit.
+    /// Means of the biases, `[rows]`, or more if a cell has more biases than rows per unit.
     pub bias: Tensor<1>,
     /// Variances of the weights; `None` if all are zero.
     pub weight_var: Option<Tensor<2>>,
@@ -33,8 +33,8 @@ impl AffineTensors {
         }
     }
 
-    /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has biases of its
-    /// own; means, then variances unless all are zero.
+    /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has
+    /// biases of its own; means, then variances unless all are zero.
     pub fn from_state(&self, cell: CellKind, inputs: usize) -> Tensor<2> {
         let [_, end] = self.weight.dims();
         let own = cell.gates()..cell.biases();
@@ -95,9 +95,9 @@ pub struct OutputTensors {
 pub struct Posteriors {
     /// Means and log-variances, list by list.
     pub weights: Vec<(Tensor<1>, Tensor<1>)>,
-    /// Mean of the prior, [1].
+    /// Mean of the prior, `[1]`.
     pub prior_mean: Tensor<1>,
-    /// Log-variance of the prior, [1].
+    /// Log-variance of the prior, `[1]`.
     pub prior_log_var: Tensor<1>,
 }
 

@@ -9,7 +9,7 @@
 //! let report = Report {
 //!     title: "Grip force".into(),
 //!     subtitle: "Held-out minute".into(),
-//!     figures_that_matter: vec![KeyFigure::new("R²", "0.97", "on data never trained on")],
+//!     key_figures: vec![KeyFigure::new("R²", "0.97", "on data never trained on")],
 //!     sections: vec![Section {
 //!         heading: "Training".into(),
 //!         text: "The best epoch is the one that is kept.".into(),

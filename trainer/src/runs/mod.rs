@@ -16,15 +16,11 @@ use crate::latent::LatentNets;
 
 pub use trained_state::TrainedState;
 
-/// Trains the model of a config on `data` and keeps the run in the folder `out`.
-///
-/// With `resume`, the run in that folder continues after its last completed epoch, and ends with the same
-/// bits as a run that was never interrupted. A run that was stopped before it saved its first state starts
-/// again.
+/// Trains the model of a config on `data` and keeps the run in the folder `out`; [`train_as`] describes
+/// resuming.
 ///
 /// # Errors
-/// When the folder contains another run, or none to resume; when a file cannot be written; or when the loss
-/// is no longer finite, in which case the state before that epoch stays in the folder.
+/// As [`train_as`].
 pub fn train(
     config: &Config,
     data: &Dataset,

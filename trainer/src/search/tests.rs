@@ -51,9 +51,9 @@ fn plan(folder: &Path, trials: usize, out: &str) -> SearchPlan {
 }
 
 /// Trains in this process.
-struct Here;
+struct InProcess;
 
-impl Launcher for Here {
+impl Launcher for InProcess {
     fn train(&self, trial: &Trial, epochs: usize, _epoch: &dyn Fn()) -> Result<TrialOutcome> {
         let mut config = Config::load(&trial.config_file(), &[])?;
         config.training.epochs = epochs;
@@ -75,15 +75,15 @@ struct Interrupted {
 impl Launcher for Interrupted {
     fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
         if self.calls.fetch_add(1, Ordering::Relaxed) < self.most {
-            return Here.train(trial, epochs, epoch);
+            return InProcess.train(trial, epochs, epoch);
         }
-        Here.train(trial, epochs.div_ceil(2), epoch)?;
+        InProcess.train(trial, epochs.div_ceil(2), epoch)?;
         bail!("the power is out")
     }
 }
 
 fn search(plan: &SearchPlan) -> Leaderboard {
-    run(plan, &Here, &NoSearchProgress).unwrap()
+    run(plan, &InProcess, &NoSearchProgress).unwrap()
 }
 
 fn files(folder: PathBuf) -> Vec<Vec<u8>> {
@@ -152,8 +152,8 @@ fn another_search_in_the_folder_is_refused() {
     search(&plan(folder.path(), 2, "out"));
     let mut other = plan(folder.path(), 2, "out");
     other.overrides = vec!["training.batch=3".into()];
-    let error = format!("{:#}", run(&other, &Here, &NoSearchProgress).unwrap_err());
-    assert!(error.contains("holds another search") && error.contains("`training.batch` is 3"), "{error}");
+    let error = format!("{:#}", run(&other, &InProcess, &NoSearchProgress).unwrap_err());
+    assert!(error.contains("contains another search") && error.contains("`training.batch` is 3"), "{error}");
 }
 
 #[test]
@@ -164,12 +164,12 @@ fn values_that_make_no_config_are_named_before_anything_starts() {
     ] {
         let folder = experiment(&format!("{CONFIG}{line}\n"));
         let error =
-            format!("{:#}", run(&plan(folder.path(), 2, "out"), &Here, &NoSearchProgress).unwrap_err());
+            format!("{:#}", run(&plan(folder.path(), 2, "out"), &InProcess, &NoSearchProgress).unwrap_err());
         assert!(names.iter().all(|name| error.contains(name)), "{error}");
         assert!(!folder.path().join("out").exists());
     }
     let folder = experiment(&CONFIG[..CONFIG.find("[search]").unwrap()]);
-    let error = run(&plan(folder.path(), 2, "out"), &Here, &NoSearchProgress).unwrap_err().to_string();
+    let error = run(&plan(folder.path(), 2, "out"), &InProcess, &NoSearchProgress).unwrap_err().to_string();
     assert!(error.contains("config.toml") && error.contains("nothing to search"), "{error}");
 }
 

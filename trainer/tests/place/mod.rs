@@ -70,6 +70,16 @@ impl Place {
         succeeds(&["train", &self.at("config.toml"), "--out", &self.at("run")]);
     }
 
+    /// Trains again in two parts, and compares every file with that of the run in `run`.
+    pub(crate) fn resumes_with_the_same_bits(&self, config: &str) {
+        succeeds(&["train", config, "--out", &self.at("parts"), "--set", "training.epochs=2"]);
+        succeeds(&["train", config, "--out", &self.at("parts"), "--resume"]);
+        for file in ["best.state", "last.state", "metrics.csv", "metrics.jsonl"] {
+            let read = |run: &str| fs::read(self.path(run).join(file)).expect("a file of the run");
+            assert_eq!(read("run"), read("parts"), "{file}");
+        }
+    }
+
     pub(crate) fn export(&self, weights: &str, name: &str) -> String {
         succeeds(&["export", &self.at("run"), "--weights", weights, "-o", &self.at(name)])
     }

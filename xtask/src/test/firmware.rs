@@ -48,9 +48,9 @@ const PANIC_FREE: [&str; 2] = ["step_only", "latent_only"];
 const HOST_TARGET: &str = "x86_64-unknown-linux-gnu";
 const OPT_LEVELS: [&str; 3] = ["s", "z", "3"];
 
-/// Links the images for every core, and each backend at every level of optimisation for one core and for a host:
-/// which panic paths survive depends on what the compiler can prove. A panic path put in on purpose shows that the
-/// check can fail.
+/// Links the images for every core, and each backend at every level of optimisation for one core and for a
+/// host: which panic paths survive depends on what the compiler can prove. A panic path put in on purpose
+/// shows that the check can fail.
 pub(super) fn no_panic() -> Result<String> {
     for (target, image) in pairs(&targets(), &PANIC_FREE) {
         image::build(image, target)?;

@@ -98,7 +98,8 @@ impl Rows {
         self.missing == Missing::None && !self.uncertain
     }
 
-    /// Steps that are measured, unless they take too long: a core that emulates floating point needs millions for one.
+    /// Steps that are measured, unless they take too long: a core that emulates floating point needs millions
+    /// for one.
     fn steps(self) -> usize {
         if self.is_whole() { 1000 } else { 100 }
     }

@@ -1,5 +1,5 @@
-//! Prints every number of every prediction as the eight hexadecimal digits of its bits, one line per row: means,
-//! epistemic variances, aleatoric variances, and the surprise if the model has one.
+//! Prints every number of every prediction as the eight hexadecimal digits of its bits, one line per row:
+//! means, epistemic variances, aleatoric variances, and the surprise if the model has one.
 
 #![no_std]
 #![no_main]

@@ -1,5 +1,5 @@
-//! Replays the golden cases of one network: one line each, the same as `tests/golden/streams.txt` holds. Before them a comment,
-//! at which addresses a quantized model is accelerated.
+//! Replays the golden cases of one network: one line each, the same as `tests/golden/streams.txt` holds.
+//! Before them a comment, at which addresses a quantized model is accelerated.
 
 #![no_std]
 #![no_main]

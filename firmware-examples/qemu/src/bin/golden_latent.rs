@@ -1,4 +1,5 @@
-//! Replays the golden cases of latent models, as `golden` does those of one network: the smallest core has no room for both.
+//! Replays the golden cases of latent models, as `golden` does those of one network: the smallest core has no
+//! room for both.
 
 #![no_std]
 #![no_main]

@@ -1,7 +1,7 @@
 //! Loading and stepping with nothing around them, linked only if neither can panic.
 //!
-//! The panic handler calls a function that exists nowhere. As long as no panic path is left, the linker drops the
-//! handler and never misses that function; a single path makes the link fail with its name.
+//! The panic handler calls a function that exists nowhere. As long as no panic path is left, the linker drops
+//! the handler and never misses that function; a single path makes the link fail with its name.
 
 #![no_std]
 #![no_main]

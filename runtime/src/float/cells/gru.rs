@@ -1,9 +1,9 @@
-//! Gated recurrent unit on moments (Cho et al. 2014), with the reset gate after the recurrent product as in PyTorch and
-//! cuDNN.
+//! Gated recurrent unit on moments (Cho et al. 2014), with the reset gate after the recurrent product as in
+//! PyTorch and cuDNN.
 //!
 //! r, z = σ(affine), n = tanh(a_x + r ⊙ a_h) with a_x = W_nx x_t + b_nx and a_h = W_nh h_{t−1} + b_nh, and
-//! h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}; r, z, a_x, a_h and h_{t−1} are taken as independent (Bayer 2015, thesis, eqs. 14
-//! and 15, and [`interpolate`](crate::moments::interpolate)).
+//! h_t = (1 − z) ⊙ n + z ⊙ h_{t−1}; r, z, a_x, a_h and h_{t−1} are taken as independent (Bayer 2015, thesis,
+//! eqs. 14 and 15, and [`interpolate`](crate::moments::interpolate)).
 
 use super::super::format::Group;
 use super::super::kernels;

@@ -1,7 +1,7 @@
 //! Long short-term memory on moments (Fortunato, Blundell and Vinyals 2017, A.2).
 //!
-//! i, f, o = σ(affine), g = tanh(affine), c_t = f ⊙ c_{t−1} + i ⊙ g, h_t = o ⊙ tanh(c_t), with sums and products of
-//! quantities taken as independent (Bayer 2015, thesis, eqs. 14 and 15).
+//! i, f, o = σ(affine), g = tanh(affine), c_t = f ⊙ c_{t−1} + i ⊙ g, h_t = o ⊙ tanh(c_t), with sums and
+//! products of quantities taken as independent (Bayer 2015, thesis, eqs. 14 and 15).
 
 use super::super::format::Group;
 use super::super::kernels;

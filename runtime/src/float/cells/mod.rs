@@ -1,7 +1,7 @@
 //! Recurrences in floating point.
 //!
-//! A deterministic layer, whose input, state and weights all have variance zero, computes means only: the same bits as with
-//! variances of zero, for a quarter of the work.
+//! A deterministic layer, whose input, state and weights all have variance zero, computes means only: the
+//! same bits as with variances of zero, for a quarter of the work.
 
 mod activation;
 mod elman;
@@ -36,7 +36,8 @@ pub(in crate::float) struct Layer<'a> {
 }
 
 impl Layer<'_> {
-    /// Whether every pre-activation and activation is deterministic. The published moments are not: they make variance out of none.
+    /// Whether every pre-activation and activation is deterministic. The published moments are not: they make
+    /// variance out of none.
     fn is_deterministic(&self) -> bool {
         self.form == MomentForm::Accurate && !self.affine.has_variances() && all_zero(self.input.var)
     }

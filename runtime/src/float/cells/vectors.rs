@@ -1,7 +1,7 @@
 //! The vector units of a host, chosen when the program runs (feature `std`).
 //!
-//! Each function is the same portable code compiled for wider vectors. Nothing is fused or reordered: the bits are those of
-//! every other core.
+//! Each function is the same portable code compiled for wider vectors. Nothing is fused or reordered: the
+//! bits are those of every other core.
 
 #![allow(unsafe_code)] // calling functions with instructions that not every machine has
 

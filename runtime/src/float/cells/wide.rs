@@ -1,10 +1,11 @@
 //! The recurrences on sixteen units at a time, for cores with vectors.
 //!
-//! Plain loops over arrays, which the compiler turns into vectors where it may: `vectors` calls them from functions
-//! that may. The arithmetic of a lane is that of the other files of this folder, hence the same bits.
+//! Plain loops over arrays, which the compiler turns into vectors where it may: `vectors` calls them from
+//! functions that may. The arithmetic of a lane is that of the other files of this folder, hence the same
+//! bits.
 //!
-//! Loops are written out, because a closure inside a method of the standard library may be compiled without the caller's
-//! target features.
+//! Loops are written out, because a closure inside a method of the standard library may be compiled without
+//! the caller's target features.
 
 #![allow(clippy::needless_range_loop)]
 

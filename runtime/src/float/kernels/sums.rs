@@ -1,13 +1,14 @@
 //! Sums over rows in safe, portable Rust: the definition that accelerated kernels must equal bit for bit.
 //!
-//! The order of summation is part of the definition: column after column, from zero. Rows are independent, so that a core may take as
-//! many of them at a time as it has registers or lanes.
+//! The order of summation is part of the definition: column after column, from zero. Rows are independent, so
+//! that a core may take as many of them at a time as it has registers or lanes.
 
 use super::NoisyInput;
 
 /// Sums `term(weight, x)` over the columns, for `ROWS` adjacent rows.
 ///
-/// `W` is a stored weight of four bytes or one. A column has `rows` of them; the sums are those of rows `first` and following.
+/// `W` is a stored weight of four bytes or one. A column has `rows` of them; the sums are those of rows
+/// `first` and following.
 #[inline(always)]
 pub(super) fn sums<W: Copy, const ROWS: usize>(
     weights: &[W],

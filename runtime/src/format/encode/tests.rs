@@ -9,8 +9,8 @@ use crate::checkpoint::Error;
 use crate::format::{decode_header, decode_latent_header};
 use crate::spec::MAX_LAYERS;
 
-/// All variants of an enum, from a first one and the variant after each: a match without a wildcard, so that a new variant
-/// does not compile here until it takes part in the round trip.
+/// All variants of an enum, from a first one and the variant after each: a match without a wildcard, so that
+/// a new variant does not compile here until it takes part in the round trip.
 fn chain<T: Copy>(first: T, after: impl Fn(T) -> Option<T>) -> Vec<T> {
     std::iter::successors(Some(first), |last| after(*last)).collect()
 }

@@ -6,8 +6,8 @@ use crate::moments::at_most;
 
 /// Mean and variances over the draws so far; empty slices if the model takes no draws.
 ///
-/// By the law of total variance, V = E[v_k] + V[m_k]: uncertainty about z adds the variance of the means to the epistemic part.
-/// The sums are Welford's (1962), which do not cancel.
+/// By the law of total variance, V = E[v_k] + V[m_k]: uncertainty about z adds the variance of the means to
+/// the epistemic part. The sums are Welford's (1962), which do not cancel.
 #[derive(Debug)]
 pub(super) struct Average<'a> {
     mean: &'a mut [f32],

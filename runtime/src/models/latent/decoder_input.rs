@@ -14,8 +14,8 @@ use crate::spec::Prior;
 pub(super) struct DecoderInput<'a> {
     pub(super) mean: &'a mut [f32],
     pub(super) var: &'a mut [f32],
-    /// Noise part of the latents' variances, until it is added to the propagated part; after [`predict`](Self::predict), the
-    /// variances before it.
+    /// Noise part of the latents' variances, until it is added to the propagated part; after
+    /// [`predict`](Self::predict), the variances before it.
     noise: &'a mut [f32],
     /// Index of the first latent.
     first_latent: usize,
@@ -66,8 +66,9 @@ impl<'a> DecoderInput<'a> {
         (self.mean.get_mut(..first).unwrap_or_default(), self.var.get_mut(..first).unwrap_or_default())
     }
 
-    /// The numbers of the latents that are saved: means, then variances, both as before [`predict`](Self::predict) if the latents
-    /// are `predicted`. (A white prior overwrites the means; nothing depends on them any more.)
+    /// The numbers of the latents that are saved: means, then variances, both as before
+    /// [`predict`](Self::predict) if the latents are `predicted`. (A white prior overwrites the means;
+    /// nothing depends on them any more.)
     pub(super) fn saved_latents(&self, predicted: bool) -> impl Iterator<Item = f32> + '_ {
         let first = self.first_latent;
         let [mean, var] = [&*self.mean, &*self.var].map(|list| list.get(first..).unwrap_or_default());
@@ -99,7 +100,8 @@ impl<'a> DecoderInput<'a> {
         }
     }
 
-    /// Slices that the recognition network writes its outputs to. [`finish_posterior`](Self::finish_posterior) must follow.
+    /// Slices that the recognition network writes its outputs to.
+    /// [`finish_posterior`](Self::finish_posterior) must follow.
     pub(super) fn posterior(&mut self) -> OutputSlices<'_> {
         let first = self.first_latent;
         [
@@ -119,7 +121,8 @@ impl<'a> DecoderInput<'a> {
         }
     }
 
-    /// Writes the row that the generative network reads next, in standardised units; gaps are imputed by its prediction.
+    /// Writes the row that the generative network reads next, in standardised units; gaps are imputed by its
+    /// prediction.
     #[inline(never)]
     pub(super) fn write_row(&mut self, generative: &Model<'_>, row: RawRow<'_>, predicted: &Outputs<'_>) {
         let (means, vars) = self.others();

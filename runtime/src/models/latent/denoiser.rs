@@ -10,9 +10,10 @@ use crate::spec::Family;
 
 /// A VOSP model with one stream: noisy rows in, denoised rows with error bars out.
 ///
-/// At each step the recognition network computes q(z_t | x_{1:t}) and the generative network p(x_t | h_{t−1}, z_t), where h is
-/// the state of the recognition network *before* x_t: the row reaches its own estimate only through the few numbers of z_t, a
-/// bottleneck that noise does not pass (Bayer et al., VOSP, 3.2 and 4.2). Nothing of the future is used.
+/// At each step the recognition network computes q(z_t | x_{1:t}) and the generative network p(x_t | h_{t−1},
+/// z_t), where h is the state of the recognition network *before* x_t: the row reaches its own estimate only
+/// through the few numbers of z_t, a bottleneck that noise does not pass (Bayer et al., VOSP, 3.2 and 4.2).
+/// Nothing of the future is used.
 ///
 /// ```
 /// use quaver::{Arena, Denoiser};
@@ -59,16 +60,16 @@ impl<'m, 'a> Denoiser<'m, 'a> {
 
     /// Reads one noisy row in raw units and estimates it without the noise.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: it is imputed by its
-    /// prediction, mean and variance, and the estimate fills it in. The surprise scores the row against p(x_t | h_{t−1}), computed
-    /// before the row was read. A model trained on clean targets predicts clean rows, and noise alone raises its surprise:
-    /// compare it with that of ordinary rows.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row:
+    /// it is imputed by its prediction, mean and variance, and the estimate fills it in. The surprise scores
+    /// the row against p(x_t | h_{t−1}), computed before the row was read. A model trained on clean targets
+    /// predicts clean rows, and noise alone raises its surprise: compare it with that of ordinary rows.
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.step_uncertain(row, &[])
     }
 
-    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel, in
-    /// squared raw units.
+    /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel,
+    /// in squared raw units.
     pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Denoiser { model, state } = self;
         let row = RawRow { values: mean, vars: var };
@@ -81,15 +82,17 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         state.outputs.prediction()
     }
 
-    /// Prediction of the next row, p(x_{t+1} | x_{1:t}), noise included: the generative network evaluated with z_{t+1} from the prior.
-    /// The stream is not advanced; [`prediction`](Self::prediction) returns this prediction from now on.
+    /// Prediction of the next row, p(x_{t+1} | x_{1:t}), noise included: the generative network evaluated
+    /// with z_{t+1} from the prior. The stream is not advanced; [`prediction`](Self::prediction) returns this
+    /// prediction from now on.
     pub fn expected(&mut self) -> Prediction<'_> {
         self.model.predict_next(&mut self.state);
         self.state.outputs.forget_surprise();
         self.state.outputs.prediction()
     }
 
-    /// The last estimate, or the last [expected](Self::expected) row; before the first row, the prediction of it.
+    /// The last estimate, or the last [expected](Self::expected) row; before the first row, the prediction of
+    /// it.
     pub fn prediction(&self) -> Prediction<'_> {
         self.state.outputs.prediction()
     }
@@ -115,7 +118,8 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         self.model.restore(&mut self.state, words)
     }
 
-    /// Whether steps run in the kernels in assembler of the target core; see [`Model::is_accelerated`](crate::Model::is_accelerated).
+    /// Whether steps run in the kernels in assembler of the target core; see
+    /// [`Model::is_accelerated`](crate::Model::is_accelerated).
     pub fn is_accelerated(&self) -> bool {
         self.model.is_accelerated()
     }

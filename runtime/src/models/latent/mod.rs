@@ -1,7 +1,7 @@
 //! Models with latent variables: two networks, run as one stream.
 //!
-//! A stream's memory is `LatentState`, the inputs of its networks are `Inputs`. The steps that denoiser, sampler and rollouts
-//! are made of are in `steps`.
+//! A stream's memory is `LatentState`, the inputs of its networks are `Inputs`. The steps that denoiser,
+//! sampler and rollouts are made of are in `steps`.
 
 mod average;
 mod decoder_input;

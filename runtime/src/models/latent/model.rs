@@ -9,14 +9,16 @@ use crate::spec::{Family, Forecast, LatentSpec};
 
 /// A loaded latent model: the weights of two networks in flash.
 ///
-/// A [`Denoiser`](crate::Denoiser) or a [`Sampler`](crate::Sampler) is such a model with one stream; this type has the sizes that they need.
+/// A [`Denoiser`](crate::Denoiser) or a [`Sampler`](crate::Sampler) is such a model with one stream; this
+/// type has the sizes that they need.
 ///
 /// ```
 /// use quaver::LatentModel;
 ///
 /// let bytes = quaver::include_checkpoint!("../../../examples/denoiser.qvr");
 /// let model = LatentModel::load(bytes)?;
-/// println!("{} channels, {} latents, {} words of RAM", model.channels(), model.spec().latents, model.arena_words());
+/// println!("{} channels, {} latents", model.channels(), model.spec().latents);
+/// println!("{} words of RAM", model.arena_words());
 /// # assert_eq!(model.channels(), 3);
 /// # Ok::<(), quaver::Error>(())
 /// ```
@@ -59,7 +61,8 @@ impl<'m> LatentModel<'m> {
         &self.generative
     }
 
-    /// Whether steps of both networks run in the kernels in assembler of the target core; see [`Model::is_accelerated`].
+    /// Whether steps of both networks run in the kernels in assembler of the target core; see
+    /// [`Model::is_accelerated`].
     pub fn is_accelerated(&self) -> bool {
         self.recognition.is_accelerated() && self.generative.is_accelerated()
     }
@@ -74,7 +77,8 @@ impl<'m> LatentModel<'m> {
         self.crc
     }
 
-    /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its [`Arena`](crate::Arena).
+    /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its
+    /// [`Arena`](crate::Arena).
     #[inline(never)]
     pub fn arena_words(&self) -> usize {
         latent_words(&self.spec, self.recognition.spec().memory(), self.generative.spec().memory())
@@ -130,8 +134,8 @@ impl<'m> LatentModel<'m> {
     }
 }
 
-/// Words of a stream: both networks' layers, a copy of the generative network's for lookahead, the decoder's input, prediction and
-/// residuals, averages over draws, and scratch, which the networks share.
+/// Words of a stream: both networks' layers, a copy of the generative network's for lookahead, the decoder's
+/// input, prediction and residuals, averages over draws, and scratch, which the networks share.
 pub(in crate::models) const fn latent_words(
     spec: &LatentSpec,
     recognition: NetworkMemory,

@@ -11,8 +11,8 @@ use crate::format::Error;
 
 /// `K` sampled futures of a stream.
 ///
-/// Each [`advance`](Self::advance) extends all of them by one step; mean, standard deviation and quantiles are those of the
-/// rows drawn. The sampler lends its scratch and is unchanged afterwards.
+/// Each [`advance`](Self::advance) extends all of them by one step; mean, standard deviation and quantiles
+/// are those of the rows drawn. The sampler lends its scratch and is unchanged afterwards.
 ///
 /// ```
 /// use quaver::{Arena, Rollouts, FeedMode, Sampler};
@@ -45,7 +45,8 @@ pub struct Rollouts<'s, 'm, 'a, const K: usize> {
 }
 
 impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
-    /// Starts `K` futures of `sampler`'s stream, in an arena of `K` × [`future_words`](crate::LatentModel::future_words).
+    /// Starts `K` futures of `sampler`'s stream, in an arena of `K` ×
+    /// [`future_words`](crate::LatentModel::future_words).
     ///
     /// # Errors
     /// If the arena is too small.
@@ -123,13 +124,14 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
         self.moments(channel).map(|(mean, _)| mean)
     }
 
-    /// Standard deviation of a channel over the futures, about their own mean (the root of a sum over K − 1); 0 for one
-    /// future.
+    /// Standard deviation of a channel over the futures, about their own mean (the root of a sum over K − 1);
+    /// 0 for one future.
     pub fn std_dev(&self, channel: usize) -> Option<f32> {
         self.moments(channel).map(|(_, std_dev)| std_dev)
     }
 
-    /// Quantile `q`, from 0 to 1, of a channel over the futures: linear between the sorted values (Hyndman and Fan 1996, definition 7).
+    /// Quantile `q`, from 0 to 1, of a channel over the futures: linear between the sorted values (Hyndman
+    /// and Fan 1996, definition 7).
     pub fn quantile(&self, channel: usize, q: f32) -> Option<f32> {
         let last = self.values(channel).count().checked_sub(1)?;
         let position = q.clamp(0.0, 1.0) * last as f32;
@@ -151,7 +153,8 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
         (count > 0.0).then_some((mean, std_dev))
     }
 
-    /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and sorting would need memory.
+    /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and sorting would
+    /// need memory.
     fn ranked(&self, channel: usize, rank: usize) -> Option<f32> {
         self.values(channel).find(|value| {
             let (mut below, mut equal) = (0, 0);

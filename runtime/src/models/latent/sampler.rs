@@ -25,9 +25,9 @@ pub enum FeedMode {
 
 /// A STORN model with one stream: it follows rows, predicts the next, and can sample its continuation.
 ///
-/// The generative network reads [x_{t−1}, z_t] and computes p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis, eqs. 29 to 31).
-/// While rows are [observed](Self::observe), z_t comes from the recognition network; beyond them it is drawn from the prior
-/// N(0, 1).
+/// The generative network reads [x_{t−1}, z_t] and computes p(x_t | x_{1:t−1}, z_{1:t}) (Bayer 2015, thesis,
+/// eqs. 29 to 31). While rows are [observed](Self::observe), z_t comes from the recognition network; beyond
+/// them it is drawn from the prior N(0, 1).
 ///
 /// ```
 /// use quaver::{Arena, FeedMode, Sampler};
@@ -77,16 +77,18 @@ impl<'m, 'a> Sampler<'m, 'a> {
         Ok(Sampler { model, state })
     }
 
-    /// Reads one row in raw units and predicts the next, p(x_{t+1} | x_{1:t}); see [`prediction`](Self::prediction).
+    /// Reads one row in raw units and predicts the next, p(x_{t+1} | x_{1:t}); see
+    /// [`prediction`](Self::prediction).
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row: it is
-    /// imputed by its prediction, mean and variance. The surprise scores the row against the prediction made before it.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row:
+    /// it is imputed by its prediction, mean and variance. The surprise scores the row against the prediction
+    /// made before it.
     pub fn observe(&mut self, row: &[f32]) -> Prediction<'_> {
         self.observe_uncertain(row, &[])
     }
 
-    /// Like [`observe`](Self::observe), for a row whose values are themselves uncertain: one variance per channel, in
-    /// squared raw units.
+    /// Like [`observe`](Self::observe), for a row whose values are themselves uncertain: one variance per
+    /// channel, in squared raw units.
     pub fn observe_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Sampler { model, state } = self;
         let row = RawRow { values: mean, vars: var };
@@ -99,8 +101,9 @@ impl<'m, 'a> Sampler<'m, 'a> {
         self.prediction()
     }
 
-    /// Prediction of the next row: the generative network evaluated one step ahead, with z_{t+1} from the prior, in the way of the
-    /// checkpoint's [`Forecast`](crate::checkpoint::Forecast). The stream is not advanced.
+    /// Prediction of the next row: the generative network evaluated one step ahead, with z_{t+1} from the
+    /// prior, in the way of the checkpoint's [`Forecast`](crate::checkpoint::Forecast). The stream is not
+    /// advanced.
     pub fn prediction(&mut self) -> Prediction<'_> {
         self.model.predict_next(&mut self.state);
         self.state.outputs.prediction()
@@ -108,8 +111,8 @@ impl<'m, 'a> Sampler<'m, 'a> {
 
     /// Samples the next row, in raw units, and feeds it back.
     ///
-    /// The stream then is as if it had observed that row: it can continue sampling, or observing. To keep it where it is,
-    /// [`fork`](Self::fork) it first, or [`save`](Self::save) and [`restore`](Self::restore) it.
+    /// The stream then is as if it had observed that row: it can continue sampling, or observing. To keep it
+    /// where it is, [`fork`](Self::fork) it first, or [`save`](Self::save) and [`restore`](Self::restore) it.
     pub fn sample(&mut self, rng: &mut (impl Rng + ?Sized), feed: FeedMode) -> &[f32] {
         let Sampler { model, state } = self;
         state.draw_latents(rng);
@@ -170,7 +173,8 @@ impl<'m, 'a> Sampler<'m, 'a> {
         self.model.restore(&mut self.state, words)
     }
 
-    /// Whether steps run in the kernels in assembler of the target core; see [`Model::is_accelerated`](crate::Model::is_accelerated).
+    /// Whether steps run in the kernels in assembler of the target core; see
+    /// [`Model::is_accelerated`](crate::Model::is_accelerated).
     pub fn is_accelerated(&self) -> bool {
         self.model.is_accelerated()
     }

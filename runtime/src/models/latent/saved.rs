@@ -1,7 +1,8 @@
 //! Saving and restoring a stream of a latent model.
 //!
-//! Both families: the recognition network's layers. STORN: the generative network's layers, and mean and variance of the row
-//! it reads next. VOSP: mean and variance of z_t, and the last estimate. Everything else follows from these.
+//! Both families: the recognition network's layers. STORN: the generative network's layers, and mean and
+//! variance of the row it reads next. VOSP: mean and variance of z_t, and the last estimate. Everything else
+//! follows from these.
 
 use super::model::LatentModel;
 use super::state::LatentState;

@@ -18,8 +18,8 @@ fn gradients_carry_the_plain_value() {
     }
 }
 
-/// Derivative by central differences, and by how much rounding may spoil it: the functions form results of their
-/// own size from numbers of the size of one, and tanh makes four of it.
+/// Derivative by central differences, and by how much rounding may spoil it: the functions form results of
+/// their own size from numbers of the size of one, and tanh makes four of it.
 fn slope(of: impl Fn(f32) -> f32, at: f32, step: f32) -> (f64, f64) {
     let (low, high) = (at - step, at + step);
     let distance = f64::from(high) - f64::from(low);

@@ -13,8 +13,8 @@ pub(crate) struct Exact {
 /// An exact function of mean and variance.
 pub(crate) type Reference = fn(f64, f64) -> Exact;
 
-/// By the trapezoidal rule, which converges exponentially for analytic integrands: with steps of at most ⅓ standard
-/// deviation and at most ½ in x (σ has poles at ±iπ) its error is below e⁻³⁹.
+/// By the trapezoidal rule, which converges exponentially for analytic integrands: with steps of at most ⅓
+/// standard deviation and at most ½ in x (σ has poles at ±iπ) its error is below e⁻³⁹.
 pub(crate) fn sigmoid(mean: f64, var: f64) -> Exact {
     let s = var.sqrt();
     let step = (1.0f64 / 3.0).min(0.5 / s.max(1e-9));

@@ -1,4 +1,5 @@
-//! The fitted formulas in f64: the same coefficients without the rounding, so that differences are good to many digits.
+//! The fitted formulas in f64: the same coefficients without the rounding, so that differences are good to
+//! many digits.
 
 use crate::moments::scalar::{FittedScalar, Scalar};
 use core::ops::{Add, Div, Mul, Neg, Sub};

@@ -6,13 +6,15 @@ use super::super::format::{QuantizedGroup, QuantizedView};
 use super::super::kernels::{QuantizedInput, dot, dot_squared, integers};
 use super::super::moments::tanh;
 
-/// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose shift is the input's.
+/// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose
+/// shift is the input's.
 pub(in crate::quantized) struct GroupMoments {
     pub(in crate::quantized) means: [i32; 4],
     pub(in crate::quantized) mantissas: [i32; 4],
 }
 
-/// Moments of one row's pre-activation; the mean has [`INPUT_BITS`](super::super::fixed::INPUT_BITS) fractional bits.
+/// Moments of one row's pre-activation; the mean has [`INPUT_BITS`](super::super::fixed::INPUT_BITS)
+/// fractional bits.
 #[derive(Clone, Copy)]
 pub(super) struct PreActivation {
     pub(super) mean: i32,

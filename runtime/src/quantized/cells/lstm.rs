@@ -57,7 +57,8 @@ fn deterministic_lstm_units(
     }
 }
 
-/// Advances one cell and returns its unit, from tanh of the gates' pre-activations in the order of a checkpoint's rows.
+/// Advances one cell and returns its unit, from tanh of the gates' pre-activations in the order of a
+/// checkpoint's rows.
 fn cell_step(gates: [FixedMoments; 4], mean: &mut f32, var: &mut f32) -> QuantizedUnit {
     let [input, forget, candidate, output] = gates;
     let kept = kept(forget, mean.to_bits() as i32, var.to_bits() as i32);
@@ -82,8 +83,8 @@ fn deterministic_unit_step(gates: [i32; 4], cell: i32) -> (QuantizedUnit, i32) {
     (QuantizedUnit { mean, var: 0 }, cell)
 }
 
-/// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of any size, with the
-/// fractional bits of a cell.
+/// σ ⊙ c (Bayer 2015, thesis, eqs. 14 and 15), for a gate given as tanh of half its argument and a cell of
+/// any size, with the fractional bits of a cell.
 #[inline(always)]
 fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);
@@ -93,8 +94,8 @@ fn kept(gate: FixedMoments, cell_mean: i32, cell_var: i32) -> FixedMoments {
     }
 }
 
-/// V[σ] E[x²] + V[x] E[σ]² with the fractional bits of a variance: the gate's variance as that of tanh of half its argument,
-/// its mean with 15 fractional bits, the mean of x with 10, limited to ±16.
+/// V[σ] E[x²] + V[x] E[σ]² with the fractional bits of a variance: the gate's variance as that of tanh of
+/// half its argument, its mean with 15 fractional bits, the mean of x with 10, limited to ±16.
 #[inline(always)]
 pub(super) fn gated_var(gate_var: i32, gate_mean: i32, mean: i32, var: i32) -> i32 {
     let second_moment = mean * mean + var;
@@ -103,8 +104,8 @@ pub(super) fn gated_var(gate_var: i32, gate_mean: i32, mean: i32, var: i32) -> i
     (mul_word(second_moment, gate_var) >> 1) + (mul_word(mul_word(var, gate_mean), gate_mean) << 2)
 }
 
-/// σ ⊙ y for a y in ±1: V = V[σ] E[y²] + V[y] E[σ]² (eq. 15 with V + E² = E[y²] taken together). The mean has 30
-/// fractional bits.
+/// σ ⊙ y for a y in ±1: V = V[σ] E[y²] + V[y] E[σ]² (eq. 15 with V + E² = E[y²] taken together). The mean has
+/// 30 fractional bits.
 #[inline(always)]
 fn gated(gate: FixedMoments, y: FixedMoments) -> FixedMoments {
     let mean = sigmoid_mean(gate.mean);

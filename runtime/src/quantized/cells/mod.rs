@@ -1,6 +1,7 @@
 //! One step of each recurrence in integers, four rows of weights at a time.
 //!
-//! The recurrences are those of `float::cells`; numbers have the fractional bits of `fixed.rs`, cells those of variances.
+//! The recurrences are those of `float::cells`; numbers have the fractional bits of `fixed.rs`, cells those
+//! of variances.
 
 mod elman;
 mod group;

@@ -1,13 +1,14 @@
 //! Kernels for Armv6-M, such as Cortex-M0: 3.6 instructions for each multiply-accumulate.
 //!
-//! Only the lower eight registers multiply; sums live in the upper ones, which can be added to. The bits are those of
-//! `portable::dot`.
+//! Only the lower eight registers multiply; sums live in the upper ones, which can be added to. The bits are
+//! those of `portable::dot`.
 //!
-//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight throughout, as AAPCS32
-//! asks where another function may be entered: a handler's frame overwrites nothing and is aligned, whatever CCR.STKALIGN
-//! is. Exception entry saves r0 to r3, r12, lr and the flags, and a handler keeps r4 to r11. A load or store of several
-//! registers that was abandoned is completed or begun again with its base unchanged, also where the base is one of the
-//! registers loaded; what it reads is written by the interrupted thread alone.
+//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight
+//! throughout, as AAPCS32 asks where another function may be entered: a handler's frame overwrites nothing
+//! and is aligned, whatever CCR.STKALIGN is. Exception entry saves r0 to r3, r12, lr and the flags, and a
+//! handler keeps r4 to r11. A load or store of several registers that was abandoned is completed or begun
+//! again with its base unchanged, also where the base is one of the registers loaded; what it reads is
+//! written by the interrupted thread alone.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 

@@ -13,8 +13,8 @@ pub(in crate::quantized) fn dot(blocks: &[u8], pairs: &[f32]) -> Sums {
     let count = (words.len() / 8).min(pairs.len() / 4);
     let mut sums = [0; 4];
     if count > 0 {
-        // SAFETY: `count` is not zero; `count` blocks of eight words and as many times four words lie behind the pointers,
-        // and there are four words to write. Any contents will do: sums wrap around.
+        // SAFETY: `count` is not zero; `count` blocks of eight words and as many times four words lie behind
+        // the pointers, and there are four words to write. Any contents will do: sums wrap around.
         unsafe { dot_blocks(words.as_ptr(), pairs.as_ptr(), count, &mut sums) };
     }
     sums

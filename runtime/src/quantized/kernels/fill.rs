@@ -1,4 +1,5 @@
-//! Filling the input of an affine map with units after noise: the definition that accelerated kernels must equal bit for bit.
+//! Filling the input of an affine map with units after noise: the definition that accelerated kernels must
+//! equal bit for bit.
 
 use super::super::arithmetic::mul_word;
 use super::super::fixed::{QuantizedUnit, WIDE_VAR_BITS};
@@ -44,7 +45,8 @@ pub(in crate::quantized) fn pair(first: i32, second: i32) -> f32 {
     f32::from_bits(first as u16 as u32 | (second as u16 as u32) << 16)
 }
 
-/// Writes codes of means, two to a word, and wide variances of pairs of units; returns the bitwise or of all variances.
+/// Writes codes of means, two to a word, and wide variances of pairs of units; returns the bitwise or of all
+/// variances.
 #[cfg_attr(not(test), allow(dead_code))] // on a core with a kernel of its own this is only the definition
 pub(in crate::quantized) fn fill_pairs(
     noise: &NoiseScales,
@@ -63,7 +65,8 @@ pub(in crate::quantized) fn fill_pairs(
     seen
 }
 
-/// Narrows wide variances to codes by a rounding shift of at least `MIN_NARROWING`: two to a word, in the first half of the words.
+/// Narrows wide variances to codes by a rounding shift of at least `MIN_NARROWING`: two to a word, in the
+/// first half of the words.
 #[cfg_attr(not(test), allow(dead_code))]
 pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     let half = (1 << shift) >> 1;

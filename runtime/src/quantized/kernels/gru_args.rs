@@ -16,7 +16,8 @@ use super::words::words;
 pub(super) struct PartArgs {
     pub(super) means: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of each four rows, not zero; the assembler replaces it by the address at which to enter the sums.
+    /// Blocks of each four rows, not zero; the assembler replaces it by the address at which to enter the
+    /// sums.
     pub(super) mean_blocks: usize,
     pub(super) vars: *const f32,
     pub(super) vars_end: *const f32,
@@ -26,8 +27,8 @@ pub(super) struct PartArgs {
 
 /// What a layer's turns read and where they write.
 ///
-/// Passed by value: the first four words arrive in registers and the others on the stack. The assembler pushes the former
-/// below the latter, so that the structure stands in one piece.
+/// Passed by value: the first four words arrive in registers and the others on the stack. The assembler
+/// pushes the former below the latter, so that the structure stands in one piece.
 #[repr(C)]
 pub(super) struct GruArgs<'w> {
     pub(super) weights: *const u32,
@@ -43,8 +44,8 @@ pub(super) struct GruArgs<'w> {
     pub(super) borrowed: PhantomData<&'w mut [f32]>,
 }
 
-/// Bytes of the table of pre-activations at the bottom of the frame: for each part the mantissas of four variances and four
-/// means.
+/// Bytes of the table of pre-activations at the bottom of the frame: for each part the mantissas of four
+/// variances and four means.
 pub(super) const RESULTS: usize = 4 * 32;
 /// Where the frame holds a copy of the part whose sums are computed.
 pub(super) const NOW: usize = RESULTS;
@@ -54,15 +55,15 @@ pub(super) const OUT: usize = NOW + size_of::<PartArgs>();
 pub(super) const PART: usize = OUT + 4;
 /// Bytes of the frame.
 pub(super) const FRAME: usize = PART + 4;
-/// Bytes pushed between the frame and the arguments: r4 to r12 and lr. r12 need not be kept; it makes the push a multiple
-/// of eight.
+/// Bytes pushed between the frame and the arguments: r4 to r12 and lr. r12 need not be kept; it makes the
+/// push a multiple of eight.
 pub(super) const PUSHED: usize = 40;
 
 const _: () = assert!(FRAME.is_multiple_of(8) && PUSHED.is_multiple_of(8), "sp stays aligned");
 
 impl<'w> GruArgs<'w> {
-    /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose address is no multiple
-    /// of four.
+    /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose
+    /// address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -119,16 +120,18 @@ impl PartArgs {
     }
 }
 
-/// Replaces units of a GRU layer by their next state, as many as the kernel can, and returns their number: a multiple of four.
+/// Replaces units of a GRU layer by their next state, as many as the kernel can, and returns their number: a
+/// multiple of four.
 #[inline(always)]
 pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     match GruArgs::new(map, input, units / 4, h) {
-        // SAFETY: the pointers borrow from `map`, `input` and `h`. The streams hold four groups of rows for every four units,
-        // each of as many blocks as its part has in `input`, followed by its biases and scales; the shift is within the table
-        // of roots. Contents: as for `tanh_layer`, whose safety section names the checks made while loading; variances of
-        // candidates are saturated before they select an entry of a table.
+        // SAFETY: the pointers borrow from `map`, `input` and `h`. The streams hold four groups of rows for
+        // every four units, each of as many blocks as its part has in `input`, followed by its biases and
+        // scales; the shift is within the table of roots. Contents: as for `tanh_layer`, whose safety section
+        // names the checks made while loading; both parts of a candidate's variance are saturated before they
+        // select an entry of a table.
         Some(args) => unsafe { gru_layer(args) },
         None => return 0,
     }

@@ -14,8 +14,8 @@ use super::words::words;
 
 /// What the loop over groups of four rows reads, and where it writes.
 ///
-/// Passed by value: the first four words arrive in registers and the others on the stack (AAPCS32, 6.4.2), where the
-/// kernel keeps all of them; see [`frame_offset`].
+/// Passed by value: the first four words arrive in registers and the others on the stack (AAPCS32, 6.4.2),
+/// where the kernel keeps all of them; see [`frame_offset`].
 #[repr(C)]
 pub(super) struct LayerArgs<'w> {
     /// For each group its blocks, biases and scales, `mean_blocks` blocks each.
@@ -25,7 +25,8 @@ pub(super) struct LayerArgs<'w> {
     pub(super) squares: *const u32,
     pub(super) vars: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of a group, not zero; the kernel replaces it by the address at which to enter the loop over them.
+    /// Blocks of a group, not zero; the kernel replaces it by the address at which to enter the loop over
+    /// them.
     pub(super) mean_blocks: usize,
     pub(super) vars_end: *const f32,
     /// As `mean_blocks`.
@@ -44,8 +45,8 @@ pub(super) struct LayerArgs<'w> {
 
 /// Bytes of the arguments that arrive in r0 to r3.
 const IN_REGISTERS: usize = 16;
-/// Bytes that a kernel pushes between those and the arguments on the stack: r4 to r12 and lr. r12 need not be kept; it
-/// makes the frame a multiple of eight.
+/// Bytes that a kernel pushes between those and the arguments on the stack: r4 to r12 and lr. r12 need not be
+/// kept; it makes the frame a multiple of eight.
 const SAVED: usize = 40;
 
 const _: () = assert!((IN_REGISTERS + SAVED).is_multiple_of(8), "sp stays aligned");
@@ -65,8 +66,8 @@ const _: () = {
     assert!(offset_of!(LayerArgs<'_>, units_end) == offset_of!(LayerArgs<'_>, units) + 4);
 };
 
-/// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their names:
-/// those that every layer reads, and `$also`.
+/// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their
+/// names: those that every layer reads, and `$also`.
 macro_rules! layer_asm {
     ($asm:ident, $($line:expr),+ $(,)?; $($also:ident),*) => {
         layer_asm!(@ $asm, $($line),+; weights, squares, means_end, mean_blocks, vars_end, var_blocks, shift, roots,
@@ -81,8 +82,8 @@ macro_rules! layer_asm {
 pub(super) use layer_asm;
 
 impl<'w> LayerArgs<'w> {
-    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes whose address
-    /// is no multiple of four.
+    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes
+    /// whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -125,15 +126,16 @@ impl<'w> LayerArgs<'w> {
     }
 }
 
-/// Replaces units of an Elman layer by tanh of their rows, as many as a kernel can, and returns how many: a multiple of
-/// four.
+/// Replaces units of an Elman layer by tanh of their rows, as many as a kernel can, and returns how many: a
+/// multiple of four.
 #[inline(always)]
 pub(in crate::quantized) fn tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
     match LayerArgs::new(map, input, units / 4, h, &mut []) {
-        // SAFETY: `LayerArgs::new` has compared all lengths for `units / 4` groups of rows, each of which writes four
-        // units. Contents: see the safety section of `tanh_layer`; the checks that it names were made while loading.
+        // SAFETY: `LayerArgs::new` has compared all lengths for `units / 4` groups of rows, each of which
+        // writes four units. Contents: see the safety section of `tanh_layer`; the checks that it names were
+        // made while loading.
         Some(args) => unsafe { tanh_layer(args) },
         None => return 0,
     }
@@ -150,9 +152,9 @@ pub(in crate::quantized) fn lstm_units(
 ) -> Option<()> {
     let units = h.len();
     let args = LayerArgs::new(map, input, units, h, cells.get_mut(..units)?)?;
-    // SAFETY: `LayerArgs::new` has compared all lengths for `units` groups of rows, each of which writes one unit and one
-    // cell. Contents: see the safety section of `lstm_layer`; the checks that it names were made while loading, and when
-    // a state was restored.
+    // SAFETY: `LayerArgs::new` has compared all lengths for `units` groups of rows, each of which writes one
+    // unit and one cell. Contents: see the safety section of `lstm_layer`; the checks that it names were made
+    // while loading, and when a state was restored.
     unsafe { lstm_layer(args) };
     Some(())
 }

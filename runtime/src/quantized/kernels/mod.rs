@@ -1,6 +1,7 @@
 //! Sums over rows of bytes, and whole layers, in integers.
 //!
-//! Portable functions define the bits; a kernel for a core replaces them file by file and must give the same bits.
+//! Portable functions define the bits; a kernel for a core replaces them file by file and must give the same
+//! bits.
 
 mod fill;
 mod input;

@@ -1,11 +1,14 @@
-//! Sums over four rows of bytes at once, in integers: the definition that accelerated kernels must equal bit for bit.
+//! Sums over four rows of bytes at once, in integers: the definition that accelerated kernels must equal bit
+//! for bit.
 //!
-//! A block is four rows by four columns in four words. A halfword holds two rows of one column as 256·w_A + w_B; a
-//! word holds two columns, the first in its lower half; words follow as (columns 0 1, rows 0 1), (columns 0 1, rows 2 3),
-//! (columns 2 3, rows 0 1), (columns 2 3, rows 2 3). A core that multiplies two halfwords and adds in one instruction gets
-//! 256·S_A + S_B from the words as they are, and S_B from their lower bytes.
+//! A block is four rows by four columns in four words. A halfword holds two rows of one column as 256·w_A +
+//! w_B; a word holds two columns, the first in its lower half; words follow as (columns 0 1, rows 0 1),
+//! (columns 0 1, rows 2 3), (columns 2 3, rows 0 1), (columns 2 3, rows 2 3). A core that multiplies two
+//! halfwords and adds in one instruction gets 256·S_A + S_B from the words as they are, and S_B from their
+//! lower bytes.
 //!
-//! Activations lie two to a word, the first in the lower half; words are bit patterns in the caller's `f32` memory.
+//! Activations lie two to a word, the first in the lower half; words are bit patterns in the caller's `f32`
+//! memory.
 
 use super::words::{Word, words};
 
@@ -85,7 +88,8 @@ mod tests {
 
     use super::*;
 
-    /// Four rows of codes and one row of activations that differ everywhere and reach the ends of their ranges.
+    /// Four rows of codes and one row of activations that differ everywhere and reach the ends of their
+    /// ranges.
     fn example(columns: usize) -> (Vec<[i32; 4]>, Vec<i32>) {
         let code = |index: usize| (index * 89 + 31) as i32 % 255 - 127;
         let weights = (0..columns).map(|column| [0, 1, 2, 3].map(|row| code(7 * column + 3 * row))).collect();

@@ -21,7 +21,8 @@ impl Word for [u8; 4] {
     }
 }
 
-/// The bytes as words if they are aligned and whole: one load each, also on cores that cannot load across a word.
+/// The bytes as words if they are aligned and whole: one load each, also on cores that cannot load across a
+/// word.
 #[inline(always)]
 pub(super) fn words(bytes: &[u8]) -> Option<&[u32]> {
     let start = bytes.as_ptr().cast::<u32>();

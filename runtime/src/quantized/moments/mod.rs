@@ -1,15 +1,16 @@
 //! Moments of tanh and sigmoid in integers, by table.
 //!
-//! For a ~ N(m, v) let ρ be near 1/√(1 + πv/2) and τ = mρ, the argument of the well-known tanh(m/√(1 + πv/2)) (Bayer 2015,
-//! thesis, 2.3.4, with tanh a = 2σ(2a) − 1). In (τ, ρ) both E and V/(vρ²) are bounded and nearly straight, so that 8 × 64
-//! cells with a plane each suffice. V is the product v · ρ² · ratio: it vanishes with v, and keeps its relative precision
-//! however small v is.
+//! For a ~ N(m, v) let ρ be near 1/√(1 + πv/2) and τ = mρ, the argument of the well-known tanh(m/√(1 + πv/2))
+//! (Bayer 2015, thesis, 2.3.4, with tanh a = 2σ(2a) − 1). In (τ, ρ) both E and V/(vρ²) are bounded and nearly
+//! straight, so that 8 × 64 cells with a plane each suffice. V is the product v · ρ² · ratio: it vanishes
+//! with v, and keeps its relative precision however small v is.
 //!
-//! σ(a) = (1 + tanh(a/2))/2 uses the same table; rows that end in a sigmoid are stored for half their argument.
+//! σ(a) = (1 + tanh(a/2))/2 uses the same table; rows that end in a sigmoid are stored for half their
+//! argument.
 //!
-//! Largest errors against quadrature on m ∈ [−8, 8], √v ∈ [0, 8], as the tests measure them: 6·10⁻⁴ in the mean of tanh, 2.2·10⁻³
-//! in its variance, 3 % of the variance where it is above 10⁻³; half of that in the mean of sigmoid and a quarter in its
-//! variance.
+//! Largest errors against quadrature on m ∈ [−8, 8], √v ∈ [0, 8], as the tests measure them: 6·10⁻⁴ in the
+//! mean of tanh, 2.2·10⁻³ in its variance, 3 % of the variance where it is above 10⁻³; half of that in the
+//! mean of sigmoid and a quarter in its variance.
 
 mod table;
 

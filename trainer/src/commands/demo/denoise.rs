@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
+use super::super::print::print_text;
 use super::super::{denoise, eval, text_table};
-use super::latent::{FinishedRun, record, train_and_export, write_picture};
+use super::latent::{FinishedRun, finish, record, train_and_export, write_csv, write_picture};
 use crate::data::Rows;
 use crate::evaluate::{Denoising, denoising, predict_latent_by_runtime};
-use crate::files;
-use crate::report::{self, Body, ReportTable, Section};
+use crate::report::{Body, ReportTable, Section};
 
 /// The config, as a starting point for users.
 const CONFIG: &str = include_str!("denoise.toml");
@@ -25,19 +25,19 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     let found = compare(&finished)?;
     let test = &finished.data.test[0];
     let truth = test.truth.as_deref().context("the config adds noise to the data")?;
-    write_csv(&out.join("data/noisy.csv"), &finished.data.input_names, &test.inputs)?;
+    write_csv(&out.join("data/noisy.csv"), &finished.data.input_names, test.inputs.iter())?;
     let title = "Muscle activations and force, denoised";
     let mut page = denoise::show(&finished.model, title, &test.inputs, truth)?;
     write_picture(&out.join("denoised.svg"), &page)?;
     page.sections.insert(0, filters(&found));
-    page.sections.push(next_steps(out));
-    let path = out.join("report.html");
-    report::write(&path, &page)?;
-    print!("{}", text_table::render(&eval::denoising_rows(&found)));
-    println!("\nreport: {}", path.display());
-    let (all, training) = (begun.elapsed().as_secs_f64(), finished.training_seconds);
-    println!("took {all:.0} s, {training:.0} s of it training");
-    Ok(())
+    print_text(&format!("{}\n", text_table::render(&eval::denoising_rows(&found))))?;
+    let folder = out.display();
+    let commands = format!(
+        "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
+         quaver eval {folder}/run\n\
+         quaver train {folder}/config.toml --out runs/mine --set data.noise.snr_db=0"
+    );
+    finish(out, page, commands, begun, &finished)
 }
 
 /// The checkpoint in the runtime, compared with filters tuned on the training data.
@@ -49,33 +49,14 @@ fn compare(finished: &FinishedRun) -> Result<Vec<Denoising>> {
     Ok(denoising(&finished.data, test, &estimates, true))
 }
 
-fn write_csv(path: &Path, names: &[String], rows: &Rows) -> Result<()> {
-    let row = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
-    let text = names.join(",") + "\n" + &rows.iter().map(row).collect::<String>();
-    files::replace(path, text.as_bytes())
-}
-
 fn filters(found: &[Denoising]) -> Section {
     let mut rows = eval::denoising_rows(found);
     let columns = rows.remove(0);
     Section {
-        heading: "Against filters".into(),
+        heading: "Compared with filters".into(),
         text: "The int8 model in the runtime was trained on noisy rows only. The filters were tuned for each channel on the \
                same rows and their clean versions, and so was the linear map. All are causal."
             .into(),
         body: Body::Table(ReportTable { columns, rows }),
-    }
-}
-
-fn next_steps(out: &Path) -> Section {
-    let folder = out.display();
-    Section {
-        heading: "Next steps".into(),
-        text: "All results are in files.".into(),
-        body: Body::Pre(format!(
-            "quaver denoise {folder}/model.qvr --in {folder}/data/noisy.csv --truth {folder}/data/test.csv > denoised.csv\n\
-             quaver eval {folder}/run\n\
-             quaver train {folder}/config.toml --out runs/mine --set data.noise.snr_db=0"
-        )),
     }
 }

@@ -55,7 +55,8 @@ impl Emulation {
     }
 }
 
-/// Replays rows on an emulated Cortex-M4F, if the firmware's source is there and the emulator is or may be installed.
+/// Replays rows on an emulated Cortex-M4F, if the firmware's source is there and the emulator is or may be
+/// installed.
 pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> {
     let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-examples/qemu");
     if !firmware.is_dir() {
@@ -82,7 +83,8 @@ pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> 
     compare(&on_this_machine(&fs::read(model)?, &rows)?, &device)
 }
 
-/// Makes sure of an emulator and a compiler for the core; otherwise one line says what is missing and what to type.
+/// Makes sure of an emulator and a compiler for the core; otherwise one line says what is missing and what to
+/// type.
 fn set_up(firmware: &Path) -> Result<(), String> {
     if on_path(EMULATOR) && compiles_for(TARGET, firmware) {
         return Ok(());

@@ -2,17 +2,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 
 use super::super::export;
+use super::super::print::print_text;
 use super::super::progress::TrainingConsole;
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::demo::signal::{MUSCLES, Recording, SignalForm, generate};
 use crate::files;
 use crate::fit::RunFolder;
-use crate::report::{Body, Report, Section, plot};
+use crate::report::{self, Body, Report, Section, plot};
 use crate::runs;
 
 /// Length of each part of the data, in seconds.
@@ -70,4 +72,39 @@ pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
     let model = out.join("model.qvr");
     export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;
     Ok(FinishedRun { data, model, training_seconds: summary.seconds })
+}
+
+/// Writes rows as CSV with a header.
+pub(super) fn write_csv<'r>(
+    path: &Path,
+    names: &[String],
+    rows: impl Iterator<Item = &'r [f32]>,
+) -> Result<()> {
+    let row = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
+    let text = names.join(",") + "\n" + &rows.map(row).collect::<String>();
+    files::replace(path, text.as_bytes())
+}
+
+/// Writes the report with a last section of commands to try, and prints where it is and how long the demo
+/// took.
+pub(super) fn finish(
+    out: &Path,
+    mut page: Report,
+    commands: String,
+    begun: Instant,
+    run: &FinishedRun,
+) -> Result<()> {
+    page.sections.push(Section {
+        heading: "Next steps".into(),
+        text: "All results are in files.".into(),
+        body: Body::Pre(commands),
+    });
+    let path = out.join("report.html");
+    report::write(&path, &page)?;
+    print_text(&format!(
+        "report: {}\ntook {:.0} s, {:.0} s of it training\n",
+        path.display(),
+        begun.elapsed().as_secs_f64(),
+        run.training_seconds
+    ))
 }

@@ -4,14 +4,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
+use quaver::FeedMode;
 
 use super::super::sample;
-use super::latent::{record, train_and_export, write_picture};
+use super::latent::{finish, record, train_and_export, write_csv, write_picture};
 use crate::data::Rows;
-use crate::files;
 use crate::latent::SampleOptions;
-use crate::report::{self, Body, Section};
-use quaver::FeedMode;
 
 /// The config, as a starting point for users.
 const CONFIG: &str = include_str!("sample.toml");
@@ -29,31 +27,16 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
     eprintln!("4/4  sampling {DRAWS} futures of a held-out recording, by the runtime\n");
     let test = &finished.data.test[0].inputs;
     let prefix = out.join("data/prefix.csv");
-    let row = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
-    let text: String = test.iter().take(SEEN).map(row).collect();
-    files::replace(&prefix, (finished.data.input_names.join(",") + "\n" + &text).as_bytes())?;
+    write_csv(&prefix, &finished.data.input_names, test.iter().take(SEEN))?;
     let truth: Rows = test.slice(SEEN..SEEN + STEPS);
     let options = SampleOptions { steps: STEPS, samples: DRAWS, feed_mode: FeedMode::Draw, seed };
     let title = "Sampled futures and the true one";
-    let mut page = sample::show(&finished.model, title, &prefix, truth, &options)?;
+    let page = sample::show(&finished.model, title, &prefix, truth, &options)?;
     write_picture(&out.join("futures.svg"), &page)?;
-    page.sections.push(next_steps(out));
-    let path = out.join("report.html");
-    report::write(&path, &page)?;
-    println!("report: {}", path.display());
-    let (all, training) = (begun.elapsed().as_secs_f64(), finished.training_seconds);
-    println!("took {all:.0} s, {training:.0} s of it training");
-    Ok(())
-}
-
-fn next_steps(out: &Path) -> Section {
     let folder = out.display();
-    Section {
-        heading: "Next steps".into(),
-        text: "All results are in files.".into(),
-        body: Body::Pre(format!(
-            "quaver sample {folder}/model.qvr --prefix {folder}/data/prefix.csv --steps {STEPS} --draws {DRAWS} --summary\n\
-             quaver eval {folder}/run"
-        )),
-    }
+    let commands = format!(
+        "quaver sample {folder}/model.qvr --prefix {folder}/data/prefix.csv --steps {STEPS} --draws {DRAWS} --summary\n\
+         quaver eval {folder}/run"
+    );
+    finish(out, page, commands, begun, &finished)
 }

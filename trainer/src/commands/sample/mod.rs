@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
+use quaver::FeedMode;
 
 use super::row_io::{quoted, read_whole, write};
 use crate::data::Rows;
 use crate::latent::SampleOptions;
 use crate::report::{self, Report};
-use quaver::FeedMode;
 use statistics::FutureStatistics;
 
 /// Sample continuations of a sequence

@@ -123,7 +123,7 @@ fn rows_are_picked_from_a_list() {
     );
     assert_eq!(
         error(4),
-        "data.train: a.csv: splits.csv:5: found `-1`, expected the numbers of rows, counted from 0, with commas between them"
+        "data.train: a.csv: splits.csv:5: found `-1`, expected row numbers, counted from 0 and separated by commas"
     );
     assert_eq!(
         error(5),

@@ -5,7 +5,7 @@
 //! 1. hidden activations of three muscles rise and fall in minimum-jerk efforts;
 //! 2. each muscle turns its activation into band-limited noise whose *amplitude* follows the effort;
 //! 3. eight electrodes pick up mixtures of the three, add noise, mains hum, baseline wander and drift, clip
-//! and quantise, and sometimes lose contact;
+//!    and quantise, and sometimes lose contact;
 //! 4. the same activations, delayed and smoothed by the muscle twitch, become force.
 //!
 //! The sign of the EMG carries no information about the force, only its variance does, so a network must

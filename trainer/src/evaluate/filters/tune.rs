@@ -1,5 +1,7 @@
 //! Minimisation of a function of few parameters: a grid search, then golden-section search along each axis.
 
+use crate::golden_section;
+
 /// Range of one parameter, on a logarithmic scale; both ends above 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
@@ -39,7 +41,8 @@ pub(super) fn minimise<const N: usize>(grids: &[Grid; N], error: impl Fn([f64; N
         };
         let (low, high) = (grids[axis].from.ln(), grids[axis].to.ln());
         let (centre, step) = (best[axis], grids[axis].step());
-        let found = golden_section((centre - step).max(low), (centre + step).min(high), along);
+        let found =
+            golden_section::minimise([(centre - step).max(low), (centre + step).min(high)], SECTIONS, along);
         if along(found) < along(centre) {
             best[axis] = found;
         }
@@ -62,25 +65,6 @@ fn on_grid<const N: usize>(grids: &[Grid; N], error: &impl Fn([f64; N]) -> f64) 
     }
     let scored = points.into_iter().map(|point| (error(point), point));
     scored.min_by(|(a, _), (b, _)| a.total_cmp(b)).expect("a grid has points").1
-}
-
-/// Narrows an interval around a minimum (Kiefer 1953).
-fn golden_section(mut low: f64, mut high: f64, error: impl Fn(f64) -> f64) -> f64 {
-    let ratio = (5.0_f64.sqrt() - 1.0) / 2.0;
-    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-    let (mut at_left, mut at_right) = (error(left), error(right));
-    for _ in 0..SECTIONS {
-        if at_left < at_right {
-            (high, right, at_right) = (right, left, at_left);
-            left = high - ratio * (high - low);
-            at_left = error(left);
-        } else {
-            (low, left, at_left) = (left, right, at_right);
-            right = low + ratio * (high - low);
-            at_right = error(right);
-        }
-    }
-    (low + high) / 2.0
 }
 
 #[cfg(test)]

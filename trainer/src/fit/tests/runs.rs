@@ -146,7 +146,7 @@ fn resuming_refuses_other_settings_and_other_data() {
     let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
     let error =
         train(&config("tanh", &[]), &other, place.path(), true, &mut NoProgress).unwrap_err().to_string();
-    assert!(error.starts_with("the data are not those"), "{error}");
+    assert!(error.starts_with("the data differ from those"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A model whose likelihood can be integrated: linear, with normal noise.
 
 use nalgebra::{DMatrix, DVector};
+use quaver::checkpoint::Prior;
 
 use super::{config, nets, seen_through_noise, sequences};
 use crate::data::{Rows, Scaler, Scaling, Sequence};
@@ -8,7 +9,6 @@ use crate::latent::importance_sampling::importance;
 use crate::latent::nets::LatentNets;
 use crate::latent::training::mean_bound;
 use crate::nn::Parameters;
-use quaver::checkpoint::Prior;
 
 /// x_t = B z_t + noise of variance S.
 const B: f32 = 0.8;

@@ -1,6 +1,7 @@
 //! What a model is used for: guesses, predictions, samples, gaps.
 
 use burn::tensor::Device;
+use quaver::FeedMode;
 
 use super::{config, nets, seen_through_noise, sequences, whole};
 use crate::config::TrainingConfig;
@@ -11,7 +12,6 @@ use crate::latent::stream::LatentStream;
 use crate::latent::{ImputeOptions, LatentFeed, SampleOptions, StreamingDenoiser, TrainedLatentModel};
 use crate::nn::net::moments;
 use crate::prediction::SequencePrediction;
-use quaver::FeedMode;
 
 const STORN: &str = "latent = { family = \"storn\", latents = 2 }\n[model]\ncell = \"lstm\"\nlayers = [4, 3]\n\
     [noise]\nrecurrent_keep = 0.9\n";
@@ -70,7 +70,7 @@ fn row_by_row_is_the_same_as_all_at_once() {
                     model.prediction(before.look_ahead(decoder_input(latent.clone(), LatentFeed::Moments)));
                 let raw = (0..2).map(|c| model.scaling.targets.unstandardise(c, prediction.mean[c]));
                 assert_close(&raw.collect::<Vec<f32>>(), expected[index].mean.row(step));
-                stream.pass(row, latent, LatentFeed::Moments);
+                stream.advance(row, latent, LatentFeed::Moments);
             }
         }
     }

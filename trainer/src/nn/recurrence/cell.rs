@@ -16,8 +16,8 @@ pub(super) trait RecurrentCell: Sync {
     /// 0, 1, ….
     const GATES: &'static [usize];
 
-    /// How many gates, the last ones in that order, reach the cell in two shares, the input's apart from the state's.
-    /// The state's share of such a gate has biases of its own.
+    /// How many gates, the last ones in that order, reach the cell in two shares, the input's apart from the
+    /// state's. The state's share of such a gate has biases of its own.
     const APART: usize;
 
     /// Whether a step reads the state before it other than through the affine map.

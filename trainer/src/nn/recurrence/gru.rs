@@ -1,11 +1,10 @@
-//! Gated recurrent units on moments (Cho et al. 2014), with the reset gate behind the recurrent product, as PyTorch and
-//! cuDNN have it:
-//! r, z = σ(·), n = tanh(a_x + r⊙a_h) with a_x = W_nx x_t + b_nx and a_h = W_nh h_{t−1} + b_nh,
-//! h_t = (1 − z)⊙n + z⊙h_{t−1}.
+//! Gated recurrent units on moments (Cho et al. 2014), with the reset gate after the recurrent product, as in
+//! PyTorch and cuDNN: r, z = σ(·), n = tanh(a_x + r⊙a_h) with a_x = W_nx x_t + b_nx and a_h = W_nh h_{t−1} +
+//! b_nh, h_t = (1 − z)⊙n + z⊙h_{t−1}.
 //!
 //! Noise on units acts before the affine maps only: the h_{t−1} that z keeps is the state as it is stored.
 
-use quaver::moments::{Moments, product};
+use quaver::moments::{Moments, interpolate, product};
 
 use super::activation::{ActivationFn, Derivatives, DerivativesMut};
 use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput};
@@ -187,19 +186,6 @@ impl<'a> GruTrace<'a> {
     #[inline(always)]
     fn gate(&self, gate: usize, units: usize) -> (MomentSlices<'a>, Derivatives<'a>) {
         (self.gates.lane(gate, units).first(units), self.gate_derivatives.part(gate, units).first(units))
-    }
-}
-
-/// (1 − z)·n + z·h for independent z, n and h, exact for any of their distributions:
-/// E = (1 − E[z]) E[n] + E[z] E[h],
-/// V = E[(1 − z)²] V[n] + E[z²] V[h] + V[z] (E[h] − E[n])², where E[z²] = E[z]² + V[z] and E[(1 − z)²] = (1 − E[z])² + V[z].
-// To be replaced by `quaver::moments::interpolate`.
-#[inline(always)]
-fn interpolate(z: Moments, n: Moments, h: Moments) -> Moments {
-    let (rest, apart) = (1.0 - z.mean, h.mean - n.mean);
-    Moments {
-        mean: rest * n.mean + z.mean * h.mean,
-        var: (rest * rest + z.var) * n.var + (z.mean * z.mean + z.var) * h.var + z.var * (apart * apart),
     }
 }
 

@@ -127,7 +127,8 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
         }
     }
 
-    /// Moves the input's share of the gates that are given in two out of `pre`, and puts the state's biases there.
+    /// Moves the input's share of the gates that are given in two out of `pre`, and puts the state's biases
+    /// there.
     fn split(&self, pre: MomentSlicesMut<'_>, share: MomentSlicesMut<'_>) {
         if C::APART == 0 {
             return;

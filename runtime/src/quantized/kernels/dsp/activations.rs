@@ -13,7 +13,8 @@ pub(in crate::quantized) fn fill_pairs(
     if pairs == 0 {
         return 0;
     }
-    // SAFETY: `pairs` is not zero, and none of the slices is shorter. Any contents will do: nothing is used as an index.
+    // SAFETY: `pairs` is not zero, and none of the slices is shorter. Any contents will do: nothing is used
+    // as an index.
     unsafe { fill(units.as_ptr(), means.as_mut_ptr(), vars.as_mut_ptr(), noise, pairs) }
 }
 

@@ -42,8 +42,8 @@ macro_rules! block {
     };
 }
 
-/// The address at which to enter the loop of eight blocks a turn that begins at a label, so that `count` blocks are run in
-/// whole turns.
+/// The address at which to enter the loop of eight blocks a turn that begins at a label, so that `count`
+/// blocks are run in whole turns.
 ///
 /// | registers | |
 /// |---|---|
@@ -65,8 +65,8 @@ macro_rules! entry {
     };
 }
 
-/// Sums of four rows. `$entry` and `$end` are offsets from sp of what [`entry`] computed for `$label`, and of the end of the
-/// activations.
+/// Sums of four rows. `$entry` and `$end` are offsets from sp of what [`entry`] computed for `$label`, and of
+/// the end of the activations.
 ///
 /// | registers | |
 /// |---|---|

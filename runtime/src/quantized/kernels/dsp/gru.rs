@@ -1,10 +1,11 @@
 //! A whole GRU layer in assembler: one turn for every four units.
 //!
-//! A turn has two halves. First the pre-activations of the four parts (reset gate, update gate, candidate from the
-//! input, candidate from the state; four units each) go to a table on the stack. Then each unit takes its four rows
-//! from that table. The bits are those of `cells::gru`.
+//! A turn has two halves. First the pre-activations of the four parts (reset gate, update gate, candidate
+//! from the input, candidate from the state; four units each) go to a table on the stack. Then each unit
+//! takes its four rows from that table. The bits are those of `cells::gru`.
 //!
-//! Interrupts are safe as in all kernels of this folder: nothing lives below sp, which stays a multiple of eight.
+//! Interrupts are safe as in all kernels of this folder: nothing lives below sp, which stays a multiple of
+//! eight.
 
 use core::mem::offset_of;
 
@@ -130,7 +131,8 @@ macro_rules! interpolate {
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
     dsp_asm!(
-        // The arguments end up in one piece: the first four words arrive in registers, the others on the stack.
+        // The arguments end up in one piece: the first four words arrive in registers, the others on the
+        // stack.
         "push    {{r0-r3}}",
         "push    {{r4-r12, lr}}",
         "sub     sp, #{frame}",

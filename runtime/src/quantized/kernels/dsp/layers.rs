@@ -2,7 +2,8 @@
 
 use crate::quantized::kernels::layer_args::{LayerArgs, layer_asm};
 
-/// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to enter the loops.
+/// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to
+/// enter the loops.
 ///
 /// | registers | |
 /// |---|---|
@@ -29,7 +30,8 @@ macro_rules! end {
     };
 }
 
-/// Pre-activations of the next four rows. Pushes eight words: mantissas of variances at sp, means 16 bytes above.
+/// Pre-activations of the next four rows. Pushes eight words: mantissas of variances at sp, means 16 bytes
+/// above.
 ///
 /// | registers | |
 /// |---|---|
@@ -63,8 +65,8 @@ macro_rules! pre_activations {
     };
 }
 
-/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp. Registers: as [`tanh`], with r0 and
-/// r1 loaded here.
+/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp. Registers: as
+/// [`tanh`], with r0 and r1 loaded here.
 macro_rules! row {
     ($mean_at:literal, $var_at:literal, $mean:literal, $var:literal) => {
         concat!(
@@ -97,12 +99,13 @@ macro_rules! unit {
 /// Replaces units of an Elman layer by tanh of their rows.
 ///
 /// # Safety
-/// - the pointers must cover as many groups of rows as there are fours of units, each of as many blocks as there are activations
-///   for, at addresses that are multiples of four (`LayerArgs::new` compares all lengths)
+/// - the pointers must cover as many groups of rows as there are fours of units, each of as many blocks as
+///   there are activations for, at addresses that are multiples of four (`LayerArgs::new` compares all
+///   lengths)
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
-/// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and scales of
-///   variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`), codes of variances have
-///   `variance_bits` bits (`Activations::finish`)
+/// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and
+///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
+///   codes of variances have `variance_bits` bits (`Activations::finish`)
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
     layer_asm!(
@@ -126,8 +129,8 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
 /// Replaces units and cells of an LSTM layer by their next state.
 ///
 /// # Safety
-/// As [`tanh_layer`], with a group of rows and a cell for each unit. Variances of cells must lie in 0 to `CELL_LIMIT`: they are
-/// zero at first, saturated here, and checked when a state is restored.
+/// As [`tanh_layer`], with a group of rows and a cell for each unit. Variances of cells must lie in 0 to
+/// `CELL_LIMIT`: they are zero at first, saturated here, and checked when a state is restored.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
     layer_asm!(

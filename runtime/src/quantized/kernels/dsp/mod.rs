@@ -1,14 +1,15 @@
 //! Kernels with the DSP instructions of Cortex-M4, M7 and M33: two products and two sums in one instruction.
 //!
-//! Whole layers run in assembler, from the first weight to the last unit's word: every register is in use, and a compiler would
-//! spill. The bits are those of the portable functions, which define them: `portable::dot`, `moments::tanh` and
-//! `cells`.
+//! Whole layers run in assembler, from the first weight to the last unit's word: every register is in use,
+//! and a compiler would spill. The bits are those of the portable functions, which define them:
+//! `portable::dot`, `moments::tanh` and `cells`.
 //!
-//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight throughout, as AAPCS32
-//! asks where another function may be entered: a handler's frame overwrites nothing and is aligned, whatever CCR.STKALIGN
-//! is. Exception entry saves r0 to r3, r12, lr and the flags, and a handler keeps r4 to r11. A load or store of several
-//! registers that was abandoned is completed or begun again with its base unchanged, also where the base is one of the
-//! registers loaded; what it reads is written by the interrupted thread alone.
+//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight
+//! throughout, as AAPCS32 asks where another function may be entered: a handler's frame overwrites nothing
+//! and is aligned, whatever CCR.STKALIGN is. Exception entry saves r0 to r3, r12, lr and the flags, and a
+//! handler keeps r4 to r11. A load or store of several registers that was abandoned is completed or begun
+//! again with its base unchanged, also where the base is one of the registers loaded; what it reads is
+//! written by the interrupted thread alone.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 

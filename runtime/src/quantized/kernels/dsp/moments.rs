@@ -1,7 +1,7 @@
 //! Moments in assembler: `moments::tanh` in 26 instructions, and products with gates.
 //!
-//! All macros read these registers and keep them: r2, the shift of a layer's variances; r3, the table of cells; r12, the
-//! table of roots, moved by the shift; lr, what the table of roots adds to a variance.
+//! All macros read these registers and keep them: r2, the shift of a layer's variances; r3, the table of
+//! cells; r12, the table of roots, moved by the shift; lr, what the table of roots adds to a variance.
 
 /// Moments of tanh of a row.
 ///

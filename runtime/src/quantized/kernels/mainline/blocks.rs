@@ -58,7 +58,8 @@ macro_rules! block {
     };
 }
 
-/// Sums of four rows, two blocks a turn; an odd number of them is entered at `$middle`, an even one at `$label`.
+/// Sums of four rows, two blocks a turn; an odd number of them is entered at `$middle`, an even one at
+/// `$label`.
 ///
 /// | registers | |
 /// |---|---|

@@ -5,8 +5,8 @@ use core::mem::offset_of;
 
 use super::super::gru_args::{FRAME, GruArgs, PartArgs, NOW, OUT, PART, PUSHED, RESULTS};
 
-/// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: mantissas of the
-/// variances, then means, to the table.
+/// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: mantissas
+/// of the variances, then means, to the table.
 ///
 /// | registers | |
 /// |---|---|
@@ -139,7 +139,8 @@ macro_rules! interpolate {
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
     naked_asm!(
-        // The arguments end up in one piece: the first four words arrive in registers, the others on the stack.
+        // The arguments end up in one piece: the first four words arrive in registers, the others on the
+        // stack.
         "push    {{r0-r3}}",
         "push    {{r4-r12, lr}}",
         "sub     sp, #{frame}",

@@ -1,13 +1,16 @@
-//! Kernels for Armv7-M without DSP instructions, such as Cortex-M3: 2.4 instructions for each multiply-accumulate.
+//! Kernels for Armv7-M without DSP instructions, such as Cortex-M3: 2.4 instructions for each
+//! multiply-accumulate.
 //!
-//! One instruction multiplies and adds, one takes a byte or a halfword out of a word. As on cores with DSP instructions, whole
-//! layers run in assembler. The bits are those of the portable functions: `portable::dot`, `moments::tanh` and `cells`.
+//! One instruction multiplies and adds, one takes a byte or a halfword out of a word. As on cores with DSP
+//! instructions, whole layers run in assembler. The bits are those of the portable functions:
+//! `portable::dot`, `moments::tanh` and `cells`.
 //!
-//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight throughout, as AAPCS32
-//! asks where another function may be entered: a handler's frame overwrites nothing and is aligned, whatever CCR.STKALIGN
-//! is. Exception entry saves r0 to r3, r12, lr and the flags, and a handler keeps r4 to r11. A load or store of several
-//! registers that was abandoned is completed or begun again with its base unchanged, also where the base is one of the
-//! registers loaded; what it reads is written by the interrupted thread alone.
+//! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight
+//! throughout, as AAPCS32 asks where another function may be entered: a handler's frame overwrites nothing
+//! and is aligned, whatever CCR.STKALIGN is. Exception entry saves r0 to r3, r12, lr and the flags, and a
+//! handler keeps r4 to r11. A load or store of several registers that was abandoned is completed or begun
+//! again with its base unchanged, also where the base is one of the registers loaded; what it reads is
+//! written by the interrupted thread alone.
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 

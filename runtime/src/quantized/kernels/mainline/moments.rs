@@ -1,8 +1,8 @@
 //! Moments in assembler: `moments::tanh`, and products with gates.
 //!
-//! All macros read these registers and keep them: r3, the table of cells; r12, the table of roots, moved by the shift of a
-//! layer's variances; lr, what the table of roots adds to a variance. ⌊a·b / 2¹⁶⌋ is the upper half of a long product with b in
-//! its upper half.
+//! All macros read these registers and keep them: r3, the table of cells; r12, the table of roots, moved by
+//! the shift of a layer's variances; lr, what the table of roots adds to a variance. ⌊a·b / 2¹⁶⌋ is the upper
+//! half of a long product with b in its upper half.
 
 /// Moments of tanh, the common end of a row's and a cell's.
 ///
@@ -69,7 +69,8 @@ macro_rules! tanh_of_row {
     };
 }
 
-/// Moments of tanh of a cell, whose variance has no shift. `$shift_at` is the offset from sp of the rows' shift.
+/// Moments of tanh of a cell, whose variance has no shift. `$shift_at` is the offset from sp of the rows'
+/// shift.
 ///
 /// | registers | |
 /// |---|---|
@@ -85,7 +86,8 @@ macro_rules! tanh_of_cell {
     };
 }
 
-/// Moments of tanh of a pre-activation whose mean is in r0 and whose variance, without a shift, in r6; leaves them in r2 and r4.
+/// Moments of tanh of a pre-activation whose mean is in r0 and whose variance, without a shift, in r6; leaves
+/// them in r2 and r4.
 macro_rules! tanh_unshifted {
     ($shift_at:literal) => {
         concat!(
@@ -100,7 +102,8 @@ macro_rules! tanh_unshifted {
     };
 }
 
-/// Mean of σ from that of tanh of half the argument, 15 bits: r0, in place, and once more in the upper half of r9.
+/// Mean of σ from that of tanh of half the argument, 15 bits: r0, in place, and once more in the upper half
+/// of r9.
 macro_rules! sigmoid_mean {
     () => {
         concat!(

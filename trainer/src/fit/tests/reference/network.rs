@@ -72,7 +72,8 @@ impl<N: Number> Reference<'_, N> {
         (0..biases).map(row).collect()
     }
 
-    /// n = tanh(a_x + r⊙a_h), h_t = (1 − z)⊙n + z⊙h_{t−1} (Cho et al. 2014, reset gate after the recurrent product).
+    /// n = tanh(a_x + r⊙a_h), h_t = (1 − z)⊙n + z⊙h_{t−1} (Cho et al. 2014, reset gate after the recurrent
+    /// product).
     fn gru(&self, rows: &[Pair<N>], state: Pair<N>) -> Pair<N> {
         let [r, z] = [0, 1].map(|gate| (self.squash)(Activation::Sigmoid, rows[gate].clone()));
         let reset = product(r, rows[3].clone());
