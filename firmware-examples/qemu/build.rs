@@ -134,6 +134,11 @@ fn numbers(path: &str, inputs: usize) -> Vec<f32> {
     bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
 }
 
+/// Whether a case is a latent model that samples.
+fn is_sampler(case: &Case) -> bool {
+    LatentModel::load(&case.model).is_ok_and(|model| model.spec().family == Family::Storn)
+}
+
 /// The type that runs the chosen model, and how it takes in a row.
 fn chosen_stream(case: &Case) -> String {
     let family = LatentModel::load(&case.model).map(|model| model.spec().family);
@@ -152,11 +157,12 @@ fn chosen_stream(case: &Case) -> String {
     )
 }
 
-/// What is measured of the chosen model, and the memory that it takes beside its arena.
+/// What is measured of the chosen model, and the memory that it takes in addition to its arena.
 fn measured_work(case: &Case) -> String {
     const FAN: usize = bench::FAN;
+    let step = if is_sampler(case) { "observe_uncertain" } else { "step_uncertain" };
     let (words, work) = match case.task {
-        Task::Follow => (0, "black_box(step(stream, black_box(row)));".to_string()),
+        Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
         Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
         Task::Rollouts => {
             let words = FAN * LatentModel::load(&case.model).expect("a fan is of a sampler").future_words();
@@ -171,11 +177,13 @@ fn measured_work(case: &Case) -> String {
     };
     format!(
         "/// Words of the futures that [`work`] shows.\npub const FAN_WORDS: usize = {words};\n\
+         /// Whether [`work`] reads rows.\npub const READS_ROWS: bool = {};\n\
          /// Does once what is measured of [`CHOSEN`].\n\
          #[allow(unused_variables)] // each kind of work needs some\n\
          #[inline(always)] // nothing is measured but the work\n\
-         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    futures: &mut quaver::Arena<FAN_WORDS>,\n    \
-             rng: &mut Numbers,\n) {{\n    {work}\n}}"
+         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<FAN_WORDS>,\n    \
+             rng: &mut Numbers,\n) {{\n    {work}\n}}",
+        case.task == Task::Follow
     )
 }
 

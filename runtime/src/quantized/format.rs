@@ -286,12 +286,27 @@ impl<'m> QuantizedView<'m> {
     /// Group `index` of four rows.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
-        let columns = self.padded.columns(index);
-        let start = BLOCK_ROWS * self.padded.columns_before(index);
-        let bytes = BLOCK_ROWS * self.padded.width(columns);
+        let width = BLOCK_ROWS * self.padded.cols;
+        if self.padded.split {
+            self.split_group(index)
+        } else {
+            self.group_at(index, index.wrapping_mul(width), width)
+        }
+    }
+
+    /// Group `index` of a map whose groups read different columns.
+    #[inline(never)] // keeps its registers out of the way of every other cell
+    fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
+        let width = self.padded.width(self.padded.columns(index));
+        self.group_at(index, BLOCK_ROWS * self.padded.columns_before(index), BLOCK_ROWS * width)
+    }
+
+    /// Group `index`, whose blocks take `blocks` bytes and stand behind `before` bytes of other blocks.
+    #[inline(always)]
+    fn group_at(&self, index: usize, before: usize, blocks: usize) -> QuantizedGroup<'m> {
         let [weights, squares] = self.streams();
-        let (weights, [biases, mean_scales]) = rows(weights, index, [start, bytes]);
-        let stored = if self.has_squares { [start, bytes] } else { [0; 2] };
+        let (weights, [biases, mean_scales]) = rows(weights, index, [before, blocks]);
+        let stored = if self.has_squares { [before, blocks] } else { [0; 2] };
         let (squares, [var_scales]) = rows(squares, index, stored);
         QuantizedGroup { weights, biases, mean_scales, squares, var_scales }
     }

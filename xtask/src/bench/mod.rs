@@ -99,6 +99,9 @@ fn measure(machine: &Machine, image: &std::path::Path, code_bytes: u64) -> Resul
     let ratio = count("step_instructions_most")
         .zip(count("step_instructions_least"))
         .map(|(most, least)| (1e4 * most as f64 / least as f64).round() / 1e4);
+    let stack = count("step_stack_bytes").zip(count("load_stack_bytes")).map(|(step, load)| step.max(load));
+    let ram = (|| Some(count("arena_bytes")? + count("handle_bytes")? + stack?))();
+    figures.insert("ram_bytes".into(), ram.map_or(Value::Null, Value::from));
     figures.insert("code_bytes".into(), code_bytes.into());
     figures.insert("flash".into(), (code_bytes + model).into());
     figures.insert("max_over_min".into(), ratio.map_or(Value::Null, Value::from));

@@ -8,7 +8,7 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, work};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, READS_ROWS, work};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use quaver_streams::numbers::Numbers;
@@ -31,34 +31,93 @@ fn main() -> ! {
         None => fail("the model was not loaded"),
     };
 
-    let mut counts = Counts::default();
     let (mut futures, mut rng) = (Arena::<FAN_WORDS>::new(), Numbers::new("bench"));
+    let mut whole = Counts::default();
+    let mut worst = 0;
     let stack = PaintedStack::paint();
-    let varied = core::iter::repeat_with(|| job.rows::<CHOSEN_ROW>()).flatten().zip(factors());
-    for (mut row, factor) in varied.take(STEPS) {
-        if counts.total.is_some_and(|total| total > MOST_INSTRUCTIONS) {
-            break;
+    for rows in Rows::all() {
+        let mut counts = Counts::default();
+        let varied = core::iter::repeat_with(|| job.rows::<CHOSEN_ROW>()).flatten().zip(factors());
+        for (mut row, factor) in varied.take(rows.steps()) {
+            if counts.total.is_some_and(|total| total > rows.most_instructions()) {
+                break;
+            }
+            row.iter_mut().for_each(|value| *value *= factor);
+            rows.hide(&mut row);
+            let vars = if rows.uncertain { &[0.25; CHOSEN_ROW][..] } else { &[] };
+            counts.add(measure(&meter, || marked(|| work(&mut stream, &row, vars, &mut futures, &mut rng))));
         }
-        row.iter_mut().for_each(|value| *value *= factor);
-        counts.add(measure(&meter, || marked(|| work(&mut stream, &row, &mut futures, &mut rng))));
+        worst = counts.most.max(worst);
+        if rows.is_whole() {
+            whole = counts;
+        }
     }
     let step_stack = stack.depth();
 
     line("model_bytes", Some(job.model.len()));
     line("arena_bytes", Some(4 * (CHOSEN_ARENA + FAN_WORDS)));
+    line("handle_bytes", Some(size_of::<Chosen<'_, '_>>()));
     line("load_instructions", load_instructions);
     line("load_stack_bytes", load_stack);
-    line("step_instructions", counts.mean());
-    line("step_instructions_least", counts.total.map(|_| counts.least));
-    line("step_instructions_most", counts.total.map(|_| counts.most));
+    line("step_instructions", whole.mean());
+    line("step_instructions_least", whole.total.map(|_| whole.least));
+    line("step_instructions_most", whole.total.map(|_| whole.most));
+    line("step_instructions_worst", whole.total.map(|_| worst));
     line("step_stack_bytes", step_stack);
     done()
 }
 
-/// Steps that are measured, unless they take too long: a core that emulates floating point needs millions for
-/// one.
-const STEPS: usize = 1000;
-const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
+/// Rows of one kind.
+#[derive(Clone, Copy)]
+struct Rows {
+    missing: Missing,
+    /// Whether every channel has a variance.
+    uncertain: bool,
+}
+
+/// Which channels of a row are missing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    None,
+    /// From here on a row is read channel by channel.
+    First,
+    All,
+}
+
+impl Rows {
+    /// Complete rows first; these alone where rows are not read.
+    fn all() -> impl Iterator<Item = Rows> {
+        let every = [Missing::None, Missing::First, Missing::All]
+            .into_iter()
+            .flat_map(|missing| [false, true].map(|uncertain| Rows { missing, uncertain }));
+        every.take(if READS_ROWS { 6 } else { 1 })
+    }
+
+    /// Whether nothing is missing or uncertain.
+    fn is_whole(self) -> bool {
+        self.missing == Missing::None && !self.uncertain
+    }
+
+    /// Steps that are measured, unless they take too long: a core that emulates floating point needs millions
+    /// for one.
+    fn steps(self) -> usize {
+        if self.is_whole() { 1000 } else { 100 }
+    }
+
+    fn most_instructions(self) -> u64 {
+        2_000_000 * self.steps() as u64
+    }
+
+    /// Replaces the values of missing channels.
+    fn hide(self, row: &mut [f32]) {
+        let count = match self.missing {
+            Missing::None => 0,
+            Missing::First => 1,
+            Missing::All => row.len(),
+        };
+        row.iter_mut().take(count).for_each(|value| *value = f32::NAN);
+    }
+}
 
 /// Factors on rows, so that no two are alike: from small fractions of the usual size to far beyond it.
 fn factors() -> impl Iterator<Item = f32> {

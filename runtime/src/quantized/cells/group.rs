@@ -3,7 +3,7 @@
 use super::super::arithmetic::mul_high;
 use super::super::fixed::{BlockFloat, FixedMoments};
 use super::super::format::{QuantizedGroup, QuantizedView};
-use super::super::kernels::{QuantizedInput, dot, dot_squared};
+use super::super::kernels::{QuantizedInput, dot, dot_squared, integers};
 use super::super::moments::tanh;
 
 /// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose
@@ -60,9 +60,8 @@ pub(in crate::quantized) fn group_moments(
     } else {
         dot(group.squares, input.vars)
     };
-    let [a, b, c, d] = *group.var_scales;
-    let row = |sum: i32, scale: [u8; 4]| mul_high(sum, i32::from_le_bytes(scale));
-    GroupMoments { means, mantissas: [row(t, a), row(u, b), row(v, c), row(w, d)] }
+    let [a, b, c, d] = integers(group.var_scales);
+    GroupMoments { means, mantissas: [mul_high(t, a), mul_high(u, b), mul_high(v, c), mul_high(w, d)] }
 }
 
 /// Means of the pre-activations of group `index` of four rows.
@@ -78,9 +77,8 @@ pub(in crate::quantized) fn group_means(
 
 #[inline(always)]
 fn scaled_means(group: &QuantizedGroup<'_>, sums: [i32; 4]) -> [i32; 4] {
-    let ([p, q, r, s], [a, b, c, d], [k, l, m, n]) = (sums, *group.biases, *group.mean_scales);
-    let row = |sum: i32, bias: [u8; 4], scale: [u8; 4]| {
-        i32::from_le_bytes(bias).wrapping_add(mul_high(sum, i32::from_le_bytes(scale)))
-    };
+    let ([p, q, r, s], [a, b, c, d], [k, l, m, n]) =
+        (sums, integers(group.biases), integers(group.mean_scales));
+    let row = |sum: i32, bias: i32, scale: i32| bias.wrapping_add(mul_high(sum, scale));
     [row(p, a, k), row(q, b, l), row(r, c, m), row(s, d, n)]
 }

@@ -22,6 +22,7 @@ const PRE_LIMIT: i32 = CELL_LIMIT >> CELL_SHIFT;
 const LARGEST_FACTOR: i32 = 0x7FFF;
 
 /// Overwrites the units `h` of a GRU layer with their next state.
+#[inline(never)] // its kernel's arguments are many, and would be in the frame of every cell's step
 pub(in crate::quantized) fn gru_step(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) {
     if !map.propagates {
         return deterministic_units(map, input, h);

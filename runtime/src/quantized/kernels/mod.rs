@@ -45,3 +45,4 @@ pub(super) use core_kernels::{dot, fill_pairs, gru_units, lstm_units, narrow, ta
 pub(super) use fill::{NoiseScales, pair};
 pub(super) use input::QuantizedInput;
 pub(super) use portable::dot_squared;
+pub(super) use words::integers;

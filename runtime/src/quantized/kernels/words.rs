@@ -30,3 +30,17 @@ pub(super) fn words(bytes: &[u8]) -> Option<&[u32]> {
     // SAFETY: aligned, within the bytes, and every bit pattern is a u32.
     whole.then(|| unsafe { core::slice::from_raw_parts(start, bytes.len() / 4) })
 }
+
+/// Four little-endian integers: four loads if they are aligned, also on cores that cannot load across a word.
+#[inline(always)]
+pub(in crate::quantized) fn integers(list: &[[u8; 4]; 4]) -> [i32; 4] {
+    match words(list.as_flattened()).and_then(|words| words.first_chunk()) {
+        Some(words) => words.map(|word| u32::from_le(word) as i32),
+        None => unaligned_integers(list),
+    }
+}
+
+#[inline(never)] // rare, and long where words are put together from bytes
+fn unaligned_integers(list: &[[u8; 4]; 4]) -> [i32; 4] {
+    list.map(i32::from_le_bytes)
+}
