@@ -10,8 +10,8 @@ use super::noise::{NoiseConfig, NoiseKind};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
-    /// The cell of every layer: an LSTM, an Elman cell named by its activation function, or a layer without
-    /// recurrence (`"dense-…"`).
+    /// The cell of every layer: an LSTM, a GRU, an Elman cell named by its activation function, or a layer
+    /// without recurrence (`"dense-…"`).
     pub cell: CellName,
     /// Units of each layer, the one next to the inputs first: 1 to 8 layers.
     pub layers: Vec<u16>,
