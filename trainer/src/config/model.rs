@@ -10,8 +10,8 @@ use super::noise::{NoiseConfig, NoiseKind};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
-    /// The cell of every layer: an LSTM, an Elman cell named by its activation function, or a layer without
-    /// recurrence (`"dense-…"`).
+    /// The cell of every layer: an LSTM, a GRU, an Elman cell named by its activation function, or a layer
+    /// without recurrence (`"dense-…"`).
     pub cell: CellName,
     /// Units of each layer, the one next to the inputs first: 1 to 8 layers.
     pub layers: Vec<u16>,
@@ -169,4 +169,13 @@ impl CellName {
             CellName::DenseTanh | CellName::DenseSigmoid | CellName::DenseRelu => false,
         }
     }
+}
+
+/// Every cell by its name in a config, read off the error for a name that is none.
+#[cfg(test)]
+pub(crate) fn test_cell_names() -> Vec<(String, CellName)> {
+    let named = |name: &str| serde_json::from_value::<CellName>(name.into());
+    let error = named("?").expect_err("no cell has this name").to_string();
+    let names = error.split('`').skip(3).step_by(2);
+    names.map(|name| (name.to_string(), named(name).expect("a name that the error lists"))).collect()
 }
