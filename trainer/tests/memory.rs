@@ -88,7 +88,7 @@ const THREAD: usize = 1024;
 
 #[test]
 fn a_training_step_gives_back_what_it_took_and_its_peak_is_linear_in_time() {
-    for cell in ["tanh", "lstm", "dense-relu"] {
+    for cell in ["tanh", "lstm", "gru", "dense-relu"] {
         let config = config(cell);
         // What is allocated once and for all is allocated here.
         measure(&config, 20, 2);

@@ -49,6 +49,8 @@ pub use data::{
 };
 pub use init::InitConfig;
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
+#[cfg(test)]
+pub(crate) use model::test_cell_names;
 pub use model::{CellName, ModelConfig};
 pub use noise::{NoiseConfig, NoiseKind};
 pub use search::{Distribution, HalvingConfig, SearchConfig};

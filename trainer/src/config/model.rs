@@ -170,3 +170,12 @@ impl CellName {
         }
     }
 }
+
+/// Every cell by its name in a config, read off the error for a name that is none.
+#[cfg(test)]
+pub(crate) fn test_cell_names() -> Vec<(String, CellName)> {
+    let named = |name: &str| serde_json::from_value::<CellName>(name.into());
+    let error = named("?").expect_err("no cell has this name").to_string();
+    let names = error.split('`').skip(3).step_by(2);
+    names.map(|name| (name.to_string(), named(name).expect("a name that the error lists"))).collect()
+}

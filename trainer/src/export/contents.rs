@@ -44,3 +44,35 @@ fn affine(affine: AffineTensors) -> Affine {
     let bias_var = affine.bias_var.map_or_else(|| vec![0.0; deterministic], to_vec);
     Affine { weight: to_vec(affine.weight), bias, weight_var, bias_var }
 }
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::write;
+
+    use super::*;
+    use crate::config::{InitConfig, WeightPosterior};
+    use crate::data::Scaler;
+    use crate::nn::parameters::maps;
+    use crate::nn::{TrainingMethod, test_cells, test_spec};
+
+    #[test]
+    fn every_cell_has_the_numbers_that_a_checkpoint_holds() {
+        let names = |count: usize| vec!["name".to_string(); count];
+        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) };
+        for cell in test_cells() {
+            let mut spec = test_spec(2, 1, &[(cell, 3), (cell, 4)]);
+            spec.layers.iter_mut().for_each(|layer| layer.weight_variance = true);
+            spec.output.weight_variance = true;
+            let method = TrainingMethod { posterior: WeightPosterior::Ropd, ..TrainingMethod::default() };
+            let parameters = InitConfig::default().parameters_for(&spec, method, 1);
+            let contents = contents(&spec, WeightFormat::F32, &parameters, &scaling, &names(2), &names(1));
+            let affines = contents.layers.iter().chain([&contents.output]);
+            for (map, affine) in maps(&spec).zip(affines) {
+                let weights = [affine.weight.len(), affine.weight_var.len()];
+                assert_eq!(weights, [map.rows * map.columns; 2], "{cell:?}");
+                assert_eq!([affine.bias.len(), affine.bias_var.len()], [map.biases; 2], "{cell:?}");
+            }
+            write(&contents).unwrap_or_else(|error| panic!("{cell:?}: {error}"));
+        }
+    }
+}

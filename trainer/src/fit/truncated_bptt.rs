@@ -61,9 +61,11 @@ mod tests {
     #[test]
     fn the_loss_of_carried_chunks_is_that_of_whole_sequences() {
         let dense = CellKind::Dense(Activation::Tanh);
-        let mut spec =
-            test_spec(1, 1, &[(CellKind::Lstm, 4), (dense, 3), (CellKind::Elman(Activation::Tanh), 5)]);
-        spec.layers[0].recurrent_noise = UnitNoise::Dropout { keep: 0.8 };
+        let elman = CellKind::Elman(Activation::Tanh);
+        let mut spec = test_spec(1, 1, &[(CellKind::Lstm, 4), (dense, 3), (CellKind::Gru, 4), (elman, 5)]);
+        for layer in [0, 2] {
+            spec.layers[layer].recurrent_noise = UnitNoise::Dropout { keep: 0.8 };
+        }
         let parameters = InitConfig::default().parameters(&spec, 1);
         let mut rng = stream(1, Purpose::Initialisation);
         let mut sequence = |steps: usize| {

@@ -135,8 +135,11 @@ mod tests {
     }
 
     fn net() -> (ModelSpec, Parameters, Parameters) {
-        let mut spec = test_spec(2, 1, &[(CellKind::Lstm, 3), (CellKind::Elman(Activation::Tanh), 4)]);
-        spec.layers[1].recurrent_noise = UnitNoise::Dropout { keep: 0.7 };
+        let layers = [(CellKind::Lstm, 3), (CellKind::Gru, 3), (CellKind::Elman(Activation::Tanh), 4)];
+        let mut spec = test_spec(2, 1, &layers);
+        for layer in [1, 2] {
+            spec.layers[layer].recurrent_noise = UnitNoise::Dropout { keep: 0.7 };
+        }
         (
             spec.clone(),
             InitConfig::default().parameters(&spec, 1),

@@ -150,7 +150,7 @@ mod tests {
     use quaver::checkpoint::Activation;
 
     use super::*;
-    use crate::nn::test_spec;
+    use crate::nn::{test_cells, test_spec};
 
     #[test]
     fn draws_depend_on_the_seed_alone() {
@@ -163,15 +163,26 @@ mod tests {
 
     #[test]
     fn recurrent_weights_are_sparse_and_have_the_spectral_radius() {
-        let spec = test_spec(3, 2, &[(CellKind::Elman(Activation::Tanh), 30)]);
         let init = InitConfig { spectral_radius: Some(1.1), sparse: 7, ..InitConfig::default() };
-        let parameters = init.parameters(&spec, 3);
-        let weight = &parameters.get("layer0.weight").unwrap().values;
-        let recurrent = DMatrix::from_fn(30, 30, |row, column| f64::from(weight[row * 33 + 3 + column]));
-        for row in recurrent.row_iter() {
-            assert_eq!(row.iter().filter(|value| **value != 0.0).count(), 7);
+        for cell in test_cells().into_iter().filter(|cell| cell.is_recurrent()) {
+            let parameters = init.parameters(&test_spec(3, 2, &[(cell, 30)]), 3);
+            let weight = &parameters.get("layer0.weight").unwrap().values;
+            for gate in 0..cell.gates() {
+                let recurrent = DMatrix::from_fn(30, 30, |unit, column| {
+                    f64::from(weight[(unit * cell.gates() + gate) * 33 + 3 + column])
+                });
+                for row in recurrent.row_iter() {
+                    assert_eq!(row.iter().filter(|value| **value != 0.0).count(), 7);
+                }
+                assert!((spectral_radius(&recurrent) - 1.1).abs() < 1e-4, "{cell:?}, gate {gate}");
+            }
         }
-        assert!((spectral_radius(&recurrent) - 1.1).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_gru_keeps_half_of_its_state_to_begin_with() {
+        let parameters = InitConfig::default().parameters(&test_spec(3, 2, &[(CellKind::Gru, 5)]), 1);
+        assert_eq!(parameters.get("layer0.bias").unwrap().values, [0.0; 20]);
     }
 
     #[test]

@@ -92,8 +92,8 @@ mod tests {
     use quaver::checkpoint::{Likelihood, MomentForm, OutputMode};
 
     use super::*;
-    use crate::config::WeightPosterior;
-    use crate::nn::{TrainingMethod, WeightNoise};
+    use crate::config::{WeightPosterior, test_cell_names};
+    use crate::nn::{TrainingMethod, WeightNoise, test_cells};
 
     const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";
 
@@ -109,6 +109,14 @@ mod tests {
 
     fn method(config: &Config) -> TrainingMethod {
         TrainingMethod::from(&config.network())
+    }
+
+    #[test]
+    fn every_cell_has_one_name_in_configs() {
+        let named: Vec<CellKind> = test_cell_names().into_iter().map(|(_, cell)| cell.into()).collect();
+        let cells = test_cells();
+        assert!(cells.iter().all(|cell| named.contains(cell)), "{cells:?} against {named:?}");
+        assert_eq!(named.len(), cells.len());
     }
 
     #[test]

@@ -157,3 +157,16 @@ fn layer_rows(spec: &ModelSpec) -> Vec<Vec<String>> {
     ];
     spec.layers.iter().enumerate().map(layer).chain([output]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::test_cell_names;
+
+    #[test]
+    fn cells_are_named_as_in_configs() {
+        for (name, cell) in test_cell_names() {
+            assert_eq!(cell_text(cell.into()), name);
+        }
+    }
+}

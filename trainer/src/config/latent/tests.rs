@@ -89,3 +89,11 @@ fn what_cannot_be_is_explained() {
         assert!(error.contains(expected), "{lines}\n{error}");
     }
 }
+
+#[test]
+fn every_recurrent_cell_is_named_where_one_is_needed() {
+    let error = parse(&format!("{VOSP}[recognition]\ncell = \"dense-tanh\"")).unwrap_err();
+    for (name, cell) in crate::config::test_cell_names() {
+        assert_eq!(error.contains(&format!("\"{name}\"")), cell.is_recurrent(), "{name}: {error}");
+    }
+}

@@ -18,7 +18,12 @@ fn best(cell: &str, law: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f6
 
 #[test]
 fn small_nets_learn_what_needs_memory() {
-    for (cell, noise) in [("tanh", "noise.recurrent_keep=1.0"), ("lstm", "noise.output_keep=0.98")] {
+    let cells = [
+        ("tanh", "noise.recurrent_keep=1.0"),
+        ("lstm", "noise.output_keep=0.98"),
+        ("gru", "noise.output_keep=0.98"),
+    ];
+    for (cell, noise) in cells {
         let place = tempfile::tempdir().unwrap();
         let summary = run(&config(cell, &["training.epochs=40", noise]), place.path(), false).unwrap();
         let best = summary.best.unwrap();
@@ -74,7 +79,7 @@ fn classes_and_switches_are_learned() {
     // Who knows nothing pays ln 3 for a class, and for three switches of probability ⅓ three times their
     // entropy of 0.64.
     for (likelihood, ignorance) in [("categorical", 3.0_f64.ln()), ("bernoulli", 1.91)] {
-        for cell in ["tanh", "lstm"] {
+        for cell in ["tanh", "lstm", "gru"] {
             let set = format!("model.likelihood={likelihood}");
             let nll = best(cell, class, &[&set]);
             assert!(nll < ignorance / 3.0, "{likelihood} {cell}: {nll}");

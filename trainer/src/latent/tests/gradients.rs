@@ -79,6 +79,8 @@ fn of_every_family_agree_with_finite_differences() {
     let dense =
         "[model]\ncell = \"dense-tanh\"\nlayers = [3]\n[recognition]\ncell = \"lstm\"\nlayers = [2]\n";
     let carried = "[recognition]\nnoise = { recurrent_keep = 0.8, output_keep = 0.7, input_keep = 0.9 }\n";
+    let gru = "[model]\ncell = \"gru\"\nlayers = [3]\n";
+    let dense_gru = dense.replace("lstm", "gru");
     let cases = [
         format!("latent = {{ family = \"storn\", latents = 2 }}\n{small}"),
         format!(
@@ -90,8 +92,11 @@ fn of_every_family_agree_with_finite_differences() {
         format!("latent = {{ family = \"storn\", latents = 2, noise = \"fixed\" }}\n{small}"),
         format!("latent = {{ family = \"storn\", latents = 2 }}\n{small}residual = true\n"),
         format!("latent = {{ family = \"vosp\", latents = 2 }}\n{dense}[weights]\nposterior = \"ropd\"\n"),
+        format!("latent = {{ family = \"storn\", latents = 2, variance = \"propagated\" }}\n{gru}{carried}"),
+        format!("latent = {{ family = \"vrae\", latents = 2, prior = \"wiener\" }}\n{gru}"),
+        format!("latent = {{ family = \"vosp\", latents = 2 }}\n{dense_gru}"),
     ];
-    for (index, case) in cases.iter().enumerate() {
+    for case in &cases {
         for likelihood in ["gaussian", "bernoulli", "heteroscedastic"] {
             let searched = case.contains("fixed");
             let normal_only = searched || case.contains("residual");
@@ -101,7 +106,7 @@ fn of_every_family_agree_with_finite_differences() {
             let noise = "noise={ recurrent_keep = 0.9, output_keep = 0.8 }";
             let config = config(case, &[&format!("model.likelihood={likelihood}"), noise]);
             let (nets, mut parameters) = nets(&config, 2);
-            assert_eq!(index == 2 || index == 4, !nets.is_causal());
+            assert_eq!(case.contains("bidirectional") || case.contains("vrae"), !nets.is_causal());
             let (batch, _) = whole(&gappy(likelihood == "bernoulli"));
             let skipped = if searched { "generative.output.log_noise" } else { "" };
             assert_gradients(&nets, &mut parameters, &batch, skipped);

@@ -6,17 +6,19 @@ use crate::nn::test_spec;
 
 #[test]
 fn shapes_follow_the_specification() {
-    let spec =
-        test_spec(3, 2, &[(CellKind::Lstm, 5), (CellKind::Elman(quaver::checkpoint::Activation::Tanh), 4)]);
+    let elman = CellKind::Elman(quaver::checkpoint::Activation::Tanh);
+    let spec = test_spec(3, 2, &[(CellKind::Lstm, 5), (elman, 4), (CellKind::Gru, 6)]);
     let parameters = Parameters::zeros(&spec);
     let shapes: Vec<(&str, &[usize])> =
         parameters.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice())).collect();
-    let expected: [(&str, &[usize]); 7] = [
+    let expected: [(&str, &[usize]); 9] = [
         ("layer0.weight", &[20, 8]),
         ("layer0.bias", &[20]),
         ("layer1.weight", &[4, 9]),
         ("layer1.bias", &[4]),
-        ("output.weight", &[2, 4]),
+        ("layer2.weight", &[18, 10]),
+        ("layer2.bias", &[24]),
+        ("output.weight", &[2, 6]),
         ("output.bias", &[2]),
         ("output.log_noise", &[2]),
     ];
