@@ -186,8 +186,8 @@ fn moments_of_a_step_are_those_of_its_draws() {
     let found = computed();
     // Drawn eight million times, the mean is 0.001 lower and the variance 2.7 % smaller than computed: all is
     // exact but for the argument of tanh, which holds a product and is taken for normal. The rest is for the
-    // fitted moments (3·10⁻⁴) and for four standard errors of these draws (0.0009, and 0.3 % of the variance).
-    // Noise on the state that z keeps would add a third to the variance.
+    // fitted moments (3·10⁻⁴) and for four standard errors of these draws (0.0009, and 0.3 % of the
+    // variance). Noise on the state that z keeps would add a third to the variance.
     assert!((f64::from(found.mean) - mean).abs() < 0.005, "{found:?} against {mean}");
     assert!((f64::from(found.var) / var - 1.0).abs() < 0.045, "{found:?} against {mean} {var}");
 }
