@@ -4,9 +4,9 @@
 //! cargo run --release -p quaver-trainer --example training_step -- CELL UNITS FORM STEPS COUNT
 //! ```
 //!
-//! CELL is `tanh`, `lstm` or `gru`, FORM `accurate` or `paper`, STEPS the length T of the sequences and COUNT how
-//! many training steps are timed. One process measures one network, so that its peak of resident memory is
-//! that network's own. `cargo xtask bench-train` runs this for every row of its table.
+//! CELL is `tanh`, `lstm` or `gru`, FORM `accurate` or `paper`, STEPS the length T of the sequences and COUNT
+//! how many training steps are timed. One process measures one network, so that its peak of resident memory
+//! is that network's own. `cargo xtask bench-train` runs this for every row of its table.
 
 use std::time::Instant;
 
