@@ -184,8 +184,8 @@ fn moments_of_a_step_are_those_of_its_draws() {
     let mean = sum / DRAWS as f64;
     let var = squares / DRAWS as f64 - mean * mean;
     let found = computed();
-    // Four standard errors of the draws, 0.0009 for the mean and 0.3 % for the variance, and the errors of the
-    // fitted moments, of the order of 5e-4.
+    // Four standard errors of the draws, 0.0009 for the mean and 0.3 % for the variance, and the errors of
+    // the fitted moments, of the order of 5e-4.
     assert!((f64::from(found.mean) - mean).abs() < 0.004, "{found:?} against {mean}");
     assert!((f64::from(found.var) / var - 1.0).abs() < 0.02, "{found:?} against {mean} {var}");
 }
