@@ -20,6 +20,11 @@ use quaver_tests::{Case, bench, gait, golden, golden_latent};
 /// The golden case that is replayed at several addresses.
 const MOVED: &str = "lstm-fast";
 
+/// Golden cases of one network are shared out among these images' lists.
+const GOLDEN_GROUPS: [&str; 3] = ["GOLDEN", "GOLDEN_2", "GOLDEN_3"];
+/// Bytes of models in one of them: what the smallest core has left of its flash.
+const GOLDEN_BYTES: usize = 115_000;
+
 /// Rows of noise for a model that comes without a stream.
 const NOISE_ROWS: usize = 16;
 
@@ -36,15 +41,31 @@ fn main() {
         golden.iter().find(|case| case.name == MOVED).expect("the case that is moved is a golden one");
     // Three bytes at most before the model, and as many behind it.
     embedded.line(format!(
-        "/// Words of memory in which the model of [`ALIGNMENT`] can be moved.\npub const ALIGNMENT_WORDS: usize = {};",
+        "/// Words of memory in which the model of [`ALIGNMENT`] can be moved.\n\
+         pub const ALIGNMENT_WORDS: usize = {};",
         moved.model.len().div_ceil(4) + 2
     ));
     embedded.group("ALIGNMENT", std::slice::from_ref(moved));
-    embedded.group("GOLDEN", &golden);
+    for (group, cases) in GOLDEN_GROUPS.iter().zip(shared_out(golden)) {
+        embedded.group(group, &cases);
+    }
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("LATENT", &golden_latent::by_hand());
     let Embedded { out, source, .. } = embedded;
     fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");
+}
+
+/// Puts each case into the first list with room for it.
+fn shared_out(cases: Vec<Case>) -> [Vec<Case>; GOLDEN_GROUPS.len()] {
+    let mut lists: [Vec<Case>; GOLDEN_GROUPS.len()] = Default::default();
+    for case in cases {
+        let has_room = |list: &&mut Vec<Case>| {
+            list.iter().map(|case| case.model.len()).sum::<usize>() + case.model.len() <= GOLDEN_BYTES
+        };
+        let list = lists.iter_mut().find(has_room);
+        list.expect("the golden cases need one more image").push(case);
+    }
+    lists
 }
 
 fn link(out: &Path) {

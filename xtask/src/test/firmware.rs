@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use crate::machine::{DEFAULT_TARGET, targets};
 use crate::setup::toolchain::Toolchain;
 use crate::shell::Shell;
-use crate::{elf, image};
+use crate::{elf, image, qemu};
 
 /// Functions of the panic check and of heaps.
 const PANIC_SYMBOL: &str = "loading_or_stepping_can_panic";
@@ -35,7 +35,7 @@ pub(super) fn firmware_lints() -> Result<String> {
 
 pub(super) fn firmware() -> Result<String> {
     for target in targets() {
-        for image in ["quaver-qemu", "golden", "golden_latent", "bits", "bench"] {
+        for image in ["quaver-qemu", "bits", "bench"].into_iter().chain(qemu::IMAGES) {
             image::build(image, target)?;
         }
     }
