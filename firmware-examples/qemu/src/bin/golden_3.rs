@@ -1,4 +1,5 @@
-//! Replays the third part of the golden cases, as `golden` does the first: the smallest core has no room for all.
+//! Replays the third part of the golden cases, as `golden` does the first: the smallest core has no room for
+//! all.
 
 #![no_std]
 #![no_main]
