@@ -78,6 +78,7 @@
 //! - [`checkpoint`]: files, and the architecture of a model. The format is specified in `SPEC.md` next to it.
 //! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that
 //!   train or evaluate models with the formulas of the runtime.
+//! - [`density`]: the normal density of input rows, by which missing channels are imputed.
 //!
 //! # Features
 //!
@@ -133,6 +134,7 @@ compile_error!("quaver without the features `float` and `quantized` can run no m
 mod arena;
 mod backend;
 pub mod checkpoint;
+pub mod density;
 #[cfg(feature = "write")]
 mod encode;
 #[cfg(feature = "write")]

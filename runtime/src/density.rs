@@ -1,0 +1,216 @@
+//! Gaussian density of standardised input rows: what the channels that are present say about those that are
+//! missing, and how far a row is from the training rows.
+//!
+//! Rows x have mean 0 and covariance Σ with a unit diagonal; Λ = Σ⁻¹ is stored as its lower triangle, row by
+//! row. With P the channels that are present and M those that are missing,
+//!
+//! x_M | x_P ~ N(−Λ_MM⁻¹ Λ_MP x_P, Λ_MM⁻¹),
+//!
+//! the conditional of a normal distribution in terms of its precision matrix (Bishop 2006, *Pattern
+//! Recognition and Machine Learning*, eqs. 2.96 and 2.97): only the block of the missing channels has to be
+//! solved. Variance propagation takes the diagonal of the covariance; it cannot carry the rest.
+//!
+//! Every function is total: whatever the numbers, means are finite and variances are between 0 and the
+//! marginal variance 1.
+
+use crate::limits::UNIT_LIMIT;
+use crate::moments::{Moments, at_most, limited_mean};
+
+/// Variance that marks a channel as missing.
+pub const MISSING: f32 = f32::INFINITY;
+
+/// Smallest pivot of a factorisation. With a covariance of unit diagonal no pivot is below 1; what is below
+/// this is no precision matrix.
+const SMALLEST_PIVOT: f32 = 0.5;
+
+/// Numbers in the lower triangle of a precision matrix.
+pub const fn triangle(channels: usize) -> usize {
+    channels * (channels + 1) / 2
+}
+
+/// Words of scratch that [`impute`] needs for rows of this many channels.
+pub const fn scratch_words(channels: usize) -> usize {
+    triangle(channels) + channels
+}
+
+/// Replaces missing channels by their conditional mean and variance.
+///
+/// `precision` returns element k of the lower triangle. A variance of [`MISSING`] marks a missing channel,
+/// 0 an exact reading; any other is that of an uncertain reading, which is left as it is and counts with its
+/// variance: the unknown true values U (missing and uncertain) have the precision Λ_UU + diag(1/v_U), with
+/// 1/v = 0 for a missing one (Bishop 2006, eqs. 2.116 and 2.117). `scratch` needs [`scratch_words`]; if it is
+/// shorter, missing channels get the marginal mean 0 and variance 1.
+///
+/// ```
+/// use quaver::density::{MISSING, impute, scratch_words};
+///
+/// // Two channels with a correlation of 0.8.
+/// let precision = [1.0 / 0.36, -0.8 / 0.36, 1.0 / 0.36];
+/// let (mut mean, mut var) = ([1.5, 0.0], [0.0, MISSING]);
+/// impute(|k| precision[k], &mut mean, &mut var, &mut [0.0; scratch_words(2)]);
+/// assert!((mean[1] - 0.8 * 1.5).abs() < 1e-6 && (var[1] - 0.36).abs() < 1e-6);
+/// ```
+#[inline(never)] // rows with gaps are rare: their code must not be spread over the callers
+pub fn impute(
+    precision: impl Fn(usize) -> f32 + Copy,
+    mean: &mut [f32],
+    var: &mut [f32],
+    scratch: &mut [f32],
+) {
+    let count = unknown(var).count();
+    let solved = scratch.split_at_mut_checked(triangle(count)).and_then(|(matrix, rest)| {
+        let (vector, _) = rest.split_at_mut_checked(count)?;
+        system(precision, mean, var, matrix, vector);
+        invert_factor(matrix, count);
+        solve(matrix, vector);
+        Some((&*matrix, &*vector))
+    });
+    let mut place = 0;
+    for (mean, var) in mean.iter_mut().zip(var.iter_mut()).filter(|(_, var)| **var > 0.0) {
+        if *var == MISSING {
+            let marginal = Moments { mean: 0.0, var: 1.0 };
+            let found = solved.map_or(marginal, |(matrix, vector)| moments(matrix, vector, place));
+            (*mean, *var) = (found.mean, found.var);
+        }
+        place += 1;
+    }
+}
+
+/// Squared Mahalanobis distance xᵀ Λ x of a row; `precision` yields the lower triangle.
+///
+/// With missing channels at their conditional means it is that of the channels that are present, because the
+/// conditional mean minimises the quadratic form over the missing ones. For rows like those of the training
+/// data its expectation is the number of present channels.
+pub fn distance(precision: impl Iterator<Item = f32>, row: &[f32]) -> f32 {
+    let mut precision = precision;
+    let mut sum = 0.0;
+    for (index, x) in row.iter().enumerate() {
+        let mut inner = 0.0;
+        for (y, weight) in row.iter().take(index).zip(precision.by_ref()) {
+            inner += weight * y;
+        }
+        let diagonal = precision.next().unwrap_or(0.0);
+        sum += x * (inner + inner + diagonal * x);
+    }
+    // Comparisons with NaN are false.
+    if sum > 0.0 { at_most(sum, UNIT_LIMIT * UNIT_LIMIT) } else { 0.0 }
+}
+
+/// Combines two estimates of one standardised value: its prediction from the past, and its conditional given
+/// the other channels.
+///
+/// If past and present are independent given the value, its distribution is proportional to N₁ N₂ / N₀, where
+/// N₀ = N(0, 1) is the marginal that both contain: 1/v = 1/v₁ + 1/v₂ − 1, m/v = m₁/v₁ + m₂/v₂ (Bayes' rule).
+/// An estimate that is wider than the marginal has nothing to add: the other one is then returned alone. From
+/// precision 1 to 2 the weaker estimate fades in, so that the result is continuous.
+pub fn combine(prediction: Moments, conditional: Moments) -> Moments {
+    let (strong, weak) =
+        if prediction.var < conditional.var { (prediction, conditional) } else { (conditional, prediction) };
+    // Also for a variance that is NaN.
+    if !(weak.var < 1.0) {
+        return strong;
+    }
+    if strong.var <= 0.0 {
+        return Moments { mean: strong.mean, var: 0.0 };
+    }
+    let (strong_precision, weak_precision) = (1.0 / strong.var, 1.0 / weak.var);
+    let gain = weak_precision - 1.0;
+    let fade = if gain < 1.0 { gain } else { 1.0 };
+    let precision = strong_precision + gain;
+    let mean = (strong_precision * strong.mean + fade * weak_precision * weak.mean) / precision;
+    Moments { mean: limited_mean(mean), var: 1.0 / precision }
+}
+
+/// Indices of channels whose true value is not known exactly.
+fn unknown(var: &[f32]) -> impl Iterator<Item = usize> + '_ {
+    var.iter().enumerate().filter(|(_, var)| **var > 0.0).map(|(index, _)| index)
+}
+
+/// Index of element (row, column) in the lower triangle of a symmetric matrix.
+fn packed(row: usize, column: usize) -> usize {
+    let (row, column) = if row < column { (column, row) } else { (row, column) };
+    triangle(row) + column
+}
+
+fn at(list: &[f32], index: usize) -> f32 {
+    list.get(index).copied().unwrap_or(0.0)
+}
+
+fn set(list: &mut [f32], index: usize, value: f32) {
+    if let Some(place) = list.get_mut(index) {
+        *place = value;
+    }
+}
+
+/// Writes Λ_UU + diag(1/v) and −Λ_UC x_C + y/v for the unknown channels U and the exact ones C.
+fn system(
+    precision: impl Fn(usize) -> f32 + Copy,
+    mean: &[f32],
+    var: &[f32],
+    matrix: &mut [f32],
+    vector: &mut [f32],
+) {
+    let pairs = unknown(var).enumerate().flat_map(|(row, i)| {
+        let columns = unknown(var).take(row + 1);
+        columns.map(move |j| (i, j))
+    });
+    for (element, (i, j)) in matrix.iter_mut().zip(pairs) {
+        let noise = if i == j { 1.0 / at(var, i) } else { 0.0 };
+        *element = precision(packed(i, j)) + noise;
+    }
+    for (element, i) in vector.iter_mut().zip(unknown(var)) {
+        let exact = mean.iter().zip(var).enumerate().filter(|(_, (_, var))| !(**var > 0.0));
+        let known: f32 = exact.map(|(j, (x, _))| precision(packed(i, j)) * x).sum();
+        let own = if at(var, i) == MISSING { 0.0 } else { at(mean, i) / at(var, i) };
+        *element = own - known;
+    }
+}
+
+/// Replaces a positive definite matrix A = L Lᵀ by W = L⁻¹, in its lower triangle (Golub and Van Loan 2013,
+/// *Matrix Computations*, alg. 4.2.1): A⁻¹ = Wᵀ W.
+fn invert_factor(matrix: &mut [f32], count: usize) {
+    for row in 0..count {
+        for column in 0..=row {
+            let inner: f32 =
+                (0..column).map(|k| at(matrix, packed(row, k)) * at(matrix, packed(column, k))).sum();
+            let left = at(matrix, packed(row, column)) - inner;
+            let value = if row == column {
+                libm::sqrtf(if left > SMALLEST_PIVOT { left } else { SMALLEST_PIVOT })
+            } else {
+                left / at(matrix, packed(column, column))
+            };
+            set(matrix, packed(row, column), value);
+        }
+    }
+    for column in 0..count {
+        set(matrix, packed(column, column), 1.0 / at(matrix, packed(column, column)));
+        for row in column + 1..count {
+            let inner: f32 =
+                (column..row).map(|k| at(matrix, packed(row, k)) * at(matrix, packed(k, column))).sum();
+            set(matrix, packed(row, column), -inner / at(matrix, packed(row, row)));
+        }
+    }
+}
+
+/// Replaces b by W b. From the last row up, so that no element is read after it was written.
+fn solve(inverse_factor: &[f32], vector: &mut [f32]) {
+    for row in (0..vector.len()).rev() {
+        let value = (0..=row).map(|k| at(inverse_factor, packed(row, k)) * at(vector, k)).sum();
+        set(vector, row, value);
+    }
+}
+
+/// Element `place` of A⁻¹ b = Wᵀ (W b) and of the diagonal of A⁻¹, within their limits.
+fn moments(inverse_factor: &[f32], product: &[f32], place: usize) -> Moments {
+    let column = (place..product.len()).map(|row| at(inverse_factor, packed(row, place)));
+    let mean: f32 = column.clone().zip(product.iter().skip(place)).map(|(w, b)| w * b).sum();
+    let var: f32 = column.map(|w| w * w).sum();
+    if mean.is_finite() && var.is_finite() {
+        Moments { mean: limited_mean(mean), var: at_most(var, 1.0) }
+    } else {
+        Moments { mean: 0.0, var: 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests;
