@@ -132,14 +132,7 @@ pub(super) fn for_each_value(
     for (sequence, prediction) in sequences.iter().zip(predictions) {
         for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.burn_in) {
             for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
-                let part = |rows: &Rows| f64::from(rows.row(step)[output]);
-                let value = ScoredValue {
-                    observed: f64::from(*value),
-                    mean: part(&prediction.mean),
-                    epistemic: part(&prediction.epistemic),
-                    aleatoric: part(&prediction.aleatoric),
-                };
-                visit(output, value);
+                visit(output, ScoredValue::at(prediction, step, output, *value));
             }
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn test_cells() -> Vec<quaver::checkpoint::CellKind> {
 pub(crate) fn test_spec(
     inputs: u16,
     outputs: u16,
-    layers: &[(quaver::checkpoint::CellKind, Extensions, u16)],
+    layers: &[(quaver::checkpoint::CellKind, u16)],
 ) -> quaver::checkpoint::ModelSpec {
     use quaver::checkpoint::*;
     let layer = |&(cell, units): &(CellKind, u16)| LayerSpec {
