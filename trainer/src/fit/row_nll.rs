@@ -100,6 +100,7 @@ mod tests {
                 mask: [vec![1.0; 9], vec![0.0; 3]].concat(),
                 target: Target::Columns,
                 chunks: Vec::new(),
+                starts: Vec::new(),
             };
             let tensors = ParameterTensors::new(&spec, &parameters, &Device::flex());
             let whole = loss(&spec, &tensors, output.clone(), &batch, Mode::Eval).unwrap();

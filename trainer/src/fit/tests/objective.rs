@@ -89,6 +89,7 @@ fn one_step() -> Batch {
         mask: none(),
         target: Target::Columns,
         chunks: Vec::new(),
+        starts: Vec::new(),
     }
 }
 
@@ -111,6 +112,7 @@ fn padded(batch: &Batch, inputs: usize, outputs: usize) -> Batch {
         mask: widen(&batch.mask, outputs, 0.0),
         target: Target::Columns,
         chunks: Vec::new(),
+        starts: Vec::new(),
     }
 }
 

@@ -251,3 +251,46 @@ fn the_average_is_what_is_kept_and_training_goes_on_without_it() {
     );
     assert_ne!(kept.parameters, last.parameters);
 }
+
+/// A run fine-tuned on data with one target too large to square, in the first sequences of the training data.
+fn fine_tuned_on_outliers(sequences: usize) -> (anyhow::Result<()>, tempfile::TempDir) {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(&config("lstm", &["training.epochs=1"]), first.path(), false).unwrap();
+    let mut data = dataset(delayed_sum);
+    for sequence in &mut data.train[..sequences] {
+        let mut targets = sequence.targets.as_ref().clone();
+        targets.values[5] = 1e30;
+        if sequences > 1 {
+            targets.values[35] = 1e30;
+            targets.values[65] = 1e30;
+        }
+        *sequence = crate::data::Sequence::columns(sequence.inputs.as_ref().clone(), targets);
+    }
+    // The scaling is that of the first run: in their own, no number would be far from the mean.
+    let from = format!("init.from='{}'", first.path().display());
+    let result = train(&config("lstm", &[&from]), &data, second.path(), false, &mut NoProgress);
+    (result.map(|_| ()), second)
+}
+
+#[test]
+fn a_step_that_overflows_is_left_out_and_counted() {
+    let (result, place) = fine_tuned_on_outliers(1);
+    result.unwrap();
+    let csv = fs::read_to_string(place.path().join("metrics.csv")).unwrap();
+    let skipped: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!(skipped, ["skipped", "1", "1", "1", "1"], "{csv}");
+    let losses = csv.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<f64>().unwrap());
+    let losses: Vec<f64> = losses.collect();
+    assert!(losses.iter().all(|loss| loss.is_finite()) && losses[3] < losses[0], "it learns: {losses:?}");
+}
+
+#[test]
+fn three_steps_in_a_row_that_overflow_end_a_run() {
+    let (result, place) = fine_tuned_on_outliers(12);
+    let error = format!("{:#}", result.unwrap_err());
+    assert!(
+        error.contains("for 3 steps in a row, the") && error.contains("in epoch 1, so training has stopped"),
+        "{error}"
+    );
+    assert!(RunFolder::new(place.path()).last_state().exists(), "the state before it");
+}
