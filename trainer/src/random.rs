@@ -13,6 +13,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         Purpose::Shuffle { epoch } => 1 + epoch,
         // Far above the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
+        Purpose::Evaluation { index } => (1 << 58) + index,
         Purpose::Augmentation { epoch, sequence } => (1 << 59) + (epoch << 31) + sequence,
         Purpose::FreshNoise { epoch, sequence } => (1 << 60) + (epoch << 31) + sequence,
         Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
@@ -35,6 +36,11 @@ pub enum Purpose {
     /// The seed of one of several networks that are trained together.
     Part {
         /// Index of the network.
+        index: u64,
+    },
+    /// Gaps and faults put into recordings to evaluate a model with them.
+    Evaluation {
+        /// Index of the draw.
         index: u64,
     },
     /// Noise added to clean recordings.
