@@ -8,6 +8,7 @@ mod calibration;
 mod conformal;
 mod coverage_steps;
 mod denoising;
+mod faults;
 pub mod filters;
 mod gaps;
 mod held_out;
@@ -28,6 +29,10 @@ pub use bootstrap::{TrialSteps, frequency_std_error};
 pub use calibration::CalibrationPoint;
 pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
+pub use faults::{
+    AlarmThreshold, Detection, FAULTS, Fault, FaultEvaluation, FaultOutcome, FaultScores,
+    MOST_FAULTY_CHANNELS, SPIKE_EVERY, ScoreThreshold, ThresholdSource,
+};
 pub use gaps::{GapScores, gap_scores};
 pub use held_out::{GapFilling, HeldOutGap};
 pub use latent::{FeedScores, LatentScores, Nats, latent_scores};

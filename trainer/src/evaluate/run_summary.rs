@@ -17,6 +17,26 @@ pub enum ValueGroup {
     OtherChannels,
 }
 
+impl ValueGroup {
+    /// The groups of a model of its own inputs, or of other columns.
+    pub(super) fn of(own_inputs: bool) -> &'static [ValueGroup] {
+        if own_inputs {
+            &[ValueGroup::AffectedChannels, ValueGroup::OtherChannels]
+        } else {
+            &[ValueGroup::Outputs]
+        }
+    }
+
+    /// Whether a value belongs to the group, given whether its channel is affected.
+    pub(super) fn selects(self, affected: bool) -> bool {
+        match self {
+            ValueGroup::Outputs => true,
+            ValueGroup::AffectedChannels => affected,
+            ValueGroup::OtherChannels => !affected,
+        }
+    }
+}
+
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NamedScores {
@@ -67,7 +87,9 @@ impl RunSummary {
 /// Means over runs, of each output over the runs that have values of it.
 fn mean(runs: &[NamedScores]) -> Option<SelectedScores> {
     let average = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let over = |value: fn(&SelectedScores) -> f64| average(&runs.iter().map(|r| value(&r.scores)).collect::<Vec<_>>());
+    let over = |value: fn(&SelectedScores) -> f64| {
+        average(&runs.iter().map(|r| value(&r.scores)).collect::<Vec<_>>())
+    };
     let optional = |value: fn(&SelectedScores) -> Option<f64>| {
         let values: Option<Vec<f64>> = runs.iter().map(|run| value(&run.scores)).collect();
         values.map(|values| average(&values))

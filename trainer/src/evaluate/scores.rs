@@ -287,10 +287,15 @@ mod tests {
         let found = found();
         assert!((found.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(found.coverage["90"], 1.0);
-        assert_eq!((found.coverage_std_error["90"], found.per_output[1].coverage_std_error["50"]), (0.0, 0.0));
+        assert_eq!(
+            (found.coverage_std_error["90"], found.per_output[1].coverage_std_error["50"]),
+            (0.0, 0.0)
+        );
         // Hits less their share of 1/3: −2/3 of the two trials of the first step, 2/3 of that of the second,
         // and a third step without trials. Three steps are too few to see that they depend on each other.
-        assert!((found.coverage_std_error["50"] - (2.0 * (2.0_f64 / 3.0).powi(2)).sqrt() / 3.0).abs() < 1e-12);
+        assert!(
+            (found.coverage_std_error["50"] - (2.0 * (2.0_f64 / 3.0).powi(2)).sqrt() / 3.0).abs() < 1e-12
+        );
         // Deviations 1, 2, 1 on average 4/3.
         assert!((found.width["90"] - 2.0 * 1.644_853_627 * 4.0 / 3.0).abs() < 1e-8);
         assert!((found.per_output[1].width["95"] - 4.0 * 1.959_963_985).abs() < 1e-8);

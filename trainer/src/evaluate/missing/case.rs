@@ -71,9 +71,7 @@ impl MissingCase {
             name,
             masks: sequences.iter().map(|sequence| mask(sequence.len())).collect(),
         };
-        let whole = |set: &[usize]| {
-            pattern(joined(names, set), &mut |rows| Mask::whole(rows, channels, set))
-        };
+        let whole = |set: &[usize]| pattern(joined(names, set), &mut |rows| Mask::whole(rows, channels, set));
         match self {
             MissingCase::Count(count) => {
                 subsets(*count, channels, seed).iter().map(|set| whole(set)).collect()
@@ -162,7 +160,10 @@ mod tests {
         let label = |case: MissingCase| case.label(&names);
         assert_eq!(label(MissingCase::Count(2)), "2 of 2");
         assert_eq!(label(MissingCase::Channels(vec![0, 1])), "a + b");
-        assert_eq!(label(MissingCase::Bursts { rows: 100, share: 0.1 }), "bursts of 100 rows, 10 % of the time");
+        assert_eq!(
+            label(MissingCase::Bursts { rows: 100, share: 0.1 }),
+            "bursts of 100 rows, 10 % of the time"
+        );
         let gap = MissingCase::GapRows { channels: vec![1], rows_away: 10..100 };
         assert_eq!(label(gap.clone()), "rows 11 to 100 of a gap");
         assert_eq!(gap.patterns(&names, &[], 1)[0].name, "b");

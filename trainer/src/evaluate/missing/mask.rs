@@ -39,7 +39,13 @@ impl Mask {
     /// Every channel independently is missing for `length` rows at a time and for a `share` of all rows on
     /// average, between sound stretches of random (geometrically distributed) length; rows with a gap are
     /// scored.
-    pub(super) fn bursts(rows: usize, channels: usize, length: usize, share: f64, rng: &mut impl Rng) -> Self {
+    pub(super) fn bursts(
+        rows: usize,
+        channels: usize,
+        length: usize,
+        share: f64,
+        rng: &mut impl Rng,
+    ) -> Self {
         let mut mask = Mask::none(rows, channels);
         let mean_pause = length as f64 * (1.0 - share) / share;
         for channel in 0..channels {

@@ -15,8 +15,8 @@ use super::scores::ValuePlace;
 use super::selected_scores::{ScoredTargets, SelectedTotals};
 use crate::data::{Scaling, Sequence};
 use crate::prediction::SequencePrediction;
-pub use case::{BURST_DRAWS, MOST_SUBSETS, MissingCase};
 use case::Pattern;
+pub use case::{BURST_DRAWS, MOST_SUBSETS, MissingCase};
 use mask::StandIn;
 
 /// A model and recordings to take channels from.
@@ -48,11 +48,8 @@ pub struct MissingScores {
 
 /// What the model reads instead of missing channels, with the names of the runs.
 const NOTHING_MISSING: &str = "everything";
-const STAND_INS: [(StandIn, &str); 3] = [
-    (StandIn::Gap, "a gap"),
-    (StandIn::LastValue, "last value"),
-    (StandIn::TrainingMean, "training mean"),
-];
+const STAND_INS: [(StandIn, &str); 3] =
+    [(StandIn::Gap, "a gap"), (StandIn::LastValue, "last value"), (StandIn::TrainingMean, "training mean")];
 
 impl MissingEvaluation<'_> {
     /// Number of calls of `predict` in [`MissingEvaluation::score`].
@@ -105,10 +102,8 @@ impl MissingEvaluation<'_> {
         stand_in: StandIn,
         predict: &mut impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
     ) -> Result<Vec<RunSummary>, E> {
-        let groups: &[ValueGroup] = match self.input_names == self.target_names {
-            true => &[ValueGroup::AffectedChannels, ValueGroup::OtherChannels],
-            false => &[ValueGroup::Outputs],
-        };
+        let own_inputs = self.input_names == self.target_names;
+        let groups = ValueGroup::of(own_inputs);
         let mut totals = vec![Vec::new(); groups.len()];
         for Pattern { name, masks } in patterns {
             let fill = |(sequence, mask)| stand_in.fill(sequence, mask, &self.scaling.inputs.mean);
@@ -117,12 +112,8 @@ impl MissingEvaluation<'_> {
             for (group, totals) in groups.iter().zip(&mut totals) {
                 let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
                     let mask = &masks[sequence];
-                    mask.is_scored(step)
-                        && match group {
-                            ValueGroup::Outputs => true,
-                            ValueGroup::AffectedChannels => mask.is_missing(step, output),
-                            ValueGroup::OtherChannels => !mask.is_missing(step, output),
-                        }
+                    let is_missing = own_inputs && mask.is_missing(step, output);
+                    mask.is_scored(step) && group.selects(is_missing)
                 };
                 totals.push((name.clone(), SelectedTotals::of(&self.targets(), &predictions, selected)));
             }

@@ -58,7 +58,11 @@ fn gaps_and_stand_ins_are_scored_on_known_targets() {
             sum(read)
         })
         .unwrap();
-    assert_eq!((calls, evaluation.runs(&cases)), (7, 7), "none, two subsets and one set, each with two readings");
+    assert_eq!(
+        (calls, evaluation.runs(&cases)),
+        (7, 7),
+        "none, two subsets and one set, each with two readings"
+    );
     let [none, gap, mean, named, ..] = &found[..] else { panic!("{found:?}") };
     assert_eq!((none.case.as_str(), none.groups[0].mean.rmse), ("none", 0.0));
     assert_eq!((gap.case.as_str(), gap.reads, gap.groups[0].runs.len()), ("1 of 2", "a gap", 2));
@@ -66,7 +70,8 @@ fn gaps_and_stand_ins_are_scored_on_known_targets() {
     assert!((gap.groups[0].mean.rmse - missed.sqrt()).abs() < 1e-9);
     assert_eq!((gap.groups[0].mean.coverage, gap.groups[0].mean.furthest), (Some(0.0), 47.0));
     // The constant is at its training mean; of the ramp 0, 1, 2, 3 three are within 1.645 of 1.
-    let runs: Vec<_> = mean.groups[0].runs.iter().map(|run| (run.name.as_str(), run.scores.coverage)).collect();
+    let runs: Vec<_> =
+        mean.groups[0].runs.iter().map(|run| (run.name.as_str(), run.scores.coverage)).collect();
     assert_eq!(runs, [("ramp", Some(0.75)), ("constant", Some(1.0))]);
     assert_eq!(mean.groups[0].worst.as_ref().unwrap().name, "ramp");
     assert_eq!(mean.groups[0].mean.coverage, Some(0.875));
