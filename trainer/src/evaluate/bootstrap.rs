@@ -142,9 +142,10 @@ mod tests {
             let naive = (0.09_f64 / n as f64).sqrt();
             let found = (0..repeats).map(|_| frequency_std_error(&[steps(covered(&mut rng, z, phi, n))]));
             let mean = found.sum::<f64>() / f64::from(repeats);
-            // Blocks of finite length miss covariances beyond them: the estimate is low by up to a tenth at
-            // a correlation of 0.98, where √(p (1 − p) / n) is low by a factor of four.
-            assert!((mean / expected - 1.0).abs() < 0.12, "{phi}: {mean} against {expected}");
+            // Blocks of finite length miss covariances beyond them: at a correlation of 0.98, with one
+            // independent row in fifty, the estimate is low by an eighth, and √(p (1 − p) / n) by a factor of
+            // six.
+            assert!((mean / expected - 1.0).abs() < 0.15, "{phi}: {mean} against {expected}");
             assert!(phi < 0.9 || naive < 0.6 * expected, "{phi}: {naive} is not {expected}");
         }
     }

@@ -76,7 +76,8 @@ fn faults_cost_what_they_change_and_are_found_where_they_show() {
     assert_eq!((detection.delay, detection.detected), (Some(0.0), Some(1.0)));
     assert!((detection.auroc.unwrap() - 0.5).abs() < 0.1, "{detection:?}");
     let spikes = &outcome("spikes", "±10 σ").detection[0];
-    assert_eq!(spikes.auroc, Some(1.0), "a row with a spike changes more than any other");
+    // Only the second of two equal spikes in a row changes nothing.
+    assert!(spikes.auroc.unwrap() > 0.98, "{spikes:?}");
     assert!(spikes.auroc_stretch.unwrap() < 0.65, "nineteen rows of twenty have none");
     let stuck = &outcome("stuck", "at the last value").detection[0];
     assert!(stuck.auroc.unwrap() < 0.3, "half of a stuck row's change is gone: {stuck:?}");
