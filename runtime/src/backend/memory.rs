@@ -21,6 +21,8 @@ const fn scratch_words(shape: AffineShape) -> usize {
 pub(crate) struct NetworkMemory {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
+    /// Units of the last layer.
+    pub(crate) units: usize,
     /// Words of the recurrent state.
     pub(crate) recurrent: usize,
     /// Words of scratch.
@@ -53,9 +55,9 @@ impl NetworkMemory {
         let rows = sizes.outputs as usize * sizes.likelihood.rows();
         let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
         scratch = if words > scratch { words } else { scratch };
-        let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
+        let (units, inputs, outputs) = (inputs, sizes.inputs as usize, sizes.outputs as usize);
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, recurrent, scratch })
+            Some(NetworkMemory { inputs, outputs, units, recurrent, scratch })
         } else {
             None
         }
@@ -68,6 +70,7 @@ impl ModelSpec {
         NetworkMemory {
             inputs: self.inputs.into(),
             outputs: self.outputs.into(),
+            units: self.layers.last().map_or(0, |layer| layer.units.into()),
             recurrent: self.recurrent_words(),
             scratch: self.scratch_words(),
         }
