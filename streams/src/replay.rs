@@ -1,7 +1,10 @@
 //! Replaying a case: from a checkpoint and its rows to a fingerprint.
 
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Predictor, Rollouts, Sampler};
+use quaver::{
+    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, LatentModel, Model, Predictor,
+    Rollouts, Sampler,
+};
 
 use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
@@ -15,6 +18,27 @@ pub enum Task {
     Sample,
     /// To show many futures after the last row.
     Rollouts,
+    /// To learn from every row as the label of the prediction before it, and to take it in.
+    Adapt,
+    /// The same with a diagonal covariance.
+    AdaptDiagonal,
+}
+
+impl Task {
+    /// How a model is to learn, if that is its task: fast, so that few rows show it.
+    pub fn adaptation(self) -> Option<AdaptOptions> {
+        let options = |covariance| AdaptOptions {
+            covariance,
+            forgetting: 0.95,
+            correlation: 4.0,
+            ..Default::default()
+        };
+        match self {
+            Task::Adapt => Some(options(Covariance::Full)),
+            Task::AdaptDiagonal => Some(options(Covariance::Diagonal)),
+            Task::Follow | Task::Sample | Task::Rollouts => None,
+        }
+    }
 }
 
 /// Futures of a fan.
@@ -26,7 +50,10 @@ const AHEAD: usize = 6;
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.
-pub fn words(model: &[u8]) -> Result<[usize; 2], Error> {
+pub fn words(model: &[u8], task: Task) -> Result<[usize; 2], Error> {
+    if let Some(options) = task.adaptation() {
+        return Ok([AdaptivePredictor::arena_words(&Model::load(model)?, &options), 0]);
+    }
     if Kind::of(model) == Some(Kind::Latent) {
         let model = LatentModel::load(model)?;
         return Ok([model.arena_words(), FUTURES * model.future_words()]);
@@ -46,6 +73,14 @@ pub fn replay(
     futures: &mut [f32],
 ) -> Result<Fingerprint, Error> {
     let mut fingerprint = Fingerprint::default();
+    if let Some(options) = task.adaptation() {
+        let mut predictor = AdaptivePredictor::load_in(model, arena, options)?;
+        for row in rows {
+            predictor.learn(row.as_ref());
+            fingerprint.add(&predictor.step(row.as_ref()));
+        }
+        return Ok(fingerprint);
+    }
     if Kind::of(model) == Some(Kind::Predictor) {
         let mut predictor = Predictor::load_in(model, arena)?;
         rows.for_each(|row| fingerprint.add(&predictor.step(row.as_ref())));
@@ -64,7 +99,7 @@ pub fn replay(
         }
     }
     match task {
-        Task::Follow => {}
+        Task::Follow | Task::Adapt | Task::AdaptDiagonal => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
         Task::Rollouts => fan(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }
