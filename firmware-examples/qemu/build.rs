@@ -168,9 +168,7 @@ fn chosen_stream(case: &Case) -> String {
     let (stream, step) = match family {
         Ok(Family::Vosp) => ("Denoiser", "step"),
         Ok(Family::Storn) => ("Sampler", "observe"),
-        Err(_) if case.task.adaptation().is_some() => {
-            ("AdaptivePredictor", "learn(row);\n    stream.step")
-        }
+        Err(_) if case.task.adaptation().is_some() => ("AdaptivePredictor", "learn(row);\n    stream.step"),
         Err(_) => ("Predictor", "step"),
     };
     let options = match case.task.adaptation() {

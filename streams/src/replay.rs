@@ -61,7 +61,7 @@ pub fn words(model: &[u8], task: Task) -> Result<[usize; 2], Error> {
     Ok([Model::load(model)?.spec().arena_words(), 0])
 }
 
-/// Everything that a model says to some rows, as sixty-four bits.
+/// Everything that a model that does not learn says to some rows, as sixty-four bits.
 ///
 /// # Errors
 /// If the model does not load or there is too little memory.
@@ -73,14 +73,6 @@ pub fn replay(
     futures: &mut [f32],
 ) -> Result<Fingerprint, Error> {
     let mut fingerprint = Fingerprint::default();
-    if let Some(options) = task.adaptation() {
-        let mut predictor = AdaptivePredictor::load_in(model, arena, options)?;
-        for row in rows {
-            predictor.learn(row.as_ref());
-            fingerprint.add(&predictor.step(row.as_ref()));
-        }
-        return Ok(fingerprint);
-    }
     if Kind::of(model) == Some(Kind::Predictor) {
         let mut predictor = Predictor::load_in(model, arena)?;
         rows.for_each(|row| fingerprint.add(&predictor.step(row.as_ref())));
@@ -102,6 +94,26 @@ pub fn replay(
         Task::Follow | Task::Adapt | Task::AdaptDiagonal => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
         Task::Rollouts => fan(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
+    }
+    Ok(fingerprint)
+}
+
+/// Everything that a model says to some rows while it learns from each as the label of the prediction before
+/// it, as sixty-four bits. A function of its own, because the smallest core has no room for all code at once.
+///
+/// # Errors
+/// If the model does not load, cannot learn, or there is too little memory.
+pub fn replay_adaptive(
+    model: &[u8],
+    options: AdaptOptions,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut fingerprint = Fingerprint::default();
+    let mut predictor = AdaptivePredictor::load_in(model, arena, options)?;
+    for row in rows {
+        predictor.learn(row.as_ref());
+        fingerprint.add(&predictor.step(row.as_ref()));
     }
     Ok(fingerprint)
 }

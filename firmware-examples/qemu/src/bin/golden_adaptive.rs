@@ -5,16 +5,12 @@
 
 use core::panic::PanicInfo;
 
-use quaver_qemu::jobs::{
-    GOLDEN_ADAPTIVE, GOLDEN_ADAPTIVE_ARENA, GOLDEN_ADAPTIVE_FUTURES, GOLDEN_ADAPTIVE_ROW,
-};
-use quaver_qemu::{done, entry, fail, print_fingerprints};
+use quaver_qemu::jobs::{GOLDEN_ADAPTIVE, GOLDEN_ADAPTIVE_ARENA, GOLDEN_ADAPTIVE_ROW};
+use quaver_qemu::{done, entry, fail, print_adaptive_fingerprints};
 
 #[entry]
 fn main() -> ! {
-    print_fingerprints::<GOLDEN_ADAPTIVE_ARENA, GOLDEN_ADAPTIVE_FUTURES, GOLDEN_ADAPTIVE_ROW>(
-        &GOLDEN_ADAPTIVE,
-    );
+    print_adaptive_fingerprints::<GOLDEN_ADAPTIVE_ARENA, GOLDEN_ADAPTIVE_ROW>(&GOLDEN_ADAPTIVE);
     done()
 }
 
