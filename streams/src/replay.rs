@@ -1,7 +1,10 @@
 //! Replaying a case: from a checkpoint and its rows to a fingerprint.
 
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Predictor, Rollouts, Sampler};
+use quaver::{
+    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, LatentModel, Model, Predictor,
+    Rollouts, Sampler,
+};
 
 use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
@@ -15,6 +18,27 @@ pub enum Task {
     Sample,
     /// To show many futures after the last row.
     Rollouts,
+    /// To learn from every row as the label of the prediction before it, and to take it in.
+    Adapt,
+    /// The same with a diagonal covariance.
+    AdaptDiagonal,
+}
+
+impl Task {
+    /// How a model is to learn, if that is its task: fast, so that few rows show it.
+    pub fn adaptation(self) -> Option<AdaptOptions> {
+        let options = |covariance| AdaptOptions {
+            covariance,
+            forgetting: 0.95,
+            correlation: 4.0,
+            ..Default::default()
+        };
+        match self {
+            Task::Adapt => Some(options(Covariance::Full)),
+            Task::AdaptDiagonal => Some(options(Covariance::Diagonal)),
+            Task::Follow | Task::Sample | Task::Rollouts => None,
+        }
+    }
 }
 
 /// Futures of a fan.
@@ -26,7 +50,10 @@ const AHEAD: usize = 6;
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.
-pub fn words(model: &[u8]) -> Result<[usize; 2], Error> {
+pub fn words(model: &[u8], task: Task) -> Result<[usize; 2], Error> {
+    if let Some(options) = task.adaptation() {
+        return Ok([AdaptivePredictor::arena_words(&Model::load(model)?, &options), 0]);
+    }
     if Kind::of(model) == Some(Kind::Latent) {
         let model = LatentModel::load(model)?;
         return Ok([model.arena_words(), FUTURES * model.future_words()]);
@@ -34,7 +61,7 @@ pub fn words(model: &[u8]) -> Result<[usize; 2], Error> {
     Ok([Model::load(model)?.spec().arena_words(), 0])
 }
 
-/// Everything that a model says to some rows, as sixty-four bits.
+/// Everything that a model that does not learn says to some rows, as sixty-four bits.
 ///
 /// # Errors
 /// If the model does not load or there is too little memory.
@@ -64,9 +91,29 @@ pub fn replay(
         }
     }
     match task {
-        Task::Follow => {}
+        Task::Follow | Task::Adapt | Task::AdaptDiagonal => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
         Task::Rollouts => fan(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
+    }
+    Ok(fingerprint)
+}
+
+/// Everything that a model says to some rows while it learns from each as the label of the prediction before
+/// it, as sixty-four bits. A function of its own, because the smallest core has no room for all code at once.
+///
+/// # Errors
+/// If the model does not load, cannot learn, or there is too little memory.
+pub fn replay_adaptive(
+    model: &[u8],
+    options: AdaptOptions,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut fingerprint = Fingerprint::default();
+    let mut predictor = AdaptivePredictor::load_in(model, arena, options)?;
+    for row in rows {
+        predictor.learn(row.as_ref());
+        fingerprint.add(&predictor.step(row.as_ref()));
     }
     Ok(fingerprint)
 }

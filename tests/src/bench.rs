@@ -16,12 +16,17 @@ const ROWS: usize = 16;
 /// Futures of the fan that is measured.
 pub const FAN: usize = 8;
 
+/// In the name of a model that adapts: it is given no labels.
+pub const UNLABELLED: &str = "unlabelled";
+
 /// The model called `CELL-INPUTS-UNITS-WEIGHTS`, for example `lstm-16-64-fast`, with a stream to run it on.
 ///
 /// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The
 /// model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
 /// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
-/// that a step can be asked. With `certain` it has neither noise nor variance, as `mean` always has.
+/// that a step can be asked. With `certain` it has neither noise nor variance, as `mean` always has. With
+/// `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given none; a
+/// last word `diagonal` chooses a diagonal covariance.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -34,7 +39,12 @@ pub fn case(name: &str) -> Option<Case> {
     let contents = contents(name)?;
     let inputs = usize::from(contents.spec.inputs);
     let (model, stream) = (write(&contents).ok()?, noise(inputs, ROWS));
-    Some(Case { name: name.into(), model, inputs, stream, task: Task::Follow })
+    let task = match name.split_once("-adapt") {
+        None => Task::Follow,
+        Some((_, kind)) if kind.ends_with("-diagonal") => Task::AdaptDiagonal,
+        Some(_) => Task::Adapt,
+    };
+    Some(Case { name: name.into(), model, inputs, stream, task })
 }
 
 /// What is in the model of [`case`], if it is not a latent one.
@@ -61,6 +71,7 @@ pub fn contents(name: &str) -> Option<Contents> {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
         Some("certain") => (1, Target::Columns, true),
+        Some("adapt") => (1, Target::Columns, false),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };

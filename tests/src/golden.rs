@@ -346,11 +346,14 @@ pub(crate) fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32>
 /// If the model does not load.
 pub fn replay(case: &Case) -> String {
     let complain = |error| -> ! { panic!("golden case {}: {error}", case.name) };
-    let words = replay::words(&case.model).unwrap_or_else(|error| complain(error));
+    let words = replay::words(&case.model, case.task).unwrap_or_else(|error| complain(error));
     let [mut arena, mut futures] = words.map(|words| vec![0.0; words]);
     let rows = case.stream.chunks(case.inputs);
-    let fingerprint = replay::replay(&case.model, case.task, rows, &mut arena, &mut futures)
-        .unwrap_or_else(|error| complain(error));
+    let replayed = match case.task.adaptation() {
+        Some(options) => replay::replay_adaptive(&case.model, options, rows, &mut arena),
+        None => replay::replay(&case.model, case.task, rows, &mut arena, &mut futures),
+    };
+    let fingerprint = replayed.unwrap_or_else(|error| complain(error));
     let steps = case.stream.len() / case.inputs;
     format!("{} steps={steps} hash={:016X}", case.name, fingerprint.value())
 }

@@ -7,12 +7,12 @@ use quaver::checkpoint::{
     Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target,
     UnitNoise, WeightFormat,
 };
-use quaver_tests::{Case, golden, golden_latent, replay};
+use quaver_tests::{Case, golden, golden_adaptive, golden_latent, replay};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
 fn every_case() -> Vec<Case> {
-    golden::cases().into_iter().chain(golden_latent::cases()).collect()
+    golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases()).collect()
 }
 
 #[test]
@@ -45,8 +45,12 @@ fn every_case_has_its_own_name_and_every_model_its_own_answer() {
 #[test]
 fn arenas_have_the_size_that_their_bytes_imply() {
     for case in every_case() {
-        let loaded = replay::words(&case.model).expect("a case loads")[0];
-        assert_eq!(quaver::arena_words(&case.model), loaded, "{}", case.name);
+        let loaded = replay::words(&case.model, case.task).expect("a case loads")[0];
+        let constant = match case.task.adaptation() {
+            Some(options) => quaver::adaptive_arena_words(&case.model, options.covariance),
+            None => quaver::arena_words(&case.model),
+        };
+        assert_eq!(constant, loaded, "{}", case.name);
     }
 }
 

@@ -8,7 +8,7 @@ use quaver::{Denoiser, FeedMode, Rollouts, Sampler};
 use quaver_tests::latent::Networks;
 use quaver_tests::leg::{self, GAIN, INNOVATION, JOINTS, MEAN, NOISE_VAR, OSCILLATOR, PUSH, STD};
 use quaver_tests::numbers::Numbers;
-use quaver_tests::replay;
+use quaver_tests::replay::{self, Task};
 
 /// In deviations: the bend of tanh, and f32.
 const LINEAR: f64 = 2e-3;
@@ -33,7 +33,7 @@ fn noisy_rows(count: usize) -> Vec<[f64; JOINTS]> {
 
 fn with_memory<T>(networks: &Networks, each: impl FnOnce(&[u8], &mut [f32]) -> T) -> T {
     let bytes = networks.write().expect("a valid model");
-    let [words, _] = replay::words(&bytes).expect("a valid model");
+    let [words, _] = replay::words(&bytes, Task::Follow).expect("a valid model");
     each(&bytes, &mut vec![f32::NAN; words])
 }
 

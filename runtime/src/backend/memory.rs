@@ -30,6 +30,8 @@ const fn density_words(extensions: &Extensions, inputs: usize) -> (usize, usize)
 pub(crate) struct NetworkMemory {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
+    /// Units of the last layer.
+    pub(crate) units: usize,
     /// Words of the recurrent state.
     pub(crate) recurrent: usize,
     /// Words of the standardised row; none without an input density.
@@ -64,12 +66,12 @@ impl NetworkMemory {
         let rows = sizes.outputs as usize * sizes.likelihood.rows();
         let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
         scratch = if words > scratch { words } else { scratch };
-        let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
+        let (units, inputs, outputs) = (inputs, sizes.inputs as usize, sizes.outputs as usize);
         (decoder.text(), decoder.text());
         let (row, words) = density_words(&decoder.extensions(), inputs);
         scratch = if words > scratch { words } else { scratch };
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, recurrent, row, scratch })
+            Some(NetworkMemory { inputs, outputs, units, recurrent, row, scratch })
         } else {
             None
         }
@@ -82,6 +84,7 @@ impl ModelSpec {
         NetworkMemory {
             inputs: self.inputs.into(),
             outputs: self.outputs.into(),
+            units: self.layers.last().map_or(0, |layer| layer.units.into()),
             recurrent: self.recurrent_words(),
             row: self.row_words(),
             scratch: self.scratch_words(),

@@ -6,7 +6,7 @@ use quaver::checkpoint::{
 use quaver::{Denoiser, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
 use quaver_tests::numbers::Numbers;
-use quaver_tests::replay;
+use quaver_tests::replay::{self, Task};
 
 use crate::Gap;
 use crate::network::{Network, Pair};
@@ -119,7 +119,7 @@ fn nll(likelihood: Likelihood, row: &[f32], expected: &[Triple]) -> f64 {
 fn compare(architecture: LatentArchitecture, (format, layout): (WeightFormat, Layout), tolerance: f64) {
     let networks = architecture.networks("latent reference", format, layout);
     let bytes = networks.write().expect("a valid model");
-    let [words, _] = replay::words(&bytes).expect("a valid model");
+    let [words, _] = replay::words(&bytes, Task::Follow).expect("a valid model");
     let (mut words, mut more_words) = (vec![0.0; words], vec![0.0; words]);
     let mut denoiser = Denoiser::load_in(&bytes, &mut words).ok();
     let mut sampler = Sampler::load_in(&bytes, &mut more_words).ok();

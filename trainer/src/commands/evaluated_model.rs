@@ -11,7 +11,7 @@ use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, Weight
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
-use crate::export::{LatentStorageOptions, encode, encode_latent};
+use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};

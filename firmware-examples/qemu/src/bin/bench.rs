@@ -8,7 +8,7 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, READS_ROWS, work};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, READS_ROWS, load, work};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use quaver_streams::numbers::Numbers;
@@ -23,7 +23,7 @@ fn main() -> ! {
 
     let mut loaded = None;
     let stack = PaintedStack::paint();
-    let load_instructions = measure(&meter, || loaded = Some(Chosen::load(job.model, &mut arena)));
+    let load_instructions = measure(&meter, || loaded = Some(load(job.model, &mut arena)));
     let load_stack = stack.depth();
     let mut stream = match loaded {
         Some(Ok(stream)) => stream,

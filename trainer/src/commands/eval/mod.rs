@@ -17,11 +17,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::ValueEnum;
 use serde::Serialize;
 
 use super::evaluated_model::EvaluatedModel;
 use super::print::{print_json, print_text};
+use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
@@ -151,32 +151,6 @@ impl Arguments {
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0 && *rate <= 1e9);
     rate.ok_or_else(|| "give samples per second, such as 50".into())
-}
-
-/// Value of `--split`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Split {
-    Train,
-    Valid,
-    Test,
-}
-
-impl Split {
-    fn of(self, data: &Dataset) -> &[Sequence] {
-        match self {
-            Split::Train => &data.train,
-            Split::Valid => &data.valid,
-            Split::Test => &data.test,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Split::Train => "train",
-            Split::Valid => "valid",
-            Split::Test => "test",
-        }
-    }
 }
 
 /// The result of an evaluation.
