@@ -61,9 +61,9 @@ fn run(bytes: &[u8]) {
         for row in ROWS {
             assert_sane(&sampler.observe(row));
             assert!(sampler.sample(&mut rng, FeedMode::Draw).iter().all(|value| value.is_finite()));
-            let mut fan = Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
-            fan.advance(&mut rng, FeedMode::Draw);
-            assert!(fan.mean(0).is_some_and(f32::is_finite));
+            let mut rollouts = Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
+            rollouts.advance(&mut rng, FeedMode::Draw);
+            assert!(rollouts.mean(0).is_some_and(f32::is_finite));
         }
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Case {
     pub(super) hidden: u32,
     storage: &'static str,
     /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score
-    /// them; of a latent model `sample` or `fan`.
+    /// them; of a latent model `sample` or `rollouts`.
     end: Option<&'static str>,
 }
 
@@ -28,7 +28,8 @@ impl Case {
             cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
         }
         cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
-        let latent = [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("fan"))];
+        let latent =
+            [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];
         cases.extend(latent.map(|(family, end)| Case::middle(family, "fast", end)));
         cases
     }
@@ -38,8 +39,8 @@ impl Case {
         Case { cell, inputs: 16, hidden: 64, storage, end }
     }
 
-    /// Whether it is measured on this core: two networks and a fan of futures are too much for the smallest,
-    /// and the others tell of them what they tell of one network.
+    /// Whether it is measured on this core: two networks and rollouts are too much for the smallest,
+    /// and the others show for them what they show for one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
         !self.is_latent() || core == "M4F"
     }

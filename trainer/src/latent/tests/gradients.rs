@@ -181,7 +181,7 @@ fn padding_changes_neither_bound_nor_gradient() {
     let (nets, parameters) = nets(&config(lines, &[]), 2);
     let all = sequences(&[4, 2], 2);
     let bound = |batch: &Batch, weight: f64| {
-        // The rng is not asked for the same numbers by batches of other sizes; without latent deviation none
+        // The rng is not asked for the same numbers by batches of other sizes; without a latent variance none
         // matters.
         let mut parameters = parameters.clone();
         let bias = parameters.get_mut("recognition.output.bias").unwrap();
