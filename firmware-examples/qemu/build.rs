@@ -192,7 +192,7 @@ fn chosen_stream(case: &Case) -> String {
 
 /// What is measured of the chosen model, and the memory that it takes in addition to its arena.
 fn measured_work(case: &Case) -> String {
-    const FAN: usize = bench::FAN;
+    const ROLLOUTS: usize = bench::ROLLOUTS;
     let step = if is_sampler(case) { "observe_uncertain" } else { "step_uncertain" };
     let (words, work) = match case.task {
         Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
@@ -205,23 +205,23 @@ fn measured_work(case: &Case) -> String {
         ),
         Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
         Task::Rollouts => {
-            let words = FAN * LatentModel::load(&case.model).expect("a fan is of a sampler").future_words();
-            let fan = format!(
-                "let Ok(mut fan) = quaver::Rollouts::<{FAN}>::new(stream, futures) else {{ return }};"
+            let words = ROLLOUTS * LatentModel::load(&case.model).expect("rollouts are of a sampler").future_words();
+            let rollouts = format!(
+                "let Ok(mut rollouts) = quaver::Rollouts::<{ROLLOUTS}>::new(stream, futures) else {{ return }};"
             );
             (
                 words,
-                format!("{fan}\n    fan.advance(rng, quaver::FeedMode::Draw);\n    black_box(fan.mean(0));"),
+                format!("{rollouts}\n    rollouts.advance(rng, quaver::FeedMode::Draw);\n    black_box(rollouts.mean(0));"),
             )
         }
     };
     format!(
-        "/// Words of the futures that [`work`] shows.\npub const FAN_WORDS: usize = {words};\n\
+        "/// Words of the futures that [`work`] shows.\npub const ROLLOUT_WORDS: usize = {words};\n\
          /// Whether [`work`] reads rows.\npub const READS_ROWS: bool = {};\n\
          /// Does once what is measured of [`CHOSEN`].\n\
          #[allow(unused_variables)] // each kind of work needs some\n\
          #[inline(always)] // nothing is measured but the work\n\
-         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<FAN_WORDS>,\n    \
+         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<ROLLOUT_WORDS>,\n    \
              rng: &mut Numbers,\n) {{\n    {work}\n}}",
         matches!(case.task, Task::Follow | Task::Adapt | Task::AdaptDiagonal)
     )
@@ -249,7 +249,7 @@ impl Embedded {
         let row = cases.iter().map(|case| case.inputs).max().unwrap_or(0);
         let sizes = [
             ("Arena words that suffice for", "ARENA", arena),
-            ("Words that suffice for a fan of", "FUTURES", futures),
+            ("Words that suffice for the rollouts of", "FUTURES", futures),
             ("Channels of the widest row of", "ROW", row),
         ];
         for (what, name, size) in sizes {

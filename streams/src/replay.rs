@@ -9,14 +9,14 @@ use quaver::{
 use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
 
-/// What is asked of a model.
+/// What a model does with its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// To take in every row.
+    /// Read every row.
     Follow,
-    /// To go on by itself after the last row, and to take in one more.
+    /// Sample after the last row, then read one more.
     Sample,
-    /// To show many futures after the last row.
+    /// Rollouts after the last row.
     Rollouts,
     /// To learn from every row as the label of the prediction before it, and to take it in.
     Adapt,
@@ -41,12 +41,12 @@ impl Task {
     }
 }
 
-/// Futures of a fan.
+/// Futures of a rollouts.
 pub const FUTURES: usize = 5;
 /// Steps by itself, of each kind.
 const AHEAD: usize = 6;
 
-/// Words of memory for a stream of this model, and for a fan of it.
+/// Words of memory for a stream of this model, and for its rollouts.
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.
@@ -61,7 +61,7 @@ pub fn words(model: &[u8], task: Task) -> Result<[usize; 2], Error> {
     Ok([Model::load(model)?.spec().arena_words(), 0])
 }
 
-/// Everything that a model that does not learn says to some rows, as sixty-four bits.
+/// Fingerprint of all predictions of a model that does not learn, for some rows.
 ///
 /// # Errors
 /// If the model does not load or there is too little memory.
@@ -93,7 +93,7 @@ pub fn replay(
     match task {
         Task::Follow | Task::Adapt | Task::AdaptDiagonal => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
-        Task::Rollouts => fan(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
+        Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }
     Ok(fingerprint)
 }
@@ -120,22 +120,22 @@ pub fn replay_adaptive(
 
 fn sample(sampler: &mut Sampler<'_, '_>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("sample");
-    for feedback in [FeedMode::Draw, FeedMode::Mean] {
+    for feed_mode in [FeedMode::Draw, FeedMode::Mean] {
         for _ in 0..AHEAD {
-            fingerprint.add_words(sampler.sample(&mut chance, feedback).iter().copied());
+            fingerprint.add_words(sampler.sample(&mut chance, feed_mode).iter().copied());
         }
     }
     fingerprint.add(&sampler.observe(&[0.5, f32::NAN, -0.25]));
 }
 
-fn fan(fan: &mut Rollouts<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
+fn rollouts(rollouts: &mut Rollouts<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("fan");
     for _ in 0..AHEAD {
-        fan.advance(&mut chance, FeedMode::Draw);
+        rollouts.advance(&mut chance, FeedMode::Draw);
         for channel in 0..3 {
-            let quantiles = [0.1, 0.5, 0.9].map(|q| fan.quantile(channel, q));
-            let said = [fan.mean(channel), fan.std_dev(channel)].into_iter().chain(quantiles);
-            fingerprint.add_words(said.map(|value| value.unwrap_or(f32::NAN)));
+            let quantiles = [0.1, 0.5, 0.9].map(|q| rollouts.quantile(channel, q));
+            let statistics = [rollouts.mean(channel), rollouts.std_dev(channel)].into_iter().chain(quantiles);
+            fingerprint.add_words(statistics.map(|value| value.unwrap_or(f32::NAN)));
         }
     }
 }

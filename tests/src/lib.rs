@@ -3,7 +3,7 @@
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
-//! - [`golden_latent`]: the same for denoiser, sampler and fan.
+//! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.

@@ -33,7 +33,7 @@ fn every_case_has_its_own_name_and_every_model_its_own_answer() {
     let lines: Vec<String> = every_case().iter().map(golden::replay).collect();
     let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names.len(), lines.len());
-    // A model without variance says the same in every integer layout, but no other model does.
+    // A model without variance predicts the same in every quantized layout, but no other model does.
     let mut models: BTreeMap<&str, &str> = BTreeMap::new();
     for (name, hash) in lines.iter().filter_map(|line| line.split_once(" steps=")) {
         let model = name.rsplit_once('-').map_or(name, |(model, _)| model);
@@ -60,8 +60,8 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     let target = match spec.target {
         Target::Next => "next",
         Target::Columns => "columns",
-        Target::ResidualNext => "change",
-        Target::ResidualSame => "correction",
+        Target::ResidualNext => "residual-next",
+        Target::ResidualSame => "residual-same",
     };
     let likelihood = match spec.likelihood {
         Likelihood::Gaussian => "gaussian",
@@ -82,7 +82,7 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     };
     let mode = match spec.output.mode {
         OutputMode::Propagating => "propagating",
-        OutputMode::MeanOnly => "plain",
+        OutputMode::MeanOnly => "mean-only",
     };
     let scale = if spec.output.variance_scale == 1.0 { "unscaled" } else { "scaled" };
     let layers = spec.layers.iter().flat_map(layer_choices);
@@ -102,7 +102,7 @@ fn layer_choices(layer: &LayerSpec) -> [String; 4] {
         CellKind::Lstm => "lstm".into(),
         CellKind::Gru => "gru".into(),
     };
-    let weights = if layer.weight_variance { "uncertain" } else { "certain" };
+    let weights = if layer.weight_variance { "random" } else { "fixed" };
     [
         format!("{cell} of {weights} weights"),
         cell,
@@ -125,9 +125,9 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
     let cases = golden::cases();
     let specs = cases.iter().map(|case| Model::load(&case.model).expect("a valid case").spec().clone());
     let held: BTreeSet<String> = specs.flat_map(|spec| choices(&spec)).collect();
-    let cells = ["lstm", "elman tanh", "elman sigmoid", "elman relu"];
+    let cells = ["lstm", "gru", "elman tanh", "elman sigmoid", "elman relu"];
     let dense = ["dense tanh", "dense sigmoid", "dense relu"];
-    let uncertain = ["lstm", "elman tanh", "dense relu"].map(|cell| format!("{cell} of uncertain weights"));
+    let random = ["lstm", "gru", "elman tanh", "dense relu"].map(|cell| format!("{cell} of random weights"));
     let likelihoods = ["gaussian", "bernoulli", "heteroscedastic", "categorical"]
         .into_iter()
         .flat_map(|likelihood| ["next", "columns"].map(|target| format!("{likelihood} {target}")));
@@ -143,13 +143,13 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
         "fast",
         "mean",
         "propagating",
-        "plain",
+        "mean-only",
         "scaled",
-        "gaussian change",
-        "gaussian correction",
+        "gaussian residual-next",
+        "gaussian residual-same",
     ];
     let named = cells.into_iter().chain(dense).chain(others).map(String::from);
-    let wanted = named.chain(uncertain).chain(likelihoods).chain(noises);
+    let wanted = named.chain(random).chain(likelihoods).chain(noises);
     let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();
     assert!(missing.is_empty(), "no golden case has {missing:?}");
 }

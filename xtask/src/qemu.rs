@@ -95,7 +95,7 @@ fn hash(line: &str) -> &str {
     line.split_once("hash=").map_or(line, |(_, hash)| hash)
 }
 
-/// What to say when every machine gives the golden answers, or which machines do not.
+/// The message when every machine gives the golden answers, or which machines do not.
 fn check(golden: &[(String, String)], answers: &[Answers]) -> Result<String> {
     // Images hold the cases in another order than the file.
     let sorted = |lines: &[(String, String)]| {

@@ -87,7 +87,7 @@ pub(super) fn follow<R: BufRead>(
 
 pub(super) fn header(names: &[String], scores_rows: bool) -> String {
     let parts = |name: &String| {
-        ["mean", "sd", "epistemic", "aleatoric"].map(|part| quoted(&format!("{name}.{part}")))
+        ["mean", "std_dev", "epistemic", "aleatoric"].map(|part| quoted(&format!("{name}.{part}")))
     };
     let mut columns: Vec<String> = names.iter().flat_map(parts).collect();
     if scores_rows {

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn standardised_densities_grow_with_the_deviation() {
+    fn standardised_densities_grow_with_the_std_dev() {
         let plain = found();
         let scaled = found().in_units_of(&[1.0, 4.0]);
         assert_eq!(scaled.per_output[0].nll_standardised, Some(plain.per_output[0].nll));
@@ -290,13 +290,13 @@ mod tests {
         assert!(
             (found.coverage_std_error["50"] - (2.0 * (2.0_f64 / 3.0).powi(2)).sqrt() / 3.0).abs() < 1e-12
         );
-        // Deviations 1, 2, 1 on average 4/3.
+        // Standard deviations 1, 2, 1 on average 4/3.
         assert!((found.width["90"] - 2.0 * 1.644_853_627 * 4.0 / 3.0).abs() < 1e-8);
         assert!((found.per_output[1].width["95"] - 4.0 * 1.959_963_985).abs() < 1e-8);
     }
 
     #[test]
-    fn residuals_are_in_deviations_and_pass_over_missing_targets() {
+    fn residuals_are_in_std_devs_and_skip_missing_targets() {
         let (sequences, predictions) = two_outputs();
         assert_eq!(standardised_residuals(&sequences, &predictions), [1.0, -1.0, 0.0]);
     }

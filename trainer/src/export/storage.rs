@@ -36,13 +36,13 @@ impl StorageOptions {
             return Layout::Float;
         }
         let bytes = |layout| encode(state, self.format, layout, encoding);
-        let affordable = |fast: &[u8], plain: &[u8]| -> Result<bool> {
+        let affordable = |fast: &[u8], float: &[u8]| -> Result<bool> {
             for sequences in splits {
                 let nll = |bytes: &[u8]| -> Result<f64> {
                     let predictions = predict_by_runtime(bytes, sequences)?;
                     Ok(scores(state.spec.likelihood, &state.target_names, sequences, &predictions).nll)
                 };
-                if nll(fast)? - nll(plain)? > MAX_FAST_NLL_INCREASE {
+                if nll(fast)? - nll(float)? > MAX_FAST_NLL_INCREASE {
                     return Ok(false);
                 }
             }
@@ -50,7 +50,7 @@ impl StorageOptions {
         };
         // Networks that the integer kernels do not support use the float layout.
         match (bytes(Layout::Fast), bytes(Layout::Float)) {
-            (Ok(fast), Ok(plain)) if affordable(&fast, &plain).unwrap_or(false) => Layout::Fast,
+            (Ok(fast), Ok(float)) if affordable(&fast, &float).unwrap_or(false) => Layout::Fast,
             _ => Layout::Float,
         }
     }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_net_surer_than_integers_are_exact_stays_plain() {
-        // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift
+        // Ten bits of an activation are a thousandth; a standard deviation of e^−8 is a third of that, and the shift
         // costs 0.12 nats.
         let sure = state(-16.0, Activation::Tanh);
         assert_eq!(STORAGE.layout(&sure, &Encoding::default(), &[&predicted(&sure)]), Layout::Float);

@@ -14,7 +14,7 @@ pub(super) struct Case {
     pub(super) hidden: u32,
     storage: &'static str,
     /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score
-    /// them; `adapt…`, to learn from labels; of a latent model `sample` or `fan`.
+    /// them; `adapt…`, to learn from labels; of a latent model `sample` or `rollouts`.
     end: Option<&'static str>,
 }
 
@@ -32,7 +32,8 @@ impl Case {
         }
         cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
-        let latent = [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("fan"))];
+        let latent =
+            [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];
         cases.extend(latent.map(|(family, end)| Case::middle(family, "fast", end)));
         cases
     }
@@ -42,8 +43,8 @@ impl Case {
         Case { cell, inputs: 16, hidden: 64, storage, end }
     }
 
-    /// Whether it is measured on this core: two networks, a fan of futures and a full covariance are too much
-    /// for the smallest, and the others tell of them what they tell of one network.
+    /// Whether it is measured on this core: two networks, rollouts and a full covariance are too much for the
+    /// smallest, and the others show for them what they show for one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
         !(self.is_latent() || self.is_adaptive()) || core == "M4F"
     }

@@ -35,7 +35,7 @@ fn main() -> ! {
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    #[allow(unsafe_code)] // declaring a function is how to say that it must not be needed
+    #[allow(unsafe_code)] // an undefined function that must not be needed
     mod nowhere {
         unsafe extern "C" {
             pub(super) safe fn loading_or_stepping_can_panic() -> !;

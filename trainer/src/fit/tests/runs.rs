@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quaver::checkpoint::ModelSpec;
 
-use super::{config, dataset, delayed_sum, lawful, run};
+use super::{config, dataset, delayed_sum, run, sequences_of};
 use crate::config::{AddedNoiseConfig, AugmentConfig};
 use crate::data::{Augmentation, Dataset};
 use crate::fit::{NoProgress, RunFolder, RunState, StopReason};
@@ -125,7 +125,7 @@ fn an_epoch_cut_off_at_any_of_its_writes_is_repeated() {
 }
 
 /// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so
-/// beside it.
+/// in a file next to it.
 fn write_half(folder: &Path, name: &str, before: &[u8], after: &[u8]) {
     if name.starts_with("metrics") {
         let cut = usize::midpoint(before.len(), after.len());
@@ -143,7 +143,7 @@ fn resuming_refuses_other_settings_and_other_data() {
     assert!(error.starts_with("`training.batch` is 4 but was 8"), "{error}");
     let error = run(&config("tanh", &[]), place.path(), false).unwrap_err().to_string();
     assert!(error.contains("--resume"), "{error}");
-    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    let other = Dataset { train: sequences_of(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
     let error =
         train(&config("tanh", &[]), &other, place.path(), true, &mut NoProgress).unwrap_err().to_string();
     assert!(error.starts_with("the data differ from those"), "{error}");
@@ -204,8 +204,8 @@ fn a_run_may_begin_with_what_another_has_learned() {
     let from = format!("init.from={}", first.path().display());
     let steps_of_nothing = "training.learning_rate=0.000000000001";
     let overrides = [from.as_str(), steps_of_nothing, "training.epochs=1", "noise.recurrent_keep=0.9"];
-    // Other rows, whose mean and deviation are not those that the weights were learned with.
-    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    // Other rows, whose mean and standard deviation are not those that the weights were learned with.
+    let other = Dataset { train: sequences_of(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
     train(&config("lstm", &overrides), &other, second.path(), false, &mut NoProgress).unwrap();
     let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
     assert_eq!(begun.scaling, learned.scaling);
