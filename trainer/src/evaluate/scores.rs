@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::calibration::CalibrationPoint;
 use super::coverage_steps::CoverageSteps;
 use super::score_totals::{ScoreTotals, by_percent};
-use crate::data::{Rows, Sequence};
+use crate::data::Sequence;
 use crate::prediction::ScoredValue;
 use crate::prediction::SequencePrediction;
 
