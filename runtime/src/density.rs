@@ -121,6 +121,15 @@ pub fn combine(prediction: Moments, conditional: Moments) -> Moments {
     Moments { mean: limited_mean(mean), var: 1.0 / precision }
 }
 
+/// A prediction in place of a reading, after forgetting: m ← (1 − d) m, v ← (1 − d)² i v + 1 − (1 − d)², which
+/// approaches the marginal N(0, 1) step by step. See [`Imputation`](crate::checkpoint::Imputation).
+pub fn forget(prediction: Moments, decay: f32, inflation: f32) -> Moments {
+    let keep = 1.0 - decay;
+    let kept = keep * keep;
+    let var = kept * (inflation * prediction.var) + (1.0 - kept);
+    Moments { mean: keep * prediction.mean, var }.limited()
+}
+
 /// Indices of channels whose true value is not known exactly.
 fn unknown(var: &[f32]) -> impl Iterator<Item = usize> + '_ {
     var.iter().enumerate().filter(|(_, var)| **var > 0.0).map(|(index, _)| index)

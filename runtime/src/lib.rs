@@ -164,6 +164,6 @@ mod step_io;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    Denoiser, FeedMode, LatentModel, Model, Output, Prediction, Predictor, Rollouts, Sampler, State,
+    Denoiser, FeedMode, LatentModel, Model, Novelty, Output, Prediction, Predictor, Rollouts, Sampler, State,
     Surprise, arena_words,
 };

@@ -5,8 +5,8 @@
 //! it.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
-    OutputSpec, Target, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
+    ModelSpec, MomentForm, OutputMode, OutputSpec, Target, UnitNoise, WeightFormat, write,
 };
 
 use crate::numbers::Numbers;
@@ -42,6 +42,8 @@ pub struct Architecture {
     pub mode: OutputMode,
     /// Factor on variances.
     pub variance_scale: f32,
+    /// Optional parts beyond the network.
+    pub extensions: Extensions,
 }
 
 impl Default for Architecture {
@@ -57,6 +59,7 @@ impl Default for Architecture {
             weight_variance: false,
             mode: OutputMode::Propagating,
             variance_scale: 1.0,
+            extensions: Extensions::default(),
         }
     }
 }
@@ -82,6 +85,7 @@ impl Architecture {
             weight_format,
             layout: Layout::Float,
             layers: layers.iter().map(layer).collect(),
+            extensions: self.extensions,
             output: OutputSpec {
                 mode: self.mode,
                 noise,
@@ -147,6 +151,11 @@ fn recipes() -> Vec<CaseSpec> {
     let classes = |of: Architecture| Architecture { likelihood: Likelihood::Categorical, ..of };
     // Fast adaptive weight noise: no noise on units, distributions for weights.
     let fawn = Architecture { noise: [UnitNoise::None; 3], ..varied };
+    let conditional = |of: Architecture| Architecture { extensions: density(Imputation::Conditional), ..of };
+    let combined = |of: Architecture| Architecture {
+        extensions: density(Imputation::Combined { decay: 0.03, inflation: 1.1 }),
+        ..of
+    };
     let case_spec = |name, layers, architecture, rows| CaseSpec { name, layers, architecture, rows };
     vec![
         case_spec("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
@@ -220,7 +229,17 @@ fn recipes() -> Vec<CaseSpec> {
         case_spec("gru-paper", &[(GRU, 5)], paper, Rows::Plain),
         case_spec("gru-next-with-gaps", &[(GRU, 5)], next, Rows::Gaps),
         case_spec("gru-hostile-changes", &[(GRU, 8)], change, Rows::Hostile),
+        case_spec("density", &[(LSTM, 5)], conditional(base), Rows::Gaps),
+        case_spec("density-next", &[(ELMAN, 6)], combined(next), Rows::Gaps),
+        case_spec("density-residual", &[(GRU, 5)], combined(change), Rows::Gaps),
+        case_spec("density-correction", &[(ELMAN, 6)], conditional(correction), Rows::Gaps),
+        case_spec("density-hostile", &[(LSTM, 5)], combined(change), Rows::Hostile),
     ]
+}
+
+/// An input density whose rows are sometimes unfamiliar.
+fn density(imputation: Imputation) -> Extensions {
+    Extensions { density: Some(DensitySpec { imputation, familiar: 1.0, widening: 0.5 }) }
 }
 
 /// Every golden case.
@@ -286,6 +305,18 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     }
     numbers.fill(&mut contents.noise_var, 0.01, 0.5);
     numbers.fill(&mut contents.calibration, 0.7, 1.5);
+    randomise_density(contents, numbers);
+}
+
+/// Positive definite, because diagonals exceed the sums of their rows; ranges that readings sometimes leave.
+fn randomise_density(contents: &mut Contents, numbers: &mut Numbers) {
+    let channels = contents.input_low.len();
+    let reach = 0.9 / channels.max(1) as f32;
+    numbers.fill(&mut contents.input_precision, -reach, reach);
+    let diagonal = |channel: usize| channel * (channel + 1) / 2 + channel;
+    (0..channels).for_each(|channel| contents.input_precision[diagonal(channel)] = 1.25);
+    numbers.fill(&mut contents.input_low, -2.0, -1.0);
+    numbers.fill(&mut contents.input_high, 1.0, 2.0);
 }
 
 /// A stream of rows.

@@ -107,8 +107,15 @@ fn other_files_and_versions_are_told_apart() {
     let bytes = write(&small()).expect("a valid model");
     assert_eq!(Model::load(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
     let mut newer = bytes.clone();
-    newer[4] = 3;
-    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 3 }));
+    newer[4] = 4;
+    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 4 }));
+    // Version 3 is that of models with extensions, which this one has not.
+    let mut mislabelled = bytes.clone();
+    mislabelled[4] = 3;
+    let content = mislabelled.len() - 4;
+    let crc = crc32(&mislabelled[..content]).to_le_bytes();
+    mislabelled[content..].copy_from_slice(&crc);
+    assert_eq!(Model::load(&mislabelled).err(), Some(Error::Header));
     let mut damaged = bytes.clone();
     let last = bytes.len() - 5;
     damaged[last] ^= 0x10;

@@ -5,8 +5,8 @@
 //! standard error; where it is an approximation, the test says how good it is.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
-    OutputSpec, Target, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, Extensions, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm,
+    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat, write,
 };
 use quaver::{Model, Output};
 use quaver_tests::numbers::Numbers;
@@ -32,6 +32,7 @@ fn one_unit(cell: CellKind, inputs: u16, input_noise: UnitNoise, weight_variance
         weight_format: WeightFormat::F32,
         layout: Layout::Float,
         layers: [layer].into_iter().collect(),
+        extensions: Extensions::default(),
         output: OutputSpec {
             mode: OutputMode::Propagating,
             noise: UnitNoise::None,

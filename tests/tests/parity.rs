@@ -5,8 +5,8 @@
 //! nets that forget.
 
 use quaver::checkpoint::{
-    Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec,
-    Target, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Extensions, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Target, UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
 use quaver_trainer::config::WeightPosterior;
@@ -43,6 +43,7 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
         weight_format: WeightFormat::F32,
         layout: Layout::Float,
         layers: cells.iter().map(layer).collect(),
+        extensions: Extensions::default(),
         output: OutputSpec {
             mode: OutputMode::Propagating,
             noise: UnitNoise::Dropout { keep: 0.85 },

@@ -13,6 +13,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         Purpose::Shuffle { epoch } => 1 + epoch,
         // Far above the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
+        Purpose::Gaps { epoch, sequence } => (1 << 58) + (epoch << 31) + sequence,
         Purpose::Augmentation { epoch, sequence } => (1 << 59) + (epoch << 31) + sequence,
         Purpose::FreshNoise { epoch, sequence } => (1 << 60) + (epoch << 31) + sequence,
         Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
@@ -53,6 +54,13 @@ pub enum Purpose {
     },
     /// Transforms of training rows in one epoch.
     Augmentation {
+        /// The epoch, counted from 1.
+        epoch: u64,
+        /// The sequence, counted from 0.
+        sequence: u64,
+    },
+    /// Gaps in the inputs of training rows in one epoch.
+    Gaps {
         /// The epoch, counted from 1.
         epoch: u64,
         /// The sequence, counted from 0.

@@ -3,8 +3,9 @@
 use core::ops::Range;
 
 use super::built_in;
+use crate::density;
 use crate::format::{AffineShape, Decoder, unchecked_sections};
-use crate::spec::{CellKind, Layout, ModelSpec};
+use crate::spec::{CellKind, Extensions, Layout, ModelSpec};
 
 /// Words of RAM per unit: for h, and for its whole state.
 const fn unit_words(layout: Layout, cell: CellKind) -> (usize, usize) {
@@ -16,6 +17,14 @@ const fn scratch_words(shape: AffineShape) -> usize {
     dispatch!(shape.layout, backend => backend::scratch_words(shape))
 }
 
+/// Words of the standardised row, and of scratch, that an input density needs.
+const fn density_words(extensions: &Extensions, inputs: usize) -> (usize, usize) {
+    match extensions.density {
+        Some(_) => (2 * inputs, density::scratch_words(inputs)),
+        None => (0, 0),
+    }
+}
+
 /// Sizes of a network that determine the memory of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkMemory {
@@ -23,14 +32,16 @@ pub(crate) struct NetworkMemory {
     pub(crate) outputs: usize,
     /// Words of the recurrent state.
     pub(crate) recurrent: usize,
+    /// Words of the standardised row; none without an input density.
+    pub(crate) row: usize,
     /// Words of scratch.
     pub(crate) scratch: usize,
 }
 
 impl NetworkMemory {
-    /// Words of a stream of this network alone: state, prediction and residuals, scratch.
+    /// Words of a stream of this network alone: state, prediction and residuals, standardised row, scratch.
     pub(crate) const fn arena_words(self) -> usize {
-        self.recurrent + 4 * self.outputs + self.scratch
+        self.recurrent + 4 * self.outputs + self.row + self.scratch
     }
 
     /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its
@@ -54,8 +65,11 @@ impl NetworkMemory {
         let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
         scratch = if words > scratch { words } else { scratch };
         let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
+        (decoder.text(), decoder.text());
+        let (row, words) = density_words(&decoder.extensions(), inputs);
+        scratch = if words > scratch { words } else { scratch };
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, recurrent, scratch })
+            Some(NetworkMemory { inputs, outputs, recurrent, row, scratch })
         } else {
             None
         }
@@ -69,6 +83,7 @@ impl ModelSpec {
             inputs: self.inputs.into(),
             outputs: self.outputs.into(),
             recurrent: self.recurrent_words(),
+            row: self.row_words(),
             scratch: self.scratch_words(),
         }
     }
@@ -100,9 +115,15 @@ impl ModelSpec {
         self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
     }
 
-    /// Words of scratch: the noisy input of the widest affine map.
+    /// Words of the standardised row, means and variances; none without an input density.
+    pub(crate) fn row_words(&self) -> usize {
+        density_words(&self.extensions, self.inputs.into()).0
+    }
+
+    /// Words of scratch: the noisy input of the widest affine map, or the system of missing channels.
     pub(crate) fn scratch_words(&self) -> usize {
-        self.shapes().map(scratch_words).max().unwrap_or(0)
+        let (_, density) = density_words(&self.extensions, self.inputs.into());
+        self.shapes().map(scratch_words).chain([density]).max().unwrap_or(0)
     }
 
     /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its

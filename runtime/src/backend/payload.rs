@@ -1,7 +1,7 @@
 //! The payload of a checkpoint: vectors of every model, affine maps of its backend.
 
 use super::built_in;
-use crate::format::{AffineShape, Cursor, Error, Part, Vector, aligned, vector};
+use crate::format::{AffineShape, Cursor, Error, Part, Vector, aligned, vector, vectors};
 use crate::spec::{Layout, ModelSpec};
 
 /// Checks that a model's backend is built in and can run its architecture.
@@ -24,16 +24,17 @@ pub(crate) fn check_payload(spec: &ModelSpec, payload: &[u8]) -> Result<(), Erro
     }
     let mut cursor = Cursor::new(payload);
     for kind in Vector::BEFORE_LAYERS {
-        vector(cursor.padded(4 * kind.count(spec)), kind, Part::Scaler)?;
+        vector(cursor.padded(4 * kind.count(spec)), kind, kind.part())?;
     }
     for (index, shape) in spec.layer_shapes().enumerate() {
         check_affine(&mut cursor, shape, Part::Layer(index as u8))?;
     }
     check_affine(&mut cursor, spec.output_shape(), Part::Output)?;
+    let last = cursor.last_vectors(spec);
     for kind in Vector::AFTER_LAYERS {
-        vector(cursor.padded(4 * kind.count(spec)), kind, Part::Output)?;
+        vector(cursor.padded(4 * kind.count(spec)), kind, kind.part())?;
     }
-    Ok(())
+    vectors(&last)
 }
 
 fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {

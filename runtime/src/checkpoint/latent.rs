@@ -28,7 +28,7 @@ impl<'m> LatentCheckpoint<'m> {
     /// # Errors
     /// Names the network and the field at fault; see [`Error`].
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
-        let Frame { header, payload, crc } = Frame::read(bytes, Kind::Latent)?;
+        let Frame { header, payload, crc, .. } = Frame::read(bytes, Kind::Latent)?;
         let LatentHeader { spec, recognition_bytes, generative_bytes } = decode_latent_header(header)?;
         let [recognition_bytes, generative_bytes] =
             [recognition_bytes, generative_bytes].map(|bytes| bytes as usize);

@@ -23,6 +23,9 @@ pub(super) fn networks(
     recognition: &Checkpoint<'_>,
     generative: &Checkpoint<'_>,
 ) -> Result<(), Error> {
+    for (network, part) in [(recognition, Part::Recognition), (generative, Part::Generative)] {
+        check(network.spec().extensions.is_empty(), part, "extensions", "none in a latent model")?;
+    }
     combination(spec, generative.spec())?;
     check_recognition(spec, recognition)?;
     check_generative(spec, recognition.spec(), generative)

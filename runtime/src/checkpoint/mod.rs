@@ -14,8 +14,9 @@ mod write_latent;
 
 pub use crate::format::{Error, Kind, Part, VERSION};
 pub use crate::spec::{
-    Activation, CellKind, Family, Forecast, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS,
-    MAX_WIDTH, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise, WeightFormat,
+    Activation, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec, LayerSpec,
+    Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, OutputSpec,
+    Prior, Target, UnitNoise, WeightFormat,
 };
 pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;

@@ -18,8 +18,12 @@ impl<'m> Checkpoint<'m> {
     /// # Errors
     /// Names the field at fault; see [`Error`].
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
-        let Frame { header, payload, crc } = Frame::read(bytes, Kind::Predictor)?;
+        let Frame { header, payload, version, crc } = Frame::read(bytes, Kind::Predictor)?;
         let checkpoint = Checkpoint { header: decode_header(header)?, payload, crc };
+        // Equal models are equal files: the version says whether there are extensions.
+        if version != checkpoint.header.version() {
+            return Err(Error::Header);
+        }
         checkpoint.check_contents()?;
         Ok(checkpoint)
     }

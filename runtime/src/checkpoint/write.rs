@@ -6,10 +6,10 @@ use std::vec::Vec;
 
 use super::{Checkpoint, WriteError};
 use crate::backend::encode_affine;
+use crate::density::triangle;
 use crate::encode::{Affine, AffineSource, GramMatrices, Role, expect_len};
-use crate::format::{
-    AffineShape, Header, Kind, Part, Vector, encode_header, extend_padded, framed, le_bytes,
-};
+use crate::format::{AffineShape, Header, Kind, Vector, encode_header, extend_padded, framed, le_bytes};
+use crate::limits::MEAN_LIMIT;
 use crate::spec::ModelSpec;
 
 /// Everything that a checkpoint holds, in full precision; [`write()`] quantises as the spec asks.
@@ -35,6 +35,13 @@ pub struct Contents {
     pub noise_var: Vec<f32>,
     /// Factor on the total variance of each output, 1 when not calibrated; empty for probabilities.
     pub calibration: Vec<f32>,
+    /// Lower triangle of the precision matrix of standardised inputs, row by row; empty without
+    /// [`Extensions::density`](super::Extensions::density), as are the two below.
+    pub input_precision: Vec<f32>,
+    /// Smallest training value of each input in raw units; imputed values stay above.
+    pub input_low: Vec<f32>,
+    /// Largest training value of each input in raw units; imputed values stay below.
+    pub input_high: Vec<f32>,
     /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight
     /// is rounded to nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
     #[doc(hidden)]
@@ -62,25 +69,27 @@ impl Scaler {
 /// # Errors
 /// Names the list of the wrong length or the value that a checkpoint cannot hold.
 pub fn write(contents: &Contents) -> Result<Vec<u8>, WriteError> {
-    let header = header_bytes(contents)?;
+    let (header, version) = header_bytes(contents)?;
     let payload = payload_bytes(contents)?;
-    let bytes = framed(Kind::Predictor, &header, &payload)?;
+    let bytes = framed(Kind::Predictor, version, &header, &payload)?;
     Checkpoint::read(&bytes)?;
     Ok(bytes)
 }
 
-fn header_bytes(contents: &Contents) -> Result<Vec<u8>, WriteError> {
+/// The header, and the version of the format that it needs.
+fn header_bytes(contents: &Contents) -> Result<(Vec<u8>, u16), WriteError> {
     for name in contents.input_names.iter().chain(&contents.output_names) {
         if name.is_empty() || name.contains(['\n', '\r']) {
             return Err(WriteError::Name { name: name.clone() });
         }
     }
     let (input_names, output_names) = (contents.input_names.join("\n"), contents.output_names.join("\n"));
-    Ok(encode_header(&Header {
+    let header = Header {
         spec: contents.spec.clone(),
         input_names: input_names.as_bytes(),
         output_names: output_names.as_bytes(),
-    }))
+    };
+    Ok((encode_header(&header), header.version()))
 }
 
 /// Of a map without Gram matrices.
@@ -110,21 +119,25 @@ fn payload_bytes(contents: &Contents) -> Result<Vec<u8>, WriteError> {
 }
 
 fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> Result<(), WriteError> {
-    let (values, part) = match vector {
-        Vector::InputMean => (&contents.input_scaler.mean, Part::Scaler),
-        Vector::InputStdDev => (&contents.input_scaler.std_dev, Part::Scaler),
-        Vector::OutputMean => (&contents.output_scaler.mean, Part::Scaler),
-        Vector::OutputStdDev => (&contents.output_scaler.std_dev, Part::Scaler),
-        Vector::NoiseVar => (&contents.noise_var, Part::Output),
-        Vector::Calibration => (&contents.calibration, Part::Output),
+    let values = match vector {
+        Vector::InputMean => &contents.input_scaler.mean,
+        Vector::InputStdDev => &contents.input_scaler.std_dev,
+        Vector::OutputMean => &contents.output_scaler.mean,
+        Vector::OutputStdDev => &contents.output_scaler.std_dev,
+        Vector::NoiseVar => &contents.noise_var,
+        Vector::Calibration => &contents.calibration,
+        Vector::InputPrecision => &contents.input_precision,
+        Vector::InputLow => &contents.input_low,
+        Vector::InputHigh => &contents.input_high,
     };
-    expect_len(values.len(), vector.count(&contents.spec), part, vector.name())?;
+    expect_len(values.len(), vector.count(&contents.spec), vector.part(), vector.name())?;
     extend_padded(payload, &le_bytes(values));
     Ok(())
 }
 
 impl Contents {
-    /// Contents of the right shape with every number at its neutral value: weights 0, scales 1.
+    /// Contents of the right shape with every number at its neutral value: weights 0, scales 1, independent
+    /// inputs of any range.
     pub fn zeros(spec: ModelSpec) -> Self {
         let affine = |shape: AffineShape| {
             let weights = shape.rows * shape.cols;
@@ -138,8 +151,17 @@ impl Contents {
             }
         };
         let outputs = usize::from(spec.outputs);
-        let ones = |vector: Vector| vec![1.0; vector.count(&spec)];
-        let (noise_var, calibration) = (ones(Vector::NoiseVar), ones(Vector::Calibration));
+        let fill = |vector: Vector, value: f32| vec![value; vector.count(&spec)];
+        let (noise_var, calibration) = (fill(Vector::NoiseVar, 1.0), fill(Vector::Calibration, 1.0));
+        let (input_low, input_high) =
+            (fill(Vector::InputLow, -MEAN_LIMIT), fill(Vector::InputHigh, MEAN_LIMIT));
+        // Independent channels: the identity.
+        let mut input_precision = fill(Vector::InputPrecision, 0.0);
+        (0..spec.inputs.into()).for_each(|row| {
+            if let Some(diagonal) = input_precision.get_mut(triangle(row) + row) {
+                *diagonal = 1.0;
+            }
+        });
         Contents {
             input_names: Vec::new(),
             output_names: Vec::new(),
@@ -149,6 +171,9 @@ impl Contents {
             output: affine(spec.output_shape()),
             noise_var,
             calibration,
+            input_precision,
+            input_low,
+            input_high,
             gram: Vec::new(),
             spec,
         }

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::write::{Contents, write};
 use super::{LatentCheckpoint, WriteError};
-use crate::format::{Kind, LatentHeader, Part, encode_latent_header, extend_padded, framed};
+use crate::format::{Kind, LatentHeader, PLAIN_VERSION, Part, encode_latent_header, extend_padded, framed};
 use crate::spec::LatentSpec;
 
 /// Encodes a latent model and reads it back: the bytes are known to load.
@@ -31,7 +31,7 @@ pub fn write_latent(
     let mut payload = Vec::new();
     extend_padded(&mut payload, &recognition);
     extend_padded(&mut payload, &generative);
-    let bytes = framed(Kind::Latent, &header, &payload)?;
+    let bytes = framed(Kind::Latent, PLAIN_VERSION, &header, &payload)?;
     LatentCheckpoint::read(&bytes)?;
     Ok(bytes)
 }

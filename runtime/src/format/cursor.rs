@@ -54,9 +54,9 @@ impl<'m> Cursor<'m> {
     }
 
     /// The vectors after the layers: they end the payload, so that the layers need not be walked.
-    pub(crate) fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; 2] {
-        let bytes = Vector::AFTER_LAYERS.map(|vector| aligned(4 * vector.count(spec)));
-        let start = self.rest.len().saturating_sub(bytes[0] + bytes[1]);
+    pub(crate) fn last_vectors(&self, spec: &ModelSpec) -> [F32s<'m>; Vector::AFTER_LAYERS.len()] {
+        let bytes = Vector::AFTER_LAYERS.iter().map(|vector| aligned(4 * vector.count(spec)));
+        let start = self.rest.len().saturating_sub(bytes.sum());
         let mut cursor = Cursor { rest: self.rest.get(start..).unwrap_or_default() };
         Vector::AFTER_LAYERS.map(|vector| cursor.vector(vector, spec))
     }

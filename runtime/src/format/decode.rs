@@ -14,8 +14,9 @@ use heapless::Vec;
 use super::Error;
 use super::header::{Header, LatentHeader};
 use crate::spec::{
-    Activation, CellKind, Family, Forecast, LatentSpec, LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec,
-    MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise, WeightFormat,
+    Activation, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec, LayerSpec,
+    Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise,
+    WeightFormat,
 };
 
 /// Decodes the header of one network, which must be used up to its last byte.
@@ -23,9 +24,21 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<Header<'_>, Error> {
     let mut decoder = Decoder::new(bytes);
     let (sizes, layers, output) = (decoder.sizes(), decoder.layers(), decoder.output());
     let Sizes { inputs, outputs, target, likelihood, moment_form, weight_format, layout } = sizes;
-    let spec =
-        ModelSpec { inputs, outputs, target, likelihood, moment_form, weight_format, layout, layers, output };
-    let header = Header { spec, input_names: decoder.text(), output_names: decoder.text() };
+    let (input_names, output_names) = (decoder.text(), decoder.text());
+    let extensions = decoder.extensions();
+    let spec = ModelSpec {
+        inputs,
+        outputs,
+        target,
+        likelihood,
+        moment_form,
+        weight_format,
+        layout,
+        layers,
+        output,
+        extensions,
+    };
+    let header = Header { spec, input_names, output_names };
     decoder.finish(bytes.len())?;
     Ok(header)
 }
@@ -147,7 +160,7 @@ impl<'m> Decoder<'m> {
         if index < COUNT { values[index] } else { self.unsound(values[const { COUNT - 1 }]) }
     }
 
-    const fn text(&mut self) -> &'m [u8] {
+    pub(crate) const fn text(&mut self) -> &'m [u8] {
         let length = self.integer(SHORT) as usize;
         self.bytes(length)
     }
@@ -228,6 +241,29 @@ impl<'m> Decoder<'m> {
             2 => UnitNoise::Multiplicative { var: self.number() },
             3 => UnitNoise::Additive { var: self.number() },
             _ => self.unsound(UnitNoise::None),
+        }
+    }
+
+    /// Optional parts; none if the header ends before them.
+    pub(crate) const fn extensions(&mut self) -> Extensions {
+        if self.rest.is_empty() {
+            return Extensions { density: None };
+        }
+        let density = if self.flag() { Some(self.density()) } else { None };
+        // Equal models are equal files: what has no extensions ends before them.
+        self.sound &= density.is_some();
+        Extensions { density }
+    }
+
+    const fn density(&mut self) -> DensitySpec {
+        DensitySpec { imputation: self.imputation(), familiar: self.number(), widening: self.number() }
+    }
+
+    const fn imputation(&mut self) -> Imputation {
+        match self.byte() {
+            0 => Imputation::Conditional,
+            1 => Imputation::Combined { decay: self.number(), inflation: self.number() },
+            _ => self.unsound(Imputation::Conditional),
         }
     }
 

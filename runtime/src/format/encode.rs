@@ -9,8 +9,9 @@ use std::vec::Vec;
 
 use super::header::{Header, LatentHeader};
 use crate::spec::{
-    Activation, CellKind, Family, Forecast, LatentSpec, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm,
-    OutputMode, OutputSpec, Prior, Target, UnitNoise, WeightFormat,
+    Activation, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec, LayerSpec,
+    Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise,
+    WeightFormat,
 };
 
 /// Bytes of the header of one network.
@@ -19,6 +20,9 @@ pub(crate) fn encode_header(header: &Header<'_>) -> Vec<u8> {
     encoder.spec(&header.spec);
     encoder.text(header.input_names);
     encoder.text(header.output_names);
+    if !header.spec.extensions.is_empty() {
+        encoder.extensions(&header.spec.extensions);
+    }
     encoder.bytes
 }
 
@@ -78,6 +82,7 @@ impl Encoder {
             layout,
             layers,
             output,
+            extensions: _, // after the names
         } = spec;
         self.size(*inputs);
         self.size(*outputs);
@@ -165,6 +170,26 @@ impl Encoder {
         };
         self.byte(variant);
         parameter.into_iter().for_each(|parameter| self.number(parameter));
+    }
+
+    fn extensions(&mut self, extensions: &Extensions) {
+        let Extensions { density } = extensions;
+        self.flag(density.is_some());
+        density.iter().for_each(|density| self.density(density));
+    }
+
+    fn density(&mut self, density: &DensitySpec) {
+        let DensitySpec { imputation, familiar, widening } = density;
+        match imputation {
+            Imputation::Conditional => self.byte(0),
+            Imputation::Combined { decay, inflation } => {
+                self.byte(1);
+                self.number(*decay);
+                self.number(*inflation);
+            }
+        }
+        self.number(*familiar);
+        self.number(*widening);
     }
 
     fn latent_spec(&mut self, spec: &LatentSpec) {

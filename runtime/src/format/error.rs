@@ -100,6 +100,8 @@ pub enum Part {
     Layer(u8),
     /// The output layer.
     Output,
+    /// The density of the input rows.
+    Density,
     /// The combination of a latent model's two networks.
     Latent,
     /// The recognition network of a latent model.
@@ -116,6 +118,7 @@ impl fmt::Display for Part {
             Part::Scaler => f.write_str("scaler"),
             Part::Layer(index) => write!(f, "layer {index}"),
             Part::Output => f.write_str("output layer"),
+            Part::Density => f.write_str("input density"),
             Part::Latent => f.write_str("latent model"),
             Part::Recognition => f.write_str("recognition network"),
             Part::Generative => f.write_str("generative network"),
@@ -135,7 +138,8 @@ impl fmt::Display for Error {
             }
             Error::Version { found } => write!(
                 f,
-                "checkpoint format version {found}, but this build reads version {}; export the model again",
+                "checkpoint format version {found}, but this build reads versions {} to {}; export the model again",
+                super::PLAIN_VERSION,
                 super::VERSION
             ),
             Error::Length { field, expected, found } => {

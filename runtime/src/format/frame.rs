@@ -1,10 +1,12 @@
 //! The frame of every checkpoint: preamble, header, payload and checksum.
 
+use core::ops::RangeInclusive;
+
 #[cfg(feature = "write")]
 use super::WriteError;
 use super::cursor::Cursor;
 use super::shape::aligned;
-use super::{Error, Part, VERSION, crc, validate};
+use super::{Error, PLAIN_VERSION, Part, VERSION, crc, validate};
 
 /// Bytes of the preamble before the header: magic, version, reserved, header length, payload length.
 pub(super) const PREAMBLE: usize = 16;
@@ -29,6 +31,14 @@ impl Kind {
         }
     }
 
+    /// Versions of such checkpoints that this crate reads.
+    fn versions(self) -> RangeInclusive<u16> {
+        match self {
+            Kind::Predictor => PLAIN_VERSION..=VERSION,
+            Kind::Latent => PLAIN_VERSION..=PLAIN_VERSION,
+        }
+    }
+
     /// Kind of the checkpoint that begins with these bytes; `None` if they are no checkpoint.
     ///
     /// ```
@@ -49,20 +59,21 @@ impl Kind {
 pub(crate) struct Frame<'m> {
     pub(crate) header: &'m [u8],
     pub(crate) payload: &'m [u8],
+    pub(crate) version: u16,
     pub(crate) crc: u32,
 }
 
 impl<'m> Frame<'m> {
     /// Checks the preamble, the checksum and the padding.
     pub(crate) fn read(bytes: &'m [u8], kind: Kind) -> Result<Self, Error> {
-        let Preamble { header_bytes, payload_bytes } = Preamble::read(bytes, kind)?;
+        let Preamble { header_bytes, payload_bytes, version } = Preamble::read(bytes, kind)?;
         let crc = check_crc(bytes)?;
         // The preamble has compared the sum of all parts with the file: none of them can be short.
         let mut cursor = Cursor::new(bytes.get(PREAMBLE..).unwrap_or_default());
         let (header, padding) = cursor.padded(header_bytes);
         validate::zeros(padding, Part::Preamble, "header padding")?;
         let payload = cursor.rest().get(..payload_bytes).unwrap_or_default();
-        Ok(Frame { header, payload, crc })
+        Ok(Frame { header, payload, version, crc })
     }
 }
 
@@ -83,6 +94,7 @@ pub(crate) const fn unchecked_sections(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 struct Preamble {
     header_bytes: usize,
     payload_bytes: usize,
+    version: u16,
 }
 
 impl Preamble {
@@ -97,7 +109,7 @@ impl Preamble {
             None => return Err(Error::Magic),
         }
         let version = u16::from_le_bytes([v0, v1]);
-        if version != VERSION {
+        if !kind.versions().contains(&version) {
             return Err(Error::Version { found: version });
         }
         validate::zeros(&[r0, r1], Part::Preamble, "reserved")?;
@@ -107,7 +119,7 @@ impl Preamble {
         if expected != found {
             return Err(Error::Length { field: "file", expected, found });
         }
-        Ok(Preamble { header_bytes, payload_bytes })
+        Ok(Preamble { header_bytes, payload_bytes, version })
     }
 }
 
@@ -121,13 +133,18 @@ fn check_crc(bytes: &[u8]) -> Result<u32, Error> {
 
 /// Puts preamble, padding and checksum around a header and a payload.
 #[cfg(feature = "write")]
-pub(crate) fn framed(kind: Kind, header: &[u8], payload: &[u8]) -> Result<std::vec::Vec<u8>, WriteError> {
+pub(crate) fn framed(
+    kind: Kind,
+    version: u16,
+    header: &[u8],
+    payload: &[u8],
+) -> Result<std::vec::Vec<u8>, WriteError> {
     let length = |bytes: usize, field| {
         u32::try_from(bytes).map(u32::to_le_bytes).map_err(|_| WriteError::TooLong { field, bytes })
     };
     let mut bytes = std::vec::Vec::with_capacity(PREAMBLE + header.len() + payload.len() + 20);
     bytes.extend(kind.magic());
-    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(version.to_le_bytes());
     bytes.extend([0, 0]);
     bytes.extend(length(header.len(), "header")?);
     bytes.extend(length(payload.len(), "payload")?);

@@ -1,5 +1,6 @@
 //! Headers of the two kinds of checkpoints.
 
+use super::{PLAIN_VERSION, VERSION};
 use crate::spec::{LatentSpec, ModelSpec};
 
 /// Header of one network.
@@ -10,6 +11,13 @@ pub(crate) struct Header<'m> {
     pub(crate) input_names: &'m [u8],
     /// One name per line.
     pub(crate) output_names: &'m [u8],
+}
+
+impl Header<'_> {
+    /// Version of the format that the model needs.
+    pub(crate) fn version(&self) -> u16 {
+        if self.spec.extensions.is_empty() { PLAIN_VERSION } else { VERSION }
+    }
 }
 
 /// Header of a latent model.

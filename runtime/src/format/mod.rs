@@ -32,10 +32,14 @@ pub(crate) use header::{Header, LatentHeader};
 pub(crate) use shape::{AffineShape, aligned};
 #[cfg(feature = "float")]
 pub(crate) use validate::{Limits, numbers};
-pub(crate) use validate::{check, names, spec, vector, zeros};
+pub(crate) use validate::{check, names, spec, vector, vectors, zeros};
 pub(crate) use vector::Vector;
 #[cfg(feature = "write")]
 pub use write_error::WriteError;
 
-/// Format version that this crate reads and writes.
-pub const VERSION: u16 = 2;
+/// Newest format version that this crate reads and writes: that of checkpoints with
+/// [`Extensions`](crate::checkpoint::Extensions).
+pub const VERSION: u16 = 3;
+
+/// Version of checkpoints without extensions, and of the frame around latent models.
+pub(crate) const PLAIN_VERSION: u16 = 2;

@@ -6,7 +6,7 @@
 use super::vector::Vector;
 use super::{Error, F32s, Part};
 use crate::limits::{MEAN_LIMIT, SCALE_LIMIT, VAR_LIMIT, WEIGHT_LIMIT};
-use crate::spec::{MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise};
+use crate::spec::{DensitySpec, Imputation, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise};
 
 /// An error unless `ok`.
 pub(crate) fn check(ok: bool, part: Part, field: &'static str, allowed: &'static str) -> Result<(), Error> {
@@ -44,7 +44,26 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     variance_scale(spec.output.variance_scale, Part::Output)?;
     let mean_only = spec.output.mode == OutputMode::MeanOnly;
     let allowed = "off when the output propagates means only";
-    check(!(mean_only && spec.output.weight_variance), Part::Output, "weight_variance", allowed)
+    check(!(mean_only && spec.output.weight_variance), Part::Output, "weight_variance", allowed)?;
+    spec.extensions.density.map_or(Ok(()), |density| input_density(&density, spec))
+}
+
+/// Use of the input density.
+fn input_density(density: &DensitySpec, spec: &ModelSpec) -> Result<(), Error> {
+    let part = Part::Density;
+    let growth = 0.0..=WEIGHT_LIMIT;
+    check(growth.contains(&density.familiar), part, "familiar", "from 0 to 1e6")?;
+    check(growth.contains(&density.widening), part, "widening", "from 0 to 1e6")?;
+    match density.imputation {
+        Imputation::Conditional => Ok(()),
+        Imputation::Combined { decay, inflation } => {
+            let predicts = spec.target.is_next() && spec.likelihood.is_normal();
+            let allowed = "conditional unless the outputs are normal distributions of the next input";
+            check(predicts, part, "imputation", allowed)?;
+            check((0.0..=1.0).contains(&decay), part, "decay", "from 0 to 1")?;
+            check((1.0..=WEIGHT_LIMIT).contains(&inflation), part, "inflation", "from 1 to 1e6")
+        }
+    }
 }
 
 /// Number of outputs and likelihood that go with the target.
@@ -116,6 +135,19 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
         Vector::NoiseVar | Vector::Calibration => {
             &Limits { low: 1.0 / VAR_LIMIT, high: VAR_LIMIT, allowed: "from 1e-12 to 1e12" }
         }
+        Vector::InputPrecision => {
+            &Limits { low: -WEIGHT_LIMIT, high: WEIGHT_LIMIT, allowed: "finite, at most 1e6" }
+        }
+        Vector::InputLow | Vector::InputHigh => {
+            &Limits { low: -MEAN_LIMIT, high: MEAN_LIMIT, allowed: "finite, at most 1e30" }
+        }
     };
     numbers(bytes, part, vector.name(), limits)
+}
+
+/// What vectors must satisfy together: ranges of inputs are not empty.
+pub(crate) fn vectors(last: &[F32s<'_>; Vector::AFTER_LAYERS.len()]) -> Result<(), Error> {
+    let [_, _, _, low, high] = last;
+    let ordered = low.iter().zip(high.iter()).all(|(low, high)| low <= high);
+    check(ordered, Part::Density, Vector::InputHigh.name(), "at least input_low")
 }

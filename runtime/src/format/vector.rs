@@ -1,8 +1,10 @@
-//! Vectors of the payload: one f32 per channel.
+//! Vectors of the payload: f32 values of the channels.
 
+use super::Part;
+use crate::density::triangle;
 use crate::spec::{Likelihood, ModelSpec};
 
-/// A vector of f32 values, one per channel.
+/// A vector of f32 values, one per channel except in [`InputPrecision`](Vector::InputPrecision).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vector {
     /// Training mean of each input.
@@ -17,6 +19,12 @@ pub(crate) enum Vector {
     NoiseVar,
     /// Factor on the total variance of each output.
     Calibration,
+    /// Lower triangle of the precision matrix of standardised inputs.
+    InputPrecision,
+    /// Smallest value of each input in training.
+    InputLow,
+    /// Largest value of each input in training.
+    InputHigh,
 }
 
 impl Vector {
@@ -24,7 +32,8 @@ impl Vector {
     pub(crate) const BEFORE_LAYERS: [Vector; 4] =
         [Vector::InputMean, Vector::InputStdDev, Vector::OutputMean, Vector::OutputStdDev];
     /// The vectors after the layers, in file order.
-    pub(crate) const AFTER_LAYERS: [Vector; 2] = [Vector::NoiseVar, Vector::Calibration];
+    pub(crate) const AFTER_LAYERS: [Vector; 5] =
+        [Vector::NoiseVar, Vector::Calibration, Vector::InputPrecision, Vector::InputLow, Vector::InputHigh];
 
     /// Number of values that a model stores.
     pub(crate) fn count(self, spec: &ModelSpec) -> usize {
@@ -41,6 +50,19 @@ impl Vector {
                 Likelihood::Gaussian | Likelihood::Heteroscedastic => spec.outputs.into(),
                 Likelihood::Bernoulli | Likelihood::Categorical => 0,
             },
+            Vector::InputPrecision => spec.density_channels().map_or(0, triangle),
+            Vector::InputLow | Vector::InputHigh => spec.density_channels().unwrap_or(0),
+        }
+    }
+
+    /// The part of the checkpoint that it belongs to.
+    pub(crate) const fn part(self) -> Part {
+        match self {
+            Vector::InputMean | Vector::InputStdDev | Vector::OutputMean | Vector::OutputStdDev => {
+                Part::Scaler
+            }
+            Vector::NoiseVar | Vector::Calibration => Part::Output,
+            Vector::InputPrecision | Vector::InputLow | Vector::InputHigh => Part::Density,
         }
     }
 
@@ -53,6 +75,9 @@ impl Vector {
             Vector::OutputStdDev => "output_std_dev",
             Vector::NoiseVar => "noise_var",
             Vector::Calibration => "calibration",
+            Vector::InputPrecision => "input_precision",
+            Vector::InputLow => "input_low",
+            Vector::InputHigh => "input_high",
         }
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     fn predictions_and_surprises_list_their_channels() {
         let (mean, epistemic, aleatoric) = ([51.68, 0.12], [0.0, 0.0001], [22.0, 0.0001]);
         let surprise = Surprise { nll: 4.16, z: &[0.31, f32::NAN] };
-        let prediction = Prediction::new(&mean, &epistemic, &aleatoric, Some(surprise));
+        let prediction = Prediction::new([&mean, &epistemic, &aleatoric], Some(surprise), None);
         assert_eq!(format!("{prediction}"), "51.7 ± 4.7, 0.120 ± 0.014");
         assert_eq!(format!("{surprise}"), "4.2 nats (z = 0.3, missing)");
     }

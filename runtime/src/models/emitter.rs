@@ -14,6 +14,8 @@ pub(super) struct Emitter<'e, 'p> {
     pub(super) model: &'e Model<'e>,
     /// The outputs; until one is written, its prediction by the step before.
     pub(super) slices: OutputSlices<'p>,
+    /// Factor on variances.
+    pub(super) widening: f32,
     /// The output that comes next.
     channel: usize,
     /// A heteroscedastic mean whose noise row comes next.
@@ -22,7 +24,7 @@ pub(super) struct Emitter<'e, 'p> {
 
 impl<'e, 'p> Emitter<'e, 'p> {
     pub(super) fn new(model: &'e Model<'e>, slices: OutputSlices<'p>) -> Self {
-        Emitter { model, slices, channel: 0, pending: None }
+        Emitter { model, slices, widening: 1.0, channel: 0, pending: None }
     }
 
     /// Means and the two parts of variances, as they are now.
@@ -44,7 +46,9 @@ impl<'e, 'p> Emitter<'e, 'p> {
             _ => (row, model.noise_var.at(channel)),
         };
         let y = match model.spec().target {
-            Target::ResidualNext | Target::ResidualSame => residual_sum(self.base(base), y),
+            Target::ResidualNext | Target::ResidualSame => {
+                self.bounded(base, residual_sum(self.base(base), y))
+            }
             Target::Next | Target::Columns => y,
         };
         let output = self.output(y, noise_var);
@@ -62,7 +66,7 @@ impl<'e, 'p> Emitter<'e, 'p> {
         match model.spec().likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let (mean, std_dev) = (model.output_mean.at(channel), model.output_std_dev.at(channel));
-                let scale = model.calibration.at(channel) * (std_dev * std_dev);
+                let scale = self.widening * model.calibration.at(channel) * (std_dev * std_dev);
                 let variances = normal_variances(y.var, noise_var, scale, f32::MAX.into());
                 Output::new(y.mean * std_dev + mean, variances)
             }
@@ -75,11 +79,23 @@ impl<'e, 'p> Emitter<'e, 'p> {
     /// still in its place.
     fn base(&self, base: ResidualBase<'_>) -> Moments {
         match base {
-            ResidualBase::Raw(row) => self.model.input(row, self.channel, self.outputs()),
+            ResidualBase::Raw(None, _) => Moments { mean: 0.0, var: 1.0 },
+            ResidualBase::Raw(row, imputed) => self.model.input(row, self.channel, imputed, self.outputs()),
             ResidualBase::Standardised { mean, var } => {
                 let at = |list: &[f32]| list.get(self.channel).copied().unwrap_or(0.0);
                 Moments { mean: at(mean), var: at(var) }
             }
+        }
+    }
+
+    /// The sum of a residual and its base. If the base was imputed, it stays in the range of the training
+    /// rows: residuals of a channel that is missing for long would add up.
+    fn bounded(&self, base: ResidualBase<'_>, sum: Moments) -> Moments {
+        match (base, &self.model.density) {
+            (ResidualBase::Raw(Some(row), _), Some(density)) if row.reading(self.channel).is_none() => {
+                density.within_range(self.model, self.channel, sum)
+            }
+            _ => sum,
         }
     }
 

@@ -1,5 +1,6 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
+use super::input_density::ImputedRow;
 use crate::moments::{Moments, at_most};
 
 /// One channel of a sample in raw units.
@@ -32,8 +33,9 @@ impl Reading {
 /// The row that residual outputs are added to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ResidualBase<'r> {
-    /// In raw units; before the first row, the training mean.
-    Raw(Option<&'r RawRow<'r>>),
+    /// In raw units, and standardised with gaps imputed where the model has an input density. Before the
+    /// first row, the training mean and variance: nothing is known of it.
+    Raw(Option<&'r RawRow<'r>>, ImputedRow<'r>),
     /// In standardised units, gaps imputed.
     Standardised { mean: &'r [f32], var: &'r [f32] },
 }

@@ -3,6 +3,7 @@
 mod display;
 mod emitter;
 mod input;
+mod input_density;
 mod latent;
 mod memory;
 mod model;
@@ -15,6 +16,6 @@ mod state;
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
 pub use memory::arena_words;
 pub use model::Model;
-pub use prediction::{Output, Prediction, Surprise};
+pub use prediction::{Novelty, Output, Prediction, Surprise};
 pub use predictor::Predictor;
 pub use state::State;

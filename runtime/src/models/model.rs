@@ -2,6 +2,7 @@
 
 use super::emitter::Emitter;
 use super::input::{RawRow, Reading};
+use super::input_density::{ImputedRow, InputDensity};
 use super::outputs::impute;
 use super::prediction::Prediction;
 use super::row_step::RowStep;
@@ -24,6 +25,7 @@ pub struct Model<'m> {
     pub(super) output_std_dev: F32s<'m>,
     pub(super) noise_var: F32s<'m>,
     pub(super) calibration: F32s<'m>,
+    pub(super) density: Option<InputDensity<'m>>,
     /// The payload from the first layer on.
     pub(super) weights: Cursor<'m>,
 }
@@ -42,7 +44,8 @@ impl<'m> Model<'m> {
         let mut cursor = checkpoint.cursor();
         let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        let [noise_var, calibration] = cursor.last_vectors(checkpoint.spec());
+        let [noise_var, calibration, precision, low, high] = cursor.last_vectors(checkpoint.spec());
+        let density = checkpoint.spec().extensions.density;
         Model {
             input_mean,
             input_std_dev,
@@ -50,6 +53,7 @@ impl<'m> Model<'m> {
             output_std_dev,
             noise_var,
             calibration,
+            density: density.map(|spec| InputDensity { spec, precision, low, high }),
             weights: cursor,
             checkpoint,
         }
@@ -108,8 +112,11 @@ impl<'m> Model<'m> {
     /// Takes in one row of raw units and predicts.
     ///
     /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row.
-    /// It is imputed by its prediction, mean and variance, if the model predicts its own inputs, else by the
-    /// training mean and variance. Values beyond the last channel are ignored.
+    /// With an input density in the checkpoint it is imputed by its conditional distribution given the other
+    /// channels, combined with its prediction if the model predicts its own inputs
+    /// ([`Imputation`](crate::checkpoint::Imputation)). Otherwise it is imputed by its prediction alone or, in
+    /// models of other columns, by the training mean and variance. Values beyond the last channel are
+    /// ignored.
     pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
         self.step_uncertain(state, row, &[])
     }
@@ -120,6 +127,10 @@ impl<'m> Model<'m> {
         let row = RawRow { values: mean, vars: var };
         if self.spec().target.is_next() {
             state.outputs.score(self.spec().likelihood, &row);
+        }
+        if let Some(density) = &self.density {
+            let State { outputs, row: standardised, scratch, .. } = state;
+            outputs.novelty = Some(density.read(self, &row, outputs, standardised, scratch));
         }
         self.advance(state, Some(&row));
         state.outputs.prediction()
@@ -153,23 +164,37 @@ impl<'m> Model<'m> {
         reading.map_or(marginal, |reading| reading.standardised(mean, std_dev))
     }
 
-    /// Moments of an input channel of a sample; if it is missing, imputed by what was `predicted` for it.
+    /// Moments of an input channel of a sample; if it is missing, as in `imputed`, or by what was
+    /// `predicted` for it if there is no input density.
     ///
     /// Without a sample it is the training mean without variance: what the first sample is predicted from, as
     /// in training.
-    pub(super) fn input(&self, row: Option<&RawRow<'_>>, channel: usize, predicted: [&[f32]; 3]) -> Moments {
+    pub(super) fn input(
+        &self,
+        row: Option<&RawRow<'_>>,
+        channel: usize,
+        imputed: ImputedRow<'_>,
+        predicted: [&[f32]; 3],
+    ) -> Moments {
         let Some(row) = row else { return Moments::default() };
+        let reading = row.reading(channel);
+        if reading.is_none() && self.density.is_some() {
+            return imputed.at(channel);
+        }
         // Outputs are predictions of the inputs only if the model predicts those.
         let next = self.spec().target.is_next();
-        let imputed = || if next { impute(predicted, channel) } else { None };
-        self.standardised(channel, row.reading(channel).or_else(imputed))
+        let prediction = || if next { impute(predicted, channel) } else { None };
+        self.standardised(channel, reading.or_else(prediction))
     }
 
     /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
-        let State { recurrent, outputs, scratch } = state;
-        let mut step = RowStep { row, emitter: Emitter::new(self, outputs.slices()) };
+        let State { recurrent, outputs, row: standardised, scratch } = state;
+        let widening = self.density.as_ref().zip(outputs.novelty);
+        let imputed = standardised.view();
+        let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
+        step.emitter.widening = widening.map_or(1.0, |(density, novelty)| density.widening(novelty));
         backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
         step.emitter.finish();
     }

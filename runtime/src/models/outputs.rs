@@ -3,7 +3,7 @@
 use rand_core::Rng;
 
 use super::input::{RawRow, Reading};
-use super::prediction::{Output, Prediction, Surprise, outputs};
+use super::prediction::{Novelty, Output, Prediction, Surprise, outputs};
 use crate::arena::{ArenaSplitter, copy};
 use crate::likelihood::{Variances, score};
 use crate::random::{normal, uniform};
@@ -23,6 +23,8 @@ pub(super) struct Outputs<'a> {
     z: &'a mut [f32],
     /// Negative log-likelihood of the sample just read.
     nll: Option<f32>,
+    /// Distance of the sample just read from the training rows.
+    pub(super) novelty: Option<Novelty>,
 }
 
 /// Channel `channel` of a prediction, mean and variance, in place of a missing reading.
@@ -36,7 +38,14 @@ pub(super) fn impute(parts: [&[f32]; 3], channel: usize) -> Option<Reading> {
 impl<'a> Outputs<'a> {
     pub(super) fn carve(words: &mut ArenaSplitter<'a>, count: u16) -> Option<Self> {
         let mut list = || words.carve(count.into());
-        Some(Outputs { mean: list()?, epistemic: list()?, aleatoric: list()?, z: list()?, nll: None })
+        Some(Outputs {
+            mean: list()?,
+            epistemic: list()?,
+            aleatoric: list()?,
+            z: list()?,
+            nll: None,
+            novelty: None,
+        })
     }
 
     /// The prediction of channel `channel`, in place of a missing reading.
@@ -66,7 +75,7 @@ impl<'a> Outputs<'a> {
         let lists = [&*other.mean, other.epistemic, other.aleatoric];
         self.slices().into_iter().zip(lists).for_each(|(target, source)| copy(target, source));
         copy(self.z, other.z);
-        self.nll = other.nll;
+        (self.nll, self.novelty) = (other.nll, other.novelty);
     }
 
     /// Replaces the means by a draw from the predictive distribution.
@@ -105,13 +114,13 @@ impl<'a> Outputs<'a> {
 
     pub(super) fn forget_surprise(&mut self) {
         self.z.fill(f32::NAN);
-        self.nll = None;
+        (self.nll, self.novelty) = (None, None);
     }
 
     /// The prediction with its score.
     pub(super) fn prediction(&self) -> Prediction<'_> {
         let surprise = self.nll.map(|nll| Surprise { nll, z: self.z });
-        Prediction::new(self.mean, self.epistemic, self.aleatoric, surprise)
+        Prediction::new([self.mean, self.epistemic, self.aleatoric], surprise, self.novelty)
     }
 }
 

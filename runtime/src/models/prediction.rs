@@ -49,6 +49,24 @@ pub struct Surprise<'s> {
     pub z: &'s [f32],
 }
 
+/// How unusual the sample just read was: its squared Mahalanobis distance from the training rows, per channel
+/// that is present. About 1 for ordinary rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Novelty {
+    /// Squared distance per present channel.
+    pub distance: f32,
+    /// Distance up to which a row counts as familiar, chosen when the model was exported.
+    pub familiar: f32,
+}
+
+impl Novelty {
+    /// Whether the model has not seen rows like this.
+    pub fn is_novel(&self) -> bool {
+        self.distance > self.familiar
+    }
+}
+
 /// Prediction of a stream after a step, in raw units. Printed as its outputs: "51.7 ± 4.7, 0.120 ± 0.015".
 #[derive(Clone, Copy, Debug)]
 pub struct Prediction<'s> {
@@ -56,16 +74,16 @@ pub struct Prediction<'s> {
     epistemic: &'s [f32],
     aleatoric: &'s [f32],
     surprise: Option<Surprise<'s>>,
+    novelty: Option<Novelty>,
 }
 
 impl<'s> Prediction<'s> {
     pub(super) fn new(
-        mean: &'s [f32],
-        epistemic: &'s [f32],
-        aleatoric: &'s [f32],
+        [mean, epistemic, aleatoric]: [&'s [f32]; 3],
         surprise: Option<Surprise<'s>>,
+        novelty: Option<Novelty>,
     ) -> Self {
-        Prediction { mean, epistemic, aleatoric, surprise }
+        Prediction { mean, epistemic, aleatoric, surprise, novelty }
     }
 
     /// Expected values.
@@ -97,5 +115,11 @@ impl<'s> Prediction<'s> {
     /// the first sample, and for a sample without observed channels.
     pub fn surprise(&self) -> Option<Surprise<'s>> {
         self.surprise
+    }
+
+    /// How unusual the sample just read was; `None` without an input density in the checkpoint, and before
+    /// the first sample.
+    pub fn novelty(&self) -> Option<Novelty> {
+        self.novelty
     }
 }

@@ -2,12 +2,15 @@
 
 use super::emitter::Emitter;
 use super::input::{RawRow, ResidualBase};
+use super::input_density::ImputedRow;
 use crate::moments::Moments;
 use crate::step_io::{InputPairs, StepIo};
 
 /// What a model reads and writes for one sample; without a row, for the prediction of the first one.
 pub(super) struct RowStep<'i, 'p> {
     pub(super) row: Option<&'i RawRow<'i>>,
+    /// The row with gaps imputed, if the model has an input density.
+    pub(super) imputed: ImputedRow<'i>,
     /// Holds the prediction of the sample until it is overwritten.
     pub(super) emitter: Emitter<'i, 'p>,
 }
@@ -30,13 +33,16 @@ impl InputPairs for RowStep<'_, '_> {
         let model = self.emitter.model;
         [2 * pair, 2 * pair + 1].map(|channel| {
             let exists = channel < usize::from(model.spec().inputs);
-            if exists { model.input(self.row, channel, self.emitter.outputs()) } else { Moments::default() }
+            match exists {
+                true => model.input(self.row, channel, self.imputed, self.emitter.outputs()),
+                false => Moments::default(),
+            }
         })
     }
 }
 
 impl StepIo for RowStep<'_, '_> {
     fn output(&mut self, row: Moments) {
-        self.emitter.add(row, ResidualBase::Raw(self.row));
+        self.emitter.add(row, ResidualBase::Raw(self.row, self.imputed));
     }
 }

@@ -3,6 +3,7 @@
 use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
+use super::input_density::StandardisedRow;
 use super::outputs::Outputs;
 use crate::arena::ArenaSplitter;
 use crate::backend::{restore_state, save_state};
@@ -19,6 +20,8 @@ pub struct State<'a> {
     pub(super) recurrent: &'a mut [f32],
     /// The last prediction, and the score of the sample just read.
     pub(super) outputs: Outputs<'a>,
+    /// The row just read; not part of what a stream remembers.
+    pub(super) row: StandardisedRow<'a>,
     /// Noisy input of the affine map at work. Not part of what a stream remembers.
     pub(super) scratch: &'a mut [f32],
 }
@@ -32,6 +35,7 @@ impl<'a> State<'a> {
             Some(State {
                 recurrent: words.carve(spec.recurrent_words())?,
                 outputs: Outputs::carve(&mut words, spec.outputs)?,
+                row: StandardisedRow::carve(&mut words, spec.row_words())?,
                 scratch: words.carve(spec.scratch_words())?,
             })
         };

@@ -1,15 +1,18 @@
 //! Architecture of a model: plain data, shared by the runtime and the trainer.
 //!
 //! A [`ModelSpec`] is the header of a checkpoint, in [postcard](https://docs.rs/postcard) encoding: the order
-//! of fields and variants is the order on the wire. A variant may be appended to an enum; any other change
-//! needs a new format version (see `SPEC.md` of the module [`checkpoint`](crate::checkpoint)).
+//! of fields and variants is the order on the wire, with the [`Extensions`] after everything else. A variant
+//! may be appended to an enum; any other change needs a new format version (see `SPEC.md` of the module
+//! [`checkpoint`](crate::checkpoint)).
 //!
 //! The enums are frozen for a version of this crate and deliberately not `#[non_exhaustive]`: exporter,
 //! trainer and tests match on them without a wildcard, so that a new variant does not compile until each of
 //! them handles it. A variant is therefore added with a new minor version only.
 
+mod extensions;
 mod latent;
 
+pub use extensions::{DensitySpec, Extensions, Imputation};
 pub use latent::{Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
 
 use heapless::Vec;
@@ -50,6 +53,9 @@ pub struct ModelSpec {
     pub layers: Vec<LayerSpec, MAX_LAYERS>,
     /// The affine map from the last layer to the outputs.
     pub output: OutputSpec,
+    /// Optional parts beyond the network. Not serialized: a trained network has none until it is exported.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub extensions: Extensions,
 }
 
 /// What the outputs of a model predict.
@@ -229,6 +235,11 @@ pub enum OutputMode {
 }
 
 impl ModelSpec {
+    /// Channels of the input density, if there is one.
+    pub(crate) fn density_channels(&self) -> Option<usize> {
+        self.extensions.density.map(|_| self.inputs.into())
+    }
+
     /// Inputs of layer `index`: the model's own for the first, else the units of the layer below.
     pub(crate) fn layer_inputs(&self, index: usize) -> usize {
         match index.checked_sub(1).and_then(|below| self.layers.get(below)) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
 use super::{
-    CellName, Config, ModelConfig, NetworkConfig, NoiseConfig, Padding, Targets, WeightPosterior,
+    CellName, Config, Missing, ModelConfig, NetworkConfig, NoiseConfig, Padding, Targets, WeightPosterior,
     WeightsConfig,
 };
 
@@ -204,6 +204,11 @@ impl Config {
     /// Refuses settings of other sections that latent models do not support.
     fn check_other_sections(&self, latent: &LatentConfig) -> Result<(), InvalidValue> {
         self.check_targets(latent)?;
+        let missing = self.data.augment.as_ref().and_then(|augment| augment.missing);
+        if let Some(Missing::On(_)) = missing {
+            let problem = "is for predictors; latent models learn with gaps by `latent.max_gap`";
+            return Err(invalid("data.augment.missing", problem));
+        }
         if self.model.residual && latent.family != LatentFamily::Storn {
             let problem = "needs `latent.family = \"storn\"`: no other generative network reads the last row";
             return Err(invalid("model.residual", problem));

@@ -45,7 +45,7 @@ use limits::{InvalidValue, invalid};
 
 pub use data::{
     AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
-    MirrorConfig, RowList, RowRange, RowSelection, Targets,
+    MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets,
 };
 pub use init::InitConfig;
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};

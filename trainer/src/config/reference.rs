@@ -12,12 +12,12 @@ use super::limits::Rule;
 use super::renamed;
 use super::{
     AddedNoiseConfig, AugmentConfig, Config, DataConfig, HalvingConfig, InitConfig, LatentConfig,
-    ModelConfig, NoiseConfig, TrainingConfig, WeightsConfig,
+    MissingConfig, ModelConfig, NoiseConfig, TrainingConfig, WeightsConfig, flatten,
 };
 use crate::files::assert_up_to_date;
 
 /// Sections of the page: heading, prefix of the keys, and the struct whose fields they are.
-const SECTIONS: [(&str, &str, &str); 16] = [
+const SECTIONS: [(&str, &str, &str); 17] = [
     ("Top level", "", "Config"),
     ("`[data]`", "data", "DataConfig"),
     ("Data sources", "source", "DataSource"),
@@ -25,6 +25,7 @@ const SECTIONS: [(&str, &str, &str); 16] = [
     ("`[data.noise]`", "data.noise", "AddedNoiseConfig"),
     ("`[data.augment]`", "data.augment", "AugmentConfig"),
     ("`[data.augment.mirror]`", "data.augment.mirror", "MirrorConfig"),
+    ("`[data.augment.missing]`", "data.augment.missing", "MissingConfig"),
     ("`[model]`", "model", "ModelConfig"),
     ("`[noise]`", "noise", "NoiseConfig"),
     ("`[weights]`", "weights", "WeightsConfig"),
@@ -145,6 +146,8 @@ fn type_name(ty: &str) -> Option<&'static str> {
         "Vec<DataSource>" => "path, table, or list of these",
         "Columns" | "Targets" | "ColumnPatterns" => "string or list of strings",
         "Vec<ColumnPatterns>" => "list of sensors",
+        "[usize; 2]" => "pair of integers",
+        "Missing" => "table, `\"on\"` or `\"off\"`",
         "RowRange" => "range",
         "RowSelection" => "range or table",
         _ if ty.ends_with("Config") => "table",
@@ -160,6 +163,7 @@ fn ranges() -> BTreeMap<String, String> {
         of("data", &DataConfig::RULES),
         of("data.noise", &AddedNoiseConfig::RULES),
         of("data.augment", &AugmentConfig::RULES),
+        of("data.augment.missing", &MissingConfig::RULES),
         of("model", &ModelConfig::RULES),
         of("noise", &NoiseConfig::RULES),
         of("weights", &WeightsConfig::RULES),
@@ -188,6 +192,8 @@ impl Reference {
     fn new() -> Self {
         let mut defaults = Config::parse("minimal.toml", MINIMAL, &[]).unwrap().settings().unwrap();
         defaults.insert("search.halving.factor".into(), HalvingConfig::default().factor.to_string());
+        let gaps = toml::Value::try_from(MissingConfig::default()).unwrap();
+        flatten("data.augment.missing", &gaps, &mut defaults);
         defaults.insert("rows.line".into(), "0".into());
         defaults.remove("data.noise.snr_db");
         Reference { sources: Sources::read(), defaults, ranges: ranges() }

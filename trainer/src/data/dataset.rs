@@ -6,6 +6,7 @@ use anyhow::{Result, bail, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::augment::Augmentation;
+use super::input_gaps::InputGaps;
 use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
 
@@ -30,6 +31,8 @@ pub struct Dataset {
     pub augmentation: Option<Augmentation>,
     /// Noise that the training sequences get in every epoch, if any.
     pub fresh_noise: Option<FreshNoise>,
+    /// Gaps that the inputs of the training sequences get in every epoch, if any.
+    pub gaps: Option<InputGaps>,
 }
 
 impl Dataset {
@@ -48,6 +51,7 @@ impl Dataset {
             validation: String::new(),
             augmentation: None,
             fresh_noise: None,
+            gaps: None,
         }
     }
 
@@ -57,7 +61,8 @@ impl Dataset {
     }
 
     /// The training sequences of an epoch, counted from 1. With augmentation, every `rows` rows of a sequence
-    /// (0 for all of it) are transformed independently and become a sequence of their own.
+    /// (0 for all of it) are transformed independently and become a sequence of their own. Without gaps, which
+    /// depend on the chunks.
     pub fn train_in(&self, epoch: u64, rows: usize) -> Cow<'_, [Sequence]> {
         let train: Cow<'_, [Sequence]> = match &self.augmentation {
             Some(augmentation) => Cow::Owned(augmentation.on_epoch(&self.train, epoch, rows)),
@@ -152,6 +157,7 @@ mod tests {
             validation: String::new(),
             augmentation: None,
             fresh_noise: None,
+            gaps: None,
         }
     }
 

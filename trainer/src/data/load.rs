@@ -6,6 +6,7 @@ use quaver::checkpoint::Likelihood;
 use super::augment::Augmentation;
 use super::dataset::Dataset;
 use super::envelope;
+use super::input_gaps::InputGaps;
 use super::read_source::ReadOptions;
 use super::rows::{Rows, Sequence};
 use super::select_columns::SelectedColumns;
@@ -20,7 +21,11 @@ impl Config {
     /// When a file cannot be read, or its contents contradict the config; the message names the file or the
     /// key.
     pub fn load_data(&self) -> Result<Dataset> {
-        let dataset = self.data.load()?;
+        let mut dataset = self.data.load()?;
+        if self.latent.is_some() {
+            // Their key for gaps is `latent.max_gap`.
+            dataset.gaps = None;
+        }
         match self.model.likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {}
             Likelihood::Bernoulli => dataset.check_binary_targets()?,
@@ -49,7 +54,9 @@ impl DataConfig {
         let SelectedColumns { inputs, targets } =
             choice.context("data.train names no file; name at least one")?;
         let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
-        let augmentation = self.augment.as_ref().map(augment).transpose().map_err(anyhow::Error::msg)?;
+        let transforms = self.augment.as_ref().filter(|asked| asked.transforms_rows());
+        let augmentation = transforms.map(augment).transpose().map_err(anyhow::Error::msg)?;
+        let gaps = InputGaps::new(self.augment.as_ref(), &train);
         let dataset = Dataset {
             train,
             valid,
@@ -60,6 +67,7 @@ impl DataConfig {
             validation,
             augmentation,
             fresh_noise: noise.filter(|_| self.noise_is_fresh()),
+            gaps,
         };
         dataset.check()?;
         Ok(dataset)

@@ -3,8 +3,9 @@
 //! A recording passes through the parts of this module in order: a file in one of three formats ([`csv`],
 //! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
 //! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
-//! split; in every epoch, an [`Augmentation`] and [`FreshNoise`] transform the training sequences; and
-//! [`batch`] turns sequences into standardised, padded, masked arrays for training.
+//! split, and an [`InputDensity`] with it; in every epoch, an [`Augmentation`] and [`FreshNoise`] transform
+//! the training sequences, and [`InputGaps`] remove inputs from them; and [`batch`] turns sequences into
+//! standardised, padded, masked arrays for training.
 //!
 //! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
@@ -14,6 +15,8 @@ pub mod csv;
 mod dataset;
 mod envelope;
 mod infer_format;
+mod input_density;
+mod input_gaps;
 mod interpolate;
 mod lines;
 mod load;
@@ -30,6 +33,8 @@ mod table;
 
 pub use augment::Augmentation;
 pub use dataset::Dataset;
+pub use input_density::InputDensity;
+pub use input_gaps::InputGaps;
 pub use interpolate::interpolated;
 pub use recording_noise::FreshNoise;
 pub use rows::{Rows, Sequence};

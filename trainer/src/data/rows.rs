@@ -58,7 +58,8 @@ impl Rows {
 pub struct Sequence {
     /// The input columns at every step.
     pub inputs: Arc<Rows>,
-    /// The target values at every step. For [`Target::Next`] these are the same rows as `inputs`.
+    /// The target values at every step. For [`Target::Next`] these are the same rows as `inputs`, which may
+    /// have more gaps.
     pub targets: Arc<Rows>,
     /// Whether a step predicts other columns of its own row, or the next input row.
     pub target: Target,
@@ -86,29 +87,49 @@ impl Sequence {
     }
 
     /// The same sequence with noisy inputs. If it predicts itself, its targets are the noisy rows too; the
-    /// clean rows are kept for scoring only.
+    /// clean rows are kept for scoring only. Targets that are whole where the inputs have gaps stay as they
+    /// are.
     ///
     /// # Panics
     /// If the number of rows differs.
     pub fn with_noisy_inputs(&self, noisy: Rows) -> Self {
         assert_eq!(noisy.len(), self.len(), "noise neither adds nor removes rows");
-        let noisy = match self.target {
-            Target::Next | Target::ResidualNext => Sequence::next(noisy),
-            Target::Columns | Target::ResidualSame => Sequence { inputs: Arc::new(noisy), ..self.clone() },
+        let truth = Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs));
+        let inputs = Arc::new(noisy);
+        let targets = match self.target {
+            Target::Next | Target::ResidualNext if self.shares_rows() => Arc::clone(&inputs),
+            _ => Arc::clone(&self.targets),
         };
-        Sequence { truth: Some(Arc::clone(self.truth.as_ref().unwrap_or(&self.inputs))), ..noisy }
+        Sequence { inputs, targets, truth: Some(truth), ..self.clone() }
+    }
+
+    /// The same sequence with other inputs, from which values have been removed. Targets are kept, also where
+    /// the sequence predicts itself.
+    ///
+    /// # Panics
+    /// If the number of rows differs.
+    pub fn with_gaps(&self, inputs: Rows) -> Self {
+        assert_eq!(inputs.len(), self.len(), "gaps neither add nor remove rows");
+        Sequence { inputs: Arc::new(inputs), ..self.clone() }
+    }
+
+    /// Whether inputs and targets are the same rows, stored once.
+    fn shares_rows(&self) -> bool {
+        Arc::ptr_eq(&self.inputs, &self.targets)
+    }
+
+    /// A sequence of the same kind with other rows, scored from its first row on.
+    fn rebuilt(&self, inputs: Rows, targets: impl FnOnce() -> Rows, truth: Option<Rows>) -> Self {
+        let inputs = Arc::new(inputs);
+        let targets = if self.shares_rows() { Arc::clone(&inputs) } else { Arc::new(targets()) };
+        assert_eq!(inputs.len(), targets.len(), "inputs and targets differ in length");
+        Sequence { inputs, targets, target: self.target, truth: truth.map(Arc::new), burn_in: 0 }
     }
 
     /// The sequence with transformed inputs, clean inputs and targets.
     pub(super) fn map(&self, inputs: impl Fn(&Rows) -> Rows, targets: impl Fn(&Rows) -> Rows) -> Self {
-        let truth = self.truth.as_ref().map(|truth| Arc::new(inputs(truth)));
-        let changed = match self.target {
-            Target::Columns | Target::ResidualSame => {
-                Sequence::columns(inputs(&self.inputs), targets(&self.targets))
-            }
-            Target::Next | Target::ResidualNext => Sequence::next(inputs(&self.inputs)),
-        };
-        Sequence { truth, ..changed }
+        let truth = self.truth.as_deref().map(&inputs);
+        self.rebuilt(inputs(&self.inputs), || targets(&self.targets), truth)
     }
 
     /// Combines two sequences of equal length and kind.
@@ -118,16 +139,15 @@ impl Sequence {
         inputs: impl Fn(&Rows, &Rows) -> Rows,
         targets: impl Fn(&Rows, &Rows) -> Rows,
     ) -> Self {
-        let truths = self.truth.as_ref().zip(other.truth.as_ref());
-        let truth = truths.map(|(one, other)| Arc::new(inputs(one, other)));
-        let (one, other) = (self, other);
-        let mixed = match self.target {
-            Target::Columns | Target::ResidualSame => {
-                Sequence::columns(inputs(&one.inputs, &other.inputs), targets(&one.targets, &other.targets))
-            }
-            Target::Next | Target::ResidualNext => Sequence::next(inputs(&one.inputs, &other.inputs)),
-        };
-        Sequence { truth, ..mixed }
+        let truths = self.truth.as_deref().zip(other.truth.as_deref());
+        let truth = truths.map(|(one, other)| inputs(one, other));
+        let targets = || targets(&self.targets, &other.targets);
+        // Rows that two sequences share with their targets stay shared; with gaps in one of them they part.
+        if self.shares_rows() && !other.shares_rows() {
+            let apart = Sequence { targets: Arc::new(self.targets.as_ref().clone()), ..self.clone() };
+            return apart.rebuilt(inputs(&self.inputs, &other.inputs), targets, truth);
+        }
+        self.rebuilt(inputs(&self.inputs, &other.inputs), targets, truth)
     }
 
     /// Number of steps, hence of predictions.
@@ -154,13 +174,8 @@ impl Sequence {
 
     /// A copy of some of the steps, as a sequence of its own.
     pub fn slice(&self, range: Range<usize>) -> Sequence {
-        let inputs = self.inputs.slice(range.clone());
-        let truth = self.truth.as_ref().map(|truth| Arc::new(truth.slice(range.clone())));
-        let slice = match self.target {
-            Target::Columns | Target::ResidualSame => Sequence::columns(inputs, self.targets.slice(range)),
-            Target::Next | Target::ResidualNext => Sequence::next(inputs),
-        };
-        Sequence { truth, ..slice }
+        let truth = self.truth.as_ref().map(|truth| truth.slice(range.clone()));
+        self.rebuilt(self.inputs.slice(range.clone()), || self.targets.slice(range), truth)
     }
 }
 
@@ -190,6 +205,33 @@ mod tests {
         assert_eq!(sequence.input(2), Some([2.0, 3.0].as_slice()));
         assert_eq!(sequence.targets.row(2), [4.0, 5.0]);
         assert_eq!(sequence.slice(1..3).input(0), None);
+    }
+
+    #[test]
+    fn gaps_in_the_inputs_leave_targets_whole_through_every_transform() {
+        let whole = Sequence::next(counting(4));
+        let mut blanked = counting(4);
+        blanked.values[3] = f32::NAN;
+        let gappy = whole.with_gaps(blanked);
+        let double = |rows: &Rows| Rows { values: rows.values.iter().map(|v| 2.0 * v).collect(), ..*rows };
+        let add = |a: &Rows, b: &Rows| Rows {
+            values: a.values.iter().zip(&b.values).map(|(a, b)| a + b).collect(),
+            ..*a
+        };
+        let mapped = gappy.map(double, double);
+        for (found, factor) in [
+            (gappy.slice(0..4), 1.0),
+            (mapped, 2.0),
+            (gappy.with(&whole, add, add), 2.0),
+            (whole.with(&gappy, add, add), 2.0),
+        ] {
+            assert_eq!(found.target, Target::Next);
+            assert!(found.inputs.row(1)[1].is_nan() && found.inputs.values[2] == factor * 2.0);
+            assert_eq!(found.targets.row(1), [factor * 2.0, factor * 3.0]);
+        }
+        assert!(whole.map(double, double).shares_rows() && whole.slice(1..3).shares_rows());
+        let noisy = gappy.with_noisy_inputs(counting(4));
+        assert_eq!(noisy.targets, gappy.targets);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use quaver::checkpoint::Target;
 use serde::{Deserialize, Serialize};
 
+use super::input_density::InputDensity;
 use super::rows::{Rows, Sequence};
 
 /// Mean and standard deviation of every channel.
@@ -95,10 +96,14 @@ pub struct Scaling {
     pub inputs: Scaler,
     /// For the target channels; equal to `inputs` where the network predicts its own inputs.
     pub targets: Scaler,
+    /// Density of the input rows, by which missing inputs are imputed; without one, a missing input has mean
+    /// 0 and variance 1. Not part of the encoding: a state stores it apart, because older states have none.
+    #[serde(skip)]
+    pub density: Option<InputDensity>,
 }
 
 impl Scaling {
-    /// Fits both scalers on training sequences.
+    /// Fits both scalers on training sequences, without a density.
     ///
     /// # Panics
     /// If there is no sequence.
@@ -113,7 +118,15 @@ impl Scaling {
                 Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))
             }
         };
-        Scaling { inputs, targets }
+        Scaling { inputs, targets, density: None }
+    }
+}
+
+impl Scaling {
+    /// The same scalers with the density of the inputs of training sequences.
+    pub fn with_density(self, train: &[Sequence]) -> Self {
+        let density = InputDensity::fit(train, &self.inputs);
+        Scaling { density, ..self }
     }
 }
 

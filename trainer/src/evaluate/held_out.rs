@@ -99,6 +99,7 @@ mod tests {
         Dataset {
             augmentation: None,
             fresh_noise: None,
+            gaps: None,
             train: vec![oscillation(400)],
             valid: vec![oscillation(100)],
             test: vec![oscillation(25), oscillation(9)],

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn every_cell_has_the_numbers_that_a_checkpoint_holds() {
         let names = |count: usize| vec!["name".to_string(); count];
-        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) };
+        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
         for cell in test_cells() {
             let mut spec = test_spec(2, 1, &[(cell, 3), (cell, 4)]);
             spec.layers.iter_mut().for_each(|layer| layer.weight_variance = true);

@@ -177,6 +177,7 @@ mod tests {
         let scaling = Scaling {
             inputs: Scaler { mean: vec![1.0, 0.0], std_dev: vec![2.0, 1.0] },
             targets: Scaler::identity(1),
+            density: None,
         };
         let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
         let state = RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names);

@@ -92,8 +92,8 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
 mod tests {
     use super::*;
     use quaver::checkpoint::{
-        Activation, LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Prior, Target,
-        UnitNoise, WeightFormat,
+        Activation, Extensions, LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Prior,
+        Target, UnitNoise, WeightFormat,
     };
     use serde_json::Value;
 
@@ -130,6 +130,7 @@ mod tests {
                 _ => Layout::Float,
             },
             layers: [layer].into_iter().collect(),
+            extensions: Extensions::default(),
             output: OutputSpec {
                 mode: OutputMode::MeanOnly,
                 noise: UnitNoise::None,

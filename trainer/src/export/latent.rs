@@ -62,9 +62,12 @@ fn both_contents(state: &RunState<LatentNets>, storage: LatentStorageOptions) ->
         scaler.mean[..mean.len()].copy_from_slice(mean);
         scaler.std_dev[..std_dev.len()].copy_from_slice(std_dev);
     }
-    let of_recognition =
-        Scaling { inputs: state.scaling.inputs.clone(), targets: Scaler::identity(latents.len()) };
-    let of_generating = Scaling { inputs: scaler, targets: state.scaling.targets.clone() };
+    let of_recognition = Scaling {
+        inputs: state.scaling.inputs.clone(),
+        targets: Scaler::identity(latents.len()),
+        density: None,
+    };
+    let of_generating = Scaling { inputs: scaler, targets: state.scaling.targets.clone(), density: None };
     let parameters = |prefix: &str, net: &crate::latent::LatentNet| state.parameters.part(prefix, net.method);
     let stored = |contents: Contents| {
         let mut contents = contents;

@@ -28,7 +28,8 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// When the data do not suit it.
     fn from_config(config: &Config, data: &Dataset) -> Result<Self>;
 
-    /// Standardisation of inputs and targets.
+    /// Standardisation of inputs and targets, with the density of the inputs where missing ones are imputed by
+    /// it.
     fn scaling(&self, data: &Dataset) -> Scaling;
 
     /// Initial parameters.
@@ -94,7 +95,7 @@ impl Architecture for ModelSpec {
     }
 
     fn scaling(&self, data: &Dataset) -> Scaling {
-        let mut scaling = Scaling::fit(&data.train);
+        let mut scaling = Scaling::fit(&data.train).with_density(&data.train);
         if self.target == Target::ResidualSame {
             // Residuals are added to inputs, so they share the scale of the inputs.
             scaling.targets = scaling.inputs.clone();

@@ -16,7 +16,7 @@ use super::step::{BatchContext, RunningMean};
 use super::truncated_bptt::CarriedStates;
 use crate::config::{Config, StateSelection, TrainingConfig};
 use crate::data::batch;
-use crate::data::{Dataset, Sequence};
+use crate::data::{Dataset, InputGaps, Sequence};
 use crate::random::{Purpose, stream};
 
 /// The result of a run.
@@ -97,7 +97,16 @@ impl<A: Architecture> Run<'_, A> {
     /// The training sequences of an epoch. Chunks with carried state share one transform.
     fn train_in(&self, epoch: usize) -> Cow<'_, [Sequence]> {
         let TrainingConfig { chunk, carry_state, .. } = self.config.training;
-        self.data.train_in(epoch as u64, if carry_state { 0 } else { chunk })
+        let train = self.data.train_in(epoch as u64, if carry_state { 0 } else { chunk });
+        match self.data.gaps.as_ref().filter(|gaps| self.learns_with(gaps)) {
+            Some(gaps) => Cow::Owned(gaps.on_epoch(&train, epoch as u64, chunk)),
+            None => train,
+        }
+    }
+
+    /// A run of an earlier version, whose state has no density of the inputs, goes on without default gaps.
+    fn learns_with(&self, gaps: &InputGaps) -> bool {
+        self.state.scaling.density.is_some() || !gaps.is_default
     }
 
     /// The batches of an epoch, in an order that depends only on the seed and the epoch.

@@ -106,9 +106,14 @@ fn reopen<A: Architecture>(
     fresh: &RunState<A>,
 ) -> Result<RunState<A>> {
     let state = RunState::<A>::load(&folder.last_state())?;
+    let mut scaling = fresh.scaling.clone();
+    if state.scaling.density.is_none() {
+        // A run of an earlier version.
+        scaling.density = None;
+    }
     ensure!(
         state.spec == fresh.spec
-            && state.scaling == fresh.scaling
+            && state.scaling == scaling
             && state.input_names == fresh.input_names
             && state.target_names == fresh.target_names,
         "the data differ from those that the run in `{}` started with: restore them, or start another run",

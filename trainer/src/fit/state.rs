@@ -38,7 +38,7 @@ pub struct RunState<A = ModelSpec> {
     pub best: Option<BestEpoch>,
     /// Number of cuts of the learning rate by a plateau schedule.
     pub rate_cuts: u32,
-    /// Standardisation of inputs and targets.
+    /// Standardisation of inputs and targets, and the density of the inputs.
     pub scaling: Scaling,
     /// Names of the input channels.
     pub input_names: Vec<String>,
@@ -109,10 +109,13 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, and CRC-32 of both.
+    /// Magic, state, density of the inputs if there is one, and CRC-32 of all.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
             postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be encoded")?;
+        if let Some(density) = &self.scaling.density {
+            bytes = postcard::to_extend(density, bytes).context("the density cannot be encoded")?;
+        }
         bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
     }
@@ -126,8 +129,15 @@ impl<A: Architecture> RunState<A> {
             CRC.checksum(body) == u32::from_le_bytes(*crc),
             "it is damaged: its checksum does not match; use another state of the run, or train again"
         );
-        let (state, rest) =
+        let (mut state, mut rest) =
             postcard::take_from_bytes::<Self>(content).context("its contents cannot be decoded")?;
+        // States of earlier versions end here.
+        if !rest.is_empty() {
+            let density;
+            (density, rest) =
+                postcard::take_from_bytes(rest).context("its density of the inputs cannot be decoded")?;
+            state.scaling.density = Some(density);
+        }
         ensure!(rest.is_empty(), "it has {} extra bytes at its end", rest.len());
         state.check()?;
         Ok(state)
@@ -149,6 +159,10 @@ impl<A: Architecture> RunState<A> {
                 && (self.input_names.len(), self.target_names.len()) == (inputs, outputs),
             "its channels are not those of its architecture"
         );
+        ensure!(
+            self.scaling.density.as_ref().is_none_or(|density| density.fits(inputs)),
+            "the density of its inputs is not that of its channels"
+        );
         Ok(())
     }
 }
@@ -159,6 +173,7 @@ mod tests {
 
     use super::*;
     use crate::config::InitConfig;
+    use crate::data::InputDensity;
     use crate::fit::optimiser::Adam;
     use crate::nn::test_spec;
 
@@ -173,7 +188,15 @@ mod tests {
             epoch: 3,
             best: Some(BestEpoch { epoch: 2, valid_nll: 0.5 }),
             rate_cuts: 1,
-            scaling: Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1) },
+            scaling: Scaling {
+                inputs: Scaler::identity(2),
+                targets: Scaler::identity(1),
+                density: Some(InputDensity {
+                    precision: vec![2.0, -1.0, 3.0],
+                    low: vec![-4.0, 0.0],
+                    high: vec![5.0, 6.0],
+                }),
+            },
             input_names: vec!["a".into(), "b".into()],
             target_names: vec!["c".into()],
         }
@@ -185,6 +208,21 @@ mod tests {
         let path = folder.path().join("last.state");
         state().save(&path).unwrap();
         assert_eq!(RunState::load(&path).unwrap(), state());
+    }
+
+    #[test]
+    fn a_state_without_a_density_is_one_of_an_earlier_version() {
+        let mut old = state();
+        let with = old.encode().unwrap();
+        old.scaling.density = None;
+        let without = old.encode().unwrap();
+        assert_eq!(RunState::<ModelSpec>::decode(&without).unwrap(), old);
+        let body = without.len() - 4;
+        assert_eq!(with[..body], without[..body], "all that follows the old state is the density");
+        let mut narrow = state();
+        narrow.scaling.density.as_mut().unwrap().precision.pop();
+        let error = RunState::<ModelSpec>::decode(&narrow.encode().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("density of its inputs"), "{error}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Architecture for LatentNets {
     /// replace it in the input.
     fn scaling(&self, data: &Dataset) -> Scaling {
         let targets = Scaling::fit(&data.train).targets;
-        Scaling { inputs: targets.clone(), targets }
+        Scaling { inputs: targets.clone(), targets, density: None }
     }
 
     fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {

@@ -50,7 +50,7 @@ pub(crate) fn test_cells() -> Vec<quaver::checkpoint::CellKind> {
 pub(crate) fn test_spec(
     inputs: u16,
     outputs: u16,
-    layers: &[(quaver::checkpoint::CellKind, u16)],
+    layers: &[(quaver::checkpoint::CellKind, Extensions, u16)],
 ) -> quaver::checkpoint::ModelSpec {
     use quaver::checkpoint::*;
     let layer = |&(cell, units): &(CellKind, u16)| LayerSpec {
@@ -70,6 +70,7 @@ pub(crate) fn test_spec(
         weight_format: WeightFormat::F32,
         layout: Layout::Float,
         layers: layers.iter().map(layer).collect(),
+        extensions: Extensions::default(),
         output: OutputSpec {
             mode: OutputMode::Propagating,
             noise: UnitNoise::None,

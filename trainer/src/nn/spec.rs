@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use quaver::checkpoint::{
-    Activation, CellKind, LayerSpec, Layout, MAX_WIDTH, ModelSpec, OutputSpec, Target, UnitNoise,
+    Activation, CellKind, Extensions, LayerSpec, Layout, MAX_WIDTH, ModelSpec, OutputSpec, Target, UnitNoise,
     WeightFormat,
 };
 
@@ -53,6 +53,7 @@ pub fn model_spec(network: &NetworkConfig, inputs: u16, outputs: u16, target: Ta
         weight_format: WeightFormat::F32,
         layout: Layout::Float,
         layers: model.layers.iter().enumerate().map(layer).collect(),
+        extensions: Extensions::default(),
         output: OutputSpec {
             mode: model.output,
             noise: unit_noise(noise, noise.output_keep, noise.output_var),

@@ -99,8 +99,8 @@ mod tests {
     use super::super::lstm::portable_lstm;
     use super::*;
     use crate::checkpoint::{
-        CellKind, Checkpoint, Contents, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode,
-        OutputSpec, Target, UnitNoise, WeightFormat, write,
+        CellKind, Checkpoint, Contents, Extensions, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm,
+        OutputMode, OutputSpec, Target, UnitNoise, WeightFormat, write,
     };
     use crate::format::Vector;
 
@@ -137,6 +137,7 @@ mod tests {
             layout: Layout::Float,
             layers: [layer].into_iter().collect(),
             output,
+            extensions: Extensions::default(),
         });
         let [affine] = &mut contents.layers[..] else { panic!("one layer") };
         affine.weight = numbers(affine.weight.len(), 0.6);

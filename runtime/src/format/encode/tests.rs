@@ -119,6 +119,7 @@ fn specs() -> Vec<ModelSpec> {
         weight_format: pick(&weight_formats(), index),
         layout: pick(&layouts(), index),
         layers: (0..3 * index).take(MAX_LAYERS).map(layer).collect(),
+        extensions: Extensions::default(),
         output: OutputSpec {
             mode: pick(&modes(), index),
             noise: pick(&noises(), index),
@@ -128,6 +129,19 @@ fn specs() -> Vec<ModelSpec> {
     };
     assert!(cells().len() <= MAX_LAYERS, "every cell fits the deepest spec");
     (0..most.unwrap_or(0)).map(spec).collect()
+}
+
+/// A spec with each variant of the extensions.
+fn extended_specs() -> Vec<ModelSpec> {
+    let imputations = chain(Imputation::Conditional, |imputation| match imputation {
+        Imputation::Conditional => Some(Imputation::Combined { decay: 0.25, inflation: 1.5 }),
+        Imputation::Combined { .. } => None,
+    });
+    let with = |imputation| {
+        let density = Some(DensitySpec { imputation, familiar: 3.0, widening: 0.5 });
+        ModelSpec { extensions: Extensions { density }, ..specs().swap_remove(1) }
+    };
+    imputations.into_iter().map(with).collect()
 }
 
 fn latent_headers() -> Vec<LatentHeader> {
@@ -163,7 +177,7 @@ fn header(spec: ModelSpec) -> Header<'static> {
 
 #[test]
 fn every_variant_is_decoded_as_it_was_encoded() {
-    for header in specs().into_iter().map(header) {
+    for header in specs().into_iter().chain(extended_specs()).map(header) {
         assert_eq!(decode_header(&encode_header(&header)).as_ref(), Ok(&header));
     }
     for header in latent_headers() {
@@ -259,6 +273,16 @@ fn truncated_and_overlong_headers_are_refused() {
     for header in specs().into_iter().map(header) {
         let mut bytes = encode_header(&header);
         for length in 0..bytes.len() {
+            assert_eq!(decode_header(&bytes[..length]).unwrap_err(), Error::Header, "{length}");
+        }
+        bytes.push(0);
+        assert_eq!(decode_header(&bytes).unwrap_err(), Error::Header, "no extensions are not encoded");
+    }
+    for header in extended_specs().into_iter().map(header) {
+        let mut bytes = encode_header(&header);
+        let without =
+            encode_header(&self::header(ModelSpec { extensions: Extensions::default(), ..header.spec }));
+        for length in without.len() + 1..bytes.len() {
             assert_eq!(decode_header(&bytes[..length]).unwrap_err(), Error::Header, "{length}");
         }
         let expected = bytes.len();

@@ -6,6 +6,7 @@ use super::decoder_input::DecoderInput;
 use crate::models::Model;
 use crate::models::emitter::Emitter;
 use crate::models::input::{RawRow, ResidualBase};
+use crate::models::input_density::ImputedRow;
 use crate::models::outputs::Outputs;
 use crate::moments::{Moments, limited_mean};
 use crate::random::fixed_normal;
@@ -63,7 +64,9 @@ impl<'i> Inputs<'i> {
     /// The row among them, which residuals are added to.
     fn residual_base(&self) -> ResidualBase<'_> {
         match &self.source {
-            Source::Row(row, _) | Source::RowAndLatents(row, ..) => ResidualBase::Raw(Some(row)),
+            Source::Row(row, _) | Source::RowAndLatents(row, ..) => {
+                ResidualBase::Raw(Some(row), ImputedRow::default())
+            }
             Source::DecoderInput(input, _) => input.residual_base(),
         }
     }

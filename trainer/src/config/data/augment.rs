@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::columns::ColumnPatterns;
+use super::missing::Missing;
 use crate::config::limits::{InvalidValue, Limits, Rule, check_rules};
 
 /// The section `[data.augment]`: random transforms of the training rows, drawn independently for every chunk
@@ -35,7 +36,12 @@ pub struct AugmentConfig {
     /// Mixing with another chunk around the means, cos φ · x ± sin φ · y, with φ up to `blend` right angles.
     /// Keeps the covariances, within a row and in time, and destroys what identifies a single recording.
     pub blend: f64,
-    /// Seed of the transforms; 1 if not set.
+    /// Gaps in the inputs, so that a model learns to do without a channel; targets are kept. If not set,
+    /// predictors with at least two real-valued inputs learn with the default gaps in those; `"off"` switches
+    /// them off. Latent models have `latent.max_gap` instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
+    /// Seed of the transforms and gaps; 1 if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -67,7 +73,14 @@ impl AugmentConfig {
     ];
 
     pub(super) fn check(&self) -> Result<(), InvalidValue> {
-        check_rules("data.augment", self, &Self::RULES)
+        check_rules("data.augment", self, &Self::RULES)?;
+        self.missing.as_ref().map_or(Ok(()), Missing::check)
+    }
+
+    /// Whether rows are transformed: the section is empty or has more keys than those of gaps.
+    pub(crate) fn transforms_rows(&self) -> bool {
+        let others = AugmentConfig { missing: None, seed: None, ..self.clone() };
+        self.missing.is_none() || others != AugmentConfig::default()
     }
 
     /// The first transform in use that turns zeros and ones into other numbers.

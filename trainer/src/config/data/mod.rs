@@ -4,6 +4,7 @@ mod added_noise;
 mod augment;
 mod columns;
 mod format;
+mod missing;
 mod row_range;
 mod row_selection;
 mod source;
@@ -19,6 +20,7 @@ pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
 pub use columns::{ColumnPatterns, Columns, Targets};
 pub use format::FileFormat;
+pub use missing::{Missing, MissingConfig};
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
 pub use source::DataSource;
@@ -73,7 +75,7 @@ pub struct DataConfig {
     /// Noise added to the inputs; none if not set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<AddedNoiseConfig>,
-    /// Augmentation of the training rows; none if not set.
+    /// Augmentation of the training rows; if not set, none but the gaps of `data.augment.missing`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub augment: Option<AugmentConfig>,
     /// Format of all files; inferred from each file if not set.

@@ -97,3 +97,15 @@ fn every_recurrent_cell_is_named_where_one_is_needed() {
         assert_eq!(error.contains(&format!("\"{name}\"")), cell.is_recurrent(), "{name}: {error}");
     }
 }
+
+#[test]
+fn gaps_of_a_latent_model_have_their_own_key() {
+    let text = format!("data = {{ train = \"a.csv\", targets = \"next\" }}\n{VOSP}");
+    let with = |missing: &str| Config::parse("t.toml", &text, &[format!("data.augment.missing={missing}")]);
+    let error = format!("{:#}", with("on").unwrap_err());
+    assert!(
+        error.contains("`data.augment.missing` is for predictors; latent models learn with gaps"),
+        "{error}"
+    );
+    assert!(with("off").is_ok());
+}

@@ -47,6 +47,18 @@ fn training_rows_change_into_ones_that_could_be() {
     for (set, problem) in [
         (&["data.augment.gain=-0.1"][..], "`data.augment.gain` must be from 0 to 2, found -0.1"),
         (&["data.augment.blend=2"], "`data.augment.blend` must be from 0 to 1, found 2"),
+        (
+            &["data.augment.missing=often"],
+            "invalid value: string \"often\", expected \"off\", \"on\", or a table",
+        ),
+        (
+            &["data.augment.missing.chunks=0"],
+            "`data.augment.missing.chunks` must be above 0 and at most 1, found 0",
+        ),
+        (
+            &["data.augment.missing={ rows = [9, 3] }"],
+            "`data.augment.missing.rows` must be a shortest gap of 1 or above",
+        ),
         (&["data.augment.turn=2"], "unknown field `turn`, expected one of `rotate`"),
         (
             &["data.augment.speed=0.1", "model.likelihood=bernoulli"],
@@ -60,6 +72,13 @@ fn training_rows_change_into_ones_that_could_be() {
         let error = error(SHORT, set);
         assert!(error.contains(problem), "{error}");
     }
+    for [set, expected] in [["off", "\"off\""], ["false", "\"off\""]] {
+        let config = parse(SHORT, &[&format!("data.augment.missing={set}")]).unwrap();
+        assert_eq!(config.settings().unwrap()["data.augment.missing"], expected);
+    }
+    let on = parse(SHORT, &["data.augment.missing=on"]).unwrap();
+    assert_eq!(on, parse(SHORT, &["data.augment.missing={}"]).unwrap());
+    assert_eq!(on, toml::from_str(&on.to_toml().unwrap()).unwrap());
     let inputs_alone = ["data.augment.shift=0.1", "model.likelihood=bernoulli"];
     assert!(parse(SHORT, &inputs_alone).is_ok(), "other columns stay zeros and ones");
 }

@@ -8,6 +8,7 @@ mod order;
 use std::borrow::Cow;
 
 use quaver::checkpoint::Target;
+use quaver::density::{MISSING, impute, scratch_words};
 
 use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
@@ -22,10 +23,11 @@ pub struct Batch {
     pub steps: usize,
     /// Rows B, one per chunk.
     pub rows: usize,
-    /// Input means [T, B, I]; 0 where an input is missing, in the start row, and in the padding.
+    /// Input means [T, B, I]; 0 in the start row and in the padding. Where an input is missing, its
+    /// conditional mean given the inputs of that row that are present; 0 if the scaling has no density.
     pub inputs_mean: Vec<f32>,
-    /// Input variances [T, B, I]; 1, the variance of the training data, where an input is missing; 0
-    /// elsewhere.
+    /// Input variances [T, B, I]. Where an input is missing, its conditional variance; 1, the variance of the
+    /// training data, if the scaling has no density. 0 elsewhere.
     pub inputs_var: Vec<f32>,
     /// Targets [T, B, O]; 0 where masked.
     pub targets: Vec<f32>,
@@ -60,13 +62,15 @@ impl Batch {
             target: chunks.first().map_or(Target::Columns, |chunk| sequences[chunk.sequence].target),
             chunks: chunks.to_vec(),
         };
+        let mut scratch = vec![0.0; scratch_words(inputs)];
         for (b, chunk) in chunks.iter().enumerate() {
             let first = match padding {
                 Padding::After => 0,
                 Padding::Before => steps - chunk.len,
             };
             for t in 0..chunk.len {
-                batch.fill((first + t) * rows + b, &sequences[chunk.sequence], chunk.start + t, scaling);
+                let place = (first + t) * rows + b;
+                batch.fill(place, &sequences[chunk.sequence], chunk.start + t, scaling, &mut scratch);
             }
         }
         batch
@@ -94,13 +98,25 @@ impl Batch {
     }
 
     /// Writes one step of a sequence at `place`, counted in rows of the arrays.
-    fn fill(&mut self, place: usize, sequence: &Sequence, step: usize, scaling: &Scaling) {
+    fn fill(
+        &mut self,
+        place: usize,
+        sequence: &Sequence,
+        step: usize,
+        scaling: &Scaling,
+        scratch: &mut [f32],
+    ) {
         // The start row of a sequence that predicts itself is mean 0, variance 0, to which the arrays are
         // initialised.
         if let Some(row) = sequence.input(step) {
             let at = place * row.len();
-            let (mean, var) = (&mut self.inputs_mean[at..], &mut self.inputs_var[at..]);
+            let mean = &mut self.inputs_mean[at..at + row.len()];
+            let var = &mut self.inputs_var[at..at + row.len()];
             write(row, &scaling.inputs, mean, |channel, missing| var[channel] = f32::from(missing));
+            if let Some(density) = scaling.density.as_ref().filter(|_| var.contains(&1.0)) {
+                var.iter_mut().filter(|var| **var == 1.0).for_each(|var| *var = MISSING);
+                impute(|index| density.precision[index], mean, var, scratch);
+            }
         }
         let row = sequence.targets.row(step);
         let at = place * row.len();

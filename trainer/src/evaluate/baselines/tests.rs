@@ -23,6 +23,7 @@ fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>, target: Target) -> Datase
         validation: String::new(),
         augmentation: None,
         fresh_noise: None,
+        gaps: None,
     }
 }
 

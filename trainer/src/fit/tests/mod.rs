@@ -97,6 +97,7 @@ fn dataset(law: impl Fn(&Rows, usize) -> Vec<f32> + Copy) -> Dataset {
         validation: String::new(),
         augmentation: None,
         fresh_noise: None,
+        gaps: None,
     }
 }
 

@@ -1,0 +1,132 @@
+//! Rows against the density of the training rows: missing channels are imputed, unusual rows noticed.
+
+use super::input::{RawRow, Reading};
+use super::model::Model;
+use super::outputs::Outputs;
+use super::prediction::Novelty;
+use crate::arena::ArenaSplitter;
+use crate::density;
+use crate::format::F32s;
+use crate::moments::Moments;
+use crate::spec::{DensitySpec, Imputation};
+
+/// The input density of a checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InputDensity<'m> {
+    pub(super) spec: DensitySpec,
+    /// Lower triangle of the precision matrix.
+    pub(super) precision: F32s<'m>,
+    /// Range of the training rows in raw units.
+    pub(super) low: F32s<'m>,
+    pub(super) high: F32s<'m>,
+}
+
+/// The row just read in standardised units, missing channels imputed. Empty without an input density.
+#[derive(Debug)]
+pub(super) struct StandardisedRow<'a> {
+    mean: &'a mut [f32],
+    var: &'a mut [f32],
+}
+
+impl<'a> StandardisedRow<'a> {
+    pub(super) fn carve(words: &mut ArenaSplitter<'a>, count: usize) -> Option<Self> {
+        let (mean, var) = (words.carve(count / 2)?, words.carve(count / 2)?);
+        Some(StandardisedRow { mean, var })
+    }
+
+    pub(super) fn view(&self) -> ImputedRow<'_> {
+        ImputedRow { mean: self.mean, var: self.var }
+    }
+}
+
+/// A row in standardised units, to read from. Empty without an input density.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ImputedRow<'r> {
+    mean: &'r [f32],
+    var: &'r [f32],
+}
+
+impl ImputedRow<'_> {
+    /// Moments of a channel.
+    pub(super) fn at(self, channel: usize) -> Moments {
+        let [mean, var] = [self.mean, self.var].map(|list| list.get(channel).copied().unwrap_or(0.0));
+        Moments { mean, var }
+    }
+}
+
+impl InputDensity<'_> {
+    /// Standardises a row, imputes what is missing, and measures how unusual the row is. `predicted` is what
+    /// the model expected.
+    #[inline(never)] // its stack is free again for the layers
+    pub(super) fn read(
+        &self,
+        model: &Model<'_>,
+        row: &RawRow<'_>,
+        predicted: &Outputs<'_>,
+        standardised: &mut StandardisedRow<'_>,
+        scratch: &mut [f32],
+    ) -> Novelty {
+        let StandardisedRow { mean, var } = standardised;
+        let (mut present, mut exact) = (0.0, true);
+        for (channel, (mean, var)) in mean.iter_mut().zip(var.iter_mut()).enumerate() {
+            let moments = match row.reading(channel) {
+                Some(reading) => {
+                    present += 1.0;
+                    model.standardised(channel, Some(reading))
+                }
+                None => Moments { mean: 0.0, var: density::MISSING },
+            };
+            exact &= moments.var == 0.0;
+            (*mean, *var) = (moments.mean, moments.var);
+        }
+        if !exact {
+            density::impute(|index| self.precision.at(index), mean, var, scratch);
+        }
+        let distance =
+            density::distance(self.precision.iter(), mean) / if present > 1.0 { present } else { 1.0 };
+        if !exact {
+            self.finish(model, row, predicted, standardised);
+        }
+        Novelty { distance, familiar: self.spec.familiar }
+    }
+
+    /// Combines the conditionals of missing channels with their predictions, within the range of the training
+    /// rows.
+    fn finish(
+        &self,
+        model: &Model<'_>,
+        row: &RawRow<'_>,
+        predicted: &Outputs<'_>,
+        standardised: &mut StandardisedRow<'_>,
+    ) {
+        let moments = standardised.mean.iter_mut().zip(standardised.var.iter_mut()).enumerate();
+        for (channel, (mean, var)) in moments.filter(|(channel, _)| row.reading(*channel).is_none()) {
+            let conditional = Moments { mean: *mean, var: *var };
+            let imputed = match (self.spec.imputation, predicted.impute(channel)) {
+                (Imputation::Combined { decay, inflation }, Some(reading)) => {
+                    let prediction = model.standardised(channel, Some(reading));
+                    density::combine(density::forget(prediction, decay, inflation), conditional)
+                }
+                _ => conditional,
+            };
+            let Moments { mean: value, var: spread } = self.within_range(model, channel, imputed);
+            (*mean, *var) = (value, spread);
+        }
+    }
+
+    /// Standardised moments with their mean inside the range of the training rows.
+    pub(super) fn within_range(&self, model: &Model<'_>, channel: usize, moments: Moments) -> Moments {
+        let end = |raw: f32| Reading::new(raw, 0.0).map(|end| model.standardised(channel, Some(end)).mean);
+        let (Some(low), Some(high)) = (end(self.low.at(channel)), end(self.high.at(channel))) else {
+            return moments;
+        };
+        let mean = if moments.mean < high { moments.mean } else { high };
+        Moments { mean: if mean > low { mean } else { low }, ..moments }
+    }
+
+    /// Factor on the variances of outputs.
+    pub(super) fn widening(&self, novelty: Novelty) -> f32 {
+        let excess = novelty.distance - self.spec.familiar;
+        if excess > 0.0 { 1.0 + self.spec.widening * excess } else { 1.0 }
+    }
+}

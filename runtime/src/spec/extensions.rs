@@ -1,0 +1,51 @@
+//! Optional parts of a checkpoint beyond its network.
+
+/// Optional parts of a checkpoint beyond its network; none by default.
+///
+/// They need format version 3. A model without any is written as version 2, which older readers accept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Extensions {
+    /// Density of the input rows: imputation of missing channels, and a measure of how unusual a row is.
+    pub density: Option<DensitySpec>,
+}
+
+impl Extensions {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Extensions::default()
+    }
+}
+
+/// Use of the input density (module [`density`](crate::density)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct DensitySpec {
+    /// What a missing channel is imputed by.
+    pub imputation: Imputation,
+    /// Squared Mahalanobis distance per present channel up to which a row counts as familiar.
+    pub familiar: f32,
+    /// Growth g of the outputs' variances with unfamiliar rows: a factor 1 + g · max(0, distance −
+    /// `familiar`). 0 switches it off.
+    pub widening: f32,
+}
+
+/// What a missing channel is imputed by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Imputation {
+    /// Its conditional distribution given the channels that are present.
+    Conditional,
+    /// The same, combined with the model's own prediction of the channel; for models that predict their next
+    /// input. A model that is fed its own predictions for long drifts, and is wrong in the same direction at
+    /// every step, which independent variances understate. Hence each prediction that takes the place of a
+    /// reading first forgets: in standardised units, m ← (1 − d) m and v ← (1 − d)² i v + 1 − (1 − d)², with
+    /// the decay d and the inflation i. In a long gap its variance approaches that of the training data, and
+    /// the conditional remains.
+    Combined {
+        /// Decay d per row, 0 to 1.
+        decay: f32,
+        /// Inflation i of the variance, at least 1.
+        inflation: f32,
+    },
+}
