@@ -18,6 +18,10 @@
 //! `start` is a high quantile of s on sound data and `weight` is chosen so that 1 is the limit for the wanted
 //! rate of false alarms. If tails are exponential beyond `start`, equal scores are equally improbable.
 
+use core::ops::RangeInclusive;
+
+use crate::limits::{UNIT_LIMIT, VAR_LIMIT};
+
 /// Words of state per channel.
 pub const STATE_WORDS: usize = 8;
 /// Numbers per channel that a checkpoint holds.
@@ -239,6 +243,21 @@ impl ChannelState {
     pub fn of_words([a, b, residual_square, c, d, last, increment, run]: [f32; STATE_WORDS]) -> Self {
         ChannelState { residual_sums: [a, b], residual_square, neighbour_sums: [c, d], last, increment, run }
     }
+}
+
+/// Limits of the words of a state, in order.
+pub(crate) fn state_limits() -> [RangeInclusive<f32>; STATE_WORDS] {
+    let sum = 0.0..=SUM_CAP;
+    [
+        sum.clone(),
+        sum.clone(),
+        0.0..=SQUARE_CAP,
+        sum.clone(),
+        sum,
+        -UNIT_LIMIT..=UNIT_LIMIT,
+        0.0..=SQUARE_CAP * VAR_LIMIT,
+        -1.0..=RUN_CAP,
+    ]
 }
 
 /// Page's two cumulative sums.

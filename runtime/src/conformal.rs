@@ -44,6 +44,23 @@ pub fn stored_level(level: f32) -> Option<usize> {
     LEVELS.iter().position(|stored| (stored - level).abs() < 1e-6)
 }
 
+/// Half the width of a central interval in standard deviations, from quantiles that are stored for [`LEVELS`].
+///
+/// Between two levels, the ratio to the normal quantile is interpolated linearly in the level; beyond them it
+/// is that of the nearest.
+pub fn interval_quantile(stored: impl Fn(usize) -> f32, level: f32) -> f32 {
+    if let Some(index) = stored_level(level) {
+        return stored(index);
+    }
+    let known = |index: usize| LEVELS.get(index).copied().unwrap_or(0.5);
+    let ratio = |index: usize| stored(index) / normal_quantile(known(index));
+    let smaller = LEVELS.iter().take_while(|known| **known < level).count();
+    let (below, above) = (smaller.saturating_sub(1), smaller.min(LEVELS.len() - 1));
+    let (low, high) = (known(below), known(above));
+    let part = if high > low { (level - low) / (high - low) } else { 0.0 };
+    (ratio(below) + part * (ratio(above) - ratio(below))) * normal_quantile(level)
+}
+
 /// Whether an observation lies outside the interval of `quantile` standard deviations: (y − m)² > q² v.
 #[inline]
 pub fn is_missed(mean: f32, variance: f32, observed: f32, quantile: f32) -> bool {

@@ -149,3 +149,22 @@ fn normal_quantiles_invert_the_distribution_function() {
     assert_eq!(LEVELS.map(|level| stored_level(1.0 - (1.0 - level))), [0, 1, 2, 3].map(Some));
     assert_eq!(stored_level(0.7), None);
 }
+
+#[test]
+fn stored_quantiles_are_kept_and_interpolated_between_their_levels() {
+    let stored = [0.4, 1.5, 2.2, 3.1];
+    let at = |level| interval_quantile(|index| stored[index], level);
+    assert_eq!(LEVELS.map(at), stored);
+    let mut last = 0.0;
+    for percent in 1..100 {
+        let quantile = at(percent as f32 / 100.0);
+        assert!(quantile > last, "{percent} %: {quantile} after {last}");
+        last = quantile;
+    }
+    // Twice the normal quantiles stay that at any level, to the seven digits of a quantile.
+    for level in [0.1, 0.6, 0.85, 0.92, 0.99] {
+        let doubled = interval_quantile(|index| 2.0 * normal_quantile(LEVELS[index]), level);
+        assert!((doubled / normal_quantile(level) - 2.0).abs() < 1e-5, "{level}");
+    }
+    assert!(at(f32::NAN) == 0.0 && at(2.0).is_finite() && at(-1.0) == 0.0);
+}
