@@ -96,6 +96,18 @@ pub fn distance(precision: impl Iterator<Item = f32>, row: &[f32]) -> f32 {
     if sum > 0.0 { at_most(sum, UNIT_LIMIT * UNIT_LIMIT) } else { 0.0 }
 }
 
+/// Residual of a channel given all others, in standard deviations of that conditional: (Λx)_c / √Λ_cc.
+///
+/// The conditional of one channel has the mean x_c − (Λx)_c/Λ_cc and the variance 1/Λ_cc (Bishop 2006, eqs.
+/// 2.96 and 2.97 with a single missing channel). Channels that are missing count with the values in `row`; at
+/// their conditional means they leave the residual of the others given those that are present, in units
+/// that are at most as wide.
+pub fn neighbour_residual(precision: impl Fn(usize) -> f32, row: &[f32], channel: usize) -> f32 {
+    let diagonal = precision(packed(channel, channel));
+    let product: f32 = row.iter().enumerate().map(|(other, x)| precision(packed(channel, other)) * x).sum();
+    if diagonal > 0.0 { product / libm::sqrtf(diagonal) } else { 0.0 }
+}
+
 /// Combines two estimates of one standardised value: its prediction from the past, and its conditional given
 /// the other channels.
 ///

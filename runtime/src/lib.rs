@@ -136,9 +136,11 @@ extern crate std;
 #[cfg(not(any(feature = "float", feature = "quantized")))]
 compile_error!("quaver without the features `float` and `quantized` can run no model: enable one of them");
 
+pub mod anomaly;
 mod arena;
 mod backend;
 pub mod checkpoint;
+pub mod conformal;
 pub mod density;
 #[cfg(feature = "write")]
 mod encode;

@@ -28,7 +28,7 @@ pub(crate) fn normal_of(bits: u32) -> f32 {
 
 /// Φ⁻¹(p) for 0 < p ≤ ½ (Wichura 1988, "The percentage points of the normal distribution", algorithm AS 241,
 /// PPND7: seven decimal digits).
-fn quantile(p: f32) -> f32 {
+pub(crate) fn quantile(p: f32) -> f32 {
     let q = p - 0.5;
     if q >= -0.425 {
         let r = 0.180_625 - q * q;

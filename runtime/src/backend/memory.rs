@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::built_in;
+use crate::anomaly;
 use crate::density;
 use crate::format::{AffineShape, Decoder, unchecked_sections};
 use crate::spec::{CellKind, Extensions, Layout, ModelSpec};
@@ -25,6 +26,13 @@ const fn density_words(extensions: &Extensions, inputs: usize) -> (usize, usize)
     }
 }
 
+/// Words of the factors on variances, and of the evidence of faults.
+const fn followed_words(extensions: &Extensions, inputs: usize, outputs: usize) -> (usize, usize) {
+    let scales = if extensions.tracking.is_some() { outputs } else { 0 };
+    let evidence = if extensions.anomaly.is_some() { anomaly::STATE_WORDS * inputs } else { 0 };
+    (scales, evidence)
+}
+
 /// Sizes of a network that determine the memory of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkMemory {
@@ -36,14 +44,17 @@ pub(crate) struct NetworkMemory {
     pub(crate) recurrent: usize,
     /// Words of the standardised row; none without an input density.
     pub(crate) row: usize,
+    /// Words that follow the stream: factors on variances, and evidence of faults.
+    pub(crate) followed: usize,
     /// Words of scratch.
     pub(crate) scratch: usize,
 }
 
 impl NetworkMemory {
-    /// Words of a stream of this network alone: state, prediction and residuals, standardised row, scratch.
+    /// Words of a stream of this network alone: state, prediction and residuals, standardised row, what
+    /// follows the stream, scratch.
     pub(crate) const fn arena_words(self) -> usize {
-        self.recurrent + 4 * self.outputs + self.row + self.scratch
+        self.recurrent + 4 * self.outputs + self.row + self.followed + self.scratch
     }
 
     /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its
@@ -68,10 +79,13 @@ impl NetworkMemory {
         scratch = if words > scratch { words } else { scratch };
         let (units, inputs, outputs) = (inputs, sizes.inputs as usize, sizes.outputs as usize);
         (decoder.text(), decoder.text());
-        let (row, words) = density_words(&decoder.extensions(), inputs);
+        let extensions = decoder.extensions();
+        let (row, words) = density_words(&extensions, inputs);
+        let (scales, evidence) = followed_words(&extensions, inputs, outputs);
+        let followed = scales + evidence;
         scratch = if words > scratch { words } else { scratch };
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, units, recurrent, row, scratch })
+            Some(NetworkMemory { inputs, outputs, units, recurrent, row, followed, scratch })
         } else {
             None
         }
@@ -87,6 +101,7 @@ impl ModelSpec {
             units: self.layers.last().map_or(0, |layer| layer.units.into()),
             recurrent: self.recurrent_words(),
             row: self.row_words(),
+            followed: self.followed_words(),
             scratch: self.scratch_words(),
         }
     }
@@ -107,15 +122,30 @@ impl ModelSpec {
         start..start.saturating_add(h)
     }
 
-    /// Numbers in a saved stream: its recurrent state, mean and variance each, and its last prediction.
+    /// Numbers in a saved stream: its recurrent state, mean and variance each, its last prediction,
+    /// and what follows the stream: factors on variances and evidence of faults.
     pub fn saved_words(&self) -> usize {
-        self.saved_state_words() + 3 * usize::from(self.outputs)
+        self.saved_state_words() + 3 * usize::from(self.outputs) + self.followed_words()
     }
 
     /// Numbers in a saved recurrent state.
     #[inline(never)]
     pub(crate) fn saved_state_words(&self) -> usize {
         self.layers.iter().map(|layer| 2 * layer.cell.states() * usize::from(layer.units)).sum()
+    }
+
+    /// Words of the factors on variances.
+    pub(crate) fn scale_words(&self) -> usize {
+        followed_words(&self.extensions, self.inputs.into(), self.outputs.into()).0
+    }
+
+    /// Words of the evidence of faults.
+    pub(crate) fn evidence_words(&self) -> usize {
+        followed_words(&self.extensions, self.inputs.into(), self.outputs.into()).1
+    }
+
+    fn followed_words(&self) -> usize {
+        self.scale_words() + self.evidence_words()
     }
 
     /// Words of the standardised row, means and variances; none without an input density.

@@ -14,9 +14,9 @@ mod write_latent;
 
 pub use crate::format::{Error, Kind, Part, VERSION};
 pub use crate::spec::{
-    Activation, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec, LayerSpec,
-    Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode, OutputSpec,
-    Prior, Target, UnitNoise, WeightFormat,
+    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
+    LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
+    OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
 };
 pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;

@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use super::{Checkpoint, WriteError};
 use crate::backend::encode_affine;
+use crate::conformal::{LEVELS, normal_quantile};
 use crate::density::triangle;
 use crate::encode::{Affine, AffineSource, GramMatrices, Role, expect_len};
 use crate::format::{AffineShape, Header, Kind, Vector, encode_header, extend_padded, framed, le_bytes};
@@ -42,6 +43,14 @@ pub struct Contents {
     pub input_low: Vec<f32>,
     /// Largest training value of each input in raw units; imputed values stay below.
     pub input_high: Vec<f32>,
+    /// Quantiles of |residual|/std_dev of each output at the levels of [`conformal`](crate::conformal), four per
+    /// output; empty without [`Extensions::quantiles`](super::Extensions::quantiles).
+    pub quantiles: Vec<f32>,
+    /// Limits of row statistics, start and weight each: of unlikely rows and of distant ones; empty without
+    /// [`Extensions::anomaly`](super::Extensions::anomaly), as is the next.
+    pub anomaly_row: Vec<f32>,
+    /// [`ChannelLimits::numbers`](crate::anomaly::ChannelLimits::numbers) of each input.
+    pub anomaly_channels: Vec<f32>,
     /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight
     /// is rounded to nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
     #[doc(hidden)]
@@ -129,6 +138,9 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
         Vector::InputPrecision => &contents.input_precision,
         Vector::InputLow => &contents.input_low,
         Vector::InputHigh => &contents.input_high,
+        Vector::Quantiles => &contents.quantiles,
+        Vector::AnomalyRow => &contents.anomaly_row,
+        Vector::AnomalyChannels => &contents.anomaly_channels,
     };
     expect_len(values.len(), vector.count(&contents.spec), vector.part(), vector.name())?;
     extend_padded(payload, &le_bytes(values));
@@ -137,7 +149,7 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
 
 impl Contents {
     /// Contents of the right shape with every number at its neutral value: weights 0, scales 1, independent
-    /// inputs of any range.
+    /// inputs of any range, normal quantiles, no limits.
     pub fn zeros(spec: ModelSpec) -> Self {
         let affine = |shape: AffineShape| {
             let weights = shape.rows * shape.cols;
@@ -155,6 +167,8 @@ impl Contents {
         let (noise_var, calibration) = (fill(Vector::NoiseVar, 1.0), fill(Vector::Calibration, 1.0));
         let (input_low, input_high) =
             (fill(Vector::InputLow, -MEAN_LIMIT), fill(Vector::InputHigh, MEAN_LIMIT));
+        let normal_quantiles = LEVELS.map(normal_quantile);
+        let quantiles = normal_quantiles.into_iter().cycle().take(Vector::Quantiles.count(&spec)).collect();
         // Independent channels: the identity.
         let mut input_precision = fill(Vector::InputPrecision, 0.0);
         (0..spec.inputs.into()).for_each(|row| {
@@ -174,6 +188,9 @@ impl Contents {
             input_precision,
             input_low,
             input_high,
+            quantiles,
+            anomaly_row: fill(Vector::AnomalyRow, 0.0),
+            anomaly_channels: fill(Vector::AnomalyChannels, 0.0),
             gram: Vec::new(),
             spec,
         }

@@ -14,9 +14,9 @@ use heapless::Vec;
 use super::Error;
 use super::header::{Header, LatentHeader};
 use crate::spec::{
-    Activation, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec, LayerSpec,
-    Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise,
-    WeightFormat,
+    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
+    LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target,
+    TrackingSpec, UnitNoise, WeightFormat,
 };
 
 /// Decodes the header of one network, which must be used up to its last byte.
@@ -247,12 +247,19 @@ impl<'m> Decoder<'m> {
     /// Optional parts; none if the header ends before them.
     pub(crate) const fn extensions(&mut self) -> Extensions {
         if self.rest.is_empty() {
-            return Extensions { density: None };
+            return Extensions { density: None, tracking: None, quantiles: false, anomaly: None };
         }
         let density = if self.flag() { Some(self.density()) } else { None };
+        let tracking = if self.flag() { Some(self.tracking()) } else { None };
+        let quantiles = self.flag();
+        let anomaly = if self.flag() { Some(AnomalySpec { window: self.size() }) } else { None };
         // Equal models are equal files: what has no extensions ends before them.
-        self.sound &= density.is_some();
-        Extensions { density }
+        self.sound &= density.is_some() | tracking.is_some() | quantiles | anomaly.is_some();
+        Extensions { density, tracking, quantiles, anomaly }
+    }
+
+    const fn tracking(&mut self) -> TrackingSpec {
+        TrackingSpec { rate: self.number(), miss_rate: self.number(), bound: self.number() }
     }
 
     const fn density(&mut self) -> DensitySpec {

@@ -9,9 +9,9 @@ use std::vec::Vec;
 
 use super::header::{Header, LatentHeader};
 use crate::spec::{
-    Activation, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec, LayerSpec,
-    Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target, UnitNoise,
-    WeightFormat,
+    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
+    LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target,
+    TrackingSpec, UnitNoise, WeightFormat,
 };
 
 /// Bytes of the header of one network.
@@ -173,9 +173,18 @@ impl Encoder {
     }
 
     fn extensions(&mut self, extensions: &Extensions) {
-        let Extensions { density } = extensions;
+        let Extensions { density, tracking, quantiles, anomaly } = extensions;
         self.flag(density.is_some());
         density.iter().for_each(|density| self.density(density));
+        self.flag(tracking.is_some());
+        if let Some(TrackingSpec { rate, miss_rate, bound }) = tracking {
+            [rate, miss_rate, bound].into_iter().for_each(|number| self.number(*number));
+        }
+        self.flag(*quantiles);
+        self.flag(anomaly.is_some());
+        if let Some(AnomalySpec { window }) = anomaly {
+            self.size(*window);
+        }
     }
 
     fn density(&mut self, density: &DensitySpec) {

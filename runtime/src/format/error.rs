@@ -102,6 +102,10 @@ pub enum Part {
     Output,
     /// The density of the input rows.
     Density,
+    /// Calibration that follows the stream.
+    Tracking,
+    /// Detection of faulty channels.
+    Anomaly,
     /// The combination of a latent model's two networks.
     Latent,
     /// The recognition network of a latent model.
@@ -121,6 +125,8 @@ impl fmt::Display for Part {
             Part::Layer(index) => write!(f, "layer {index}"),
             Part::Output => f.write_str("output layer"),
             Part::Density => f.write_str("input density"),
+            Part::Tracking => f.write_str("tracking"),
+            Part::Anomaly => f.write_str("anomaly detection"),
             Part::Latent => f.write_str("latent model"),
             Part::Recognition => f.write_str("recognition network"),
             Part::Generative => f.write_str("generative network"),

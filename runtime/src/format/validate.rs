@@ -5,8 +5,12 @@
 
 use super::vector::Vector;
 use super::{Error, F32s, Part};
+use crate::conformal::{LEVELS, stored_level};
 use crate::limits::{MEAN_LIMIT, SCALE_LIMIT, VAR_LIMIT, WEIGHT_LIMIT};
-use crate::spec::{DensitySpec, Imputation, MAX_WIDTH, ModelSpec, OutputMode, Target, UnitNoise};
+use crate::spec::{
+    AnomalySpec, DensitySpec, Extensions, Imputation, MAX_WIDTH, ModelSpec, OutputMode, Target, TrackingSpec,
+    UnitNoise,
+};
 
 /// An error unless `ok`.
 pub(crate) fn check(ok: bool, part: Part, field: &'static str, allowed: &'static str) -> Result<(), Error> {
@@ -45,7 +49,34 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     let mean_only = spec.output.mode == OutputMode::MeanOnly;
     let allowed = "off when the output propagates means only";
     check(!(mean_only && spec.output.weight_variance), Part::Output, "weight_variance", allowed)?;
-    spec.extensions.density.map_or(Ok(()), |density| input_density(&density, spec))
+    extensions(spec)
+}
+
+/// Optional parts beyond the network.
+fn extensions(spec: &ModelSpec) -> Result<(), Error> {
+    let Extensions { density, tracking, quantiles, anomaly } = spec.extensions;
+    density.map_or(Ok(()), |density| input_density(&density, spec))?;
+    let normal = spec.likelihood.is_normal();
+    check(normal || !quantiles, Part::Output, "quantiles", "normal outputs only")?;
+    tracking.map_or(Ok(()), |tracking| scale_tracking(&tracking, spec))?;
+    if let Some(AnomalySpec { window }) = anomaly {
+        check(window > 0, Part::Anomaly, "window", "at least one row")?;
+        let allowed = "normal outputs when the target is the next input";
+        check(normal || !spec.target.is_next(), Part::Anomaly, "likelihood", allowed)?;
+    }
+    Ok(())
+}
+
+/// Calibration that follows the stream.
+fn scale_tracking(tracking: &TrackingSpec, spec: &ModelSpec) -> Result<(), Error> {
+    let part = Part::Tracking;
+    let TrackingSpec { rate, miss_rate, bound } = *tracking;
+    check(spec.likelihood.is_normal(), part, "likelihood", "Gaussian or heteroscedastic")?;
+    check(rate > 0.0 && rate <= 1.0, part, "rate", "above 0, at most 1")?;
+    check(miss_rate > 0.0 && miss_rate < 1.0, part, "miss_rate", "above 0, below 1")?;
+    check(bound > 0.0 && bound <= 10.0, part, "bound", "above 0, at most 10")?;
+    let stored = !spec.extensions.quantiles || stored_level(1.0 - miss_rate).is_some();
+    check(stored, part, "miss_rate", "0.5, 0.2, 0.1 or 0.05 where quantiles are stored")
 }
 
 /// Use of the input density.
@@ -141,13 +172,23 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
         Vector::InputLow | Vector::InputHigh => {
             &Limits { low: -MEAN_LIMIT, high: MEAN_LIMIT, allowed: "finite, at most 1e30" }
         }
+        Vector::Quantiles => {
+            &Limits { low: 1.0 / WEIGHT_LIMIT, high: WEIGHT_LIMIT, allowed: "from 1e-6 to 1e6" }
+        }
+        Vector::AnomalyRow | Vector::AnomalyChannels => {
+            &Limits { low: 0.0, high: VAR_LIMIT, allowed: "from 0 to 1e12" }
+        }
     };
     numbers(bytes, part, vector.name(), limits)
 }
 
-/// What vectors must satisfy together: ranges of inputs are not empty.
+/// What vectors must satisfy together: ranges of inputs are not empty, and quantiles increase with their level.
 pub(crate) fn vectors(last: &[F32s<'_>; Vector::AFTER_LAYERS.len()]) -> Result<(), Error> {
-    let [_, _, _, low, high] = last;
+    let [_, _, _, low, high, quantiles, ..] = last;
     let ordered = low.iter().zip(high.iter()).all(|(low, high)| low <= high);
-    check(ordered, Part::Density, Vector::InputHigh.name(), "at least input_low")
+    check(ordered, Part::Density, Vector::InputHigh.name(), "at least input_low")?;
+    let pairs = quantiles.iter().zip(quantiles.iter().skip(1)).enumerate();
+    let mut within_outputs = pairs.filter(|(index, _)| index % LEVELS.len() != LEVELS.len() - 1);
+    let increasing = within_outputs.all(|(_, (lower, upper))| lower <= upper);
+    check(increasing, Part::Output, Vector::Quantiles.name(), "increasing with the level")
 }

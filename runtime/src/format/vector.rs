@@ -1,10 +1,12 @@
 //! Vectors of the payload: f32 values of the channels.
 
 use super::Part;
+use crate::anomaly::{CHANNEL_NUMBERS, ROW_NUMBERS};
+use crate::conformal::LEVELS;
 use crate::density::triangle;
 use crate::spec::{Likelihood, ModelSpec};
 
-/// A vector of f32 values, one per channel except in [`InputPrecision`](Vector::InputPrecision).
+/// A vector of f32 values: one per channel, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vector {
     /// Training mean of each input.
@@ -25,6 +27,12 @@ pub(crate) enum Vector {
     InputLow,
     /// Largest value of each input in training.
     InputHigh,
+    /// Quantiles of each output's residuals, one per level of [`LEVELS`].
+    Quantiles,
+    /// Limits of statistics of whole rows.
+    AnomalyRow,
+    /// Settings and limits of each input's statistics, [`CHANNEL_NUMBERS`] for each.
+    AnomalyChannels,
 }
 
 impl Vector {
@@ -32,8 +40,16 @@ impl Vector {
     pub(crate) const BEFORE_LAYERS: [Vector; 4] =
         [Vector::InputMean, Vector::InputStdDev, Vector::OutputMean, Vector::OutputStdDev];
     /// The vectors after the layers, in file order.
-    pub(crate) const AFTER_LAYERS: [Vector; 5] =
-        [Vector::NoiseVar, Vector::Calibration, Vector::InputPrecision, Vector::InputLow, Vector::InputHigh];
+    pub(crate) const AFTER_LAYERS: [Vector; 8] = [
+        Vector::NoiseVar,
+        Vector::Calibration,
+        Vector::InputPrecision,
+        Vector::InputLow,
+        Vector::InputHigh,
+        Vector::Quantiles,
+        Vector::AnomalyRow,
+        Vector::AnomalyChannels,
+    ];
 
     /// Number of values that a model stores.
     pub(crate) fn count(self, spec: &ModelSpec) -> usize {
@@ -52,6 +68,12 @@ impl Vector {
             },
             Vector::InputPrecision => spec.density_channels().map_or(0, triangle),
             Vector::InputLow | Vector::InputHigh => spec.density_channels().unwrap_or(0),
+            Vector::Quantiles if spec.extensions.quantiles => LEVELS.len() * usize::from(spec.outputs),
+            Vector::AnomalyRow if spec.extensions.anomaly.is_some() => ROW_NUMBERS,
+            Vector::AnomalyChannels if spec.extensions.anomaly.is_some() => {
+                CHANNEL_NUMBERS * usize::from(spec.inputs)
+            }
+            Vector::Quantiles | Vector::AnomalyRow | Vector::AnomalyChannels => 0,
         }
     }
 
@@ -61,8 +83,9 @@ impl Vector {
             Vector::InputMean | Vector::InputStdDev | Vector::OutputMean | Vector::OutputStdDev => {
                 Part::Scaler
             }
-            Vector::NoiseVar | Vector::Calibration => Part::Output,
+            Vector::NoiseVar | Vector::Calibration | Vector::Quantiles => Part::Output,
             Vector::InputPrecision | Vector::InputLow | Vector::InputHigh => Part::Density,
+            Vector::AnomalyRow | Vector::AnomalyChannels => Part::Anomaly,
         }
     }
 
@@ -78,6 +101,9 @@ impl Vector {
             Vector::InputPrecision => "input_precision",
             Vector::InputLow => "input_low",
             Vector::InputHigh => "input_high",
+            Vector::Quantiles => "quantiles",
+            Vector::AnomalyRow => "anomaly_row",
+            Vector::AnomalyChannels => "anomaly_channels",
         }
     }
 }

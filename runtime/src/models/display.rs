@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::prediction::{Output, Prediction, Surprise};
+use crate::anomaly::{Anomaly, AnomalyKind};
 
 /// Most decimals that are printed.
 const MAX_DECIMALS: usize = 9;
@@ -38,6 +39,26 @@ impl fmt::Display for Prediction<'_> {
             output.fmt(f)?;
         }
         Ok(())
+    }
+}
+
+/// "stuck, channel 3 (score 1.8)".
+impl fmt::Display for Anomaly {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            AnomalyKind::Unlikely => "unlikely row",
+            AnomalyKind::Distant => "distant row",
+            AnomalyKind::Shifted => "shifted",
+            AnomalyKind::Noisy => "noisy",
+            AnomalyKind::Rough => "rough",
+            AnomalyKind::Quiet => "quiet",
+            AnomalyKind::Stuck => "stuck",
+        };
+        f.write_str(kind)?;
+        if let Some(channel) = self.channel {
+            write!(f, ", channel {channel}")?;
+        }
+        write!(f, " (score {:.1})", self.score)
     }
 }
 
@@ -137,9 +158,13 @@ mod tests {
     #[test]
     fn predictions_and_surprises_list_their_channels() {
         let (mean, epistemic, aleatoric) = ([51.68, 0.12], [0.0, 0.0001], [22.0, 0.0001]);
-        let surprise = Surprise { nll: 4.16, z: &[0.31, f32::NAN] };
-        let prediction = Prediction::new([&mean, &epistemic, &aleatoric], Some(surprise), None);
+        let surprise = Surprise { nll: 4.16, z: &[0.31, f32::NAN], anomaly: None };
+        let prediction = Prediction::new([&mean, &epistemic, &aleatoric]);
         assert_eq!(format!("{prediction}"), "51.7 ± 4.7, 0.120 ± 0.014");
         assert_eq!(format!("{surprise}"), "4.2 nats (z = 0.3, missing)");
+        let stuck = Anomaly { score: 1.84, channel: Some(3), kind: AnomalyKind::Stuck };
+        assert_eq!(format!("{stuck}"), "stuck, channel 3 (score 1.8)");
+        let distant = Anomaly { score: -0.31, channel: None, kind: AnomalyKind::Distant };
+        assert_eq!(format!("{distant}"), "distant row (score -0.3)");
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Emitter<'e, 'p> {
     pub(super) slices: OutputSlices<'p>,
     /// Factor on variances.
     pub(super) widening: f32,
+    /// Factors on the variances of single outputs; empty if the model does not follow the truth.
+    pub(super) scales: &'e [f32],
     /// The output that comes next.
     channel: usize,
     /// A heteroscedastic mean whose noise row comes next.
@@ -24,7 +26,7 @@ pub(super) struct Emitter<'e, 'p> {
 
 impl<'e, 'p> Emitter<'e, 'p> {
     pub(super) fn new(model: &'e Model<'e>, slices: OutputSlices<'p>) -> Self {
-        Emitter { model, slices, widening: 1.0, channel: 0, pending: None }
+        Emitter { model, slices, widening: 1.0, scales: &[], channel: 0, pending: None }
     }
 
     /// Means and the two parts of variances, as they are now.
@@ -67,6 +69,7 @@ impl<'e, 'p> Emitter<'e, 'p> {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {
                 let (mean, std_dev) = (model.output_mean.at(channel), model.output_std_dev.at(channel));
                 let scale = self.widening * model.calibration.at(channel) * (std_dev * std_dev);
+                let scale = self.scales.get(channel).map_or(scale, |factor| scale * factor);
                 let variances = normal_variances(y.var, noise_var, scale, f32::MAX.into());
                 Output::new(y.mean * std_dev + mean, variances)
             }

@@ -46,7 +46,12 @@ pub(super) struct ImputedRow<'r> {
     var: &'r [f32],
 }
 
-impl ImputedRow<'_> {
+impl<'r> ImputedRow<'r> {
+    /// Means of all channels.
+    pub(super) fn means(self) -> &'r [f32] {
+        self.mean
+    }
+
     /// Moments of a channel.
     pub(super) fn at(self, channel: usize) -> Moments {
         let [mean, var] = [self.mean, self.var].map(|list| list.get(channel).copied().unwrap_or(0.0));

@@ -8,11 +8,13 @@ mod input_density;
 mod latent;
 mod memory;
 mod model;
+mod monitor;
 mod outputs;
 mod prediction;
 mod predictor;
 mod row_step;
 mod state;
+mod tracking;
 
 pub use adaptive::{AdaptOptions, AdaptivePredictor, Covariance};
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};

@@ -3,16 +3,19 @@
 use super::emitter::Emitter;
 use super::input::{RawRow, Reading};
 use super::input_density::{ImputedRow, InputDensity};
+use super::monitor::Monitor;
 use super::outputs::impute;
-use super::prediction::Prediction;
+use super::prediction::{Output, Prediction};
 use super::row_step::RowStep;
 use super::state::State;
+use super::tracking::Tracking;
 use crate::arena::Arena;
 use crate::backend;
 use crate::checkpoint::Checkpoint;
+use crate::conformal;
 use crate::format::{Cursor, Error, F32s, Vector};
 use crate::moments::Moments;
-use crate::spec::{Likelihood, ModelSpec, Target};
+use crate::spec::{Extensions, Likelihood, ModelSpec, Target};
 use crate::step_io::InputPairs;
 
 /// A loaded model: weights in flash, shared by any number of streams.
@@ -26,6 +29,10 @@ pub struct Model<'m> {
     pub(super) noise_var: F32s<'m>,
     pub(super) calibration: F32s<'m>,
     pub(super) density: Option<InputDensity<'m>>,
+    tracking: Option<Tracking<'m>>,
+    /// Quantiles of residuals by output and level; empty if intervals are those of normal distributions.
+    quantiles: F32s<'m>,
+    monitor: Option<Monitor<'m>>,
     /// The payload from the first layer on.
     pub(super) weights: Cursor<'m>,
 }
@@ -44,8 +51,9 @@ impl<'m> Model<'m> {
         let mut cursor = checkpoint.cursor();
         let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        let [noise_var, calibration, precision, low, high] = cursor.last_vectors(checkpoint.spec());
-        let density = checkpoint.spec().extensions.density;
+        let [noise_var, calibration, precision, low, high, quantiles, row_limits, channel_limits] =
+            cursor.last_vectors(checkpoint.spec());
+        let Extensions { density, tracking, quantiles: stored, anomaly } = checkpoint.spec().extensions;
         Model {
             input_mean,
             input_std_dev,
@@ -54,6 +62,9 @@ impl<'m> Model<'m> {
             noise_var,
             calibration,
             density: density.map(|spec| InputDensity { spec, precision, low, high }),
+            tracking: tracking.map(|spec| Tracking::new(spec, stored.then_some(quantiles))),
+            quantiles,
+            monitor: anomaly.map(|spec| Monitor::new(spec, row_limits, channel_limits)),
             weights: cursor,
             checkpoint,
         }
@@ -100,8 +111,16 @@ impl<'m> Model<'m> {
     }
 
     /// Forgets everything seen. A model that predicts its next input then predicts the first one.
+    ///
+    /// What followed the stream is forgotten as well: error bars have the width of the checkpoint again, and
+    /// there is no evidence of faults. To keep the widths over a restart, [`save`](Self::save) and
+    /// [`restore`](Self::restore) the stream.
     pub fn reset(&self, state: &mut State<'_>) {
         state.recurrent.fill(0.0);
+        state.scales.fill(1.0);
+        if let Some(monitor) = &self.monitor {
+            monitor.reset(state.evidence);
+        }
         state.outputs.forget_surprise();
         match self.spec().target {
             Target::Next | Target::ResidualNext => self.advance(state, None),
@@ -127,13 +146,84 @@ impl<'m> Model<'m> {
         let row = RawRow { values: mean, vars: var };
         if self.spec().target.is_next() {
             state.outputs.score(self.spec().likelihood, &row);
+            self.follow(state, &row);
         }
         if let Some(density) = &self.density {
             let State { outputs, row: standardised, scratch, .. } = state;
             outputs.novelty = Some(density.read(self, &row, outputs, standardised, scratch));
         }
+        if let Some(monitor) = &self.monitor {
+            state.outputs.anomaly = monitor.read(self, &row, state);
+        }
         self.advance(state, Some(&row));
         state.outputs.prediction()
+    }
+
+    /// Tells the stream the truth about its last prediction, one value per output; NaN where it is not known.
+    /// The width of the error bars follows it from the next step on.
+    ///
+    /// With [`Extensions::tracking`](crate::checkpoint::Extensions::tracking) in the checkpoint, the variance of
+    /// an output grows a little after each truth outside its interval and shrinks after each inside, so that
+    /// in the long run as many are outside as asked for, whatever the stream does: after T truths, the rate
+    /// of misses is within (B + γ)/(γT) of the wanted one, as long as the factor has not reached its bounds
+    /// (module [`conformal`]). Without it, nothing happens.
+    ///
+    /// For models of other columns. A model of its own next input learns the truth from its next row without
+    /// being told, and ignores this. Call it at most once per step.
+    pub fn observe(&self, state: &mut State<'_>, truth: &[f32]) {
+        if !self.spec().target.is_next() {
+            self.follow(state, &RawRow { values: truth, vars: &[] });
+        }
+    }
+
+    /// Like [`observe`](Self::observe), for a truth that arrives some rows later: about the outputs that were
+    /// predicted then, which the caller kept.
+    pub fn observe_late(
+        &self,
+        state: &mut State<'_>,
+        predicted: impl IntoIterator<Item = Output>,
+        truth: &[f32],
+    ) {
+        let truth = RawRow { values: truth, vars: &[] };
+        if let Some(tracking) = self.tracking.as_ref().filter(|_| state.tracks) {
+            tracking.observe(state.scales, predicted.into_iter(), &truth);
+        }
+    }
+
+    fn follow(&self, state: &mut State<'_>, truth: &RawRow<'_>) {
+        if let Some(tracking) = self.tracking.as_ref().filter(|_| state.tracks) {
+            tracking.observe(state.scales, state.outputs.iter(), truth);
+        }
+    }
+
+    /// Factors on the variances of the outputs that the stream has arrived at; empty for a model that does
+    /// not follow the truth.
+    pub fn variance_scales<'s>(&self, state: &'s State<'_>) -> &'s [f32] {
+        state.scales
+    }
+
+    /// Half the width of output `index`'s central interval of a level, in standard deviations: from the
+    /// checkpoint's conformal quantiles if it has them, else that of a normal distribution.
+    pub fn quantile(&self, index: usize, level: f32) -> f32 {
+        let stored = |place| self.quantiles.at(conformal::LEVELS.len() * index + place);
+        let holds = self.spec().extensions.quantiles && index < usize::from(self.spec().outputs);
+        if holds { conformal::interval_quantile(stored, level) } else { conformal::normal_quantile(level) }
+    }
+
+    /// Both ends of the central interval of a level around output `index` of a prediction.
+    ///
+    /// ```
+    /// # use quaver::{Arena, Predictor};
+    /// # static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");
+    /// # let mut arena = Arena::<{ quaver::arena_words(MODEL) }>::new();
+    /// # let mut predictor = Predictor::load(MODEL, &mut arena)?;
+    /// predictor.step(&[14.0, 9.5, 3.0, 4.25, 6.0, 11.5, 20.25, 17.0]);
+    /// let [low, high] = predictor.interval(0, 0.9).unwrap_or_default(); // nine of ten truths are inside
+    /// # assert!(low < high);
+    /// # Ok::<(), quaver::Error>(())
+    /// ```
+    pub fn interval(&self, index: usize, output: Output, level: f32) -> [f32; 2] {
+        output.interval(self.quantile(index, level))
     }
 
     /// The last prediction.
@@ -190,10 +280,11 @@ impl<'m> Model<'m> {
     /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
-        let State { recurrent, outputs, row: standardised, scratch } = state;
+        let State { recurrent, outputs, row: standardised, scales, scratch, .. } = state;
         let widening = self.density.as_ref().zip(outputs.novelty);
         let imputed = standardised.view();
         let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
+        step.emitter.scales = scales;
         step.emitter.widening = widening.map_or(1.0, |(density, novelty)| density.widening(novelty));
         backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
         step.emitter.finish();

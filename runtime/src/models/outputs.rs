@@ -4,6 +4,7 @@ use rand_core::Rng;
 
 use super::input::{RawRow, Reading};
 use super::prediction::{Novelty, Output, Prediction, Surprise, outputs};
+use crate::anomaly::Anomaly;
 use crate::arena::{ArenaSplitter, copy};
 use crate::likelihood::{Variances, score};
 use crate::random::{normal, uniform};
@@ -25,6 +26,8 @@ pub(super) struct Outputs<'a> {
     nll: Option<f32>,
     /// Distance of the sample just read from the training rows.
     pub(super) novelty: Option<Novelty>,
+    /// What is most suspicious about the sample just read.
+    pub(super) anomaly: Option<Anomaly>,
 }
 
 /// Channel `channel` of a prediction, mean and variance, in place of a missing reading.
@@ -45,6 +48,7 @@ impl<'a> Outputs<'a> {
             z: list()?,
             nll: None,
             novelty: None,
+            anomaly: None,
         })
     }
 
@@ -75,7 +79,7 @@ impl<'a> Outputs<'a> {
         let lists = [&*other.mean, other.epistemic, other.aleatoric];
         self.slices().into_iter().zip(lists).for_each(|(target, source)| copy(target, source));
         copy(self.z, other.z);
-        (self.nll, self.novelty) = (other.nll, other.novelty);
+        (self.nll, self.novelty, self.anomaly) = (other.nll, other.novelty, other.anomaly);
     }
 
     /// Replaces the means by a draw from the predictive distribution.
@@ -112,15 +116,36 @@ impl<'a> Outputs<'a> {
         self.nll = total;
     }
 
+    /// Standardised residual of a channel of the sample just read; `None` where it was not predicted or not
+    /// observed.
+    pub(super) fn residual(&self, channel: usize) -> Option<f32> {
+        self.z.get(channel).copied().filter(|z| !z.is_nan())
+    }
+
+    /// Mean of the squared residuals of the sample just read, over the observed channels.
+    pub(super) fn mean_square(&self) -> Option<f32> {
+        let observed = self.z.iter().filter(|z| !z.is_nan());
+        let (sum, count) = observed.fold((0.0, 0.0), |(sum, count), z| (sum + z * z, count + 1.0));
+        (count > 0.0).then(|| sum / count)
+    }
+
+    /// The outputs of the prediction.
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = Output> + '_ {
+        outputs(self.mean, self.epistemic, self.aleatoric)
+    }
+
     pub(super) fn forget_surprise(&mut self) {
         self.z.fill(f32::NAN);
-        (self.nll, self.novelty) = (None, None);
+        (self.nll, self.novelty, self.anomaly) = (None, None, None);
     }
 
     /// The prediction with its score.
     pub(super) fn prediction(&self) -> Prediction<'_> {
-        let surprise = self.nll.map(|nll| Surprise { nll, z: self.z });
-        Prediction::new([self.mean, self.epistemic, self.aleatoric], surprise, self.novelty)
+        let surprise = self.nll.map(|nll| Surprise { nll, z: self.z, anomaly: self.anomaly });
+        let mut prediction = Prediction::new([self.mean, self.epistemic, self.aleatoric]);
+        (prediction.surprise, prediction.novelty, prediction.anomaly) =
+            (surprise, self.novelty, self.anomaly);
+        prediction
     }
 }
 

@@ -1,5 +1,6 @@
 //! Predictions and scores in raw units.
 
+use crate::anomaly::Anomaly;
 use crate::likelihood::Variances;
 use crate::moments::at_most;
 
@@ -26,6 +27,12 @@ impl Output {
     pub fn std_dev(&self) -> f32 {
         libm::sqrtf(self.variance)
     }
+
+    /// Both ends of the interval of `quantile` standard deviations around the mean.
+    pub(super) fn interval(&self, quantile: f32) -> [f32; 2] {
+        let half = quantile * self.std_dev();
+        [self.mean - half, self.mean + half]
+    }
 }
 
 /// Outputs from slices of their parts.
@@ -47,6 +54,16 @@ pub struct Surprise<'s> {
     pub nll: f32,
     /// Residual of each channel in predicted standard deviations; NaN where the channel was missing.
     pub z: &'s [f32],
+    /// What is most suspicious about the sample; see [`Prediction::anomaly`].
+    pub anomaly: Option<Anomaly>,
+}
+
+impl Surprise<'_> {
+    /// Whether the sample exceeds the limit that was chosen for a rate of false alarms when the model was
+    /// exported; `false` for a model without limits.
+    pub fn is_anomalous(&self) -> bool {
+        self.anomaly.is_some_and(|anomaly| anomaly.is_anomalous())
+    }
 }
 
 /// How unusual the sample just read was: its squared Mahalanobis distance from the training rows, per channel
@@ -73,17 +90,15 @@ pub struct Prediction<'s> {
     mean: &'s [f32],
     epistemic: &'s [f32],
     aleatoric: &'s [f32],
-    surprise: Option<Surprise<'s>>,
-    novelty: Option<Novelty>,
+    pub(super) surprise: Option<Surprise<'s>>,
+    pub(super) novelty: Option<Novelty>,
+    pub(super) anomaly: Option<Anomaly>,
 }
 
 impl<'s> Prediction<'s> {
-    pub(super) fn new(
-        [mean, epistemic, aleatoric]: [&'s [f32]; 3],
-        surprise: Option<Surprise<'s>>,
-        novelty: Option<Novelty>,
-    ) -> Self {
-        Prediction { mean, epistemic, aleatoric, surprise, novelty }
+    /// A prediction without scores of the sample just read.
+    pub(super) fn new([mean, epistemic, aleatoric]: [&'s [f32]; 3]) -> Self {
+        Prediction { mean, epistemic, aleatoric, surprise: None, novelty: None, anomaly: None }
     }
 
     /// Expected values.
@@ -121,5 +136,17 @@ impl<'s> Prediction<'s> {
     /// the first sample.
     pub fn novelty(&self) -> Option<Novelty> {
         self.novelty
+    }
+
+    /// What is most suspicious about the sample just read and those before it; `None` without limits in the
+    /// checkpoint (`quaver export --false-alarms`), before the first sample, and for a sample without
+    /// observed channels. A missing channel is no anomaly.
+    pub fn anomaly(&self) -> Option<Anomaly> {
+        self.anomaly
+    }
+
+    /// Whether the score of the sample just read exceeds its limit.
+    pub fn is_anomalous(&self) -> bool {
+        self.anomaly.is_some_and(|anomaly| anomaly.is_anomalous())
     }
 }

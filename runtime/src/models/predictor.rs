@@ -1,7 +1,7 @@
 //! Online prediction with mean and variance.
 
 use super::model::Model;
-use super::prediction::Prediction;
+use super::prediction::{Output, Prediction};
 use super::state::State;
 use crate::arena::Arena;
 use crate::format::Error;
@@ -52,6 +52,29 @@ impl<'m, 'a> Predictor<'m, 'a> {
         for row in rows.chunks_exact(width) {
             each(self.model.step(&mut self.state, row));
         }
+    }
+
+    /// Tells the stream the truth about its last prediction, so that the width of its error bars follows; see
+    /// [`Model::observe`].
+    pub fn observe(&mut self, truth: &[f32]) {
+        self.model.observe(&mut self.state, truth);
+    }
+
+    /// Tells the stream the truth about outputs that it predicted some rows ago; see [`Model::observe_late`].
+    pub fn observe_late(&mut self, predicted: impl IntoIterator<Item = Output>, truth: &[f32]) {
+        self.model.observe_late(&mut self.state, predicted, truth);
+    }
+
+    /// Whether the width of error bars follows the truth; see [`State::track`].
+    pub fn track(&mut self, on: bool) {
+        self.state.track(on);
+    }
+
+    /// Both ends of the central interval of a level around output `index` of the last prediction; see
+    /// [`Model::interval`].
+    pub fn interval(&self, index: usize, level: f32) -> Option<[f32; 2]> {
+        let output = self.prediction().get(index)?;
+        Some(self.model.interval(index, output, level))
     }
 
     /// The last prediction; before the first sample, the prediction of it.

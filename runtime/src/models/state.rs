@@ -5,8 +5,10 @@ use core::ops::RangeInclusive;
 
 use super::input_density::StandardisedRow;
 use super::outputs::Outputs;
+use crate::anomaly::{self, STATE_WORDS};
 use crate::arena::ArenaSplitter;
 use crate::backend::{restore_state, save_state};
+use crate::conformal::ScaleTracker;
 use crate::format::Error;
 use crate::limits::UNIT_LIMIT;
 use crate::spec::ModelSpec;
@@ -22,11 +24,26 @@ pub struct State<'a> {
     pub(super) outputs: Outputs<'a>,
     /// The row just read; not part of what a stream remembers.
     pub(super) row: StandardisedRow<'a>,
+    /// Factors on the variances of outputs, which follow the truth.
+    pub(super) scales: &'a mut [f32],
+    /// Evidence of faults.
+    pub(super) evidence: &'a mut [f32],
+    /// Whether the truth moves the factors.
+    pub(super) tracks: bool,
     /// Noisy input of the affine map at work. Not part of what a stream remembers.
     pub(super) scratch: &'a mut [f32],
 }
 
 impl<'a> State<'a> {
+    /// Whether the truth moves the width of the error bars; on at the start. Without
+    /// [`Extensions::tracking`](crate::checkpoint::Extensions::tracking) in the checkpoint it has no effect.
+    ///
+    /// Switched off, the widths stay as they are; [`reset`](crate::Model::reset) brings them back to those of
+    /// the checkpoint. The setting itself is neither reset nor saved.
+    pub fn track(&mut self, on: bool) {
+        self.tracks = on;
+    }
+
     /// Carves up an arena's words; their contents stay as they are.
     pub(super) fn carve(spec: &ModelSpec, words: &'a mut [f32]) -> Result<Self, Error> {
         let too_small = Error::Arena { needed: spec.arena_words(), found: words.len() };
@@ -36,6 +53,9 @@ impl<'a> State<'a> {
                 recurrent: words.carve(spec.recurrent_words())?,
                 outputs: Outputs::carve(&mut words, spec.outputs)?,
                 row: StandardisedRow::carve(&mut words, spec.row_words())?,
+                scales: words.carve(spec.scale_words())?,
+                evidence: words.carve(spec.evidence_words())?,
+                tracks: true,
                 scratch: words.carve(spec.scratch_words())?,
             })
         };
@@ -51,17 +71,25 @@ impl<'a> State<'a> {
         let (recurrent, prediction) =
             words.split_at_mut_checked(spec.saved_state_words()).ok_or(wrong_length)?;
         save_state(spec, self.recurrent, recurrent);
-        prediction.iter_mut().zip(self.outputs.saved()).for_each(|(word, value)| *word = value);
+        let followed = self.scales.iter().chain(self.evidence.iter()).copied();
+        prediction
+            .iter_mut()
+            .zip(self.outputs.saved().chain(followed))
+            .for_each(|(word, value)| *word = value);
         Ok(())
     }
 
     /// Restores a saved state if every word of it is possible; otherwise the state is unchanged.
     pub(super) fn restore(&mut self, spec: &ModelSpec, words: &[f32]) -> Result<(), Error> {
-        let limits = recurrent_limits(spec).chain(prediction_limits(spec.outputs));
+        let limits =
+            recurrent_limits(spec).chain(prediction_limits(spec.outputs)).chain(followed_limits(spec));
         check_saved(words, spec.saved_words(), limits)?;
         let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).unwrap_or_default();
         restore_state(spec, self.recurrent, recurrent);
         self.outputs.restore(prediction);
+        let (_, followed) = prediction.split_at_checked(3 * usize::from(spec.outputs)).unwrap_or_default();
+        let words = self.scales.iter_mut().chain(self.evidence.iter_mut());
+        words.zip(followed).for_each(|(word, value)| *word = *value);
         Ok(())
     }
 }
@@ -92,6 +120,16 @@ pub(super) fn recurrent_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeIn
 pub(super) fn moment_limits(count: usize) -> impl Iterator<Item = RangeInclusive<f32>> {
     let limits = [-UNIT_LIMIT..=UNIT_LIMIT, 0.0..=UNIT_LIMIT * UNIT_LIMIT];
     limits.into_iter().flat_map(move |limits| repeat_n(limits, count))
+}
+
+/// Limits of the factors on variances and of the evidence of faults, in order.
+fn followed_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> {
+    let tracking = spec.extensions.tracking;
+    let [smallest, largest] = tracking.map_or([1.0; 2], |tracking| {
+        ScaleTracker::new(tracking.rate, tracking.miss_rate, tracking.bound).bounds()
+    });
+    let evidence = (0..spec.evidence_words() / STATE_WORDS).flat_map(|_| anomaly::state_limits());
+    repeat_n(smallest..=largest, spec.scale_words()).chain(evidence)
 }
 
 /// Limits of the numbers of a prediction, in order.

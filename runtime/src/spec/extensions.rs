@@ -8,6 +8,12 @@
 pub struct Extensions {
     /// Density of the input rows: imputation of missing channels, and a measure of how unusual a row is.
     pub density: Option<DensitySpec>,
+    /// Error bars whose width follows the stream.
+    pub tracking: Option<TrackingSpec>,
+    /// Whether quantiles of the residuals are stored, for intervals of outputs that are not normal.
+    pub quantiles: bool,
+    /// Detection of faulty channels.
+    pub anomaly: Option<AnomalySpec>,
 }
 
 impl Extensions {
@@ -28,6 +34,34 @@ pub struct DensitySpec {
     /// Growth g of the outputs' variances with unfamiliar rows: a factor 1 + g · max(0, distance −
     /// `familiar`). 0 switches it off.
     pub widening: f32,
+}
+
+/// Adaptive conformal calibration (module [`conformal`](crate::conformal)): the factor on each output's
+/// variance follows the truth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct TrackingSpec {
+    /// Step γ of the logarithm of the standard deviation's factor, above 0 and at most 1.
+    pub rate: f32,
+    /// Wanted rate α of truths outside the interval, above 0 and below 1.
+    pub miss_rate: f32,
+    /// Bound B on the magnitude of that logarithm, above 0 and at most 10.
+    pub bound: f32,
+}
+
+impl Default for TrackingSpec {
+    /// Intervals of 90 %, corrected by 1.8 % after a miss and 0.2 % after a hit, at most a thousandfold.
+    fn default() -> Self {
+        TrackingSpec { rate: 0.02, miss_rate: 0.1, bound: 6.9 }
+    }
+}
+
+/// Detection of faulty channels (module [`anomaly`](crate::anomaly)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct AnomalySpec {
+    /// Window of the moving averages in rows, at least 1.
+    pub window: u16,
 }
 
 /// What a missing channel is imputed by.

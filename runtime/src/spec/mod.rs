@@ -12,7 +12,7 @@
 mod extensions;
 mod latent;
 
-pub use extensions::{DensitySpec, Extensions, Imputation};
+pub use extensions::{AnomalySpec, DensitySpec, Extensions, Imputation, TrackingSpec};
 pub use latent::{Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
 
 use heapless::Vec;

@@ -137,11 +137,17 @@ fn extended_specs() -> Vec<ModelSpec> {
         Imputation::Conditional => Some(Imputation::Combined { decay: 0.25, inflation: 1.5 }),
         Imputation::Combined { .. } => None,
     });
-    let with = |imputation| {
-        let density = Some(DensitySpec { imputation, familiar: 3.0, widening: 0.5 });
-        ModelSpec { extensions: Extensions { density }, ..specs().swap_remove(1) }
-    };
-    imputations.into_iter().map(with).collect()
+    let none = Extensions::default();
+    let densities = imputations.into_iter().map(|imputation| Extensions {
+        density: Some(DensitySpec { imputation, familiar: 3.0, widening: 0.5 }),
+        ..none
+    });
+    let tracking = Extensions { tracking: Some(TrackingSpec::default()), ..none };
+    let quantiles = Extensions { quantiles: true, ..none };
+    let anomaly = Extensions { anomaly: Some(AnomalySpec { window: 300 }), ..none };
+    let all = Extensions { quantiles: true, anomaly: anomaly.anomaly, ..tracking };
+    let with = |extensions| ModelSpec { extensions, ..specs().swap_remove(1) };
+    densities.chain([tracking, quantiles, anomaly, all]).map(with).collect()
 }
 
 fn latent_headers() -> Vec<LatentHeader> {
