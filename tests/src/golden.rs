@@ -244,7 +244,8 @@ fn case_specs() -> Vec<CaseSpec> {
 
 /// An input density whose rows are sometimes unfamiliar.
 fn density(imputation: Imputation) -> Extensions {
-    Extensions { density: Some(DensitySpec { imputation, familiar: 1.0, widening: 0.5 }) }
+    let density = Some(DensitySpec { imputation, familiar: 1.0, widening: 0.5 });
+    Extensions { density, ..Extensions::default() }
 }
 
 /// Every golden case.

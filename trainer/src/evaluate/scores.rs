@@ -214,6 +214,7 @@ fn of_output(likelihood: Likelihood, name: &str, total: &ScoreTotals) -> OutputS
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Rows;
 
     fn rows(channels: usize, values: &[f32]) -> Rows {
         Rows { channels, values: values.to_vec() }
