@@ -48,8 +48,16 @@ pub struct MissingScores {
 
 /// What the model reads instead of missing channels, with the names of the runs.
 const NOTHING_MISSING: &str = "everything";
+const GAP: &str = "a gap";
 const STAND_INS: [(StandIn, &str); 3] =
-    [(StandIn::Gap, "a gap"), (StandIn::LastValue, "last value"), (StandIn::TrainingMean, "training mean")];
+    [(StandIn::Gap, GAP), (StandIn::LastValue, "last value"), (StandIn::TrainingMean, "training mean")];
+
+impl MissingScores {
+    /// Whether the model had to impute the missing channels itself.
+    pub fn is_gap(&self) -> bool {
+        self.reads == GAP
+    }
+}
 
 impl MissingEvaluation<'_> {
     /// Number of calls of `predict` in [`MissingEvaluation::score`].
