@@ -20,6 +20,7 @@ mod input_gaps;
 mod interpolate;
 mod lines;
 mod load;
+pub(crate) mod normal_equations;
 pub mod npy;
 pub mod piano_roll;
 mod read_source;
