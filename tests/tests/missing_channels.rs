@@ -18,7 +18,7 @@ fn contents(target: Target, imputation: Imputation, correlation: f32) -> Content
         outputs,
         target,
         noise: [UnitNoise::None; 3],
-        extensions: Extensions { density },
+        extensions: Extensions { density, ..Extensions::default() },
         ..Architecture::default()
     };
     let mut contents = Contents::zeros(architecture.spec(&[(TANH, 2)], WeightFormat::F32));
