@@ -13,17 +13,17 @@ pub use burn_lstm::BurnLstm;
 pub use nalgebra_lstm::NalgebraLstm;
 
 /// The LSTM that everything is compared on: 16 inputs, 64 units, one output, f32, no noise.
-pub const COMPARED: &str = "lstm-16-64-f32-certain";
+pub const COMPARED: &str = "lstm-16-64-f32-deterministic";
 
 /// Our models that are measured, as `quaver_tests::bench` names them.
 pub const MODELS: [&str; 10] = [
     COMPARED,
     "lstm-16-64-f32",
-    "lstm-16-64-int8-certain",
+    "lstm-16-64-int8-deterministic",
     "lstm-16-64-int8",
     "lstm-16-64-mean",
     "lstm-16-64-fast",
-    "elman-16-64-f32-certain",
+    "elman-16-64-f32-deterministic",
     "elman-16-64-f32",
     "elman-16-64-mean",
     "elman-16-64-fast",
@@ -64,7 +64,7 @@ pub fn subjects() -> Vec<EvaluatedModel> {
 }
 
 fn moments(name: &str) -> &'static str {
-    if name.ends_with("certain") || name.ends_with("mean") { "mean" } else { "mean+variance" }
+    if name.ends_with("deterministic") || name.ends_with("mean") { "mean" } else { "mean+variance" }
 }
 
 /// Steps of one of our models.

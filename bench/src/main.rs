@@ -1,4 +1,4 @@
-//! Times and instructions of a step, each beside that of our LSTM: `cargo xtask bench-host`.
+//! Times and instructions of a step, compared with those of our LSTM: `cargo xtask bench-host`.
 
 mod count;
 mod time;

@@ -15,7 +15,7 @@ use std::{env, fs};
 use quaver::checkpoint::{Family, Kind};
 use quaver::{LatentModel, Model};
 use quaver_tests::replay::{self, Task};
-use quaver_tests::{Case, bench, gait, golden, golden_latent};
+use quaver_tests::{Case, bench, gait, golden, golden_adaptive, golden_latent};
 
 /// The golden case that is replayed at several addresses.
 const MOVED: &str = "lstm-fast";
@@ -50,6 +50,7 @@ fn main() {
         embedded.group(group, &cases);
     }
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
+    embedded.group("GOLDEN_ADAPTIVE", &golden_adaptive::cases());
     embedded.group("LATENT", &golden_latent::by_hand());
     let Embedded { out, source, .. } = embedded;
     fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");
@@ -126,7 +127,8 @@ fn chosen_case() -> Case {
 }
 
 fn built_in(name: &str) -> Case {
-    let golden = || golden::cases().into_iter().chain(golden_latent::cases()).find(|case| case.name == name);
+    let others = || golden_latent::cases().into_iter().chain(golden_adaptive::cases());
+    let golden = || golden::cases().into_iter().chain(others()).find(|case| case.name == name);
     bench::case(name).or_else(golden).unwrap_or_else(|| {
         panic!(
             "QUAVER_CASE: there is no {name:?}; take a name from tests/golden/streams.txt, or lstm-16-64-int8"
@@ -166,11 +168,21 @@ fn chosen_stream(case: &Case) -> String {
     let (stream, step) = match family {
         Ok(Family::Vosp) => ("Denoiser", "step"),
         Ok(Family::Storn) => ("Sampler", "observe"),
+        Err(_) if case.task.adaptation().is_some() => ("AdaptivePredictor", "learn(row);\n    stream.step"),
         Err(_) => ("Predictor", "step"),
+    };
+    let options = match case.task.adaptation() {
+        Some(_) => format!(", Task::{:?}.adaptation().unwrap_or_default()", case.task),
+        None => String::new(),
     };
     format!(
         "/// What runs [`CHOSEN`].\n\
          pub type Chosen<'m, 'a> = quaver::{stream}<'m, 'a>;\n\
+         /// Loads [`CHOSEN`].\n\
+         pub fn load<'m, 'a, const WORDS: usize>(\n    model: &'m [u8],\n    arena: &'a mut quaver::Arena<WORDS>,\n\
+         ) -> Result<Chosen<'m, 'a>, quaver::Error> {{\n    \
+             Chosen::load(model, arena{options})\n\
+         }}\n\
          /// Shows a row to [`CHOSEN`].\n\
          pub fn step<'s>(stream: &'s mut Chosen<'_, '_>, row: &[f32]) -> quaver::Prediction<'s> {{\n    \
              stream.{step}(row)\n\
@@ -180,31 +192,39 @@ fn chosen_stream(case: &Case) -> String {
 
 /// What is measured of the chosen model, and the memory that it takes in addition to its arena.
 fn measured_work(case: &Case) -> String {
-    const FAN: usize = bench::FAN;
+    const ROLLOUTS: usize = bench::ROLLOUTS;
     let step = if is_sampler(case) { "observe_uncertain" } else { "step_uncertain" };
     let (words, work) = match case.task {
         Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
+        Task::Adapt | Task::AdaptDiagonal | Task::AdaptAverages
+            if case.name.contains(bench::UNLABELLED) => {
+            (0, "black_box(stream.step(black_box(row)));".into())
+        }
+        Task::Adapt | Task::AdaptDiagonal | Task::AdaptAverages => (
+            0,
+            "black_box(stream.step(black_box(row)));\n    black_box(stream.learn(black_box(row)));".into(),
+        ),
         Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
         Task::Rollouts => {
-            let words = FAN * LatentModel::load(&case.model).expect("a fan is of a sampler").future_words();
-            let fan = format!(
-                "let Ok(mut fan) = quaver::Rollouts::<{FAN}>::new(stream, futures) else {{ return }};"
+            let words = ROLLOUTS * LatentModel::load(&case.model).expect("rollouts are of a sampler").future_words();
+            let rollouts = format!(
+                "let Ok(mut rollouts) = quaver::Rollouts::<{ROLLOUTS}>::new(stream, futures) else {{ return }};"
             );
             (
                 words,
-                format!("{fan}\n    fan.advance(rng, quaver::FeedMode::Draw);\n    black_box(fan.mean(0));"),
+                format!("{rollouts}\n    rollouts.advance(rng, quaver::FeedMode::Draw);\n    black_box(rollouts.mean(0));"),
             )
         }
     };
     format!(
-        "/// Words of the futures that [`work`] shows.\npub const FAN_WORDS: usize = {words};\n\
+        "/// Words of the futures that [`work`] shows.\npub const ROLLOUT_WORDS: usize = {words};\n\
          /// Whether [`work`] reads rows.\npub const READS_ROWS: bool = {};\n\
          /// Does once what is measured of [`CHOSEN`].\n\
          #[allow(unused_variables)] // each kind of work needs some\n\
          #[inline(always)] // nothing is measured but the work\n\
-         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<FAN_WORDS>,\n    \
+         pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<ROLLOUT_WORDS>,\n    \
              rng: &mut Numbers,\n) {{\n    {work}\n}}",
-        case.task == Task::Follow
+        !matches!(case.task, Task::Sample | Task::Rollouts)
     )
 }
 
@@ -224,13 +244,13 @@ impl Embedded {
     /// Adds some cases, with the memory that suffices for all.
     fn group(&mut self, group: &str, cases: &[Case]) {
         let jobs: Vec<String> = cases.iter().map(|case| self.job(case)).collect();
-        let words = cases.iter().map(|case| replay::words(&case.model).expect("a case loads"));
+        let words = cases.iter().map(|case| replay::words(&case.model, case.task).expect("a case loads"));
         let [arena, futures] =
             words.fold([0, 0], |[arena, futures], words| [arena.max(words[0]), futures.max(words[1])]);
         let row = cases.iter().map(|case| case.inputs).max().unwrap_or(0);
         let sizes = [
             ("Arena words that suffice for", "ARENA", arena),
-            ("Words that suffice for a fan of", "FUTURES", futures),
+            ("Words that suffice for the rollouts of", "FUTURES", futures),
             ("Channels of the widest row of", "ROW", row),
         ];
         for (what, name, size) in sizes {

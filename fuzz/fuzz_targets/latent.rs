@@ -51,24 +51,24 @@ fn run(bytes: &[u8]) {
     let mut words = vec![f32::NAN; model.arena_words()];
     if let Ok(mut denoiser) = Denoiser::load_in(bytes, &mut words) {
         for row in ROWS {
-            assert_sane(&denoiser.expected());
-            assert_sane(&denoiser.step(row));
+            assert_valid(&denoiser.expected());
+            assert_valid(&denoiser.step(row));
         }
     }
     let mut futures = vec![f32::NAN; 3 * model.future_words()];
     if let Ok(mut sampler) = Sampler::load_in(bytes, &mut words) {
         let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
         for row in ROWS {
-            assert_sane(&sampler.observe(row));
+            assert_valid(&sampler.observe(row));
             assert!(sampler.sample(&mut rng, FeedMode::Draw).iter().all(|value| value.is_finite()));
-            let mut fan = Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
-            fan.advance(&mut rng, FeedMode::Draw);
-            assert!(fan.mean(0).is_some_and(f32::is_finite));
+            let mut rollouts = Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
+            rollouts.advance(&mut rng, FeedMode::Draw);
+            assert!(rollouts.mean(0).is_some_and(f32::is_finite));
         }
     }
 }
 
-fn assert_sane(prediction: &Prediction<'_>) {
+fn assert_valid(prediction: &Prediction<'_>) {
     for output in prediction.iter() {
         assert!(output.mean.is_finite() && output.variance.is_finite() && output.variance >= 0.0);
     }

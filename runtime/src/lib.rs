@@ -49,6 +49,11 @@
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
+//! # Learning on the device
+//!
+//! An [`AdaptivePredictor`] is a [`Predictor`] whose output layer learns from labelled samples: `step(&row)`,
+//! then `learn(&truth)`. The layers stay as exported; memory is fixed.
+//!
 //! # Denoising and sampling
 //!
 //! Models with latent variables are two networks in one checkpoint. A [`Denoiser`] removes noise from rows as
@@ -164,6 +169,6 @@ mod step_io;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    Denoiser, FeedMode, LatentModel, Model, Novelty, Output, Prediction, Predictor, Rollouts, Sampler, State,
-    Surprise, arena_words,
+    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, FeedMode, LatentModel, Model, Novelty, Output,
+    Prediction, Predictor, Rollouts, Sampler, State, Surprise, adaptive_arena_words, arena_words,
 };

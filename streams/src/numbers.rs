@@ -7,7 +7,7 @@ use rand_core::TryRng;
 /// A SplitMix64 generator (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig.
 /// 16).
 ///
-/// Integer arithmetic and one exact division, so that no platform's float library has a say.
+/// Integer arithmetic and one exact division, so that no platform's float library is involved.
 #[derive(Clone, Debug)]
 pub struct Numbers(u64);
 

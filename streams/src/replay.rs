@@ -1,32 +1,57 @@
 //! Replaying a case: from a checkpoint and its rows to a fingerprint.
 
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Predictor, Rollouts, Sampler};
+use quaver::{
+    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, LatentModel, Model, Predictor,
+    Rollouts, Sampler,
+};
 
 use crate::fingerprint::Fingerprint;
 use crate::numbers::Numbers;
 
-/// What is asked of a model.
+/// What a model does with its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// To take in every row.
+    /// Read every row.
     Follow,
-    /// To go on by itself after the last row, and to take in one more.
+    /// Sample after the last row, then read one more.
     Sample,
-    /// To show many futures after the last row.
+    /// Rollouts after the last row.
     Rollouts,
+    /// To learn from every row as the label of the prediction before it, and to take it in.
+    Adapt,
+    /// The same with a diagonal covariance.
+    AdaptDiagonal,
+    /// The same with a full covariance of units and their averages.
+    AdaptAverages,
 }
 
-/// Futures of a fan.
+impl Task {
+    /// How a model is to learn, if that is its task: fast, so that few rows show it.
+    pub fn adaptation(self) -> Option<AdaptOptions> {
+        let options = AdaptOptions { forgetting: 0.95, correlation: 4.0, ..AdaptOptions::new() };
+        match self {
+            Task::Adapt => Some(options),
+            Task::AdaptDiagonal => Some(AdaptOptions { covariance: Covariance::Diagonal, ..options }),
+            Task::AdaptAverages => Some(AdaptOptions { smoothing: 3.0, ..options }),
+            Task::Follow | Task::Sample | Task::Rollouts => None,
+        }
+    }
+}
+
+/// Futures of a rollouts.
 pub const FUTURES: usize = 5;
 /// Steps by itself, of each kind.
 const AHEAD: usize = 6;
 
-/// Words of memory for a stream of this model, and for a fan of it.
+/// Words of memory for a stream of this model, and for its rollouts.
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.
-pub fn words(model: &[u8]) -> Result<[usize; 2], Error> {
+pub fn words(model: &[u8], task: Task) -> Result<[usize; 2], Error> {
+    if let Some(options) = task.adaptation() {
+        return Ok([AdaptivePredictor::arena_words(&Model::load(model)?, &options), 0]);
+    }
     if Kind::of(model) == Some(Kind::Latent) {
         let model = LatentModel::load(model)?;
         return Ok([model.arena_words(), FUTURES * model.future_words()]);
@@ -34,7 +59,7 @@ pub fn words(model: &[u8]) -> Result<[usize; 2], Error> {
     Ok([Model::load(model)?.spec().arena_words(), 0])
 }
 
-/// Everything that a model says to some rows, as sixty-four bits.
+/// Fingerprint of all predictions of a model that does not learn, for some rows.
 ///
 /// # Errors
 /// If the model does not load or there is too little memory.
@@ -68,31 +93,51 @@ pub fn replay(
         }
     }
     match task {
-        Task::Follow => {}
+        Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::AdaptAverages => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
-        Task::Rollouts => fan(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
+        Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
+    }
+    Ok(fingerprint)
+}
+
+/// Everything that a model says to some rows while it learns from each as the label of the prediction before
+/// it, as sixty-four bits. A function of its own, because the smallest core has no room for all code at once.
+///
+/// # Errors
+/// If the model does not load, cannot learn, or there is too little memory.
+pub fn replay_adaptive(
+    model: &[u8],
+    options: AdaptOptions,
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut fingerprint = Fingerprint::default();
+    let mut predictor = AdaptivePredictor::load_in(model, arena, options)?;
+    for row in rows {
+        predictor.learn(row.as_ref());
+        fingerprint.add(&predictor.step(row.as_ref()));
     }
     Ok(fingerprint)
 }
 
 fn sample(sampler: &mut Sampler<'_, '_>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("sample");
-    for feedback in [FeedMode::Draw, FeedMode::Mean] {
+    for feed_mode in [FeedMode::Draw, FeedMode::Mean] {
         for _ in 0..AHEAD {
-            fingerprint.add_words(sampler.sample(&mut chance, feedback).iter().copied());
+            fingerprint.add_words(sampler.sample(&mut chance, feed_mode).iter().copied());
         }
     }
     fingerprint.add(&sampler.observe(&[0.5, f32::NAN, -0.25]));
 }
 
-fn fan(fan: &mut Rollouts<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
+fn rollouts(rollouts: &mut Rollouts<'_, '_, '_, FUTURES>, fingerprint: &mut Fingerprint) {
     let mut chance = Numbers::new("fan");
     for _ in 0..AHEAD {
-        fan.advance(&mut chance, FeedMode::Draw);
+        rollouts.advance(&mut chance, FeedMode::Draw);
         for channel in 0..3 {
-            let quantiles = [0.1, 0.5, 0.9].map(|q| fan.quantile(channel, q));
-            let said = [fan.mean(channel), fan.std_dev(channel)].into_iter().chain(quantiles);
-            fingerprint.add_words(said.map(|value| value.unwrap_or(f32::NAN)));
+            let quantiles = [0.1, 0.5, 0.9].map(|q| rollouts.quantile(channel, q));
+            let statistics = [rollouts.mean(channel), rollouts.std_dev(channel)].into_iter().chain(quantiles);
+            fingerprint.add_words(statistics.map(|value| value.unwrap_or(f32::NAN)));
         }
     }
 }

@@ -13,20 +13,25 @@ use crate::replay::Task;
 /// Rows in a benchmark's stream: enough to average over what depends on the data.
 const ROWS: usize = 16;
 
-/// Futures of the fan that is measured.
-pub const FAN: usize = 8;
+/// Rollouts that are measured.
+pub const ROLLOUTS: usize = 8;
+
+/// In the name of a model that adapts: it is given no labels.
+pub const UNLABELLED: &str = "unlabelled";
 
 /// The model called `CELL-INPUTS-UNITS-WEIGHTS`, for example `lstm-16-64-fast`, with a stream to run it on.
 ///
-/// WEIGHTS is `f32` or `int8` in the plain layout, or `small`, `fast` or `mean`: int8 in that layout. The
+/// WEIGHTS is `f32` or `int8` in the layout `float`, or `small`, `fast` or `mean`: int8 in that layout. The
 /// model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
 /// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
-/// that a step can be asked. With `certain` it has neither noise nor variance, as `mean` always has.
+/// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has. With
+/// `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given none; a
+/// last word `diagonal` chooses a diagonal covariance, `averages` one of units and their averages.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
-/// it has half as many latents as channels. With a further word, `sample` or `fan`, a sampler goes on by
-/// itself, or shows [`FAN`] futures, instead of following rows.
+/// it has half as many latents as channels. With a further word, `sample` or `rollouts`, a sampler continues
+/// by itself, or advances [`ROLLOUTS`] futures, instead of following rows.
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);
@@ -34,7 +39,13 @@ pub fn case(name: &str) -> Option<Case> {
     let contents = contents(name)?;
     let inputs = usize::from(contents.spec.inputs);
     let (model, stream) = (write(&contents).ok()?, noise(inputs, ROWS));
-    Some(Case { name: name.into(), model, inputs, stream, task: Task::Follow })
+    let task = match name.split_once("-adapt") {
+        None => Task::Follow,
+        Some((_, kind)) if kind.ends_with("-diagonal") => Task::AdaptDiagonal,
+        Some((_, kind)) if kind.ends_with("-averages") => Task::AdaptAverages,
+        Some(_) => Task::Adapt,
+    };
+    Some(Case { name: name.into(), model, inputs, stream, task })
 }
 
 /// What is in the model of [`case`], if it is not a latent one.
@@ -60,7 +71,8 @@ pub fn contents(name: &str) -> Option<Contents> {
     let (outputs, target, deterministic) = match next() {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
-        Some("certain") => (1, Target::Columns, true),
+        Some("deterministic") => (1, Target::Columns, true),
+        Some("adapt") => (1, Target::Columns, false),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
@@ -68,8 +80,13 @@ pub fn contents(name: &str) -> Option<Contents> {
     let architecture = if deterministic || layout == Layout::Mean { without } else { architecture };
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
-    randomise(&mut contents, &mut Numbers::new(name));
+    randomise(&mut contents, &mut Numbers::new(&seed(name)));
     Some(contents)
+}
+
+/// Seed of a model's weights: the name under which it was first measured, so that figures stay comparable.
+fn seed(name: &str) -> String {
+    name.replace("-deterministic", "-certain").replace("-rollouts", "-fan")
 }
 
 /// A latent model by its name.
@@ -78,7 +95,9 @@ fn latent_case(name: &str) -> Option<Case> {
     let (family, channels, units, storage, task) = match words[..] {
         [family, channels, units, storage] => (family, channels, units, storage, Task::Follow),
         ["storn", channels, units, storage, "sample"] => ("storn", channels, units, storage, Task::Sample),
-        ["storn", channels, units, storage, "fan"] => ("storn", channels, units, storage, Task::Rollouts),
+        ["storn", channels, units, storage, "rollouts"] => {
+            ("storn", channels, units, storage, Task::Rollouts)
+        }
         _ => return None,
     };
     let (channels, units): (u16, u16) = (channels.parse().ok()?, units.parse().ok()?);
@@ -96,7 +115,7 @@ fn latent_case(name: &str) -> Option<Case> {
         ..architecture
     };
     let inputs = usize::from(channels);
-    let model = architecture.networks(name, format, layout).write().ok()?;
+    let model = architecture.networks(&seed(name), format, layout).write().ok()?;
     Some(Case { name: name.into(), model, inputs, stream: noise(inputs, ROWS), task })
 }
 

@@ -13,7 +13,7 @@ const JOINTS: usize = 3;
 const NAMES: [&str; JOINTS] = ["hip", "knee", "ankle"];
 /// Mean, standard deviation and swing of each joint in degrees.
 const MEAN: [f32; JOINTS] = [10.0, 30.0, 0.0];
-const STD: [f32; JOINTS] = [15.0, 20.0, 8.0];
+const STD_DEV: [f32; JOINTS] = [15.0, 20.0, 8.0];
 
 /// Units hold angles in this proportion, which keeps tanh nearly linear.
 const GAIN: f32 = 0.2;
@@ -46,7 +46,7 @@ fn contents() -> Contents {
     let mut contents = Contents::zeros(architecture.spec(&layers, WeightFormat::F32));
     contents.input_names = NAMES.map(String::from).into();
     contents.output_names = contents.input_names.clone();
-    contents.input_scaler = Scaler { mean: MEAN.into(), std_dev: STD.into() };
+    contents.input_scaler = Scaler { mean: MEAN.into(), std_dev: STD_DEV.into() };
     contents.output_scaler = contents.input_scaler.clone();
     contents.noise_var.fill(NOISE_VAR);
     let columns = JOINTS + 2 * JOINTS;
@@ -74,7 +74,7 @@ fn stream() -> Vec<f32> {
     for row in 0..ROWS {
         let mut swing = point;
         for joint in 0..JOINTS {
-            let angle = MEAN[joint] + 1.3 * STD[joint] * swing.0;
+            let angle = MEAN[joint] + 1.3 * STD_DEV[joint] * swing.0;
             let observed = match NAMES[joint] {
                 "knee" if GAP.contains(&row) => f32::NAN,
                 "ankle" if row == STUMBLE => angle + 15.0,

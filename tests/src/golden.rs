@@ -97,10 +97,10 @@ impl Architecture {
     }
 }
 
-/// What a stream of rows contains beside ordinary values.
+/// What a stream of rows contains besides ordinary values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rows {
-    Plain,
+    Ordinary,
     /// Single values and long stretches are missing.
     Gaps,
     /// Zeros and ones.
@@ -118,11 +118,11 @@ struct CaseSpec {
     rows: Rows,
 }
 
-fn recipes() -> Vec<CaseSpec> {
+fn case_specs() -> Vec<CaseSpec> {
     let base = Architecture::default();
     let next = Architecture { outputs: 3, target: Target::Next, ..base };
-    let change = Architecture { target: Target::ResidualNext, ..next };
-    let correction = Architecture { target: Target::ResidualSame, ..next };
+    let residual_next = Architecture { target: Target::ResidualNext, ..next };
+    let residual_same = Architecture { target: Target::ResidualSame, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
     let paper = Architecture { form: MomentForm::Paper, ..base };
@@ -144,7 +144,7 @@ fn recipes() -> Vec<CaseSpec> {
         ],
         ..base
     };
-    let plain = Architecture { mode: OutputMode::MeanOnly, ..base };
+    let mean_only = Architecture { mode: OutputMode::MeanOnly, ..base };
     let means = Architecture { mode: OutputMode::MeanOnly, ..deterministic };
     let binary_means = Architecture { likelihood: Likelihood::Bernoulli, ..means };
     let binary_next = Architecture { likelihood: Likelihood::Bernoulli, ..next };
@@ -164,85 +164,90 @@ fn recipes() -> Vec<CaseSpec> {
     };
     let case_spec = |name, layers, architecture, rows| CaseSpec { name, layers, architecture, rows };
     vec![
-        case_spec("elman-tanh", &[(ELMAN, 7)], base, Rows::Plain),
-        case_spec("elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], base, Rows::Plain),
+        case_spec("elman-tanh", &[(ELMAN, 7)], base, Rows::Ordinary),
+        case_spec("elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], base, Rows::Ordinary),
         // A group of sixteen units and one of one: what a host takes on in vectors, and what is left.
-        case_spec("elman-relu", &[(CellKind::Elman(Activation::Relu), 17)], base, Rows::Plain),
-        case_spec("lstm", &[(LSTM, 5)], base, Rows::Plain),
+        case_spec("elman-relu", &[(CellKind::Elman(Activation::Relu), 17)], base, Rows::Ordinary),
+        case_spec("lstm", &[(LSTM, 5)], base, Rows::Ordinary),
         // As many columns as take a kernel of eight blocks of eight more than one turn.
-        case_spec("wide", &[(ELMAN, 62)], base, Rows::Plain),
-        case_spec("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Plain),
-        case_spec("certain", &[(ELMAN, 7)], deterministic, Rows::Plain),
-        case_spec("other-noise", &[(LSTM, 5)], noisy, Rows::Plain),
+        case_spec("wide", &[(ELMAN, 62)], base, Rows::Ordinary),
+        case_spec("two-layers", &[(LSTM, 4), (ELMAN, 10)], base, Rows::Ordinary),
+        case_spec("deterministic", &[(ELMAN, 7)], deterministic, Rows::Ordinary),
+        case_spec("other-noise", &[(LSTM, 5)], noisy, Rows::Ordinary),
         case_spec(
             "other-noise-alone",
             &[(ELMAN, 9)],
             Architecture { variance_scale: 1.0, ..noisy },
-            Rows::Plain,
+            Rows::Ordinary,
         ),
-        case_spec("noise-elsewhere", &[(ELMAN, 6)], elsewhere, Rows::Plain),
-        case_spec("weight-variance-elman", &[(ELMAN, 7)], varied, Rows::Plain),
-        case_spec("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Plain),
-        case_spec("plain-output", &[(ELMAN, 7)], plain, Rows::Plain),
+        case_spec("noise-elsewhere", &[(ELMAN, 6)], elsewhere, Rows::Ordinary),
+        case_spec("weight-variance-elman", &[(ELMAN, 7)], varied, Rows::Ordinary),
+        case_spec("weight-variance-lstm", &[(LSTM, 5)], varied, Rows::Ordinary),
+        case_spec("mean-only", &[(ELMAN, 7)], mean_only, Rows::Ordinary),
         case_spec("means-elman", &[(ELMAN, 7)], means, Rows::Gaps),
-        case_spec("means-lstm", &[(LSTM, 4), (LSTM, 4)], means, Rows::Plain),
-        case_spec("means-bernoulli", &[(ELMAN, 6)], binary_means, Rows::Plain),
+        case_spec("means-lstm", &[(LSTM, 4), (LSTM, 4)], means, Rows::Ordinary),
+        case_spec("means-bernoulli", &[(ELMAN, 6)], binary_means, Rows::Ordinary),
         case_spec(
             "means-dense",
             &[(CellKind::Dense(Activation::Tanh), 7), (LSTM, 5)],
             classes(means),
-            Rows::Plain,
+            Rows::Ordinary,
         ),
-        case_spec("bernoulli", &[(LSTM, 5)], binary, Rows::Plain),
+        case_spec("bernoulli", &[(LSTM, 5)], binary, Rows::Ordinary),
         case_spec("bernoulli-next", &[(ELMAN, 7)], binary_next, Rows::Binary),
-        case_spec("paper-elman-tanh", &[(ELMAN, 7)], paper, Rows::Plain),
-        case_spec("paper-elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], paper, Rows::Plain),
-        case_spec("paper-lstm", &[(LSTM, 5)], paper, Rows::Plain),
+        case_spec("paper-elman-tanh", &[(ELMAN, 7)], paper, Rows::Ordinary),
+        case_spec("paper-elman-sigmoid", &[(CellKind::Elman(Activation::Sigmoid), 7)], paper, Rows::Ordinary),
+        case_spec("paper-lstm", &[(LSTM, 5)], paper, Rows::Ordinary),
         case_spec("columns-with-gaps", &[(ELMAN, 7)], base, Rows::Gaps),
         case_spec("next-with-gaps-elman", &[(ELMAN, 7)], next, Rows::Gaps),
         case_spec("next-with-gaps-lstm", &[(LSTM, 5)], next, Rows::Gaps),
-        case_spec("dense-tanh", &[(CellKind::Dense(Activation::Tanh), 7)], base, Rows::Plain),
-        case_spec("dense-sigmoid", &[(CellKind::Dense(Activation::Sigmoid), 7)], base, Rows::Plain),
+        case_spec("dense-tanh", &[(CellKind::Dense(Activation::Tanh), 7)], base, Rows::Ordinary),
+        case_spec("dense-sigmoid", &[(CellKind::Dense(Activation::Sigmoid), 7)], base, Rows::Ordinary),
         case_spec("dense-relu", &[(DENSE, 7)], base, Rows::Gaps),
-        case_spec("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Plain),
-        case_spec("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Plain),
+        case_spec("fawn-dense", &[(DENSE, 5), (DENSE, 4)], fawn, Rows::Ordinary),
+        case_spec("heteroscedastic", &[(ELMAN, 6)], scattered(base), Rows::Ordinary),
         case_spec("heteroscedastic-next", &[(ELMAN, 6)], scattered(next), Rows::Gaps),
-        case_spec("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Plain),
+        case_spec("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Ordinary),
         case_spec("categorical-next", &[(ELMAN, 6)], classes(next), Rows::OneHot),
         case_spec(
             "paper-bernoulli",
             &[(ELMAN, 6)],
             Architecture { form: MomentForm::Paper, ..binary },
-            Rows::Plain,
+            Rows::Ordinary,
         ),
-        case_spec("change-with-gaps-elman", &[(ELMAN, 7)], change, Rows::Gaps),
-        case_spec("change-with-gaps-lstm", &[(LSTM, 5)], change, Rows::Gaps),
-        case_spec("hostile-changes", &[(ELMAN, 7)], change, Rows::Hostile),
-        case_spec("correction-with-gaps", &[(LSTM, 5)], correction, Rows::Gaps),
+        case_spec("residual-next-with-gaps-elman", &[(ELMAN, 7)], residual_next, Rows::Gaps),
+        case_spec("residual-next-with-gaps-lstm", &[(LSTM, 5)], residual_next, Rows::Gaps),
+        case_spec("hostile-residuals", &[(ELMAN, 7)], residual_next, Rows::Hostile),
+        case_spec("residual-same-with-gaps", &[(LSTM, 5)], residual_same, Rows::Gaps),
         case_spec("hostile-rows", &[(CellKind::Elman(Activation::Relu), 7)], next, Rows::Hostile),
         // Seven units: four that a kernel takes, three that are left, and padding in the columns of input and
         // state.
-        case_spec("gru", &[(GRU, 7)], base, Rows::Plain),
+        case_spec("gru", &[(GRU, 7)], base, Rows::Ordinary),
         // A group of sixteen units for vectors, and more than one turn of a kernel of eight blocks.
-        case_spec("gru-wide", &[(GRU, 69)], base, Rows::Plain),
-        case_spec("gru-two-layers", &[(GRU, 9), (GRU, 4)], base, Rows::Plain),
-        case_spec("gru-certain", &[(GRU, 20)], deterministic, Rows::Plain),
-        case_spec("gru-other-noise", &[(GRU, 5)], noisy, Rows::Plain),
-        case_spec("gru-noise-alone", &[(GRU, 8)], Architecture { variance_scale: 1.0, ..noisy }, Rows::Plain),
-        case_spec("gru-weight-variance", &[(GRU, 5)], varied, Rows::Plain),
+        case_spec("gru-wide", &[(GRU, 69)], base, Rows::Ordinary),
+        case_spec("gru-two-layers", &[(GRU, 9), (GRU, 4)], base, Rows::Ordinary),
+        case_spec("gru-deterministic", &[(GRU, 20)], deterministic, Rows::Ordinary),
+        case_spec("gru-other-noise", &[(GRU, 5)], noisy, Rows::Ordinary),
+        case_spec(
+            "gru-noise-alone",
+            &[(GRU, 8)],
+            Architecture { variance_scale: 1.0, ..noisy },
+            Rows::Ordinary,
+        ),
+        case_spec("gru-weight-variance", &[(GRU, 5)], varied, Rows::Ordinary),
         case_spec("gru-means", &[(GRU, 6), (GRU, 4)], means, Rows::Gaps),
         case_spec("gru-bernoulli-next", &[(GRU, 5)], binary_next, Rows::Binary),
-        case_spec("gru-paper", &[(GRU, 5)], paper, Rows::Plain),
+        case_spec("gru-paper", &[(GRU, 5)], paper, Rows::Ordinary),
         case_spec("gru-next-with-gaps", &[(GRU, 5)], next, Rows::Gaps),
-        case_spec("gru-hostile-changes", &[(GRU, 8)], change, Rows::Hostile),
+        case_spec("gru-hostile-residuals", &[(GRU, 8)], residual_next, Rows::Hostile),
         case_spec("density", &[(LSTM, 5)], conditional(base), Rows::Gaps),
         case_spec("density-next", &[(ELMAN, 6)], combined(next), Rows::Gaps),
-        case_spec("density-residual", &[(GRU, 5)], combined(change), Rows::Gaps),
-        case_spec("density-correction", &[(ELMAN, 6)], conditional(correction), Rows::Gaps),
-        case_spec("density-hostile", &[(LSTM, 5)], combined(change), Rows::Hostile),
+        case_spec("density-residual-next", &[(GRU, 5)], combined(residual_next), Rows::Gaps),
+        case_spec("density-residual-same", &[(ELMAN, 6)], conditional(residual_same), Rows::Gaps),
+        case_spec("density-hostile", &[(LSTM, 5)], combined(residual_next), Rows::Hostile),
         case_spec("following", &[(LSTM, 5)], following(scattered(base)), Rows::Gaps),
         case_spec("following-next", &[(ELMAN, 6)], following(next), Rows::Gaps),
-        case_spec("following-density", &[(GRU, 5)], following(combined(change)), Rows::Gaps),
+        case_spec("following-density", &[(GRU, 5)], following(combined(residual_next)), Rows::Gaps),
         case_spec("following-hostile", &[(LSTM, 5)], following(conditional(next)), Rows::Hostile),
     ]
 }
@@ -256,10 +261,11 @@ fn density(imputation: Imputation) -> Extensions {
 /// Every golden case.
 ///
 /// # Panics
-/// If a recipe does not describe a valid model.
+/// If a case does not describe a valid model.
 pub fn cases() -> Vec<Case> {
-    let small =
-        recipes().into_iter().flat_map(|case_spec| STORAGES.map(|storage| small_case(&case_spec, storage)));
+    let small = case_specs()
+        .into_iter()
+        .flat_map(|case_spec| STORAGES.map(|storage| small_case(&case_spec, storage)));
     small.flatten().chain([gait::case()]).collect()
 }
 
@@ -274,15 +280,25 @@ pub(crate) const STORAGES: [(&str, WeightFormat, Layout); 5] = [
 
 /// Seed of a case's weights and rows: the name under which its fingerprint was first recorded, so that
 /// renaming a case keeps its bits.
-fn seed(name: &str) -> &str {
+pub(crate) fn seed(name: &str) -> &str {
     match name {
         "elman-relu" => "elman-rectifier",
         "dense-relu" => "dense-rectifier",
+        "deterministic" => "certain",
+        "gru-deterministic" => "gru-certain",
+        "mean-only" => "plain-output",
+        "residual-next-with-gaps-elman" => "change-with-gaps-elman",
+        "residual-next-with-gaps-lstm" => "change-with-gaps-lstm",
+        "hostile-residuals" => "hostile-changes",
+        "gru-hostile-residuals" => "gru-hostile-changes",
+        "residual-same-with-gaps" => "correction-with-gaps",
+        "sampler-residuals" => "sampler-changes",
+        "sampler-residuals-draws" => "sampler-changes-draws",
         unchanged => unchanged,
     }
 }
 
-/// `None` if the model cannot be stored in this way: integer kernels do not know everything.
+/// `None` if the model cannot be stored in this way: the quantized backend does not run everything.
 fn small_case(case_spec: &CaseSpec, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Option<Case> {
     // All get the same weights and the same stream.
     let mut numbers = Numbers::new(seed(case_spec.name));
@@ -346,7 +362,7 @@ pub(crate) fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32>
         let exception = numbers.once_in(5);
         let in_long_gap = index % inputs == 1 && (20..30).contains(&(index / inputs));
         match kind {
-            Rows::Plain => ordinary,
+            Rows::Ordinary => ordinary,
             Rows::Gaps if exception || in_long_gap => f32::NAN,
             Rows::Hostile if exception => hostile.next().unwrap_or(ordinary),
             Rows::Gaps | Rows::Hostile => ordinary,
@@ -363,11 +379,14 @@ pub(crate) fn rows(kind: Rows, inputs: usize, numbers: &mut Numbers) -> Vec<f32>
 /// If the model does not load.
 pub fn replay(case: &Case) -> String {
     let complain = |error| -> ! { panic!("golden case {}: {error}", case.name) };
-    let words = replay::words(&case.model).unwrap_or_else(|error| complain(error));
+    let words = replay::words(&case.model, case.task).unwrap_or_else(|error| complain(error));
     let [mut arena, mut futures] = words.map(|words| vec![0.0; words]);
     let rows = case.stream.chunks(case.inputs);
-    let fingerprint = replay::replay(&case.model, case.task, rows, &mut arena, &mut futures)
-        .unwrap_or_else(|error| complain(error));
+    let replayed = match case.task.adaptation() {
+        Some(options) => replay::replay_adaptive(&case.model, options, rows, &mut arena),
+        None => replay::replay(&case.model, case.task, rows, &mut arena, &mut futures),
+    };
+    let fingerprint = replayed.unwrap_or_else(|error| complain(error));
     let steps = case.stream.len() / case.inputs;
     format!("{} steps={steps} hash={:016X}", case.name, fingerprint.value())
 }

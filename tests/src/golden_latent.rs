@@ -1,4 +1,4 @@
-//! The golden cases of latent models: denoiser, sampler and fan.
+//! The golden cases of latent models: denoiser, sampler and rollouts.
 
 use quaver::checkpoint::{
     Activation, CellKind, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior, UnitNoise,
@@ -6,13 +6,13 @@ use quaver::checkpoint::{
 };
 
 use crate::Case;
-use crate::golden::{Rows, STORAGES, rows};
+use crate::golden::{Rows, STORAGES, rows, seed};
 use crate::latent::LatentArchitecture;
 use crate::leg;
 use crate::numbers::Numbers;
 use crate::replay::Task;
 
-struct CaseSpec {
+struct LatentCaseSpec {
     name: &'static str,
     architecture: LatentArchitecture<'static>,
     tasks: &'static [Task],
@@ -22,7 +22,7 @@ struct CaseSpec {
 const FOLLOW: &[Task] = &[Task::Follow];
 const ALL: &[Task] = &[Task::Follow, Task::Sample, Task::Rollouts];
 
-fn recipes() -> Vec<CaseSpec> {
+fn case_specs() -> Vec<LatentCaseSpec> {
     let (storn, vosp) = (LatentArchitecture::storn(), LatentArchitecture::vosp());
     let with = |architecture: LatentArchitecture<'static>, forecast| LatentArchitecture {
         spec: LatentSpec { forecast, ..architecture.spec },
@@ -47,13 +47,13 @@ fn recipes() -> Vec<CaseSpec> {
         generative: &[(CellKind::Elman(Activation::Relu), 6)],
         ..with(storn, Forecast::PosteriorMean)
     };
-    let changes = LatentArchitecture::residual_storn();
-    let scattered_changes =
-        LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(changes, draws) };
-    let case_spec = |name, architecture, tasks, rows| CaseSpec { name, architecture, tasks, rows };
+    let residuals = LatentArchitecture::residual_storn();
+    let scattered_residuals =
+        LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(residuals, draws) };
+    let case_spec = |name, architecture, tasks, rows| LatentCaseSpec { name, architecture, tasks, rows };
     vec![
         case_spec("denoiser", vosp, FOLLOW, Rows::Gaps),
-        case_spec("denoiser-means", white, FOLLOW, Rows::Plain),
+        case_spec("denoiser-means", white, FOLLOW, Rows::Ordinary),
         case_spec("denoiser-draws", pairs, FOLLOW, Rows::Hostile),
         case_spec("sampler", storn, ALL, Rows::Gaps),
         case_spec("sampler-binary-draws", binary, ALL, Rows::Binary),
@@ -61,20 +61,25 @@ fn recipes() -> Vec<CaseSpec> {
             "sampler-means",
             deterministic(with(storn, Forecast::PosteriorMean)),
             &[Task::Sample],
-            Rows::Plain,
+            Rows::Ordinary,
         ),
         case_spec("sampler-classes", classes, &[Task::Sample, Task::Rollouts], Rows::Binary),
-        case_spec("sampler-changes", changes, ALL, Rows::Gaps),
-        case_spec("sampler-changes-draws", scattered_changes, &[Task::Follow, Task::Sample], Rows::Hostile),
+        case_spec("sampler-residuals", residuals, ALL, Rows::Gaps),
+        case_spec(
+            "sampler-residuals-draws",
+            scattered_residuals,
+            &[Task::Follow, Task::Sample],
+            Rows::Hostile,
+        ),
     ]
 }
 
 /// Every golden case of a latent model.
 ///
 /// # Panics
-/// If a recipe does not describe a valid model.
+/// If a case does not describe a valid model.
 pub fn cases() -> Vec<Case> {
-    let small = recipes().into_iter().flat_map(|case_spec| {
+    let small = case_specs().into_iter().flat_map(|case_spec| {
         let stored = move |storage| small_cases(&case_spec, storage);
         STORAGES.into_iter().flat_map(stored).collect::<Vec<_>>()
     });
@@ -95,9 +100,12 @@ pub fn by_hand() -> [Case; 2] {
 }
 
 /// None if the model cannot be stored in this way: integer kernels do not know everything.
-fn small_cases(case_spec: &CaseSpec, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Vec<Case> {
+fn small_cases(
+    case_spec: &LatentCaseSpec,
+    (suffix, format, layout): (&str, WeightFormat, Layout),
+) -> Vec<Case> {
     let architecture = case_spec.architecture;
-    let written = architecture.networks(case_spec.name, format, layout).write();
+    let written = architecture.networks(seed(case_spec.name), format, layout).write();
     let model = match written {
         Ok(model) => model,
         Err(_) if layout.is_quantized() => return Vec::new(),
@@ -108,7 +116,7 @@ fn small_cases(case_spec: &CaseSpec, (suffix, format, layout): (&str, WeightForm
         name: format!("{}-{}-{suffix}", case_spec.name, format!("{task:?}").to_lowercase()),
         model: model.clone(),
         inputs,
-        stream: rows(case_spec.rows, inputs, &mut Numbers::new(case_spec.name)),
+        stream: rows(case_spec.rows, inputs, &mut Numbers::new(seed(case_spec.name))),
         task: *task,
     };
     case_spec.tasks.iter().map(case).collect()

@@ -18,7 +18,7 @@ pub struct LatentArchitecture<'l> {
     pub channels: u16,
     /// How rows and outputs of the generative network relate.
     pub likelihood: Likelihood,
-    /// What the outputs of the generative network are: rows, or changes of them.
+    /// What the outputs of the generative network are: rows, or residuals of them.
     pub target: Target,
     /// How latents and outputs of the recognition network relate.
     pub recognition_likelihood: Likelihood,

@@ -1,4 +1,4 @@
-//! Latent models made by hand, whose answers can be worked out on paper: joint angles of a walking leg.
+//! Latent models made by hand, whose predictions can be worked out on paper: joint angles of a walking leg.
 //!
 //! Units stay in the linear part of tanh, so that both are linear Gaussian models. In standardised units, per
 //! joint:
@@ -22,21 +22,21 @@ const NAMES: [&str; JOINTS] = ["hip", "knee", "ankle"];
 /// Mean of each joint in degrees.
 pub const MEAN: [f32; JOINTS] = [10.0, 30.0, 0.0];
 /// Standard deviation of each joint in degrees.
-pub const STD: [f32; JOINTS] = [15.0, 20.0, 8.0];
+pub const STD_DEV: [f32; JOINTS] = [15.0, 20.0, 8.0];
 
 /// Units hold values in this proportion, which keeps tanh linear to within one part in 10⁴.
 const UNIT: f32 = 0.01;
 
 /// The oscillator: 2ρ cos ω and −ρ² for ρ = 0.97 and ω = 2π/25.
 pub const OSCILLATOR: [f32; 2] = [1.879_051_4, -0.9409];
-/// Deviation s of what z adds.
+/// Standard deviation s of what z adds.
 pub const PUSH: f32 = 0.2;
 /// Variance of the noise n.
 pub const NOISE_VAR: f32 = 0.01;
 
 /// The filter's gain k.
 pub const GAIN: f32 = 0.25;
-/// Deviation of x_t about what was expected of it.
+/// Standard deviation of x_t about its prediction.
 pub const INNOVATION: f32 = 0.4;
 /// Variance of x_t about the filter's estimate.
 const FILTER_VAR: f32 = INNOVATION * INNOVATION * (1.0 - GAIN * GAIN);
@@ -62,12 +62,12 @@ fn connect(affine: &mut Affine, row: usize, column: usize, weight: f32) {
 /// Gives a network the units and names of the joints, as inputs.
 fn reads_joints(contents: &mut Contents) {
     contents.input_scaler.mean[..JOINTS].copy_from_slice(&MEAN);
-    contents.input_scaler.std_dev[..JOINTS].copy_from_slice(&STD);
+    contents.input_scaler.std_dev[..JOINTS].copy_from_slice(&STD_DEV);
 }
 
 /// Gives a network the units and names of the joints, as outputs, with a noise of variance `noise`.
-fn says_joints(contents: &mut Contents, noise: f32) {
-    contents.output_scaler = Scaler { mean: MEAN.into(), std_dev: STD.into() };
+fn outputs_joints(contents: &mut Contents, noise: f32) {
+    contents.output_scaler = Scaler { mean: MEAN.into(), std_dev: STD_DEV.into() };
     contents.output_names = NAMES.map(String::from).into();
     contents.noise_var.fill(noise);
 }
@@ -107,15 +107,15 @@ pub fn sampler(forecast: Forecast) -> Networks {
     reads_joints(&mut recognition);
     recognition.input_names = NAMES.map(String::from).into();
     reads_joints(&mut generative);
-    says_joints(&mut generative, NOISE_VAR);
+    outputs_joints(&mut generative, NOISE_VAR);
     let spec = LatentSpec { family: Family::Storn, prior: Prior::White, latents: JOINTS as u16, forecast };
     Networks { spec, recognition, generative }
 }
 
-/// VOSP: z_t is how far a joint is from what was expected of it, one latent per joint.
+/// VOSP: z_t is how far a joint is from its prediction, one latent per joint.
 ///
 /// One unit of the recognition network holds the estimate, another the estimate before; their difference
-/// tells z_t. The generative network adds k z_t to the estimate before x_t.
+/// gives z_t. The generative network adds k z_t to the estimate before x_t.
 pub fn denoiser(forecast: Forecast) -> Networks {
     let mut recognition = network(TANH, JOINTS, 2 * JOINTS, Likelihood::Heteroscedastic);
     let dense = CellKind::Dense(Activation::Tanh);
@@ -138,7 +138,7 @@ pub fn denoiser(forecast: Forecast) -> Networks {
     }
     reads_joints(&mut recognition);
     recognition.input_names = NAMES.map(String::from).into();
-    says_joints(&mut generative, FILTER_VAR);
+    outputs_joints(&mut generative, FILTER_VAR);
     let spec = LatentSpec { family: Family::Vosp, prior: Prior::White, latents: JOINTS as u16, forecast };
     Networks { spec, recognition, generative }
 }

@@ -2,7 +2,8 @@
 //! streams that are the same, bit for bit, wherever they are made.
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
-//! - [`golden_latent`]: the same for denoiser, sampler and fan.
+//! - [`golden_adaptive`]: the same for models that learn while they run.
+//! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
@@ -12,6 +13,7 @@
 pub mod bench;
 pub mod gait;
 pub mod golden;
+pub mod golden_adaptive;
 pub mod golden_latent;
 pub mod latent;
 pub mod leg;

@@ -7,12 +7,12 @@ use quaver::checkpoint::{
     Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target,
     UnitNoise, WeightFormat,
 };
-use quaver_tests::{Case, golden, golden_latent, replay};
+use quaver_tests::{Case, golden, golden_adaptive, golden_latent, replay};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
 fn every_case() -> Vec<Case> {
-    golden::cases().into_iter().chain(golden_latent::cases()).collect()
+    golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases()).collect()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn every_case_has_its_own_name_and_every_model_its_own_answer() {
     let lines: Vec<String> = every_case().iter().map(golden::replay).collect();
     let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(names.len(), lines.len());
-    // A model without variance says the same in every integer layout, but no other model does.
+    // A model without variance predicts the same in every quantized layout, but no other model does.
     let mut models: BTreeMap<&str, &str> = BTreeMap::new();
     for (name, hash) in lines.iter().filter_map(|line| line.split_once(" steps=")) {
         let model = name.rsplit_once('-').map_or(name, |(model, _)| model);
@@ -45,8 +45,12 @@ fn every_case_has_its_own_name_and_every_model_its_own_answer() {
 #[test]
 fn arenas_have_the_size_that_their_bytes_imply() {
     for case in every_case() {
-        let loaded = replay::words(&case.model).expect("a case loads")[0];
-        assert_eq!(quaver::arena_words(&case.model), loaded, "{}", case.name);
+        let loaded = replay::words(&case.model, case.task).expect("a case loads")[0];
+        let constant = match case.task.adaptation() {
+            Some(options) => quaver::adaptive_arena_words(&case.model, &options),
+            None => quaver::arena_words(&case.model),
+        };
+        assert_eq!(constant, loaded, "{}", case.name);
     }
 }
 
@@ -56,8 +60,8 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     let target = match spec.target {
         Target::Next => "next",
         Target::Columns => "columns",
-        Target::ResidualNext => "change",
-        Target::ResidualSame => "correction",
+        Target::ResidualNext => "residual-next",
+        Target::ResidualSame => "residual-same",
     };
     let likelihood = match spec.likelihood {
         Likelihood::Gaussian => "gaussian",
@@ -78,7 +82,7 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
     };
     let mode = match spec.output.mode {
         OutputMode::Propagating => "propagating",
-        OutputMode::MeanOnly => "plain",
+        OutputMode::MeanOnly => "mean-only",
     };
     let scale = if spec.output.variance_scale == 1.0 { "unscaled" } else { "scaled" };
     let layers = spec.layers.iter().flat_map(layer_choices);
@@ -98,7 +102,7 @@ fn layer_choices(layer: &LayerSpec) -> [String; 4] {
         CellKind::Lstm => "lstm".into(),
         CellKind::Gru => "gru".into(),
     };
-    let weights = if layer.weight_variance { "uncertain" } else { "certain" };
+    let weights = if layer.weight_variance { "random" } else { "fixed" };
     [
         format!("{cell} of {weights} weights"),
         cell,
@@ -121,9 +125,9 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
     let cases = golden::cases();
     let specs = cases.iter().map(|case| Model::load(&case.model).expect("a valid case").spec().clone());
     let held: BTreeSet<String> = specs.flat_map(|spec| choices(&spec)).collect();
-    let cells = ["lstm", "elman tanh", "elman sigmoid", "elman relu"];
+    let cells = ["lstm", "gru", "elman tanh", "elman sigmoid", "elman relu"];
     let dense = ["dense tanh", "dense sigmoid", "dense relu"];
-    let uncertain = ["lstm", "elman tanh", "dense relu"].map(|cell| format!("{cell} of uncertain weights"));
+    let random = ["lstm", "gru", "elman tanh", "dense relu"].map(|cell| format!("{cell} of random weights"));
     let likelihoods = ["gaussian", "bernoulli", "heteroscedastic", "categorical"]
         .into_iter()
         .flat_map(|likelihood| ["next", "columns"].map(|target| format!("{likelihood} {target}")));
@@ -139,13 +143,13 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
         "fast",
         "mean",
         "propagating",
-        "plain",
+        "mean-only",
         "scaled",
-        "gaussian change",
-        "gaussian correction",
+        "gaussian residual-next",
+        "gaussian residual-same",
     ];
     let named = cells.into_iter().chain(dense).chain(others).map(String::from);
-    let wanted = named.chain(uncertain).chain(likelihoods).chain(noises);
+    let wanted = named.chain(random).chain(likelihoods).chain(noises);
     let missing: Vec<String> = wanted.filter(|choice| !held.contains(choice)).collect();
     assert!(missing.is_empty(), "no golden case has {missing:?}");
 }

@@ -1,29 +1,29 @@
-//! Latent models made by hand against what paper says of them: an exponential average, and an oscillator.
+//! Latent models made by hand against closed forms: an exponential average, and an oscillator.
 //!
-//! Units are linear to within one part in 10⁴ of a deviation, which bounds every comparison that has no
+//! Units are linear to within one part in 10⁴ of a standard deviation, which bounds every comparison that has no
 //! sampling error.
 
 use quaver::checkpoint::Forecast;
 use quaver::{Denoiser, FeedMode, Rollouts, Sampler};
 use quaver_tests::latent::Networks;
-use quaver_tests::leg::{self, GAIN, INNOVATION, JOINTS, MEAN, NOISE_VAR, OSCILLATOR, PUSH, STD};
+use quaver_tests::leg::{self, GAIN, INNOVATION, JOINTS, MEAN, NOISE_VAR, OSCILLATOR, PUSH, STD_DEV};
 use quaver_tests::numbers::Numbers;
-use quaver_tests::replay;
+use quaver_tests::replay::{self, Task};
 
-/// In deviations: the bend of tanh, and f32.
+/// In standard deviations: the bend of tanh, and f32.
 const LINEAR: f64 = 2e-3;
 
 const FORECASTS: [Forecast; 3] =
     [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 2000 }];
 
-/// A row in degrees from one in deviations.
+/// A row in degrees from one in standard deviations.
 fn degrees(row: [f64; JOINTS]) -> [f32; JOINTS] {
-    std::array::from_fn(|joint| (f64::from(MEAN[joint]) + f64::from(STD[joint]) * row[joint]) as f32)
+    std::array::from_fn(|joint| (f64::from(MEAN[joint]) + f64::from(STD_DEV[joint]) * row[joint]) as f32)
 }
 
-/// A value in deviations from one in degrees.
+/// A value in standard deviations from one in degrees.
 fn std_devs(joint: usize, value: f32) -> f64 {
-    (f64::from(value) - f64::from(MEAN[joint])) / f64::from(STD[joint])
+    (f64::from(value) - f64::from(MEAN[joint])) / f64::from(STD_DEV[joint])
 }
 
 fn noisy_rows(count: usize) -> Vec<[f64; JOINTS]> {
@@ -33,7 +33,7 @@ fn noisy_rows(count: usize) -> Vec<[f64; JOINTS]> {
 
 fn with_memory<T>(networks: &Networks, each: impl FnOnce(&[u8], &mut [f32]) -> T) -> T {
     let bytes = networks.write().expect("a valid model");
-    let [words, _] = replay::words(&bytes).expect("a valid model");
+    let [words, _] = replay::words(&bytes, Task::Follow).expect("a valid model");
     each(&bytes, &mut vec![f32::NAN; words])
 }
 
@@ -46,7 +46,7 @@ fn the_example_files_are_the_models_in_the_source() {
     }
 }
 
-/// What paper knows of one joint: the filter's estimate, and the variance of it that gaps have left.
+/// Closed form for one joint: the filter's estimate, and the variance of it that gaps have left.
 #[derive(Clone, Copy, Default)]
 struct Filter {
     estimate: f64,
@@ -64,8 +64,8 @@ impl Filter {
     /// x̂_t = x̂_{t−1} + k (x_t − x̂_{t−1}); a gap leaves it where it was, less sure.
     fn step(&mut self, observed: Option<f64>, forecast: Forecast) {
         let gain = f64::from(GAIN);
-        let stand_in = if observed.is_none() { self.expected_var(forecast) } else { 0.0 };
-        self.var = (1.0 - gain).powi(2) * self.var + gain * gain * stand_in;
+        let imputed_var = if observed.is_none() { self.expected_var(forecast) } else { 0.0 };
+        self.var = (1.0 - gain).powi(2) * self.var + gain * gain * imputed_var;
         self.estimate += gain * observed.map_or(0.0, |x| x - self.estimate);
     }
 }
@@ -76,7 +76,7 @@ impl Filter {
 fn the_denoiser_is_an_exponential_average() {
     let rows = noisy_rows(60);
     for forecast in FORECASTS {
-        // Half of 2000 draws are mirrored: 1000 know a variance to within 4.5 %, the logarithm of a density
+        // Half of 2000 draws are mirrored: 1000 give a variance to within 4.5 %, the logarithm of a density
         // to half that.
         let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.1 } else { 0.01 };
         with_memory(&leg::denoiser(forecast), |bytes, words| {
@@ -90,7 +90,7 @@ fn the_denoiser_is_an_exponential_average() {
                 for (joint, filter) in filters.iter_mut().enumerate() {
                     if let Some(x) = observed[joint] {
                         let var = filter.expected_var(forecast);
-                        let raw = var * f64::from(STD[joint] * STD[joint]);
+                        let raw = var * f64::from(STD_DEV[joint] * STD_DEV[joint]);
                         nll +=
                             0.5 * ((std::f64::consts::TAU * raw).ln() + (x - filter.estimate).powi(2) / var);
                     }
@@ -123,9 +123,9 @@ fn the_sampler_predicts_as_the_oscillator_moves() {
                     let expected = a * row[joint] + b * before[joint];
                     let off = std_devs(joint, output.mean) - expected;
                     assert!(off.abs() < 5.0 * LINEAR, "{forecast:?}: {off}");
-                    let unit = f64::from(STD[joint] * STD[joint]);
+                    let unit = f64::from(STD_DEV[joint] * STD_DEV[joint]);
                     let push = if forecast == Forecast::PosteriorMean { 0.0 } else { f64::from(PUSH * PUSH) };
-                    // 1000 pairs of draws know the variance to within 4.5 %; three of those.
+                    // 1000 pairs of draws give the variance to within 4.5 %; three of those.
                     let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.135 } else { 1e-3 };
                     let epistemic = f64::from(output.epistemic) / unit;
                     assert!((epistemic - push).abs() <= tolerance * push + 1e-5, "{forecast:?}: {epistemic}");
@@ -149,12 +149,12 @@ fn answer(steps: usize) -> f64 {
     sum
 }
 
-/// Futures spread as the oscillator says: by z and noise with draws fed back, by z alone with means.
+/// Futures spread as those of the oscillator: by z and noise with draws fed back, by z alone with means.
 ///
-/// With K futures of one channel the mean is known to σ/√K and the deviation to σ/√(2K); five of those are
+/// With K futures of one channel the mean is known to σ/√K and the standard deviation to σ/√(2K); five of those are
 /// allowed for 2 × 12 comparisons of 3 channels.
 #[test]
-fn a_fan_spreads_as_the_oscillator_says() {
+fn rollouts_spread_as_the_oscillator_does() {
     const K: usize = 4000;
     const HORIZONS: usize = 12;
     let [a, b] = OSCILLATOR.map(f64::from);
@@ -163,24 +163,25 @@ fn a_fan_spreads_as_the_oscillator_says() {
         let rows = noisy_rows(10);
         rows.iter().for_each(|row| _ = sampler.observe(&degrees(*row)));
         let mut futures = vec![0.0; K * sampler.model().future_words()];
-        let mut fan = Rollouts::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
+        let mut rollouts = Rollouts::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
         let noise = [(FeedMode::Draw, f64::from(NOISE_VAR)), (FeedMode::Mean, 0.0)];
-        for (feedback, noise_var) in noise {
+        for (feed_mode, noise_var) in noise {
             let mut chance = Numbers::new("fan of the leg");
-            fan.restart();
+            rollouts.restart();
             let (mut now, mut before) = (rows[9], rows[8]);
             for step in 1..=HORIZONS {
-                fan.advance(&mut chance, feedback);
+                rollouts.advance(&mut chance, feed_mode);
                 let next = std::array::from_fn(|joint| a * now[joint] + b * before[joint]);
                 (now, before) = (next, now);
                 let spread = ((f64::from(PUSH * PUSH) + noise_var) * answer(step)).sqrt();
                 for (joint, expected) in now.iter().enumerate() {
-                    let mean = std_devs(joint, fan.mean(joint).expect("a channel"));
-                    let std_dev = f64::from(fan.std_dev(joint).expect("a channel")) / f64::from(STD[joint]);
+                    let mean = std_devs(joint, rollouts.mean(joint).expect("a channel"));
+                    let std_dev =
+                        f64::from(rollouts.std_dev(joint).expect("a channel")) / f64::from(STD_DEV[joint]);
                     let error = spread / (K as f64).sqrt();
                     assert!(
                         (mean - expected).abs() < 5.0 * error + 5.0 * LINEAR,
-                        "{feedback:?} {step} {mean}"
+                        "{feed_mode:?} {step} {mean}"
                     );
                     assert!(
                         (std_dev - spread).abs() < 5.0 * error / 2.0_f64.sqrt() + LINEAR,
@@ -189,31 +190,33 @@ fn a_fan_spreads_as_the_oscillator_says() {
                 }
             }
         }
-        assert_eq!(fan.horizon(), HORIZONS);
+        assert_eq!(rollouts.horizon(), HORIZONS);
     });
 }
 
-/// One step ahead the fan is the prediction: same mean, same deviation, and the quantiles of a normal
+/// One step ahead the rollouts have the moments of the prediction: its mean, its standard deviation, and the quantiles of a normal
 /// distribution.
 #[test]
-fn a_fan_converges_to_the_moments_forecast() {
+fn rollouts_converge_to_the_moments_forecast() {
     const K: usize = 2500;
     with_memory(&leg::sampler(Forecast::Moments), |bytes, words| {
         let mut sampler = Sampler::load_in(bytes, words).expect("a valid model");
         noisy_rows(7).iter().for_each(|row| _ = sampler.observe(&degrees(*row)));
         let predicted: Vec<_> = sampler.prediction().iter().collect();
         let mut futures = vec![0.0; K * sampler.model().future_words()];
-        let mut fan = Rollouts::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
-        fan.advance(&mut Numbers::new("convergence"), FeedMode::Draw);
+        let mut rollouts = Rollouts::<K>::new_in(&mut sampler, &mut futures).expect("enough memory");
+        rollouts.advance(&mut Numbers::new("convergence"), FeedMode::Draw);
         for (joint, output) in predicted.iter().enumerate() {
             let std_dev = output.std_dev();
             let z = |value: Option<f32>| f64::from((value.expect("a channel") - output.mean) / std_dev);
             let error = 1.0 / (K as f64).sqrt();
-            assert!(z(fan.mean(joint)).abs() < 5.0 * error, "{}", z(fan.mean(joint)));
-            assert!((f64::from(fan.std_dev(joint).expect("a channel") / std_dev) - 1.0).abs() < 5.0 * error);
+            assert!(z(rollouts.mean(joint)).abs() < 5.0 * error, "{}", z(rollouts.mean(joint)));
+            assert!(
+                (f64::from(rollouts.std_dev(joint).expect("a channel") / std_dev) - 1.0).abs() < 5.0 * error
+            );
             // The error of a quantile is √(q(1 − q))/φ, at most 1.8, times that of a mean.
             for (q, expected) in [(0.1, -1.281_55), (0.5, 0.0), (0.9, 1.281_55)] {
-                let found = z(fan.quantile(joint, q));
+                let found = z(rollouts.quantile(joint, q));
                 assert!((found - expected).abs() < 5.0 * 1.8 * error, "{q} {found}");
             }
         }

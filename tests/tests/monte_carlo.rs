@@ -96,18 +96,18 @@ fn moments(mut draw: impl FnMut() -> f64) -> (f64, f64) {
 }
 
 /// Compares mean and variance, allowing five standard errors of the draws plus what the caller grants for
-/// approximation: `slack` of a deviation for the mean, and of the variance for the variance.
+/// approximation: `slack` of a standard deviation for the mean, and of the variance for the variance.
 fn agree(what: &str, found: Output, (mean, var): (f64, f64), slack: f64) {
     let std_dev = var.sqrt();
-    // The standard error of a variance is √(2/n) of it for a normal; squashed values have lighter tails.
+    // The standard error of a variance is √(2/n) of it for a normal; bounded values have lighter tails.
     let error = 5.0 / f64::from(DRAWS).sqrt();
     let (mean_gap, var_gap) = (f64::from(found.mean) - mean, f64::from(found.epistemic) / var - 1.0);
-    println!("{what}: mean off by {:.5} deviations, variance by {var_gap:.5} of it", mean_gap / std_dev);
+    println!("{what}: mean off by {:.5} std devs, variance by {var_gap:.5} of it", mean_gap / std_dev);
     assert!(mean_gap.abs() <= (error + slack) * std_dev, "{what}: {found:?} against mean {mean}");
     assert!(var_gap.abs() <= 1.5 * error + slack, "{what}: {found:?} against variance {var}");
 }
 
-fn squash(activation: Activation, a: f64) -> f64 {
+fn activate(activation: Activation, a: f64) -> f64 {
     match activation {
         Activation::Tanh => a.tanh(),
         Activation::Sigmoid => sigmoid(a),
@@ -138,7 +138,7 @@ fn uncertain_inputs() {
         let mut normal = Normal::new("uncertain inputs");
         let drawn = moments(|| {
             let a = dot(&contents.layers[0].weight[..3], (0..3).map(|i| normal.with(mean[i], var[i])));
-            squash(activation, a + 0.2)
+            activate(activation, a + 0.2)
         });
         agree(&format!("{activation:?} of normal inputs"), predicted(&contents, &mean, &var), drawn, FIT);
     }
@@ -157,7 +157,7 @@ fn uncertain_weights() {
         let drawn = moments(|| {
             let weights = (0..3).map(|i| normal.with(layer.weight[i], layer.weight_var[i]));
             let a = dot(&row, weights.collect::<Vec<_>>().into_iter());
-            squash(activation, a + normal.with(0.0, 0.05))
+            activate(activation, a + normal.with(0.0, 0.05))
         });
         agree(&format!("{activation:?} of normal weights"), predicted(&contents, &row, &[]), drawn, FIT);
     }
@@ -180,7 +180,7 @@ fn dropped_inputs() {
         let drawn = moments(|| {
             let kept =
                 row.iter().map(|x| if normal.uniform() < f64::from(keep) { f64::from(*x) } else { 0.0 });
-            squash(activation, dot(&weights, kept))
+            activate(activation, dot(&weights, kept))
         });
         agree(
             &format!("{activation:?} of dropped inputs"),

@@ -22,7 +22,7 @@ const TOLERANCE: f32 = 5e-6;
 /// The same where an implicit variance leaves no noise for rounding to hide in.
 const IMPLICIT_TOLERANCE: f32 = 2e-5;
 
-/// int8 may shift a mean by this many predicted deviations, in nets whose weights are as random as here.
+/// int8 may shift a mean by this many predicted standard deviations, in nets whose weights are as random as here.
 const INT8_TOLERANCE: f32 = 0.1;
 
 fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> ModelSpec {
@@ -56,7 +56,7 @@ fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> Mo
 fn random_parameters(spec: &ModelSpec, method: TrainingMethod, numbers: &mut Numbers) -> Parameters {
     let mut parameters = Parameters::zeros_for(spec, method);
     for tensor in &mut parameters.tensors {
-        // Deviations of the weights of a tenth or two, of the size that training ends with.
+        // Standard deviations of the weights of a tenth or two, of the size that training ends with.
         let (low, high) = if tensor.name.contains("_log_var") { (-5.0, -3.5) } else { (-0.6, 0.6) };
         numbers.fill(&mut tensor.values, low, high);
     }
@@ -83,7 +83,7 @@ fn sequences(spec: &ModelSpec, numbers: &mut Numbers, gaps: bool) -> Vec<Sequenc
     [40, 7, 23].into_iter().map(sequence).collect()
 }
 
-/// Largest difference of two forecasts: means in deviations, variances relative to the total.
+/// Largest difference of two forecasts: means in standard deviations, variances relative to the total.
 fn gap(a: &[SequencePrediction], b: &[SequencePrediction]) -> f32 {
     assert_eq!(a.len(), b.len());
     let mut most = 0.0_f32;
@@ -186,9 +186,9 @@ fn stacks_printed_moments_and_plain_outputs_agree() {
     let mut paper = spec(&stack, Target::Columns, Likelihood::Bernoulli);
     paper.moment_form = MomentForm::Paper;
     check(&paper, true);
-    let mut plain = spec(&stack, Target::Columns, Likelihood::Gaussian);
-    plain.output.mode = OutputMode::MeanOnly;
-    check(&plain, false);
+    let mut mean_only = spec(&stack, Target::Columns, Likelihood::Gaussian);
+    mean_only.output.mode = OutputMode::MeanOnly;
+    check(&mean_only, false);
 }
 
 #[test]

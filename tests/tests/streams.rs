@@ -1,11 +1,11 @@
-//! Properties of streams: what a stream says depends on what it has seen, and on nothing else.
+//! Properties of streams: predictions of a stream depend on its rows, and on nothing else.
 
 use proptest::prelude::*;
 use quaver::{Error, Model, Prediction, Predictor};
 use quaver_tests::Case;
 use quaver_tests::golden::cases;
 
-/// Everything a prediction says, as bits, so that NaN equals NaN.
+/// Every number of a prediction, as bits, so that NaN equals NaN.
 fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
     let outputs = prediction.iter().flat_map(|o| [o.mean, o.variance, o.epistemic, o.aleatoric]);
     let surprise = prediction.surprise().into_iter().flat_map(|s| s.z.iter().copied().chain([s.nll]));
@@ -183,8 +183,8 @@ fn a_missing_channel_widens_the_error_bar_and_counts_for_nothing_in_the_surprise
 }
 
 #[test]
-fn a_model_of_changes_is_less_sure_of_a_channel_the_longer_it_is_missing() {
-    for name in ["change-with-gaps-elman-f32", "change-with-gaps-lstm-fast"] {
+fn a_residual_model_is_less_sure_of_a_channel_the_longer_it_is_missing() {
+    for name in ["residual-next-with-gaps-elman-f32", "residual-next-with-gaps-lstm-fast"] {
         let case = cases().into_iter().find(|case| case.name == name).expect("a golden case");
         with_predictor(&case, |predictor| {
             let mut last = predictor.step(&[0.3, -0.2, 0.5]).epistemic()[1];

@@ -14,6 +14,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         // Far above the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
         Purpose::Gaps { epoch, sequence } => (1 << 58) + (epoch << 31) + sequence,
+        Purpose::Evaluation { index } => (1 << 57) + index,
         Purpose::Augmentation { epoch, sequence } => (1 << 59) + (epoch << 31) + sequence,
         Purpose::FreshNoise { epoch, sequence } => (1 << 60) + (epoch << 31) + sequence,
         Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
@@ -36,6 +37,11 @@ pub enum Purpose {
     /// The seed of one of several networks that are trained together.
     Part {
         /// Index of the network.
+        index: u64,
+    },
+    /// Gaps and faults put into recordings to evaluate a model with them.
+    Evaluation {
+        /// Index of the draw.
         index: u64,
     },
     /// Noise added to clean recordings.

@@ -1,4 +1,4 @@
-//! The command line as a user meets it: what it says, what it writes, and how it fails.
+//! The command line as a user sees it: output, files and errors.
 
 mod place;
 
@@ -16,10 +16,10 @@ fn from_rows_to_predictions() {
     for file in ["config.toml", "metrics.csv", "metrics.jsonl", "best.state", "last.state"] {
         assert!(place.path("run").join(file).is_file(), "{file}");
     }
-    let said = place.export("int8", "model.qvr");
-    assert!(said.contains("bytes of flash") && said.contains("against f32"), "{said}");
+    let printed = place.export("int8", "model.qvr");
+    assert!(printed.contains("bytes of flash") && printed.contains("against f32"), "{printed}");
 
-    let constants = fs::read_to_string(place.path("model.rs")).expect("constants beside the model");
+    let constants = fs::read_to_string(place.path("model.rs")).expect("constants next to the model");
     assert!(constants.contains(r#"include_checkpoint!("model.qvr")"#), "{constants}");
     let shown = json(&succeeds(&["inspect", &place.at("model.qvr"), "--json"]));
     assert!(constants.contains(&format!("ARENA_WORDS: usize = {};", shown["arena_words"])), "{constants}");
@@ -42,7 +42,7 @@ fn from_rows_to_predictions() {
     let test = fs::read_to_string(place.path("test.csv")).expect("the data");
     let predictions = succeeds(&["run", &place.at("model.qvr"), "--input", &place.at("test.csv")]);
     assert_eq!(predictions.lines().count(), test.lines().count());
-    assert_eq!(predictions.lines().next(), Some("sum.mean,sum.sd,sum.epistemic,sum.aleatoric"));
+    assert_eq!(predictions.lines().next(), Some("sum.mean,sum.std_dev,sum.epistemic,sum.aleatoric"));
     let written = place.at("predictions.csv");
     let input = place.at("test.csv");
     succeeds(&["run", &place.at("model.qvr"), "--input", &input, "--output", &written]);
@@ -65,7 +65,7 @@ fn data_may_lie_elsewhere() {
     let (config, out) = (place.at("configs/config.toml"), place.at("run"));
     fails(&["train", &config, "--out", &out], &["train.csv", "--data-dir"]);
     succeeds(&["train", &config, "--out", &out, "--data-dir", &place.at("")]);
-    // The run remembers, and so needs to be told nothing more.
+    // The run remembers, and needs no further argument.
     let own = succeeds(&["eval", &out, "--json"]);
     assert_eq!(own, succeeds(&["eval", &out, "--data", &config, "--data-dir", &place.at(""), "--json"]));
     place.export("int8", "model.qvr");

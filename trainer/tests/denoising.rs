@@ -1,4 +1,4 @@
-//! `quaver denoise`, `quaver sample` and `quaver impute` as a user of the command line meets them.
+//! `quaver denoise`, `quaver sample` and `quaver impute` on the command line.
 
 mod place;
 
@@ -52,7 +52,7 @@ chunk = 40
 learning_rate = 0.02
 "#;
 
-/// The same model, told the truth while it learns.
+/// The same model, trained with clean targets.
 fn told_the_truth() -> String {
     LATENT
         .replace("targets = \"next\"", "targets = \"clean\"")
@@ -103,27 +103,28 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
     succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
     let denoise = |model: &str| succeeds(&["denoise", &place.at(model), "--in", &place.at("noisy.csv")]);
     let (host, device) = (denoise("run"), denoise("model.qvr"));
-    let header = "a.mean,a.sd,a.epistemic,a.aleatoric,b.mean,b.sd,b.epistemic,b.aleatoric,surprise,a.z,b.z";
+    let header =
+        "a.mean,a.std_dev,a.epistemic,a.aleatoric,b.mean,b.std_dev,b.epistemic,b.aleatoric,surprise,a.z,b.z";
     assert_eq!((host.lines().next(), device.lines().next()), (Some(header), Some(header)));
     assert_eq!((host.lines().count(), device.lines().count()), (61, 61));
-    let (means, std_devs) = (columns(&host, "a.mean"), columns(&host, "a.sd"));
+    let (means, std_devs) = (columns(&host, "a.mean"), columns(&host, "a.std_dev"));
     for (step, (mean, other)) in means.iter().zip(columns(&device, "a.mean")).enumerate() {
         // The runtime may feed latent variables in another way, whichever was best on validation.
         assert!((mean - other).abs() < 0.5 * std_devs[step], "step {step}: {mean} against {other}");
     }
     let z = columns(&device, "a.z");
-    assert!((0..60).all(|step| z[step].is_nan() == (step % 5 == 3)), "what is missing is not judged: {z:?}");
+    assert!((0..60).all(|step| z[step].is_nan() == (step % 5 == 3)), "missing values are not scored: {z:?}");
 
-    let judge = |model: &str, more: &[&str]| {
+    let evaluate = |model: &str, more: &[&str]| {
         let (noisy, clean) = (place.at("noisy.csv"), place.at("clean.csv"));
         succeeds(&[&["denoise", &place.at(model), "--in", &noisy, "--truth", &clean], more].concat())
     };
-    let (host, device) = (json(&judge("run", &["--json"])), json(&judge("model.qvr", &["--json"])));
+    let (host, device) = (json(&evaluate("run", &["--json"])), json(&evaluate("model.qvr", &["--json"])));
     assert_eq!(host["before"], device["before"]);
     assert_eq!(host["before"]["per_channel"][0]["n"], 48);
     assert!(host["after"]["snr_db"].is_number());
     let page = place.at("page.html");
-    let rows = judge("model.qvr", &["--plot", &page]);
+    let rows = evaluate("model.qvr", &["--plot", &page]);
     assert_eq!(rows.lines().count(), 61, "scores do not mix with rows");
     assert!(fs::read_to_string(&page).expect("the page").contains(">denoised<"));
 }
@@ -136,10 +137,10 @@ fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
     write_rows(&place);
     for model in ["run", "model.qvr"] {
         let (noisy, clean) = (place.at("noisy.csv"), place.at("clean.csv"));
-        let said =
+        let printed =
             json(&succeeds(&["denoise", &place.at(model), "--in", &noisy, "--truth", &clean, "--json"]));
-        let number = |key: &str| said[key]["snr_db"].as_f64().expect("a number");
-        assert!(number("after") > number("before"), "{model}: {said}");
+        let number = |key: &str| printed[key]["snr_db"].as_f64().expect("a number");
+        assert!(number("after") > number("before"), "{model}: {printed}");
     }
     let config = place.at("latent.toml");
     let evaluated = |model: &str, more: &[&str]| {
@@ -158,8 +159,8 @@ fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
         assert!(snr(1) > snr(0) + 1.0, "{found}");
     }
     let text = evaluated("run", &["--draws", "1"]);
-    for said in ["clean rows", "bounds the NLL of denoised rows", "persistence *", "one-euro"] {
-        assert!(text.contains(said), "{said}: {text}");
+    for printed in ["clean rows", "bounds the NLL of denoised rows", "persistence *", "one-euro"] {
+        assert!(text.contains(printed), "{printed}: {text}");
     }
     assert!(evaluated("model.qvr", &[]).contains("clean rows from the noisy ones up to their own"));
     let gap = ["eval", &place.at("run"), "--data", &config, "--gap", "20..24"];
@@ -209,7 +210,7 @@ fn a_live_pipe_is_denoised_row_by_row() {
     assert!(answer("a,b\n").starts_with("a.mean,"));
     let (first, second) = (answer("5,6\n"), answer("5,6\n"));
     assert_ne!(first, second, "the past matters");
-    assert_eq!(answer("\n5,6\n"), first, "a blank line begins anew");
+    assert_eq!(answer("\n5,6\n"), first, "a blank line starts again");
     drop(input);
     assert!(child.wait().expect("the binary ends").success());
 }
@@ -238,10 +239,10 @@ fn a_predictor_of_clean_inputs_denoises_too() {
     place.export("int8", "model.qvr");
     for model in ["run", "model.qvr"] {
         let (noisy, clean) = (place.at("noisy.csv"), place.at("clean.csv"));
-        let said =
+        let printed =
             json(&succeeds(&["denoise", &place.at(model), "--in", &noisy, "--truth", &clean, "--json"]));
-        let number = |key: &str| said[key]["snr_db"].as_f64().expect("a number");
-        assert!(number("after") > number("before"), "{said}");
+        let number = |key: &str| printed[key]["snr_db"].as_f64().expect("a number");
+        assert!(number("after") > number("before"), "{printed}");
     }
 }
 
@@ -288,12 +289,12 @@ fn gaps_are_filled_in() {
     assert_eq!(b, columns(&text, "b"));
     for (step, (found, observed)) in a.iter().zip(columns(&text, "a")).enumerate() {
         assert!(found.is_finite() && (observed.is_nan() || *found == observed), "row {step}");
-        assert_eq!(columns(&filled, "a.sd")[step] > 0.0, observed.is_nan());
+        assert_eq!(columns(&filled, "a.std_dev")[step] > 0.0, observed.is_nan());
     }
     let page = place.at("page.html");
-    let judged = json(&impute(&["--truth", &clean, "--json", "--plot", &page, "--iterations", "3"]));
-    assert_eq!(judged["model"]["per_channel"][0][2], 12);
-    assert!(judged["model"]["rmse"].is_number() && judged["linear"]["rmse"].is_number());
+    let scored = json(&impute(&["--truth", &clean, "--json", "--plot", &page, "--iterations", "3"]));
+    assert_eq!(scored["model"]["per_channel"][0][2], 12);
+    assert!(scored["model"]["rmse"].is_number() && scored["linear"]["rmse"].is_number());
     assert!(fs::read_to_string(&page).expect("the page").contains("imputed"));
 }
 
@@ -301,19 +302,19 @@ fn gaps_are_filled_in() {
 fn gaps_made_on_purpose_are_judged_beside_lines_and_forecasts() {
     let place = storn();
     let (run, config) = (place.at("run"), place.at("latent.toml"));
-    let judge =
+    let evaluate =
         |more: &[&str]| succeeds(&[&["eval", &run, "--data", &config, "--gap", "20..24"], more].concat());
-    let found = json(&judge(&["--window", "40", "--iterations", "3", "--json"]));
+    let found = json(&evaluate(&["--window", "40", "--iterations", "3", "--json"]));
     assert_eq!(
         (&found["windows"], &found["iterations"], &found["joined"]),
         (&3.into(), &3.into(), &true.into())
     );
     let names: Vec<_> = (0..3).map(|index| found["fillings"][index]["name"].as_str()).collect();
     assert_eq!(names, [Some("this model"), Some("straight lines"), Some("ridge AR forward")]);
-    let unjoined = json(&judge(&["--window", "40", "--iterations", "3", "--json", "--unjoined"]));
+    let unjoined = json(&evaluate(&["--window", "40", "--iterations", "3", "--json", "--unjoined"]));
     assert_ne!(found["fillings"][0], unjoined["fillings"][0]);
     assert_eq!(found["fillings"][1], unjoined["fillings"][1]);
-    let text = judge(&[]);
+    let text = evaluate(&[]);
     assert!(text.contains("rows 20..24 of each of 2 windows of 60 rows masked"), "{text}");
     let with = |model: &str, more: &[&str], names: &[&str]| {
         fails(&[&["eval", &place.at(model), "--data", &config, "--gap"], more].concat(), names);
@@ -362,7 +363,7 @@ fn what_does_not_fit_is_refused_with_a_reason() {
 }
 
 #[test]
-fn notes_are_judged_and_drawn() {
+fn notes_are_scored_and_drawn() {
     let place = Place::new();
     let bars = |count: usize| "60,64;64;60,67;67\n".repeat(count);
     for (name, count) in [("train", 12), ("valid", 4), ("test", 4)] {

@@ -1,4 +1,4 @@
-//! Scores, baselines and calibration as a user of the command line meets them.
+//! Scores, baselines and calibration on the command line.
 
 mod place;
 
@@ -39,8 +39,8 @@ fn calibrated_error_bars_fit_the_validation_data() {
     let place = Place::new();
     place.train();
     place.export("int8", "plain.qvr");
-    let said = succeeds(&["export", &place.at("run"), "--calibrate", "-o", &place.at("model.qvr")]);
-    assert!(said.contains("by the factors sum "), "{said}");
+    let printed = succeeds(&["export", &place.at("run"), "--calibrate", "-o", &place.at("model.qvr")]);
+    assert!(printed.contains("by the factors sum "), "{printed}");
     let scores = |model: &str| {
         let arguments =
             ["eval", &place.at(model), "--data", &place.at("config.toml"), "--split", "valid", "--json"];

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use place::{json, succeeds};
 use tempfile::TempDir;
 
-/// Smaller and shorter than the examples ask for; everything else is as they say.
+/// Smaller and shorter than the examples ask for; everything else is theirs.
 const SMALL: [&str; 6] =
     ["--set", "model.layers=[6, 5]", "--set", "init.sparse=3", "--set", "training.epochs=2"];
 
@@ -23,7 +23,7 @@ fn name(path: &Path) -> String {
     path.file_stem().expect("a name").to_string_lossy().into_owned()
 }
 
-/// An example in a folder of its own, beside the data that it names.
+/// An example in a folder of its own, next to the data that it names.
 struct Tried {
     folder: TempDir,
     config: String,
@@ -90,7 +90,7 @@ impl Tried {
                     self.write(&format!("chorales.{split}.txt"), format!("{chords}\n{chords}\n"));
                 }
             }
-            _ => panic!("{example}.toml is new: say here which data it needs"),
+            _ => panic!("{example}.toml is new: name the data it needs here"),
         }
     }
 
@@ -151,7 +151,7 @@ fn npy(element: &str, shape: &str, values: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn every_example_trains_and_exports_and_streams_or_is_judged() {
+fn every_example_trains_and_exports_and_streams_or_is_evaluated() {
     let examples = examples(|name| !name.starts_with("search_"));
     assert!(examples.len() >= 11, "{examples:?}");
     for example in examples {

@@ -20,7 +20,7 @@ fn a_denoiser_shows_its_networks_and_its_memory() {
     assert_eq!(shown["arena_words"], model.arena_words());
     assert_eq!(shown["ram_bytes"], 4 * model.arena_words());
     assert_eq!(shown["flash_bytes"], bytes.len());
-    assert_eq!(shown["generating_passes"], 2);
+    assert_eq!(shown["generative_passes"], 2);
     assert_eq!(shown["recognition"]["layers"][0]["cell"], "tanh");
     assert_eq!(shown["generative"]["layers"][0]["cell"], "dense-tanh");
     assert!(shown["future_words"].is_null(), "a denoiser has no futures");

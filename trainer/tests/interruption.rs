@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use place::{Place, fails, quaver, succeeds};
 
-/// What `quaver train` is told.
+/// Arguments of `quaver train`.
 fn arguments(place: &Place, out: &str, more: &[&str]) -> Vec<String> {
     let (config, out) = (place.at("config.toml"), place.at(out));
     ["train", &config, "--out", &out].iter().chain(more).map(ToString::to_string).collect()
@@ -121,20 +121,20 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     let place = Place::new();
     let wide = &["--set", "model.layers=[40]"][..];
     train(&place, "whole", wide);
-    let told = |output: &Output| {
+    let errors_of = |output: &Output| {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && !errors.contains("panicked"), "{errors}");
         assert!(errors.contains(".state`: there is no space left"), "{errors}");
         errors
     };
     // The first state does not fit.
-    told(&train_with_little_room(&place, "first", wide));
+    errors_of(&train_with_little_room(&place, "first", wide));
     train(&place, "first", &[wide, &["--resume"]].concat());
     assert_same(&place, "whole", "first");
     // The third does not.
     train(&place, "third", &[wide, &["--set", "training.epochs=2"]].concat());
     let kept = fs::read(place.path("third").join("last.state")).expect("the state");
-    let errors = told(&train_with_little_room(&place, "third", &[wide, &["--resume"]].concat()));
+    let errors = errors_of(&train_with_little_room(&place, "third", &[wide, &["--resume"]].concat()));
     assert!(errors.contains("intact up to epoch 2") && errors.contains("--resume"), "{errors}");
     assert_eq!(fs::read(place.path("third").join("last.state")).expect("the state"), kept);
     let hidden = fs::read_dir(place.path("third")).expect("the folder").filter_map(Result::ok);

@@ -1,4 +1,4 @@
-//! Latent models as a user of the command line meets them.
+//! Latent models on the command line.
 
 mod place;
 
@@ -56,9 +56,9 @@ fn a_model_goes_to_a_device() {
     place.write("storn.toml", STORN);
     succeeds(&["train", &place.at("storn.toml"), "--out", &place.at("run")]);
     for weights in ["f32", "int8"] {
-        let said = place.export(weights, "model.qvr");
-        assert!(said.contains("bytes of flash") && said.contains("against f32"), "{said}");
-        let constants = fs::read_to_string(place.path("model.rs")).expect("constants beside the model");
+        let printed = place.export(weights, "model.qvr");
+        assert!(printed.contains("bytes of flash") && printed.contains("against f32"), "{printed}");
+        let constants = fs::read_to_string(place.path("model.rs")).expect("constants next to the model");
         assert!(
             constants.contains("FUTURE_WORDS") && constants.contains(r#"CHANNELS: [&str; 2] = ["a", "b"];"#),
             "{constants}"

@@ -1,4 +1,4 @@
-//! Searches as a user of the command line meets them: killed, continued, refused.
+//! Searches on the command line: killed, continued, refused.
 
 mod place;
 
@@ -31,7 +31,7 @@ fn run(place: &Place, out: &str) -> String {
     succeeds(&search(place, out).iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Starts a search and kills it, without a chance to tidy up, after so many lines of progress.
+/// Starts a search and kills it, without a chance to tidy up, after a number of lines of progress.
 fn kill_after(place: &Place, out: &str, lines: usize) {
     let mut child =
         quaver().args(search(place, out)).stderr(Stdio::piped()).spawn().expect("the binary starts");
@@ -45,8 +45,8 @@ fn kill_after(place: &Place, out: &str, lines: usize) {
 #[test]
 fn a_search_that_was_killed_goes_on_and_ends_the_same() {
     let place = place();
-    let said = run(&place, "whole");
-    assert!(said.contains("quaver export") && said.contains("importance: "), "{said}");
+    let printed = run(&place, "whole");
+    assert!(printed.contains("quaver export") && printed.contains("importance: "), "{printed}");
     // In the first stage, with trials half done; between stages; in the second.
     for lines in [1, 3, 2] {
         kill_after(&place, "parts", lines);

@@ -4,7 +4,7 @@
 
 CELL is tanh or lstm, FORM the moments of sigmoid and tanh: accurate (Quaver's own) or paper (shorter, as published).
 The network, its noise, its loss and its optimiser are those of trainer/examples/training_step.rs; weights and data are
-drawn anew, because time does not depend on them. Eager mode on two threads; the map of the inputs to pre-activations is
+drawn again, because time does not depend on them. Eager mode on two threads; the map of the inputs to pre-activations is
 hoisted out of the loop over time, as in Quaver. Prints JSON.
 """
 
@@ -28,7 +28,7 @@ def dropout(mean, var, keep):
 
 
 def affine(mean, var, weight, bias=None):
-    """Moments of an affine map with certain weights (Bayer 2015, thesis, eqs. 17 and 18)."""
+    """Moments of an affine map with fixed weights (Bayer 2015, thesis, eqs. 17 and 18)."""
     return F.linear(mean, weight, bias), F.linear(var, weight * weight)
 
 
@@ -59,8 +59,8 @@ def accurate_sigmoid(mean, var):
     mean_correction = z2 * (z2 * quartic + quadratic) + rho2 * -1.914106 + rho4 * -1.137574
     constant = rho4 * -0.1980504 + rho * -0.7328633 + 0.6469397
     quadratic = rho * (rho * (rho * 50.41521 - 23.62039) + 18.23345) + 17.72756
-    certain = rho * (z * (z * -167.3624 + 434.2623) - 194.2702) + z * 29.05767 - 177.057
-    spread_correction = z2 * (z2 * (rho * (rho2 * certain + 17.52807)) + quadratic) + constant
+    center = rho * (z * (z * -167.3624 + 434.2623) - 194.2702) + z * 29.05767 - 177.057
+    spread_correction = z2 * (z2 * (rho * (rho2 * center + 17.52807)) + quadratic) + constant
     odds = torch.exp2(-torch.clamp(reach * (doubt * mean_correction + 8 * LOG2_E), max=126))
     hit = 1 / (1 + odds)
     miss = odds * hit
@@ -106,7 +106,7 @@ class Net(torch.nn.Module):
         """State and memory after one step, from the pre-activations."""
         if self.cell == "tanh":
             return self.tanh(mean, var), memory
-        # The three gates are squashed in one call.
+        # The three gates are activated in one call.
         gates = self.sigmoid(mean[:, : 3 * self.units], var[:, : 3 * self.units])
         i, f, o = zip(*(moment.chunk(3, 1) for moment in gates))
         g = self.tanh(mean[:, 3 * self.units :], var[:, 3 * self.units :])

@@ -1,4 +1,4 @@
-//! How long a training step takes and how much memory it needs, beside PyTorch if asked.
+//! How long a training step takes and how much memory it needs, compared with PyTorch if asked.
 
 mod torch;
 
@@ -21,7 +21,7 @@ const LENGTHS: [u32; 3] = [STEPS, 2 * STEPS, 4 * STEPS];
 const COUNT: u32 = 30;
 
 /// Where PyTorch comes from.
-pub(crate) enum Beside {
+pub(crate) enum PyTorch {
     /// It is left out.
     Nothing,
     /// An environment that is made for this run and removed after it.
@@ -31,7 +31,7 @@ pub(crate) enum Beside {
 }
 
 /// All that was measured of one network.
-struct Measured {
+struct NetworkTimes {
     cell: &'static str,
     units: u32,
     target: f64,
@@ -56,12 +56,12 @@ struct Memory {
 }
 
 /// Measures every network.
-pub(crate) fn run(beside: Beside, as_json: bool) -> Result<()> {
+pub(crate) fn run(torch: PyTorch, as_json: bool) -> Result<()> {
     Shell::cargo("build --release -p quaver-trainer --example training_step").run()?;
-    let torch = match beside {
-        Beside::Nothing => None,
-        Beside::Throwaway => Some(Torch::install()?),
-        Beside::Python(python) => Some(Torch::existing(python)),
+    let torch = match torch {
+        PyTorch::Nothing => None,
+        PyTorch::Throwaway => Some(Torch::install()?),
+        PyTorch::Python(python) => Some(Torch::existing(python)),
     };
     let mut results = Vec::new();
     for (cell, units, target) in NETS {
@@ -71,7 +71,7 @@ pub(crate) fn run(beside: Beside, as_json: bool) -> Result<()> {
         }
     }
     if as_json {
-        println!("{:#}", Value::Array(results.iter().map(Measured::to_json).collect()));
+        println!("{:#}", Value::Array(results.iter().map(NetworkTimes::to_json).collect()));
     } else {
         print_times(&results);
         print_memory(&results);
@@ -79,7 +79,7 @@ pub(crate) fn run(beside: Beside, as_json: bool) -> Result<()> {
     Ok(())
 }
 
-fn measure(cell: &'static str, units: u32, target: f64, torch: Option<&Torch>) -> Result<Measured> {
+fn measure(cell: &'static str, units: u32, target: f64, torch: Option<&Torch>) -> Result<NetworkTimes> {
     let mut runs = Vec::new();
     for steps in LENGTHS {
         runs.push((steps, quaver(&format!("{cell} {units} accurate {steps} {COUNT}"))?));
@@ -91,7 +91,7 @@ fn measure(cell: &'static str, units: u32, target: f64, torch: Option<&Torch>) -
         })
         .transpose()?;
     let memory = runs.iter().filter_map(|(steps, figures)| Memory::new(*steps, figures)).collect();
-    Ok(Measured { cell, units, target, quaver: Times::new(&runs[0].1)?, torch, memory })
+    Ok(NetworkTimes { cell, units, target, quaver: Times::new(&runs[0].1)?, torch, memory })
 }
 
 fn quaver(arguments: &str) -> Result<Value> {
@@ -102,7 +102,7 @@ fn quaver(arguments: &str) -> Result<Value> {
 
 impl Times {
     fn new(figures: &Value) -> Result<Self> {
-        let list = figures["milliseconds"].as_array().context("no milliseconds were told")?;
+        let list = figures["milliseconds"].as_array().context("milliseconds are missing")?;
         let mut times: Vec<f64> = list.iter().filter_map(Value::as_f64).collect();
         ensure!(!times.is_empty(), "no step was timed");
         times.sort_by(f64::total_cmp);
@@ -120,7 +120,7 @@ impl Times {
 }
 
 impl Memory {
-    /// Nothing where the system does not tell.
+    /// Nothing where the system does not report it.
     fn new(steps: u32, figures: &Value) -> Option<Self> {
         let kib = |name: &str| figures[name].as_i64();
         let peak = kib("kib_peak")?;
@@ -128,7 +128,7 @@ impl Memory {
     }
 }
 
-impl Measured {
+impl NetworkTimes {
     fn to_json(&self) -> Value {
         let memory = |memory: &Memory| json!({ "steps": memory.steps, "peak_kib": memory.peak_kib, "growth_kib": memory.growth_kib });
         json!({
@@ -143,7 +143,7 @@ impl Measured {
     }
 }
 
-fn print_times(results: &[Measured]) {
+fn print_times(results: &[NetworkTimes]) {
     let mut rows = vec![vec!["net".to_string(), "Quaver, ms".into()]];
     if results.iter().any(|net| net.torch.is_some()) {
         let headings = ["PyTorch, ms", "ratio", "PyTorch, published moments, ms", "ratio", "target"];
@@ -164,7 +164,7 @@ fn print_times(results: &[Measured]) {
     );
 }
 
-fn print_memory(results: &[Measured]) {
+fn print_memory(results: &[NetworkTimes]) {
     let mut rows = vec![vec!["memory of a step, MiB".to_string()]];
     rows[0].extend(LENGTHS.map(|steps| format!("T = {steps}")));
     rows[0].push("growth in 30 steps, KiB".into());

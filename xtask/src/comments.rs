@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_place_is_told() {
+    fn the_place_is_named() {
         let text = "fn f() {}\n// a comment that goes on and on\n";
         assert_eq!(wide_lines(Path::new("src/a.rs"), text, 20), ["src/a.rs:2: 32 columns"]);
     }

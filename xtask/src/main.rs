@@ -22,7 +22,7 @@ mod test;
 
 use std::process::ExitCode;
 
-use bench_train::Beside;
+use bench_train::PyTorch;
 use clap::Parser;
 use setup::Needs;
 use shell::Shell;
@@ -62,7 +62,7 @@ enum Chore {
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
     },
-    /// Time a step on this machine and count its instructions, beside the same network by nalgebra and by
+    /// Time a step on this machine and count its instructions, compared with the same network by nalgebra and by
     /// Burn
     BenchHost {
         /// Print JSON instead of a table
@@ -113,12 +113,12 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             print!("{}", if json { bench.argument("--json") } else { bench }.run()?);
         }
         Chore::BenchTrain { torch, python, json } => {
-            let beside = match python {
-                Some(python) => Beside::Python(python),
-                None if torch => Beside::Throwaway,
-                None => Beside::Nothing,
+            let torch = match python {
+                Some(python) => PyTorch::Python(python),
+                None if torch => PyTorch::Throwaway,
+                None => PyTorch::Nothing,
             };
-            bench_train::run(beside, json)?;
+            bench_train::run(torch, json)?;
         }
         Chore::Results(arguments) => results::run(&arguments)?,
     }

@@ -10,7 +10,7 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 4] = ["golden", "golden_2", "golden_3", "golden_latent"];
+pub(crate) const IMAGES: [&str; 5] = ["golden", "golden_2", "golden_3", "golden_latent", "golden_adaptive"];
 
 const FILE: &str = "tests/golden/streams.txt";
 const PREAMBLE: &str = "\
@@ -95,7 +95,7 @@ fn hash(line: &str) -> &str {
     line.split_once("hash=").map_or(line, |(_, hash)| hash)
 }
 
-/// What to say when every machine gives the golden answers, or which machines do not.
+/// The message when every machine gives the golden answers, or which machines do not.
 fn check(golden: &[(String, String)], answers: &[Answers]) -> Result<String> {
     // Images hold the cases in another order than the file.
     let sorted = |lines: &[(String, String)]| {

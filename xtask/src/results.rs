@@ -1,7 +1,7 @@
 //! The benchmarks behind docs/results.md: every repeat trained, exported and evaluated by the `quaver`
 //! binary.
 //!
-//! The folder `benchmarks` says what is run; there is no figure in here.
+//! The folder `benchmarks` defines what is run; there is no figure in here.
 
 mod plan;
 mod repeat;
@@ -109,11 +109,11 @@ impl Series<'_> {
         let data = match (benchmark.draw, &self.arguments.data) {
             (Some(_), _) => out.join("data"),
             (None, Some(data)) => std::path::absolute(data)?,
-            (None, None) => bail!("{} needs public data; say where they are with --data", benchmark.name),
+            (None, None) => bail!("{} needs public data; name their folder with --data", benchmark.name),
         };
-        if let Some(law) = benchmark.draw {
+        if let Some(kind) = benchmark.draw {
             fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
-            synthetic::write(law, name, &data)?;
+            synthetic::write(kind, name, &data)?;
         }
         let bench = Bench { benchmark, quaver: self.quaver, data: &data, set: &self.arguments.set, from };
         bench.repeat(name, &out.join(name)).with_context(|| format!("{}, {name}", benchmark.name))

@@ -1,7 +1,7 @@
 //! `cargo quaver` and `cargo xtask test` share one build of Burn.
 //!
 //! A dependency of tests or chores that turns on a feature in Burn's tree makes cargo compile Burn a second
-//! time, for minutes, and says nothing. So the features that both builds choose are compared.
+//! time, for minutes, without a message. So the features that both builds choose are compared.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(crate) fn check() -> Result<String> {
     let alone = packages(&tree.clone().words("--package quaver-trainer --edges normal,build").run()?);
     let together = packages(&tree.words("--workspace --edges normal,build,dev").run()?);
     let differing: Vec<String> =
-        alone.difference(&together).map(|package| told(package, &together)).collect();
+        alone.difference(&together).map(|package| difference(package, &together)).collect();
     ensure!(
         differing.is_empty(),
         "cargo quaver and the tests would each build Burn, because features differ; who turns them on: \
@@ -31,7 +31,7 @@ fn packages(tree: &str) -> BTreeSet<String> {
     lines.filter(|line| !line.is_empty()).map(String::from).collect()
 }
 
-fn told(package: &str, together: &BTreeSet<String>) -> String {
+fn difference(package: &str, together: &BTreeSet<String>) -> String {
     let name = package.split(" [").next().unwrap_or(package);
     let others: Vec<&str> = together
         .iter()
@@ -46,11 +46,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_feature_too_many_is_told() {
+    fn a_feature_too_many_is_named() {
         let alone = packages("a v1.0.0 [std]\nb v1.0.0 []\nb v1.0.0 [] (*)\n");
         let together = packages("a v1.0.0 [default,std]\nb v1.0.0 []\n\nc v1.0.0 []\n");
         let differing: Vec<String> =
-            alone.difference(&together).map(|package| told(package, &together)).collect();
+            alone.difference(&together).map(|package| difference(package, &together)).collect();
         assert_eq!(differing, ["a v1.0.0 [std] alone, [default,std] in the workspace"]);
     }
 }

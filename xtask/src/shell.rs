@@ -1,4 +1,4 @@
-//! Commands that are described once: to run them, and to tell how to repeat them by hand.
+//! Commands that are described once: to run them, and to print how to repeat them by hand.
 
 use std::fmt;
 use std::io::{Read, stderr};
@@ -90,12 +90,12 @@ impl Shell {
         Ok(Captured { status, stdout: text(stdout), stderr: text(stderr) })
     }
 
-    /// Runs to success and returns standard output; a failure shows everything the command said.
+    /// Runs to success and returns standard output; a failure shows everything the command printed.
     pub(crate) fn run(&self) -> Result<String> {
         let captured = self.capture().with_context(|| format!("to repeat: {self}"))?;
         if !captured.status.success() {
-            let (said, printed) = (captured.stderr.trim_end(), captured.stdout.trim_end());
-            bail!("{}\n{said}\n{printed}\nto repeat: {self}", captured.status);
+            let (errors, printed) = (captured.stderr.trim_end(), captured.stdout.trim_end());
+            bail!("{}\n{errors}\n{printed}\nto repeat: {self}", captured.status);
         }
         Ok(captured.stdout)
     }
@@ -145,7 +145,7 @@ fn read_in_background(pipe: Option<impl Read + Send + 'static>) -> thread::JoinH
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // A broken pipe ends the text; the exit status tells the rest.
+            // A broken pipe ends the text; the exit status decides.
             let _ = pipe.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -186,9 +186,9 @@ mod tests {
 
     #[test]
     fn a_failure_shows_what_was_said() {
-        let failing = Shell::new("sh").argument("-c").argument("echo printed; echo said >&2; exit 3");
+        let failing = Shell::new("sh").argument("-c").argument("echo printed; echo failed >&2; exit 3");
         let error = failing.run().expect_err("exit 3 is a failure").to_string();
-        assert!(error.contains("printed") && error.contains("said") && error.contains("to repeat: sh -c"));
+        assert!(error.contains("printed") && error.contains("failed") && error.contains("to repeat: sh -c"));
     }
 
     #[test]

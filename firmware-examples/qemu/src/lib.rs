@@ -20,4 +20,4 @@ pub mod meter;
 mod report;
 
 #[cfg(target_os = "none")]
-pub use report::{done, fail, print_acceleration, print_fingerprints};
+pub use report::{done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprints};

@@ -3,7 +3,7 @@
 use core::fmt::Display;
 
 use quaver::Model;
-use quaver_streams::replay::replay;
+use quaver_streams::replay::{replay, replay_adaptive};
 use semihosting::{eprintln, print, println, process};
 
 use crate::jobs::{ALIGNMENT_WORDS, Job};
@@ -24,6 +24,20 @@ pub fn print_fingerprints<const ARENA: usize, const FUTURES: usize, const ROW: u
     for job in jobs {
         let fingerprint = fingerprint::<ARENA, FUTURES, ROW>(job, job.model);
         println!("{} steps={} hash={fingerprint:016X}", job.name, job.steps());
+    }
+}
+
+/// Like [`print_fingerprints`], for models that learn.
+pub fn print_adaptive_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &[Job]) {
+    for job in jobs {
+        let Some(options) = job.task.adaptation() else { fail("a model that is not to learn") };
+        let mut arena = [0.0; ARENA];
+        match replay_adaptive(job.model, options, job.rows::<ROW>(), &mut arena) {
+            Ok(fingerprint) => {
+                println!("{} steps={} hash={:016X}", job.name, job.steps(), fingerprint.value())
+            }
+            Err(error) => fail(error),
+        }
     }
 }
 

@@ -38,6 +38,8 @@ const fn followed_words(extensions: &Extensions, inputs: usize, outputs: usize) 
 pub(crate) struct NetworkMemory {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
+    /// Units of the last layer.
+    pub(crate) units: usize,
     /// Words of the recurrent state.
     pub(crate) recurrent: usize,
     /// Words of the standardised row; none without an input density.
@@ -75,7 +77,7 @@ impl NetworkMemory {
         let rows = sizes.outputs as usize * sizes.likelihood.rows();
         let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
         scratch = if words > scratch { words } else { scratch };
-        let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
+        let (units, inputs, outputs) = (inputs, sizes.inputs as usize, sizes.outputs as usize);
         (decoder.text(), decoder.text());
         let extensions = decoder.extensions();
         let (row, words) = density_words(&extensions, inputs);
@@ -83,7 +85,7 @@ impl NetworkMemory {
         let followed = scales + evidence;
         scratch = if words > scratch { words } else { scratch };
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, recurrent, row, followed, scratch })
+            Some(NetworkMemory { inputs, outputs, units, recurrent, row, followed, scratch })
         } else {
             None
         }
@@ -96,6 +98,7 @@ impl ModelSpec {
         NetworkMemory {
             inputs: self.inputs.into(),
             outputs: self.outputs.into(),
+            units: self.layers.last().map_or(0, |layer| layer.units.into()),
             recurrent: self.recurrent_words(),
             row: self.row_words(),
             followed: self.followed_words(),

@@ -112,6 +112,8 @@ pub enum Part {
     Recognition,
     /// The generative network of a latent model.
     Generative,
+    /// The settings of adaptation.
+    Adaptation,
 }
 
 impl fmt::Display for Part {
@@ -128,6 +130,7 @@ impl fmt::Display for Part {
             Part::Latent => f.write_str("latent model"),
             Part::Recognition => f.write_str("recognition network"),
             Part::Generative => f.write_str("generative network"),
+            Part::Adaptation => f.write_str("adaptation"),
         }
     }
 }

@@ -20,7 +20,7 @@ pub use outputs::{
     Variances, bernoulli_variances, categorical_moments, expected_noise, normal_variances, residual_sum,
     shrunk_logit, softmax, softmax_gradient,
 };
-pub use score::{Score, bernoulli, categorical, expected_gaussian_nll, gaussian, score};
+pub use score::{Score, bernoulli, categorical, expected_gaussian_nll, gaussian, gaussian_gradient, score};
 
 /// Largest magnitude of the exponent m + v/2 of an expected noise variance, in standardised units: an extreme
 /// input must not end in an infinite variance.

@@ -1,5 +1,6 @@
 //! Memory of a stream as a constant of the checkpoint's bytes.
 
+use super::adaptive::{AdaptOptions, readout_words};
 use super::latent::latent_words;
 use crate::backend::NetworkMemory;
 use crate::format::{Decoder, Kind, aligned, unchecked_sections};
@@ -37,6 +38,22 @@ pub const fn arena_words(checkpoint: &[u8]) -> usize {
         Some(words) => words,
         None => panic!(
             "quaver::arena_words: not a checkpoint of this version, or one whose backend (cargo feature `float` or `quantized`) is not built in"
+        ),
+    }
+}
+
+/// Words of RAM that an [`AdaptivePredictor`](crate::AdaptivePredictor) of a checkpoint needs, at compile
+/// time: those of its stream, and those of what it learns.
+///
+/// # Panics
+/// As [`arena_words`]; also for a latent model, which does not adapt.
+pub const fn adaptive_arena_words(checkpoint: &[u8], options: &AdaptOptions) -> usize {
+    match (Kind::of(checkpoint), NetworkMemory::of_checkpoint(checkpoint)) {
+        (Some(Kind::Predictor), Some(memory)) => {
+            memory.arena_words() + readout_words(memory.outputs, memory.units, options)
+        }
+        _ => panic!(
+            "quaver::adaptive_arena_words: not a checkpoint of one network in this version, or one whose backend (cargo feature `float` or `quantized`) is not built in"
         ),
     }
 }

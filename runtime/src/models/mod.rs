@@ -1,5 +1,6 @@
 //! Models with their streams: what a user holds.
 
+mod adaptive;
 mod display;
 mod emitter;
 mod input;
@@ -15,8 +16,9 @@ mod row_step;
 mod state;
 mod tracking;
 
+pub use adaptive::{AdaptOptions, AdaptivePredictor, Covariance};
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
-pub use memory::arena_words;
+pub use memory::{adaptive_arena_words, arena_words};
 pub use model::Model;
 pub use prediction::{Novelty, Output, Prediction, Surprise};
 pub use predictor::Predictor;

@@ -2,7 +2,7 @@
 
 The moments of a sigmoid of N(m, v) are fitted in the coordinates
 
-    rho = 1/sqrt(1 + pi v/8)    1 for a certain input, 0 for an infinitely uncertain one
+    rho = 1/sqrt(1 + pi v/8)    1 for a deterministic input, 0 for an infinitely uncertain one
     z   = |m| rho / 8           cut off at 1, beyond which V is below 3e-7
 
 by two polynomials without a term in z**1 (the moments are even in m and must have no kink at m = 0):

@@ -1,9 +1,10 @@
 //! Prints the lines of `tests/golden/streams.txt` as this machine computes them.
 
-use quaver_tests::{golden, golden_latent};
+use quaver_tests::{golden, golden_adaptive, golden_latent};
 
 fn main() {
-    for case in golden::cases().into_iter().chain(golden_latent::cases()) {
+    let cases = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
+    for case in cases {
         println!("{}", golden::replay(&case));
     }
 }

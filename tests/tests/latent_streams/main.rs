@@ -1,4 +1,4 @@
-//! Properties of streams of latent models: what they say depends on what they saw and drew, and on nothing
+//! Properties of streams of latent models: predictions depend on rows and draws, and on nothing
 //! else.
 
 mod rollouts;
@@ -50,7 +50,7 @@ proptest! {
         }
     }
 
-    /// A look ahead of a denoiser, at any time and before a state is saved, changes nothing of what it says
+    /// A lookahead of a denoiser, at any time and before a state is saved, does not change its predictions
     /// later.
     #[test]
     fn what_is_expected_changes_nothing(every in 1_usize..5, at in 0_usize..40) {
@@ -62,8 +62,8 @@ proptest! {
                 let mut found = Vec::new();
                 for (index, row) in rows.iter().enumerate() {
                     if let (Stream::Denoiser(denoiser), true) = (&mut *stream, index % every == 0) {
-                        let ahead = bits(&denoiser.expected());
-                        assert_eq!(bits(&denoiser.prediction()), ahead, "{}", case.name);
+                        let expected = bits(&denoiser.expected());
+                        assert_eq!(bits(&denoiser.prediction()), expected, "{}", case.name);
                     }
                     if index == at {
                         stream.save(&mut saved).expect("the right length");

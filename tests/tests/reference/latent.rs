@@ -1,4 +1,4 @@
-//! Denoiser and sampler against two slow f64 networks, stepped as the equations say.
+//! Denoiser and sampler against two slow f64 networks, stepped by the equations.
 
 use quaver::checkpoint::{
     Activation, CellKind, Family, Forecast, LatentSpec, Layout, Likelihood, Prior, WeightFormat,
@@ -6,7 +6,7 @@ use quaver::checkpoint::{
 use quaver::{Denoiser, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
 use quaver_tests::numbers::Numbers;
-use quaver_tests::replay;
+use quaver_tests::replay::{self, Task};
 
 use crate::Gap;
 use crate::network::{Network, Pair};
@@ -24,7 +24,7 @@ struct Reference {
     generative: Network,
     /// What the generative network reads before the latents.
     read: Vec<Pair>,
-    /// What is known of z_t.
+    /// Moments of z_t.
     latents: Vec<Pair>,
 }
 
@@ -119,7 +119,7 @@ fn nll(likelihood: Likelihood, row: &[f32], expected: &[Triple]) -> f64 {
 fn compare(architecture: LatentArchitecture, (format, layout): (WeightFormat, Layout), tolerance: f64) {
     let networks = architecture.networks("latent reference", format, layout);
     let bytes = networks.write().expect("a valid model");
-    let [words, _] = replay::words(&bytes).expect("a valid model");
+    let [words, _] = replay::words(&bytes, Task::Follow).expect("a valid model");
     let (mut words, mut more_words) = (vec![0.0; words], vec![0.0; words]);
     let mut denoiser = Denoiser::load_in(&bytes, &mut words).ok();
     let mut sampler = Sampler::load_in(&bytes, &mut more_words).ok();
@@ -135,8 +135,11 @@ fn compare(architecture: LatentArchitecture, (format, layout): (WeightFormat, La
         };
         let row: Vec<f32> = (0..architecture.channels).map(|_| value()).collect();
         if let Some(denoiser) = &mut denoiser {
-            let ahead = denoiser.expected();
-            ahead.iter().zip(reference.expected()).for_each(|(output, expected)| gap.widen(output, expected));
+            let expected = denoiser.expected();
+            expected
+                .iter()
+                .zip(reference.expected())
+                .for_each(|(output, expected)| gap.widen(output, expected));
         }
         let (expected, nll) = reference.step(&row);
         let found: Prediction<'_> = match (&mut denoiser, &mut sampler) {
@@ -150,7 +153,7 @@ fn compare(architecture: LatentArchitecture, (format, layout): (WeightFormat, La
     }
     let what = format!("{architecture:?} {layout:?}");
     gap.assert_within(tolerance, &what);
-    // A z-score of 3 turns an error of its mean, in deviations, into three times as much; three channels are
+    // A z-score of 3 turns an error of its mean, in standard deviations, into three times as much; three channels are
     // added up.
     assert!(furthest <= 20.0 * tolerance, "{what}: surprises differ by up to {furthest}");
 }

@@ -17,7 +17,7 @@ const SIGMOID: CellKind = CellKind::Elman(Activation::Sigmoid);
 const RECTIFIER: CellKind = CellKind::Elman(Activation::Relu);
 const STEPS: usize = 30;
 
-/// Largest differences over a stream: of means in output deviations, of variances relative to the total
+/// Largest differences over a stream: of means in output standard deviations, of variances relative to the total
 /// variance.
 #[derive(Debug, Default)]
 struct Gap {
@@ -92,7 +92,7 @@ fn both_formats(architecture: Architecture, layers: &[(CellKind, u16)], toleranc
 }
 
 /// The layouts that run in integers and carry variance.
-fn packed_layouts(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
+fn quantized_layouts(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
     for layout in [Layout::Small, Layout::Fast] {
         gap(architecture, layers, (WeightFormat::Int8, layout))
             .assert_within(tolerance, &format!("{what}, {layout:?}"));
@@ -150,8 +150,8 @@ fn weight_variances_noise_and_scales_take_part() {
 #[test]
 fn outputs_of_every_kind_agree() {
     let base = Architecture { form: MomentForm::Paper, ..Architecture::default() };
-    let plain = Architecture { mode: OutputMode::MeanOnly, ..base };
-    both_formats(plain, &[(TANH, 9)], ROUNDING, "plain output");
+    let mean_only = Architecture { mode: OutputMode::MeanOnly, ..base };
+    both_formats(mean_only, &[(TANH, 9)], ROUNDING, "mean-only output");
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     both_formats(binary, &[(TANH, 9)], ROUNDING, "Bernoulli output");
     let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..base };
@@ -167,7 +167,7 @@ fn changes_are_added_to_the_last_row() {
     both_formats(paper, &[(TANH, 9)], ROUNDING, "change");
     let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
     both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "change, heteroscedastic");
-    packed_layouts(base, &[(TANH, 9)], INTEGER, "change");
+    quantized_layouts(base, &[(TANH, 9)], INTEGER, "change");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn corrections_are_added_to_the_row_itself() {
     both_formats(paper, &[(TANH, 9)], ROUNDING, "correction");
     let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
     both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "correction, heteroscedastic");
-    packed_layouts(base, &[(TANH, 9)], INTEGER, "correction");
+    quantized_layouts(base, &[(TANH, 9)], INTEGER, "correction");
 }
 
 #[test]
@@ -202,25 +202,25 @@ const INTEGER: f64 = 4e-3;
 #[test]
 fn integer_kernels_agree_with_integrals() {
     let base = Architecture::default();
-    packed_layouts(base, &[(TANH, 9)], INTEGER, "tanh");
-    packed_layouts(base, &[(SIGMOID, 9)], INTEGER, "sigmoid");
-    packed_layouts(base, &[(CellKind::Lstm, 6)], INTEGER, "LSTM");
-    packed_layouts(base, &[(CellKind::Gru, 6)], INTEGER, "GRU");
-    packed_layouts(base, &[(CellKind::Gru, 9), (CellKind::Gru, 12)], INTEGER, "GRU stack");
-    packed_layouts(base, &[(CellKind::Lstm, 5), (TANH, 12)], INTEGER, "stack");
+    quantized_layouts(base, &[(TANH, 9)], INTEGER, "tanh");
+    quantized_layouts(base, &[(SIGMOID, 9)], INTEGER, "sigmoid");
+    quantized_layouts(base, &[(CellKind::Lstm, 6)], INTEGER, "LSTM");
+    quantized_layouts(base, &[(CellKind::Gru, 6)], INTEGER, "GRU");
+    quantized_layouts(base, &[(CellKind::Gru, 9), (CellKind::Gru, 12)], INTEGER, "GRU stack");
+    quantized_layouts(base, &[(CellKind::Lstm, 5), (TANH, 12)], INTEGER, "stack");
     let wide = Architecture { inputs: 19, outputs: 5, ..base };
-    packed_layouts(wide, &[(CellKind::Lstm, 33)], INTEGER, "wide LSTM");
-    packed_layouts(wide, &[(CellKind::Gru, 33)], INTEGER, "wide GRU");
+    quantized_layouts(wide, &[(CellKind::Lstm, 33)], INTEGER, "wide LSTM");
+    quantized_layouts(wide, &[(CellKind::Gru, 33)], INTEGER, "wide GRU");
     let noise = [
         UnitNoise::Multiplicative { var: 0.3 },
         UnitNoise::Additive { var: 0.1 },
         UnitNoise::Multiplicative { var: 0.2 },
     ];
-    packed_layouts(Architecture { noise, ..base }, &[(TANH, 9)], INTEGER, "other noise");
+    quantized_layouts(Architecture { noise, ..base }, &[(TANH, 9)], INTEGER, "other noise");
     let quiet = Architecture { noise: [UnitNoise::None; 3], ..base };
-    packed_layouts(quiet, &[(CellKind::Lstm, 6)], INTEGER, "no noise but the inputs'");
-    let plain = Architecture { mode: OutputMode::MeanOnly, ..base };
-    packed_layouts(plain, &[(TANH, 9)], INTEGER, "plain output");
+    quantized_layouts(quiet, &[(CellKind::Lstm, 6)], INTEGER, "no noise but the inputs'");
+    let mean_only = Architecture { mode: OutputMode::MeanOnly, ..base };
+    quantized_layouts(mean_only, &[(TANH, 9)], INTEGER, "mean-only output");
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
-    packed_layouts(binary, &[(TANH, 9)], INTEGER, "Bernoulli output");
+    quantized_layouts(binary, &[(TANH, 9)], INTEGER, "Bernoulli output");
 }

@@ -126,11 +126,11 @@ pub(crate) fn quadrature(f: impl Fn(f64) -> f64, (m, v): Pair) -> Pair {
 
 /// The printed form with its squared mean corrected.
 fn printed_sigmoid((m, v): Pair) -> Pair {
-    let squash = |m: f64, v: f64| sigma(m / (1.0 + std::f64::consts::PI * v / 8.0).sqrt());
+    let sigmoid_mean = |m: f64, v: f64| sigma(m / (1.0 + std::f64::consts::PI * v / 8.0).sqrt());
     let a = 4.0 - 2.0 * 2.0_f64.sqrt();
     let b = -(2.0_f64.sqrt() - 1.0).ln();
-    let mean = squash(m, v);
-    (mean, squash(a * (m - b), a * a * v) - mean * mean)
+    let mean = sigmoid_mean(m, v);
+    (mean, sigmoid_mean(a * (m - b), a * a * v) - mean * mean)
 }
 
 fn sigmoid(form: MomentForm, (m, v): Pair) -> Pair {
@@ -221,11 +221,11 @@ impl Network {
 
     fn outputs(&self, below: &[Pair], last: &[Pair]) -> Vec<(f64, f64, f64)> {
         let spec = &self.contents.spec;
-        let plain = spec.output.mode == OutputMode::MeanOnly;
+        let mean_only = spec.output.mode == OutputMode::MeanOnly;
         let fed =
-            below.iter().map(|unit| if plain { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
+            below.iter().map(|unit| if mean_only { (unit.0, 0.0) } else { noisy(spec.output.noise, *unit) });
         let a = self.output.apply(&fed.collect::<Vec<_>>());
-        let scale = if plain { 0.0 } else { f64::from(spec.output.variance_scale) };
+        let scale = if mean_only { 0.0 } else { f64::from(spec.output.variance_scale) };
         let mut a: Vec<Pair> = a.into_iter().map(|(mean, var)| (mean, var * scale)).collect();
         if spec.target.is_residual() {
             for (change, last) in a.iter_mut().step_by(spec.likelihood.rows()).zip(last) {
@@ -266,8 +266,8 @@ fn categorical(a: &[Pair]) -> Vec<(f64, f64, f64)> {
     let exps: Vec<f64> =
         a.iter().map(|(m, v)| (m / (1.0 + std::f64::consts::PI * v / 8.0).sqrt()).exp()).collect();
     let p: Vec<f64> = exps.iter().map(|exp| exp / exps.iter().sum::<f64>()).collect();
-    let slope = |k: usize, j: usize| p[k] * (f64::from(u8::from(k == j)) - p[j]);
-    let variance = |k: usize| -> f64 { (0..p.len()).map(|j| slope(k, j).powi(2) * a[j].1).sum() };
+    let derivative = |k: usize, j: usize| p[k] * (f64::from(u8::from(k == j)) - p[j]);
+    let variance = |k: usize| -> f64 { (0..p.len()).map(|j| derivative(k, j).powi(2) * a[j].1).sum() };
     let class = |k: usize| {
         let total = p[k] * (1.0 - p[k]);
         let known = variance(k).min(total);

@@ -1,15 +1,17 @@
 //! The model of an evaluation: a run folder of either kind, or a checkpoint.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use quaver::Model;
-use quaver::checkpoint::{self, Kind, ModelSpec, Target};
+use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, WeightFormat};
 
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
+use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
@@ -150,6 +152,26 @@ impl EvaluatedModel {
                 Ok(Some(means(self.prediction(sequences)?)))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// The checkpoint that a device would run; of a run folder, one in f32.
+    pub(super) fn runtime_bytes(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            EvaluatedModel::Run(state) => {
+                Ok(Cow::Owned(encode(state, WeightFormat::F32, Layout::Float, &Encoding::default())?))
+            }
+            EvaluatedModel::Latent(state) => {
+                let storage = LatentStorageOptions {
+                    format: WeightFormat::F32,
+                    layout: Layout::Float,
+                    forecast: Forecast::Moments,
+                };
+                Ok(Cow::Owned(encode_latent(state, storage)?))
+            }
+            EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => {
+                Ok(Cow::Borrowed(&model.bytes))
+            }
         }
     }
 

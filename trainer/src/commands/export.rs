@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{Layout, Likelihood, WeightFormat};
+use quaver::checkpoint::{DensitySpec, Imputation, Layout, Likelihood, WeightFormat};
 use quaver::export::GramMatrices;
 use serde::Serialize;
 
@@ -15,7 +15,8 @@ use crate::config::Config;
 use crate::data::{Dataset, Sequence};
 use crate::evaluate::variance_factors;
 use crate::export::{
-    QuantizationCost, StorageOptions, cost, encode, gram_matrices, rust_constants, variance_correction,
+    Encoding, QuantizationCost, StorageOptions, cost, encode, fit_widening, gram_matrices, rust_constants,
+    settle_density, variance_correction,
 };
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -33,6 +34,7 @@ use crate::runs::TrainedState;
   quaver export runs/first -o model.qvr
   quaver export runs/first --layout small -o model.qvr
   quaver export runs/first --calibrate -o model.qvr          match variances to the validation errors
+  quaver export runs/first --widen -o model.qvr              wider error bars for rows unlike the training data
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
@@ -48,6 +50,10 @@ pub struct Arguments {
     /// Scale each output's variance to fit the validation data, and store the factors in the checkpoint.
     #[arg(long)]
     pub(super) calibrate: bool,
+    /// Let variances grow with the distance of a row from the training rows, by the factor that fits the
+    /// unfamiliar rows of the validation data.
+    #[arg(long)]
+    widen: bool,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     pub(super) output: PathBuf,
@@ -64,6 +70,7 @@ impl Arguments {
             weights: WeightFormatName::Int8,
             layout: None,
             calibrate: false,
+            widen: false,
             output,
             json: false,
         }
@@ -121,10 +128,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     };
     let storage =
         StorageOptions { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
+    let options = ExportOptions { storage, widen: arguments.widen };
     let exported = if arguments.calibrate {
-        calibrated_export(&state, storage, &data, &arguments.output)?
+        calibrated_export(&state, options, &data, &arguments.output)?
     } else {
-        export_as(&state, storage, &data, &arguments.output)?
+        export_as(&state, options, &data, &arguments.output)?
     };
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported)?) }
 }
@@ -153,56 +161,106 @@ pub(super) fn export(
     data: &Dataset,
     output: &Path,
 ) -> Result<ExportedPredictor> {
-    export_as(state, StorageOptions { format, layout: None }, data, output)
+    let storage = StorageOptions { format, layout: None };
+    export_as(state, ExportOptions { storage, widen: false }, data, output)
 }
 
 fn export_as(
     state: &RunState,
-    storage: StorageOptions,
+    options: ExportOptions,
     data: &Dataset,
     output: &Path,
 ) -> Result<ExportedPredictor> {
-    let (gram_matrices, layout) = settle(state, storage, data)?;
-    let f32_bytes = encode(state, WeightFormat::F32, Layout::Float, &[], None)?;
-    let stored = |factors| encode(state, storage.format, layout, &gram_matrices, factors);
-    let bytes = match (storage.format, state.spec.likelihood) {
+    let settled = Settled::new(state, options, data)?;
+    let f32_bytes = settled.in_f32(None)?;
+    let bytes = match (options.storage.format, state.spec.likelihood) {
         (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
             let full = predict_by_runtime(&f32_bytes, &data.train)?;
-            let exported = predict_by_runtime(&stored(None)?, &data.train)?;
-            stored(Some(&variance_correction(state.target_names.len(), &full, &exported)))?
+            let exported = predict_by_runtime(&settled.stored(None)?, &data.train)?;
+            settled.stored(Some(&variance_correction(state.target_names.len(), &full, &exported)))?
         }
-        _ => stored(None)?,
+        _ => settled.stored(None)?,
     };
     write(state, &data.valid, output, bytes, f32_bytes)
 }
 
-/// Gram matrices of the training data, and the layout to use.
-fn settle(state: &RunState, storage: StorageOptions, data: &Dataset) -> Result<(Vec<GramMatrices>, Layout)> {
-    let gram_matrices = match storage.format {
-        WeightFormat::F32 => Vec::new(),
-        WeightFormat::Int8 => gram_matrices(state, &data.train)?,
-    };
-    let layout = storage.layout(state, &gram_matrices, &[&data.train, &data.valid]);
-    Ok((gram_matrices, layout))
+/// How a predictor is exported.
+#[derive(Clone, Copy)]
+struct ExportOptions {
+    storage: StorageOptions,
+    /// Whether variances grow with unfamiliar rows.
+    widen: bool,
+}
+
+/// A state with everything that determines its bytes but the factors on its variances.
+struct Settled<'a> {
+    state: &'a RunState,
+    format: WeightFormat,
+    layout: Layout,
+    gram_matrices: Vec<GramMatrices>,
+    density: Option<DensitySpec>,
+}
+
+impl<'a> Settled<'a> {
+    /// Gram matrices of the training data, the use of the input density, and the layout.
+    fn new(state: &'a RunState, options: ExportOptions, data: &Dataset) -> Result<Self> {
+        let format = options.storage.format;
+        let gram_matrices = match format {
+            WeightFormat::F32 => Vec::new(),
+            WeightFormat::Int8 => gram_matrices(state, &data.train)?,
+        };
+        let density = settle_density(state, &data.train, &data.valid)?;
+        let mut settled = Settled { state, format, layout: Layout::Float, gram_matrices, density };
+        if options.widen {
+            settled.widen(&data.valid)?;
+        }
+        let encoding = settled.encoding(None);
+        settled.layout = options.storage.layout(state, &encoding, &[&data.train, &data.valid]);
+        Ok(settled)
+    }
+
+    fn widen(&mut self, valid: &[Sequence]) -> Result<()> {
+        let widening = fit_widening(&self.in_f32(None)?, valid)?;
+        let density = self.density.as_mut().context(
+            "--widen needs the density of the inputs, which this run has not: its inputs are binary, or it was trained by an \
+             older version; train it again",
+        )?;
+        density.widening = widening.context(
+            "--widen: too few of the validation rows are unfamiliar to estimate how variances grow with them; \
+             choose validation data from another recording or region",
+        )?;
+        Ok(())
+    }
+
+    fn encoding<'s>(&'s self, factors: Option<&'s [f32]>) -> Encoding<'s> {
+        Encoding { gram_matrices: &self.gram_matrices, factors, density: self.density }
+    }
+
+    fn stored(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
+        encode(self.state, self.format, self.layout, &self.encoding(factors))
+    }
+
+    fn in_f32(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
+        let encoding = Encoding { gram_matrices: &[], ..self.encoding(factors) };
+        encode(self.state, WeightFormat::F32, Layout::Float, &encoding)
+    }
 }
 
 /// Like [`export_as`], with variances that fit the validation data. Each format has its own factors, because
 /// quantization changes variances too.
 fn calibrated_export(
     state: &RunState,
-    storage: StorageOptions,
+    options: ExportOptions,
     data: &Dataset,
     output: &Path,
 ) -> Result<ExportedPredictor> {
-    let (gram_matrices, layout) = settle(state, storage, data)?;
+    let settled = Settled::new(state, options, data)?;
     let factors = |bytes: &[u8]| -> Result<Vec<f32>> {
         let predictions = predict_by_runtime(bytes, &data.valid)?;
         Ok(variance_factors(state.target_names.len(), &data.valid, &predictions))
     };
-    let stored = |factors| encode(state, storage.format, layout, &gram_matrices, factors);
-    let in_f32 = |factors| encode(state, WeightFormat::F32, Layout::Float, &[], factors);
-    let (own, of_f32) = (factors(&stored(None)?)?, factors(&in_f32(None)?)?);
-    let (bytes, f32_bytes) = (stored(Some(&own))?, in_f32(Some(&of_f32))?);
+    let (own, of_f32) = (factors(&settled.stored(None)?)?, factors(&settled.in_f32(None)?)?);
+    let (bytes, f32_bytes) = (settled.stored(Some(&own))?, settled.in_f32(Some(&of_f32))?);
     Ok(ExportedPredictor { calibration: Some(own), ..write(state, &data.valid, output, bytes, f32_bytes)? })
 }
 
@@ -250,5 +308,24 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
         text +=
             &format!("\nvariances calibrated on the validation data, by the factors {}", named.join(", "));
     }
+    if let Some(density) = &model.spec().extensions.density {
+        text += &render_density(density);
+    }
     Ok(text + "\n")
+}
+
+/// How missing channels are imputed, and what happens to unfamiliar rows.
+fn render_density(density: &DensitySpec) -> String {
+    let mut text = match density.imputation {
+        Imputation::Conditional => String::from("\nmissing channels are imputed from the other channels"),
+        Imputation::Combined { decay, inflation } => format!(
+            "\nmissing channels are imputed from the other channels and from predictions \
+             (decay {decay}, inflation {inflation} per row)"
+        ),
+    };
+    text += &format!("; rows are familiar up to a squared distance of {:.2} per channel", density.familiar);
+    if density.widening > 0.0 {
+        text += &format!(", beyond it variances grow by {:.3} times the excess", density.widening);
+    }
+    text
 }

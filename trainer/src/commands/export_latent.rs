@@ -102,9 +102,9 @@ fn layout(
         let bytes = encode_latent(state, LatentStorageOptions { format, layout, forecast })?;
         Ok(predict_latent_by_runtime(&bytes, sequences)?.nll)
     };
-    let plain = nll(Layout::Float)?;
+    let float = nll(Layout::Float)?;
     // Networks that the integer kernels do not support use the float layout.
-    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - plain <= MAX_FAST_NLL_INCREASE);
+    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - float <= MAX_FAST_NLL_INCREASE);
     Ok(if affordable { Layout::Fast } else { Layout::Float })
 }
 

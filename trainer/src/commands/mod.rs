@@ -1,5 +1,6 @@
 //! The subcommands of `quaver`.
 
+mod adapt;
 mod demo;
 mod denoise;
 mod eval;
@@ -18,6 +19,7 @@ mod row_model;
 mod run;
 mod sample;
 mod search;
+mod split;
 mod text_table;
 mod train;
 
@@ -32,6 +34,7 @@ use clap::{Parser, Subcommand};
   quaver train config.toml --out runs/first       train on your own recordings
   quaver export runs/first --weights int8 -o model.qvr
   quaver run model.qvr < rows.csv                 the runtime itself, row by row
+  quaver adapt model.qvr --in one_person.csv      learn from labels while running
   quaver denoise runs/vosp --in noisy.csv --out clean.csv
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
   quaver impute runs/vrae --in gaps.csv --out filled.csv")]
@@ -52,6 +55,7 @@ pub enum Command {
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Run(run::Arguments),
+    Adapt(adapt::Arguments),
     Denoise(denoise::Arguments),
     Sample(sample::Arguments),
     Impute(impute::Arguments),
@@ -71,6 +75,7 @@ impl Command {
             Command::Export(arguments) => export::run(&arguments),
             Command::Inspect(arguments) => inspect::run(&arguments),
             Command::Run(arguments) => run::run(&arguments),
+            Command::Adapt(arguments) => adapt::run(&arguments),
             Command::Denoise(arguments) => denoise::run(&arguments),
             Command::Sample(arguments) => sample::run(&arguments),
             Command::Impute(arguments) => impute::run(&arguments),

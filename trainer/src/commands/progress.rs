@@ -47,8 +47,12 @@ impl Progress for TrainingConsole {
         let mark = if metrics.best { "  best so far" } else { "" };
         let loss = self.plan.map_or("NLL", |plan| plan.loss);
         let kl = metrics.valid_kl.map_or_else(String::new, |kl| format!(", of which KL {kl:>7.4}"));
+        let skipped = match metrics.skipped {
+            0 => String::new(),
+            steps => format!("  {steps} steps left out: loss or gradient not finite"),
+        };
         self.print_line(&format!(
-            "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{kl}  {seconds:>6.1} s{mark}",
+            "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{kl}  {seconds:>6.1} s{mark}{skipped}",
             metrics.epoch, metrics.train_nll, metrics.valid_nll
         ));
     }

@@ -85,9 +85,9 @@ pub(super) fn follow<R: BufRead>(
     Ok(())
 }
 
-fn header(names: &[String], scores_rows: bool) -> String {
+pub(super) fn header(names: &[String], scores_rows: bool) -> String {
     let parts = |name: &String| {
-        ["mean", "sd", "epistemic", "aleatoric"].map(|part| quoted(&format!("{name}.{part}")))
+        ["mean", "std_dev", "epistemic", "aleatoric"].map(|part| quoted(&format!("{name}.{part}")))
     };
     let mut columns: Vec<String> = names.iter().flat_map(parts).collect();
     if scores_rows {
@@ -97,7 +97,7 @@ fn header(names: &[String], scores_rows: bool) -> String {
     columns.join(",")
 }
 
-fn line(prediction: &RowPrediction, scores_rows: bool) -> String {
+pub(super) fn line(prediction: &RowPrediction, scores_rows: bool) -> String {
     let outputs = prediction.outputs.iter().flat_map(|o| [o.mean, o.std_dev(), o.epistemic, o.aleatoric]);
     let mut cells: Vec<String> = outputs.map(|value| value.to_string()).collect();
     if scores_rows {

@@ -182,13 +182,13 @@ fn ranges() -> BTreeMap<String, String> {
     ranges
 }
 
-struct Reference {
+struct ReferencePage {
     sources: Sources,
     defaults: BTreeMap<String, String>,
     ranges: BTreeMap<String, String>,
 }
 
-impl Reference {
+impl ReferencePage {
     fn new() -> Self {
         let mut defaults = Config::parse("minimal.toml", MINIMAL, &[]).unwrap().settings().unwrap();
         defaults.insert("search.halving.factor".into(), HalvingConfig::default().factor.to_string());
@@ -196,7 +196,7 @@ impl Reference {
         flatten("data.augment.missing", &gaps, &mut defaults);
         defaults.insert("rows.line".into(), "0".into());
         defaults.remove("data.noise.snr_db");
-        Reference { sources: Sources::read(), defaults, ranges: ranges() }
+        ReferencePage { sources: Sources::read(), defaults, ranges: ranges() }
     }
 
     fn text(&self) -> String {
@@ -204,7 +204,7 @@ impl Reference {
         for (heading, prefix, name) in SECTIONS {
             let (attributes, doc, items) =
                 self.sources.find(name).unwrap_or_else(|| panic!("a section without its struct {name}"));
-            write!(text, "\n## {heading}\n\n{}\n", plain(&doc)).unwrap();
+            write!(text, "\n## {heading}\n\n{}\n", markdown(&doc)).unwrap();
             if prefix == "search" {
                 text += &self.distributions();
                 continue;
@@ -245,7 +245,7 @@ impl Reference {
         let integer = if ty == "integer" { "0 or above" } else { "" };
         let range = self.ranges.get(&key).map_or(integer, String::as_str);
         let name = if ["source", "rows"].contains(&prefix) { &item.name } else { &key };
-        let meaning = plain(&item.doc).replace('\n', " ").replace('|', "\\|");
+        let meaning = markdown(&item.doc).replace('\n', " ").replace('|', "\\|");
         format!("| `{name}` | {ty} | {default} | {range} | {meaning} |\n")
     }
 
@@ -261,14 +261,14 @@ impl Reference {
         let values = self.values(item).unwrap_or_default();
         let documented = values.iter().filter(|(_, doc)| !doc.is_empty());
         let lines: String = documented
-            .map(|(value, doc)| format!("- `\"{value}\"`: {}\n", plain(doc).replace('\n', " ")))
+            .map(|(value, doc)| format!("- `\"{value}\"`: {}\n", markdown(doc).replace('\n', " ")))
             .collect();
         if lines.is_empty() { lines } else { format!("\nValues of `{prefix}.{}`:\n\n{lines}", item.name) }
     }
 
     fn distributions(&self) -> String {
         let (_, _, items) = self.sources.find("Distribution").unwrap();
-        let line = |item: &Item| format!("- {}\n", plain(&item.doc).replace('\n', " "));
+        let line = |item: &Item| format!("- {}\n", markdown(&item.doc).replace('\n', " "));
         format!("\nDistributions:\n\n{}", items.iter().map(line).collect::<String>())
     }
 }
@@ -287,7 +287,7 @@ fn old_names() -> String {
 }
 
 /// A doc comment without links of rustdoc.
-fn plain(doc: &str) -> String {
+fn markdown(doc: &str) -> String {
     let mut text = String::new();
     let mut rest = doc;
     while let Some((before, after)) = rest.split_once("[`") {
@@ -303,12 +303,12 @@ fn plain(doc: &str) -> String {
 
 #[test]
 fn the_reference_of_the_config_is_up_to_date() {
-    assert_up_to_date("docs/reference/config.md", &Reference::new().text());
+    assert_up_to_date("docs/reference/config.md", &ReferencePage::new().text());
 }
 
 #[test]
 fn every_key_is_in_the_reference() {
-    let reference = Reference::new();
+    let reference = ReferencePage::new();
     let text = reference.text();
     let shared = |key: &str| key.starts_with("data.train") || key.starts_with("recognition.noise.");
     for key in reference.defaults.keys().filter(|key| !shared(key)) {

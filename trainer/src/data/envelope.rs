@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn a_sensor_of_envelopes_shows_them_as_they_are() {
         let raw = rows(&[2.0, -4.0, 6.0, f32::NAN, -8.0]);
-        let [found, judged] = [sensed, sequence].map(|made| made(&raw, 3, &Targets::Clean));
-        assert_eq!((&found.inputs, &found.targets, &found.truth), (&judged.targets, &judged.targets, &None));
+        let [found, scored] = [sensed, sequence].map(|made| made(&raw, 3, &Targets::Clean));
+        assert_eq!((&found.inputs, &found.targets, &found.truth), (&scored.targets, &scored.targets, &None));
     }
 
     #[test]

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn mean_and_deviation_pass_over_missing_values() {
+    fn mean_and_std_dev_skip_missing_values() {
         let scaler = fit(2, &[1.0, 10.0, f32::NAN, 30.0, 5.0, f32::NAN]);
         assert_eq!(scaler, Scaler { mean: vec![3.0, 20.0], std_dev: vec![2.0, 10.0] });
         assert_eq!(scaler.standardise(0, 5.0), 1.0);

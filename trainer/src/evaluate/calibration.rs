@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_normal_is_judged_by_its_intervals() {
+    fn a_normal_is_scored_by_its_intervals() {
         // |z| of 0.1 lies within the interval of 8.0 %, 1.0 within that of 68.3 %, 3.0 within that of 99.7 %.
         let found = curve(Likelihood::Gaussian, &[(0.1, 0.0), (0.0, 1.0), (-1.0, 0.0), (4.0, 1.0)]);
         assert_eq!(found.len(), 19);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_is_judged_by_frequency() {
+    fn a_probability_is_scored_by_frequency() {
         let found = curve(Likelihood::Bernoulli, &[(0.0, 0.11), (1.0, 0.13), (1.0, 1.0)]);
         assert_eq!(found.len(), 2);
         assert!((found[0].promised - 0.12).abs() < 1e-12);

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_hidden_rows_of_whole_windows_are_judged() {
+    fn only_hidden_rows_of_whole_windows_are_scored() {
         let (data, held_out) = (dataset(), HeldOutGap { window: 10, gap: 5..7 });
         let windows = held_out.windows(&data.test);
         assert_eq!(windows, [data.test[0].targets.slice(0..10), data.test[0].targets.slice(10..20)]);

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn densities_shrink_with_the_deviation_of_what_was_observed() {
+    fn densities_shrink_with_the_std_dev_of_the_observation() {
         let rows = Rows { channels: 2, values: vec![1.0, 2.0, f32::NAN, 4.0] };
         let found = log_std_devs(&[2.0, 0.5], &[Sequence::next(rows)]);
         assert!((found - (2.0_f64.ln() + 2.0 * 0.5_f64.ln())).abs() < 1e-12);

@@ -2,27 +2,46 @@
 //! network on the same rows.
 
 mod baselines;
+mod block_length;
+mod bootstrap;
 mod calibration;
+mod conformal;
+mod coverage_steps;
 mod denoising;
+mod faults;
 pub mod filters;
 mod gaps;
 mod held_out;
 mod latent;
 mod latent_runtime;
+mod missing;
 mod notes;
 mod recalibrate;
+mod row_scores;
+mod run_summary;
 mod score_totals;
 mod scores;
+mod selected_scores;
 mod snr;
 
 pub use baselines::{Baseline, baselines};
+pub use bootstrap::{TrialSteps, frequency_std_error};
 pub use calibration::CalibrationPoint;
+pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
+pub use faults::{
+    AlarmThreshold, Detection, FAULTS, Fault, FaultEvaluation, FaultOutcome, FaultScores,
+    MOST_FAULTY_CHANNELS, SPIKE_EVERY, ScoreThreshold, ThresholdSource,
+};
 pub use gaps::{GapScores, gap_scores};
 pub use held_out::{GapFilling, HeldOutGap};
 pub use latent::{FeedScores, LatentScores, Nats, latent_scores};
 pub use latent_runtime::{LatentStreamPrediction, predict_latent_by_runtime};
+pub use missing::{BURST_DRAWS, MOST_SUBSETS, MissingCase, MissingEvaluation, MissingScores};
 pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use recalibrate::variance_factors;
+pub use row_scores::{ROW_SCORES, ReadRow, RowScore, ScoredRun, predict_and_score};
+pub use run_summary::{NamedScores, RunSummary, ValueGroup};
 pub use scores::{OutputScores, Scores, scores, standardised_residuals};
+pub use selected_scores::{SelectedOutput, SelectedScores};
 pub use snr::{ChannelSnr, DenoisedSequence, SignalToNoise, signal_to_noise};

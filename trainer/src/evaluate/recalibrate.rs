@@ -21,9 +21,9 @@ pub fn variance_factors(
     predictions: &[SequencePrediction],
 ) -> Vec<f32> {
     let mut sums = vec![(0.0, 0.0); outputs];
-    for_each_value(sequences, predictions, |output, value| {
-        sums[output].0 += value.z() * value.z();
-        sums[output].1 += 1.0;
+    for_each_value(sequences, predictions, |place, value| {
+        sums[place.output].0 += value.z() * value.z();
+        sums[place.output].1 += 1.0;
     });
     let factor = |(squares, n): (f64, f64)| {
         if n == 0.0 { 1.0 } else { (squares / n).clamp(SMALLEST, LARGEST) as f32 }

@@ -8,8 +8,14 @@ use super::calibration::{CalibrationHistogram, CalibrationPoint};
 use crate::prediction::{ScoredValue, central_probability};
 
 /// Reported central intervals: percentage, and half their width in standard deviations.
-const INTERVALS: [(u32, f64); 3] =
+pub(super) const INTERVALS: [(u32, f64); 3] =
     [(50, 0.674_489_750_196_081_7), (90, 1.644_853_626_951_472_2), (95, 1.959_963_984_540_054)];
+
+/// Whether a value lies inside each of the [`INTERVALS`].
+pub(super) fn inside_intervals(value: &ScoredValue) -> [bool; INTERVALS.len()] {
+    let probability = central_probability(value.z());
+    INTERVALS.map(|(percent, _)| probability <= f64::from(percent) / 100.0)
+}
 
 /// Sums over the observed values of one output, or of all.
 #[derive(Clone, Debug, Default)]
@@ -29,9 +35,8 @@ pub(super) struct ScoreTotals {
 
 impl ScoreTotals {
     pub(super) fn add(&mut self, likelihood: Likelihood, value: &ScoredValue) {
-        let probability = central_probability(value.z());
-        for (inside, (percent, _)) in self.inside.iter_mut().zip(INTERVALS) {
-            *inside += usize::from(probability <= f64::from(percent) / 100.0);
+        for (inside, is_inside) in self.inside.iter_mut().zip(inside_intervals(value)) {
+            *inside += usize::from(is_inside);
         }
         self.n += 1;
         self.nll += value.nll(likelihood);
@@ -106,7 +111,8 @@ impl ScoreTotals {
     }
 }
 
-fn by_percent(likelihood: Likelihood, values: impl Iterator<Item = f64>) -> BTreeMap<String, f64> {
+/// Values of each interval by its percentage; none for binary outputs.
+pub(super) fn by_percent(likelihood: Likelihood, values: impl Iterator<Item = f64>) -> BTreeMap<String, f64> {
     if !likelihood.is_normal() {
         return BTreeMap::new();
     }

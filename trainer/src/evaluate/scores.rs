@@ -11,8 +11,9 @@ use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use super::calibration::CalibrationPoint;
-use super::score_totals::ScoreTotals;
-use crate::data::{Rows, Sequence};
+use super::coverage_steps::CoverageSteps;
+use super::score_totals::{ScoreTotals, by_percent};
+use crate::data::Sequence;
 use crate::prediction::ScoredValue;
 use crate::prediction::SequencePrediction;
 
@@ -35,6 +36,9 @@ pub struct Scores {
     pub crps: f64,
     /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
+    /// Standard error of each coverage, with regard to autocorrelation
+    /// ([`frequency_std_error`](super::frequency_std_error)).
+    pub coverage_std_error: BTreeMap<String, f64>,
     /// Mean width of each central interval, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
     /// The calibration curve.
@@ -67,6 +71,9 @@ pub struct OutputScores {
     pub crps: f64,
     /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
+    /// Standard error of each coverage, with regard to autocorrelation
+    /// ([`frequency_std_error`](super::frequency_std_error)).
+    pub coverage_std_error: BTreeMap<String, f64>,
     /// Mean width of each central interval in raw units, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
     /// The calibration curve.
@@ -104,12 +111,16 @@ pub fn scores(
     predictions: &[SequencePrediction],
 ) -> Scores {
     let mut totals = vec![ScoreTotals::default(); names.len()];
-    for_each_value(sequences, predictions, |output, value| totals[output].add(likelihood, &value));
+    let mut covered = CoverageSteps::new(sequences, names.len());
+    for_each_value(sequences, predictions, |place, value| {
+        totals[place.output].add(likelihood, &value);
+        covered.add(place, &value);
+    });
     let observed = |row: &&[f32]| row.iter().any(|value| !value.is_nan());
     let counted =
         |sequence: &Sequence| sequence.targets.iter().skip(sequence.burn_in).filter(observed).count();
     let steps = sequences.iter().map(counted).sum();
-    combine(likelihood, names, &totals, steps)
+    combine(likelihood, names, &totals, &covered, steps)
 }
 
 /// Errors in predicted standard deviations, of every observed value.
@@ -122,32 +133,43 @@ pub fn standardised_residuals(sequences: &[Sequence], predictions: &[SequencePre
     residuals
 }
 
+/// Where a predicted value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ValuePlace {
+    pub(super) sequence: usize,
+    pub(super) step: usize,
+    pub(super) output: usize,
+}
+
 /// Visits every observed target that counts with its prediction, output by output within each step.
 pub(super) fn for_each_value(
     sequences: &[Sequence],
     predictions: &[SequencePrediction],
-    mut visit: impl FnMut(usize, ScoredValue),
+    mut visit: impl FnMut(ValuePlace, ScoredValue),
 ) {
     assert_eq!(sequences.len(), predictions.len(), "one prediction per sequence");
-    for (sequence, prediction) in sequences.iter().zip(predictions) {
+    for (index, (sequence, prediction)) in sequences.iter().zip(predictions).enumerate() {
         for (step, targets) in sequence.targets.iter().enumerate().skip(sequence.burn_in) {
             for (output, value) in targets.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
-                let part = |rows: &Rows| f64::from(rows.row(step)[output]);
-                let value = ScoredValue {
-                    observed: f64::from(*value),
-                    mean: part(&prediction.mean),
-                    epistemic: part(&prediction.epistemic),
-                    aleatoric: part(&prediction.aleatoric),
-                };
-                visit(output, value);
+                let place = ValuePlace { sequence: index, step, output };
+                visit(place, ScoredValue::at(prediction, step, output, *value));
             }
         }
     }
 }
 
-fn combine(likelihood: Likelihood, names: &[String], totals: &[ScoreTotals], steps: usize) -> Scores {
-    let per_output: Vec<_> =
-        names.iter().zip(totals).map(|(name, total)| of_output(likelihood, name, total)).collect();
+fn combine(
+    likelihood: Likelihood,
+    names: &[String],
+    totals: &[ScoreTotals],
+    covered: &CoverageSteps,
+    steps: usize,
+) -> Scores {
+    let of = |(output, (name, total)): (usize, (&String, &ScoreTotals))| OutputScores {
+        coverage_std_error: by_percent(likelihood, covered.std_errors(output..output + 1)),
+        ..of_output(likelihood, name, total)
+    };
+    let per_output: Vec<_> = names.iter().zip(totals).enumerate().map(of).collect();
     let mut all = ScoreTotals::default();
     totals.iter().for_each(|total| all.merge(total));
     // A constant output has no R², and is left out of the mean.
@@ -161,6 +183,7 @@ fn combine(likelihood: Likelihood, names: &[String], totals: &[ScoreTotals], ste
         r2: explained.iter().sum::<f64>() / explained.len() as f64,
         crps: all.mean_crps(),
         coverage: all.coverage(likelihood),
+        coverage_std_error: by_percent(likelihood, covered.std_errors(0..names.len())),
         width: all.width(likelihood),
         calibration: all.calibration(likelihood),
         epistemic: all.mean_epistemic(),
@@ -179,6 +202,7 @@ fn of_output(likelihood: Likelihood, name: &str, total: &ScoreTotals) -> OutputS
         r2: total.r2(),
         crps: total.mean_crps(),
         coverage: total.coverage(likelihood),
+        coverage_std_error: BTreeMap::new(),
         width: total.width(likelihood),
         calibration: total.calibration(likelihood),
         epistemic: total.mean_epistemic(),
@@ -190,6 +214,7 @@ fn of_output(likelihood: Likelihood, name: &str, total: &ScoreTotals) -> OutputS
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Rows;
 
     fn rows(channels: usize, values: &[f32]) -> Rows {
         Rows { channels, values: values.to_vec() }
@@ -240,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn standardised_densities_grow_with_the_deviation() {
+    fn standardised_densities_grow_with_the_std_dev() {
         let plain = found();
         let scaled = found().in_units_of(&[1.0, 4.0]);
         assert_eq!(scaled.per_output[0].nll_standardised, Some(plain.per_output[0].nll));
@@ -257,13 +282,22 @@ mod tests {
         let found = found();
         assert!((found.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(found.coverage["90"], 1.0);
-        // Deviations 1, 2, 1 on average 4/3.
+        assert_eq!(
+            (found.coverage_std_error["90"], found.per_output[1].coverage_std_error["50"]),
+            (0.0, 0.0)
+        );
+        // Hits less their share of 1/3: −2/3 of the two trials of the first step, 2/3 of that of the second,
+        // and a third step without trials. Three steps are too few to see that they depend on each other.
+        assert!(
+            (found.coverage_std_error["50"] - (2.0 * (2.0_f64 / 3.0).powi(2)).sqrt() / 3.0).abs() < 1e-12
+        );
+        // Standard deviations 1, 2, 1 on average 4/3.
         assert!((found.width["90"] - 2.0 * 1.644_853_627 * 4.0 / 3.0).abs() < 1e-8);
         assert!((found.per_output[1].width["95"] - 4.0 * 1.959_963_985).abs() < 1e-8);
     }
 
     #[test]
-    fn residuals_are_in_deviations_and_pass_over_missing_targets() {
+    fn residuals_are_in_std_devs_and_skip_missing_targets() {
         let (sequences, predictions) = two_outputs();
         assert_eq!(standardised_residuals(&sequences, &predictions), [1.0, -1.0, 0.0]);
     }

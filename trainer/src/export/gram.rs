@@ -172,7 +172,9 @@ mod tests {
     }
 
     fn assert_maps_are_fed(cell: CellKind) {
-        let spec = test_spec(2, 1, &[(cell, 3)]);
+        // So many that no draw of their weights leaves all of them at zero with ReLU.
+        const UNITS: usize = 8;
+        let spec = test_spec(2, 1, &[(cell, UNITS as u16)]);
         let parameters = InitConfig::default().parameters(&spec, 1);
         let scaling = Scaling {
             inputs: Scaler { mean: vec![1.0, 0.0], std_dev: vec![2.0, 1.0] },
@@ -189,11 +191,11 @@ mod tests {
         let one = gram_matrices(&state, &[sequence(&[5.0, -3.0])]).unwrap();
         // (5 − 1)/2 = 2; the units have not seen anything yet.
         assert_eq!(one[0].means[..3], [4.0, -6.0, 0.0]);
-        assert!(one[0].means[2..5].iter().all(|product| *product == 0.0));
+        assert!(one[0].means[2..2 + UNITS].iter().all(|product| *product == 0.0));
         // The output reads the units after the step.
         assert!(one[1].means.iter().any(|product| *product > 0.0));
         let two = gram_matrices(&state, &[sequence(&[5.0, -3.0, 1.0, 0.0])]).unwrap();
-        let remembered = one[1].means[0] - two[0].means[2 * 5 + 2];
+        let remembered = one[1].means[0] - two[0].means[2 * (2 + UNITS) + 2];
         assert!(remembered.abs() < 1e-12, "h before a step is h after the last: {remembered}");
         // A row with a gap is passed over.
         let gap = gram_matrices(&state, &[sequence(&[f32::NAN, 1.0])]).unwrap();

@@ -107,7 +107,7 @@ mod tests {
                 Some("lstm") => CellKind::Lstm,
                 Some("gru") => CellKind::Gru,
                 Some("elman") => CellKind::Elman(Activation::Tanh),
-                other => panic!("{other:?} is a new cell: say here which kind it is"),
+                other => panic!("{other:?} is a new cell: add its kind here"),
             },
             units: number("hidden"),
             input_noise: UnitNoise::None,
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_multiply_the_looks_of_the_generating_network_and_nothing_else() {
+    fn draws_multiply_the_passes_of_the_generative_network_and_nothing_else() {
         let passes = |family, forecast| {
             generative_passes(&LatentSpec { family, prior: Prior::White, latents: 2, forecast })
         };

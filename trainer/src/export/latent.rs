@@ -67,7 +67,8 @@ fn both_contents(state: &RunState<LatentNets>, storage: LatentStorageOptions) ->
         targets: Scaler::identity(latents.len()),
         density: None,
     };
-    let of_generating = Scaling { inputs: scaler, targets: state.scaling.targets.clone(), density: None };
+    let generative_scaling =
+        Scaling { inputs: scaler, targets: state.scaling.targets.clone(), density: None };
     let parameters = |prefix: &str, net: &crate::latent::LatentNet| state.parameters.part(prefix, net.method);
     let stored = |contents: Contents| {
         let mut contents = contents;
@@ -87,7 +88,7 @@ fn both_contents(state: &RunState<LatentNets>, storage: LatentStorageOptions) ->
             &generative.spec,
             storage.format,
             &parameters("generative.", generative),
-            &of_generating,
+            &generative_scaling,
             &read,
             &state.target_names,
         )),
@@ -157,7 +158,7 @@ mod tests {
         [model]\ncell = \"dense-tanh\"\nlayers = [5]\n[recognition]\ncell = \"lstm\"\nlayers = [4]\n\
         noise = { recurrent_keep = 0.9, output_keep = 0.8 }\n";
 
-    fn plain(forecast: Forecast) -> LatentStorageOptions {
+    fn f32_storage(forecast: Forecast) -> LatentStorageOptions {
         LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast }
     }
 
@@ -179,7 +180,7 @@ mod tests {
             let state = state(lines, &sequences);
             let model = TrainedLatentModel::new(&state);
             for (forecast, feed) in ways {
-                let bytes = encode_latent(&state, plain(forecast)).unwrap();
+                let bytes = encode_latent(&state, f32_storage(forecast)).unwrap();
                 let found = predict_latent_by_runtime(&bytes, &sequences).unwrap();
                 for (found, expected) in found.primary().iter().zip(model.predict(&sequences, feed, 1)) {
                     assert_close(&found.mean, &expected.mean);
@@ -194,7 +195,7 @@ mod tests {
     fn the_runtime_denoises_as_the_trained_model_reconstructs() {
         let sequences = sequences();
         let state = state(VOSP, &sequences);
-        let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
+        let bytes = encode_latent(&state, f32_storage(Forecast::Moments)).unwrap();
         let found = predict_latent_by_runtime(&bytes, &sequences).unwrap();
         let expected = TrainedLatentModel::new(&state).reconstruct(&sequences, LatentFeed::Moments);
         for (found, expected) in found.primary().iter().zip(&expected) {
@@ -221,7 +222,7 @@ mod tests {
             Sequence::columns(Rows::clone(&of.inputs), Rows { channels: 2, values: halved })
         };
         let explained: Vec<Sequence> = read.iter().map(clean).collect();
-        let bytes = encode_latent(&state, plain(Forecast::Moments)).unwrap();
+        let bytes = encode_latent(&state, f32_storage(Forecast::Moments)).unwrap();
         let found = predict_latent_by_runtime(&bytes, &explained).unwrap();
         let before = predict_latent_by_runtime(&bytes, &read).unwrap();
         assert_eq!(found.primary(), before.primary(), "only what is read makes a difference");
@@ -240,10 +241,10 @@ mod tests {
     fn bytes_cost_little_and_say_how_much() {
         let sequences = sequences();
         let state = state(STORN, &sequences);
-        let full = encode_latent(&state, plain(Forecast::Moments)).unwrap();
+        let full = encode_latent(&state, f32_storage(Forecast::Moments)).unwrap();
         let same = latent_cost(&sequences, &full, &full).unwrap();
         assert_eq!((same.nll_increase, same.variance_ratio, same.mean_shift), (0.0, 1.0, 0.0));
-        let int8 = LatentStorageOptions { format: WeightFormat::Int8, ..plain(Forecast::Moments) };
+        let int8 = LatentStorageOptions { format: WeightFormat::Int8, ..f32_storage(Forecast::Moments) };
         let bytes = encode_latent(&state, int8).unwrap();
         let cost = latent_cost(&sequences, &full, &bytes).unwrap();
         assert!(
@@ -258,8 +259,9 @@ mod tests {
             "latent = { family = \"vrae\", latents = 1 }",
             "latent = { family = \"storn\", latents = 1, direction = \"bidirectional\" }",
         ] {
-            let error =
-                encode_latent(&state(lines, &sequences()), plain(Forecast::Moments)).unwrap_err().to_string();
+            let error = encode_latent(&state(lines, &sequences()), f32_storage(Forecast::Moments))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains("reads the whole sequence"), "{error}");
         }
     }
@@ -267,7 +269,7 @@ mod tests {
     #[test]
     fn latent_variables_have_no_scale_and_rows_have_theirs() {
         let state = state(STORN, &sequences());
-        let [recognition, generative] = both_contents(&state, plain(Forecast::Moments));
+        let [recognition, generative] = both_contents(&state, f32_storage(Forecast::Moments));
         assert_eq!(recognition.output_scaler.std_dev, [1.0; 3]);
         assert_eq!(generative.input_names, ["a", "b", "z1", "z2", "z3"]);
         let Scaler { mean, std_dev } = &state.scaling.inputs;

@@ -1,10 +1,11 @@
 //! How a trained network is stored: its weight format, and the fastest layout that is accurate enough.
 
 use anyhow::{Result, anyhow, ensure};
-use quaver::checkpoint::{Layout, WeightFormat};
+use quaver::checkpoint::{DensitySpec, Layout, WeightFormat};
 use quaver::export::GramMatrices;
 
 use super::contents;
+use super::density::{unsettled, write_density};
 use crate::data::Sequence;
 use crate::evaluate::scores;
 use crate::fit::RunState;
@@ -27,21 +28,21 @@ impl StorageOptions {
     /// The layout to use. If none is set, it is chosen on all `splits`: quantization errors are relative to
     /// the largest number and matter most where the network is certain, and not every recording has such
     /// parts.
-    pub fn layout(self, state: &RunState, gram_matrices: &[GramMatrices], splits: &[&[Sequence]]) -> Layout {
+    pub fn layout(self, state: &RunState, encoding: &Encoding<'_>, splits: &[&[Sequence]]) -> Layout {
         if let Some(layout) = self.layout {
             return layout;
         }
         if self.format == WeightFormat::F32 {
             return Layout::Float;
         }
-        let bytes = |layout| encode(state, self.format, layout, gram_matrices, None);
-        let affordable = |fast: &[u8], plain: &[u8]| -> Result<bool> {
+        let bytes = |layout| encode(state, self.format, layout, encoding);
+        let affordable = |fast: &[u8], float: &[u8]| -> Result<bool> {
             for sequences in splits {
                 let nll = |bytes: &[u8]| -> Result<f64> {
                     let predictions = predict_by_runtime(bytes, sequences)?;
                     Ok(scores(state.spec.likelihood, &state.target_names, sequences, &predictions).nll)
                 };
-                if nll(fast)? - nll(plain)? > MAX_FAST_NLL_INCREASE {
+                if nll(fast)? - nll(float)? > MAX_FAST_NLL_INCREASE {
                     return Ok(false);
                 }
             }
@@ -49,14 +50,25 @@ impl StorageOptions {
         };
         // Networks that the integer kernels do not support use the float layout.
         match (bytes(Layout::Fast), bytes(Layout::Float)) {
-            (Ok(fast), Ok(plain)) if affordable(&fast, &plain).unwrap_or(false) => Layout::Fast,
+            (Ok(fast), Ok(float)) if affordable(&fast, &float).unwrap_or(false) => Layout::Fast,
             _ => Layout::Float,
         }
     }
 }
 
-/// A state as the bytes of a checkpoint, rounded with the Gram matrices of its affine maps if given, with
-/// factors on the variances of its outputs.
+/// What a checkpoint gets beyond the trained network; nothing by default.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Encoding<'a> {
+    /// Gram matrices of the affine maps, which guide rounding.
+    pub gram_matrices: &'a [GramMatrices],
+    /// Factors on the variances of the outputs.
+    pub factors: Option<&'a [f32]>,
+    /// Use of the input density, if the state has one; by default every gap is imputed and every row
+    /// familiar.
+    pub density: Option<DensitySpec>,
+}
+
+/// A state as the bytes of a checkpoint.
 ///
 /// # Errors
 /// When the layout does not support the network, or when there are factors for outputs without a variance.
@@ -64,12 +76,11 @@ pub fn encode(
     state: &RunState,
     format: WeightFormat,
     layout: Layout,
-    gram_matrices: &[GramMatrices],
-    factors: Option<&[f32]>,
+    encoding: &Encoding<'_>,
 ) -> Result<Vec<u8>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
     let mut contents = contents(spec, format, parameters, scaling, input_names, target_names);
-    if let Some(factors) = factors {
+    if let Some(factors) = encoding.factors {
         ensure!(
             contents.calibration.len() == factors.len(),
             "--calibrate scales the variance of normal outputs, and this model has none; leave it out"
@@ -77,7 +88,10 @@ pub fn encode(
         contents.calibration = factors.to_vec();
     }
     contents.spec.layout = layout;
-    contents.gram = gram_matrices.to_vec();
+    contents.gram = encoding.gram_matrices.to_vec();
+    if let Some(density) = &scaling.density {
+        write_density(&mut contents, density, encoding.density.unwrap_or(unsettled(spec)));
+    }
     quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }
 
@@ -108,7 +122,7 @@ mod tests {
         let mut rng = stream(1, Purpose::Initialisation);
         let inputs = Rows { channels: 2, values: (0..200).map(|_| normal(&mut rng) as f32).collect() };
         let unknown = Rows { channels: 1, values: vec![0.0; 100] };
-        let bytes = encode(state, WeightFormat::Int8, Layout::Float, &[], None).unwrap();
+        let bytes = encode(state, WeightFormat::Int8, Layout::Float, &Encoding::default()).unwrap();
         let predictions = predict_by_runtime(&bytes, &[Sequence::columns(inputs.clone(), unknown)]).unwrap();
         vec![Sequence::columns(inputs, predictions[0].mean.clone())]
     }
@@ -116,26 +130,26 @@ mod tests {
     #[test]
     fn the_fast_layout_is_taken_where_it_costs_little() {
         let unsure = state(0.0, Activation::Tanh);
-        assert_eq!(STORAGE.layout(&unsure, &[], &[&predicted(&unsure)]), Layout::Fast);
+        assert_eq!(STORAGE.layout(&unsure, &Encoding::default(), &[&predicted(&unsure)]), Layout::Fast);
     }
 
     #[test]
     fn a_net_surer_than_integers_are_exact_stays_plain() {
-        // Ten bits of an activation are a thousandth; a deviation of e^−8 is a third of that, and the shift
+        // Ten bits of an activation are a thousandth; a standard deviation of e^−8 is a third of that, and the shift
         // costs 0.12 nats.
         let sure = state(-16.0, Activation::Tanh);
-        assert_eq!(STORAGE.layout(&sure, &[], &[&predicted(&sure)]), Layout::Float);
+        assert_eq!(STORAGE.layout(&sure, &Encoding::default(), &[&predicted(&sure)]), Layout::Float);
         // That one split does not show it is no excuse.
-        assert_eq!(STORAGE.layout(&sure, &[], &[&[], &predicted(&sure)]), Layout::Float);
+        assert_eq!(STORAGE.layout(&sure, &Encoding::default(), &[&[], &predicted(&sure)]), Layout::Float);
     }
 
     #[test]
     fn what_integers_cannot_run_stays_plain_unless_asked_for() {
         let relu = state(0.0, Activation::Relu);
-        assert_eq!(STORAGE.layout(&relu, &[], &[&predicted(&relu)]), Layout::Float);
+        assert_eq!(STORAGE.layout(&relu, &Encoding::default(), &[&predicted(&relu)]), Layout::Float);
         let asked = StorageOptions { layout: Some(Layout::Fast), ..STORAGE };
-        assert_eq!(asked.layout(&relu, &[], &[]), Layout::Fast);
-        let error = encode(&relu, asked.format, Layout::Fast, &[], None).unwrap_err().to_string();
+        assert_eq!(asked.layout(&relu, &Encoding::default(), &[]), Layout::Fast);
+        let error = encode(&relu, asked.format, Layout::Fast, &Encoding::default()).unwrap_err().to_string();
         assert!(error.starts_with("the model cannot be stored"), "{error}");
     }
 }

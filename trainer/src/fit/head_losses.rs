@@ -1,6 +1,7 @@
 //! Losses of likelihoods that use several rows of the output map.
 
-use quaver::likelihood::{LOG_NOISE_LIMIT, expected_noise, shrunk_logit, softmax, softmax_gradient};
+use quaver::likelihood::{expected_noise, shrunk_logit, softmax, softmax_gradient};
+use quaver::moments::Dual;
 
 use super::likelihood;
 use super::loss::{MomentGradients, ObservedTargets};
@@ -15,23 +16,21 @@ use crate::nn::recurrence::Traces;
 pub(super) struct Heteroscedastic(pub(super) ObservedTargets);
 
 impl HostFunction<2> for Heteroscedastic {
-    /// Derivatives by means and total variances, and the noise variances.
-    type Tape = (MomentGradients, Vec<f32>);
+    /// Derivatives by means and total variances.
+    type Tape = MomentGradients;
 
     fn forward(&self, [mean, var]: [&[f32]; 2], _keep: Traces) -> (HostArray, Self::Tape) {
         let pairs = mean.chunks_exact(2).zip(var.chunks_exact(2));
-        let noise: Vec<f32> = pairs.map(|(mean, var)| expected_noise(mean[1], var[1])).collect();
-        let total: Vec<f32> = var.iter().step_by(2).zip(&noise).map(|(var, noise)| var + noise).collect();
+        let total: Vec<f32> = pairs.map(|(mean, var)| var[0] + expected_noise(mean[1], var[1])).collect();
         let first: Vec<f32> = mean.iter().step_by(2).copied().collect();
-        let (value, gradients_by_moment) = self.0.evaluate(&first, &total, likelihood::gaussian);
-        (value, (gradients_by_moment, noise))
+        self.0.evaluate(&first, &total, likelihood::gaussian)
     }
 
     fn backward(
         &self,
         [mean, var]: [&[f32]; 2],
         _value: &[f32],
-        (gradients_by_moment, noise): &Self::Tape,
+        gradients_by_moment: &MomentGradients,
         grad: &[f32],
     ) -> [Vec<f32>; 2] {
         let [by_mean, by_total] = self.0.scaled(gradients_by_moment, grad);
@@ -39,14 +38,10 @@ impl HostFunction<2> for Heteroscedastic {
         let [mean_rows, var_rows] = &mut gradients;
         let rows = mean_rows.chunks_exact_mut(2).zip(var_rows.chunks_exact_mut(2));
         for (index, (mean_row, var_row)) in rows.enumerate() {
-            let exponent = mean[2 * index + 1] + 0.5 * var[2 * index + 1];
-            let by_log = if f64::from(exponent.abs()) < LOG_NOISE_LIMIT {
-                by_total[index] * noise[index]
-            } else {
-                0.0
-            };
-            mean_row.copy_from_slice(&[by_mean[index], by_log]);
-            var_row.copy_from_slice(&[by_total[index], 0.5 * by_log]);
+            let [log_mean, log_var] = [mean, var].map(|rows| rows[2 * index + 1]);
+            let noise: Dual = expected_noise(Dual::by_mean(log_mean), Dual::by_var(log_var));
+            mean_row.copy_from_slice(&[by_mean[index], by_total[index] * noise.by_mean]);
+            var_row.copy_from_slice(&[by_total[index], by_total[index] * noise.by_var]);
         }
         gradients
     }
@@ -74,13 +69,12 @@ impl HostFunction<2> for Categorical {
             let weight = |index: usize| mask[index] * targets[index];
             let all: f32 = row.clone().map(weight).sum();
             for (index, p) in row.zip(p) {
-                sum -= f64::from(weight(index)) * f64::from(p.max(f32::MIN_POSITIVE)).ln();
-                // ∂L/∂(κm), then through κm and κ′ = −π κ³/16.
-                let (by_logit, shrink) =
-                    (softmax_gradient(p, weight(index), all), shrunk_logit(1.0, var[index]));
-                gradients_by_moment.by_mean[index] = shrink * by_logit;
-                let shrink_derivative = -std::f32::consts::PI / 16.0 * shrink * shrink * shrink;
-                gradients_by_moment.by_var[index] = shrink_derivative * mean[index] * by_logit;
+                sum += likelihood::class_nll(p, weight(index));
+                // ∂L/∂(κm), then through κm.
+                let by_logit = softmax_gradient(p, weight(index), all);
+                let shrunk: Dual = shrunk_logit(Dual::by_mean(mean[index]), Dual::by_var(var[index]));
+                gradients_by_moment.by_mean[index] = shrunk.by_mean * by_logit;
+                gradients_by_moment.by_var[index] = shrunk.by_var * by_logit;
             }
         }
         let value = (sum * f64::from(*share)) as f32;

@@ -1,9 +1,9 @@
 //! Negative log-likelihoods of observations under the moments of the outputs, and their derivatives.
 
-use std::f64::consts::TAU;
 use std::marker::PhantomData;
 
 use quaver::checkpoint::MomentForm;
+use quaver::likelihood;
 use quaver::moments::Moments;
 
 use crate::nn::activation_moments::{ActivationMoments, PaperSigmoid, Sigmoid};
@@ -31,14 +31,19 @@ pub struct LikelihoodTerms<'a> {
 pub fn gaussian(terms: LikelihoodTerms<'_>) -> f64 {
     let mut sum = 0.0;
     for (index, target) in terms.targets.iter().enumerate() {
-        let (mask, var) = (terms.mask[index], terms.var[index]);
-        let (residual, precision) = (target - terms.mean[index], 1.0 / var);
-        let square = residual * residual * precision;
-        sum += 0.5 * f64::from(mask) * ((TAU * f64::from(var)).ln() + f64::from(square));
-        terms.by_mean[index] = -mask * residual * precision;
-        terms.by_var[index] = 0.5 * mask * precision * (1.0 - square);
+        let (mask, mean, var) = (terms.mask[index], terms.mean[index], terms.var[index]);
+        let wide = likelihood::gaussian::<f64>(mean.into(), var.into(), (*target).into());
+        sum += f64::from(mask) * wide.nll;
+        let [by_mean, by_var] = likelihood::gaussian_gradient(mean, var, *target);
+        terms.by_mean[index] = mask * by_mean;
+        terms.by_var[index] = mask * by_var;
     }
     sum
+}
+
+/// −w ln p of one class with a weight of 0 or 1, in nats.
+pub(super) fn class_nll(p: f32, weight: f32) -> f64 {
+    -f64::from(weight) * f64::from(p.max(f32::MIN_POSITIVE)).ln()
 }
 
 /// Sum of the cross entropies of targets of 0 or 1 with E[σ(a)], in nats.
@@ -143,17 +148,17 @@ mod tests {
     fn gaussian_terms_by_hand() {
         // N(0 | 0, 1): ½ ln 2π.
         assert!((gaussian(0.0, 0.0, 1.0).nll - 0.918_938_533_2).abs() < 1e-9);
-        // N(3 | 1, 4): ½ (ln 8π + 1); slopes −(3 − 1)/4 and ½·¼·(1 − 1).
+        // N(3 | 1, 4): ½ (ln 8π + 1); gradients −(3 − 1)/4 and ½·¼·(1 − 1).
         let term = gaussian(3.0, 1.0, 4.0);
         assert!((term.nll - 2.112_085_713_7).abs() < 1e-9);
         assert_eq!((term.by_mean, term.by_var), (-0.5, 0.0));
-        // N(2 | 0, 1): slopes −2 and ½ (1 − 4).
+        // N(2 | 0, 1): gradients −2 and ½ (1 − 4).
         let term = gaussian(2.0, 0.0, 1.0);
         assert_eq!((term.by_mean, term.by_var), (-2.0, -1.5));
     }
 
     #[test]
-    fn bernoulli_terms_of_a_certain_output_by_hand() {
+    fn bernoulli_terms_of_a_deterministic_output_by_hand() {
         // σ(ln 3) = ¾.
         let logit = 3.0_f32.ln();
         let one = bernoulli(1.0, logit, 0.0, MomentForm::Accurate);

@@ -72,8 +72,8 @@ pub fn loss(
     Some(Loss { value, steps })
 }
 
-/// −E[ln N(z | y, σ̂²)] = (V[y] + (z − E[y])²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(E[y], V[y]) (Bayer 2015, thesis,
-/// 2.6.2.1).
+/// −E[ln N(z | y, σ̂²)] for y ~ N(E[y], V[y]): [`expected_gaussian_nll`](quaver::likelihood::expected_gaussian_nll)
+/// on tensors, which record the derivative with respect to the noise as well.
 fn expected_gaussian(
     observed: &ObservedTargets,
     outputs: usize,
@@ -199,5 +199,34 @@ impl HostFunction<2> for Bernoulli {
         grad: &[f32],
     ) -> [Vec<f32>; 2] {
         self.0.scaled(gradients_by_moment, grad)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+    use quaver::likelihood::expected_gaussian_nll;
+
+    use super::*;
+    use crate::nn::tensors::to_vec;
+
+    /// Four terms of a size below 10 in f32: 10⁻⁵.
+    #[test]
+    fn the_expected_gaussian_loss_is_the_mean_of_its_definition() {
+        let (mean, var, log_noise) = ([0.5, -1.0, 2.0, 0.25], [0.1, 0.7, 1.5, 0.0], [-0.5_f32, 0.3]);
+        let targets = [1.0, 0.5, -0.5, 0.0];
+        let observed =
+            ObservedTargets { targets: targets.into(), mask: [1.0, 1.0, 1.0, 0.0].into(), share: 0.5 };
+        let device = Device::default();
+        let rows = |values: [f32; 4]| Tensor::from_data(TensorData::new(values.to_vec(), [2, 2]), &device);
+        let log_noise_tensor = Tensor::from_data(log_noise, &device);
+        let found = to_vec(expected_gaussian(&observed, 2, rows(mean), rows(var), log_noise_tensor))[0];
+        let term = |index: usize| {
+            let noise_var = f64::from(log_noise[index % 2]).exp();
+            let [mean, var, target] = [mean, var, targets].map(|values| f64::from(values[index]));
+            expected_gaussian_nll(mean, var, noise_var, target)
+        };
+        let expected = 0.5 * (0..3).map(term).sum::<f64>();
+        assert!((f64::from(found) - expected).abs() < 1e-5, "{found} against {expected}");
     }
 }

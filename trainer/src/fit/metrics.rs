@@ -28,6 +28,9 @@ pub struct EpochMetrics {
     /// For latent models, whose losses are bounds: the divergence from the prior in the validation loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_kl: Option<f64>,
+    /// Steps that were left out because their loss or gradient was not finite.
+    #[serde(default)]
+    pub skipped: usize,
 }
 
 /// The metric files of a run.
@@ -41,7 +44,8 @@ pub struct MetricFiles {
 impl MetricFiles {
     /// The files of the run in `folder`, with a column for divergences from the prior if `with_kl`.
     pub fn new(folder: &Path, with_kl: bool) -> Self {
-        let header = if with_kl { format!("{HEADER},valid_kl") } else { HEADER.to_string() };
+        let kl = if with_kl { ",valid_kl" } else { "" };
+        let header = format!("{HEADER}{kl}{SKIPPED}");
         MetricFiles { csv: folder.join("metrics.csv"), json_lines: folder.join("metrics.jsonl"), header }
     }
 
@@ -65,23 +69,40 @@ impl MetricFiles {
 
     /// Removes epochs after `last`: an interrupted run may have written metrics beyond its last state.
     ///
-    /// Lines are copied as text, so that no number changes by being parsed and formatted.
+    /// Lines are copied as text, so that no number changes by being parsed and formatted. Lines of earlier
+    /// versions get the column that they lack.
     ///
     /// # Errors
     /// When a file cannot be read or written; the message names it.
     pub fn truncate(&self, last: usize) -> Result<()> {
-        let wanted = |line: &str| line == self.header || csv_epoch(line).is_some_and(|epoch| epoch <= last);
-        keep_lines(&self.csv, wanted)?;
-        keep_lines(&self.json_lines, |line| json_epoch(line).is_some_and(|epoch| epoch <= last))
+        let columns = self.header.split(',').count();
+        let complete = |line: &str| match line.split(',').count() + 1 == columns {
+            true if csv_epoch(line).is_none() => format!("{line}{SKIPPED}"),
+            true => format!("{line},0"),
+            false => line.to_string(),
+        };
+        let csv = |line: &str| {
+            let line = complete(line);
+            let wanted = line == self.header || csv_epoch(&line).is_some_and(|epoch| epoch <= last);
+            wanted.then_some(line)
+        };
+        keep_lines(&self.csv, csv)?;
+        keep_lines(&self.json_lines, |line| {
+            json_epoch(line).is_some_and(|epoch| epoch <= last).then(|| line.to_string())
+        })
     }
 }
 
 const HEADER: &str = "epoch,train_nll,valid_nll,gradient_norm,clipped,best";
 
+/// The last column, which files of earlier versions do not have.
+const SKIPPED: &str = ",skipped";
+
 fn csv_line(metrics: &EpochMetrics) -> String {
-    let EpochMetrics { epoch, train_nll, valid_nll, gradient_norm, clipped, best, valid_kl } = metrics;
+    let EpochMetrics { epoch, train_nll, valid_nll, gradient_norm, clipped, best, valid_kl, skipped } =
+        metrics;
     let kl = valid_kl.map_or_else(String::new, |kl| format!(",{kl}"));
-    format!("{epoch},{train_nll},{valid_nll},{gradient_norm},{clipped},{best}{kl}\n")
+    format!("{epoch},{train_nll},{valid_nll},{gradient_norm},{clipped},{best}{kl},{skipped}\n")
 }
 
 fn json_line(metrics: &EpochMetrics) -> Result<String> {
@@ -96,11 +117,11 @@ fn json_epoch(line: &str) -> Option<usize> {
     serde_json::from_str::<EpochMetrics>(line).ok().map(|metrics| metrics.epoch)
 }
 
-/// Keeps the lines before the first one that is not wanted.
-fn keep_lines(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<()> {
+/// Keeps the lines before the first one that is not wanted, each as `wanted` returns it.
+fn keep_lines(path: &Path, wanted: impl Fn(&str) -> Option<String>) -> Result<()> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("cannot read the metrics `{}` of the run to continue", path.display()))?;
-    let kept: String = text.lines().take_while(|line| wanted(line)).map(|line| format!("{line}\n")).collect();
+    let kept: String = text.lines().map_while(wanted).map(|line| format!("{line}\n")).collect();
     files::replace(path, kept.as_bytes())
 }
 
@@ -118,6 +139,7 @@ mod tests {
             clipped: 0.25,
             best: epoch == 1,
             valid_kl: None,
+            skipped: 0,
         }
     }
 
@@ -134,7 +156,7 @@ mod tests {
         files.append(&metrics(2)).unwrap();
         let [csv, json] = contents(folder.path());
         let expected = format!(
-            "{HEADER}\n1,0.43333333333333335,2,0.5,0.25,true\n2,0.7666666666666666,2,0.5,0.25,false\n"
+            "{HEADER},skipped\n1,0.43333333333333335,2,0.5,0.25,true,0\n2,0.7666666666666666,2,0.5,0.25,false,0\n"
         );
         assert_eq!(csv, expected);
         let first: EpochMetrics = serde_json::from_str(json.lines().next().unwrap()).unwrap();
@@ -149,8 +171,8 @@ mod tests {
         files.append(&EpochMetrics { valid_kl: Some(0.75), ..metrics(2) }).unwrap();
         files.truncate(2).unwrap();
         let [csv, json] = contents(folder.path());
-        assert_eq!(csv, format!("{HEADER},valid_kl\n2,0.7666666666666666,2,0.5,0.25,false,0.75\n"));
-        assert!(json.ends_with(",\"valid_kl\":0.75}\n"), "{json}");
+        assert_eq!(csv, format!("{HEADER},valid_kl,skipped\n2,0.7666666666666666,2,0.5,0.25,false,0.75,0\n"));
+        assert!(json.ends_with(",\"valid_kl\":0.75,\"skipped\":0}\n"), "{json}");
     }
 
     #[test]
@@ -166,6 +188,26 @@ mod tests {
         files.truncate(2).unwrap();
         assert_eq!(contents(folder.path()), two_epochs);
         files.truncate(0).unwrap();
-        assert_eq!(contents(folder.path()), [format!("{HEADER}\n"), String::new()]);
+        assert_eq!(contents(folder.path()), [format!("{HEADER},skipped\n"), String::new()]);
+    }
+
+    #[test]
+    fn files_of_earlier_versions_get_the_column_they_lack() {
+        for kl in ["", ",valid_kl"] {
+            let folder = tempfile::tempdir().unwrap();
+            let files = MetricFiles::new(folder.path(), !kl.is_empty());
+            let value = if kl.is_empty() { "" } else { ",0.75" };
+            let line = format!("1,0.43333333333333335,2,0.5,0.25,true{value}");
+            fs::write(folder.path().join("metrics.csv"), format!("{HEADER}{kl}\n{line}\n")).unwrap();
+            let json = "{\"epoch\":1,\"train_nll\":0.43333333333333335,\"valid_nll\":2.0,\"gradient_norm\":0.5,\
+                        \"clipped\":0.25,\"best\":true}\n";
+            fs::write(folder.path().join("metrics.jsonl"), json).unwrap();
+            files.truncate(1).unwrap();
+            let expected = [format!("{HEADER}{kl},skipped\n{line},0\n"), json.to_string()];
+            assert_eq!(contents(folder.path()), expected);
+            files.truncate(1).unwrap();
+            assert_eq!(contents(folder.path()), expected, "once is enough");
+        }
+        assert_eq!(metrics(1).skipped, 0);
     }
 }

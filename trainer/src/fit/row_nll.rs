@@ -52,9 +52,7 @@ fn row_nll(
         Likelihood::Categorical => {
             let mut p = mean.to_vec();
             softmax(&mut p, var);
-            let nats = |(p, (z, mask)): (&f32, (&f32, &f32))| {
-                -f64::from(z * mask) * f64::from(p.max(f32::MIN_POSITIVE)).ln()
-            };
+            let nats = |(p, (z, mask)): (&f32, (&f32, &f32))| likelihood::class_nll(*p, z * mask);
             p.iter().zip(targets.iter().zip(mask)).map(nats).sum()
         }
     }
@@ -100,6 +98,7 @@ mod tests {
                 mask: [vec![1.0; 9], vec![0.0; 3]].concat(),
                 target: Target::Columns,
                 chunks: Vec::new(),
+                starts: Vec::new(),
             };
             let tensors = ParameterTensors::new(&spec, &parameters, &Device::flex());
             let whole = loss(&spec, &tensors, output.clone(), &batch, Mode::Eval).unwrap();

@@ -59,13 +59,20 @@ pub(super) struct Run<'a, A> {
     pub(super) state: RunState<A>,
 }
 
-/// Means over one epoch of training.
+/// Means and counts over one epoch of training.
 #[derive(Default)]
 struct EpochTotals {
     nll: RunningMean,
     gradient_norm: RunningMean,
     clipped: RunningMean,
+    /// Steps left out, in all and since the last one that was not.
+    skipped: usize,
+    skipped_in_a_row: usize,
 }
+
+/// Steps without a finite gradient in a row after which a run ends: one is a batch that overflows, several
+/// are a network that does.
+const MOST_SKIPPED: usize = 3;
 
 impl<A: Architecture> Run<'_, A> {
     pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<RunSummary> {
@@ -154,12 +161,13 @@ impl<A: Architecture> Run<'_, A> {
         next.rate_cuts += u32::from(schedule::cuts(&self.config.training, stale));
         let metrics = EpochMetrics {
             epoch: next.epoch,
-            train_nll: totals.nll.value().context("data.train: every target is missing")?,
+            train_nll: self.train_nll(&totals, next.epoch)?,
             valid_nll,
             gradient_norm: totals.gradient_norm.value().unwrap_or(0.0),
             clipped: totals.clipped.value().unwrap_or(0.0),
             best,
             valid_kl,
+            skipped: totals.skipped,
         };
         let done = self.state.epoch;
         self.save(next, &metrics).with_context(|| {
@@ -193,10 +201,15 @@ impl<A: Architecture> Run<'_, A> {
             let Some(mut batch_loss) = next.spec.loss_and_gradient(&next.parameters, &batch, &step) else {
                 continue;
             };
-            carried = CarriedStates::after(&batch, std::mem::take(&mut batch_loss.states));
             let norm = clip(&mut batch_loss.gradients, limit);
-            self.check_finite("the training loss", batch_loss.nll, next.epoch)?;
-            self.check_finite("the norm of the gradient", norm, next.epoch)?;
+            if !(batch_loss.nll.is_finite() && norm.is_finite()) {
+                // Its final states are not finite either: the next chunks start from zero.
+                carried = CarriedStates::default();
+                self.skip(&mut totals, batch_loss.nll, norm, next.epoch)?;
+                continue;
+            }
+            totals.skipped_in_a_row = 0;
+            carried = CarriedStates::after(&batch, std::mem::take(&mut batch_loss.states));
             let rate = schedule::learning_rate(training, epochs, self.state.rate_cuts);
             next.optimiser.step(&mut next.parameters, &batch_loss.gradients, rate);
             if let Some(average) = &mut next.average {
@@ -209,6 +222,25 @@ impl<A: Architecture> Run<'_, A> {
             progress.step(&StepReport { epoch: next.epoch, step: index + 1, train_nll });
         }
         Ok(totals)
+    }
+
+    /// Leaves a step out, or ends the run if there have been too many.
+    fn skip(&self, totals: &mut EpochTotals, nll: f64, norm: f64, epoch: usize) -> Result<()> {
+        totals.skipped += 1;
+        totals.skipped_in_a_row += 1;
+        if totals.skipped_in_a_row < MOST_SKIPPED {
+            return Ok(());
+        }
+        let what = format!("for {MOST_SKIPPED} steps in a row,");
+        self.check_finite(&format!("{what} the training loss"), nll, epoch)?;
+        self.check_finite(&format!("{what} the norm of the gradient"), norm, epoch)
+    }
+
+    fn train_nll(&self, totals: &EpochTotals, epoch: usize) -> Result<f64> {
+        if let (None, true) = (totals.nll.value(), totals.skipped > 0) {
+            self.check_finite("the loss or gradient of every step", f64::NAN, epoch)?;
+        }
+        totals.nll.value().context("data.train: every target is missing")
     }
 
     fn validate(&self, next: &mut RunState<A>) -> Result<ValidationLoss> {

@@ -11,7 +11,7 @@ use crate::config::LatentFamily;
 use crate::data::batch::Batch;
 use crate::fit::loss::{Loss, Mode, loss};
 use crate::nn::bidirectional::Lengths;
-use crate::nn::net::{MomentTensors, add_residual, moments};
+use crate::nn::net::{MomentTensors, add_residual, moments, residual_base};
 use crate::nn::parallel;
 use crate::random::normals;
 
@@ -101,7 +101,7 @@ pub(super) fn generate(
     let lengths = lengths(batch);
     let net = &nets.generative.spec;
     let pass = tensors.generative.forward(net, input, &Lengths(&lengths), parallel::default_threads());
-    add_residual(pass.output, net, &last)
+    add_residual(pass.output, net, &residual_base(batch, &device))
 }
 
 /// Concatenates columns.
@@ -145,5 +145,12 @@ pub(super) fn repeated(batch: &Batch, channels: usize, times: usize) -> Batch {
         mask: repeat(&batch.mask),
         target: batch.target,
         chunks: batch.chunks.repeat(times),
+        starts: batch.starts.iter().flat_map(|start| places(*start, batch.rows, times)).collect(),
     }
+}
+
+/// Where the lanes of a row of the arrays are after the lanes have been repeated.
+fn places(row: usize, lanes: usize, times: usize) -> impl Iterator<Item = usize> {
+    let (step, lane) = (row / lanes, row % lanes);
+    (0..times).map(move |set| (step * times + set) * lanes + lane)
 }

@@ -19,7 +19,7 @@ fn config(lines: &str, overrides: &[&str]) -> Config {
     Config::parse("test.toml", &text, &overrides).unwrap()
 }
 
-/// The nets of a config for so many channels, with parameters to begin with.
+/// The networks of a config for a number of channels, with initial parameters.
 fn nets(config: &Config, channels: usize) -> (LatentNets, Parameters) {
     let nets = LatentNets::new(config, config.latent.as_ref().unwrap(), channels).unwrap();
     let parameters = nets.init_parameters(&InitConfig { output_bias: 0.1, ..config.init.clone() }, 5);
@@ -38,7 +38,7 @@ fn sequences(lengths: &[usize], channels: usize) -> Vec<Sequence> {
 /// What makes a config one of a model that learns from the truth.
 const CLEAN: [&str; 2] = ["data.targets=clean", "data.noise={ snr_db = 5 }"];
 
-/// The same rows seen through noise of this deviation, to be explained as they are.
+/// The same rows seen with noise of this standard deviation, as targets.
 fn seen_through_noise(sequences: &[Sequence], std_dev: f32) -> Vec<Sequence> {
     let mut rng = stream(12, Purpose::Initialisation);
     let mut noisy = |clean: &Sequence| {

@@ -93,7 +93,7 @@ fn draw(of: Moments, rng: &mut impl Rng) -> f64 {
 
 /// A weight and the number that it multiplies, which has noise of the given variance on it.
 #[derive(Clone, Copy)]
-struct Term {
+struct Product {
     row: usize,
     column: usize,
     weight: Moments,
@@ -103,8 +103,8 @@ struct Term {
 
 /// The first unit of a layer, each of whose pre-activations reads what no other does: all that the moments
 /// take for independent is independent. Columns are three inputs and three states, rows r, z and n.
-fn terms() -> [Term; 5] {
-    let term = |row, column, weight: (f32, f32), factor: (f32, f32), noise| Term {
+fn terms() -> [Product; 5] {
+    let term = |row, column, weight: (f32, f32), factor: (f32, f32), noise| Product {
         row,
         column,
         weight: Moments { mean: weight.0, var: weight.1 },
@@ -142,7 +142,7 @@ fn computed() -> Moments {
     values(&mut parameters, "layer0.weight_log_var").fill(f32::NEG_INFINITY);
     let (mut columns, columns_count) = ([Moments::default(); 3 + UNITS], 3 + UNITS);
     columns[3] = STATE;
-    for Term { row, column, weight, factor, .. } in terms() {
+    for Product { row, column, weight, factor, .. } in terms() {
         let index = row * columns_count + column;
         values(&mut parameters, "layer0.weight")[index] = weight.mean;
         values(&mut parameters, "layer0.weight_log_var")[index] = weight.var.ln();
@@ -160,7 +160,7 @@ fn computed() -> Moments {
 /// One draw of the unit after one step.
 fn drawn(rng: &mut impl Rng) -> f64 {
     let mut pre = BIASES.map(|bias| draw(bias, rng));
-    for Term { row, column, weight, factor, noise } in terms() {
+    for Product { row, column, weight, factor, noise } in terms() {
         // The candidate's state has a sum of its own.
         let sum = if row == 2 && column >= 3 { 3 } else { row };
         let noise = draw(Moments { mean: 0.0, var: noise }, rng);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn deviations_and_biases_are_as_asked() {
+    fn std_devs_and_biases_are_as_configured() {
         let spec = test_spec(50, 2, &[(CellKind::Lstm, 40)]);
         let init = InitConfig {
             input_std_dev: Some(0.3),

@@ -84,8 +84,11 @@ pub fn forward_from(
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
     let options = ForwardOptions { lanes: batch.rows, threads, start };
-    let pass = forward_moments(spec, parameters, input.clone(), options);
-    ForwardPass { output: add_residual(pass.output, spec, &input), ..pass }
+    let pass = forward_moments(spec, parameters, input, options);
+    if !spec.target.is_residual() {
+        return pass;
+    }
+    ForwardPass { output: add_residual(pass.output, spec, &residual_base(batch, &device)), ..pass }
 }
 
 /// Options of a forward pass.
@@ -224,6 +227,12 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     };
     let deterministic = var.iter().all(|var| *var == 0.0);
     MomentTensors { mean: tensor(mean), var: (!deterministic).then(|| tensor(var)) }
+}
+
+/// The rows that a residual network adds its outputs to.
+pub(crate) fn residual_base(batch: &Batch, device: &Device) -> MomentTensors {
+    let channels = batch.inputs_mean.len() / (batch.steps * batch.rows).max(1);
+    moments(&batch.inputs_mean, &batch.residual_var(), channels, device)
 }
 
 /// Adds the last rows to the outputs of a residual network; returns other outputs unchanged.

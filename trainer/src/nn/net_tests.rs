@@ -44,6 +44,7 @@ fn batch(steps: usize, rows: usize, inputs: usize, uncertain: bool) -> Batch {
         mask: Vec::new(),
         target: Target::Columns,
         chunks: Vec::new(),
+        starts: Vec::new(),
     }
 }
 

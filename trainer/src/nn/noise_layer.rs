@@ -34,8 +34,7 @@ impl NoiseLayer {
             }
             NoiseLayer::Dropout(keep) => {
                 let keep: Tensor<2> = Tensor::clone(keep).unsqueeze();
-                let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
-                let made = input.mean.clone() * input.mean.clone() * spread;
+                let made = input.mean.clone() * input.mean.clone() * mask_variance(&keep);
                 let var = match input.var {
                     Some(var) => made + var * keep.clone(),
                     None => made,
@@ -53,9 +52,8 @@ impl NoiseLayer {
             }
             NoiseLayer::Dropout(keep) => {
                 let keep = Tensor::clone(keep);
-                let spread = keep.clone() * (keep.clone() * -1.0 + 1.0);
-                let constant = Tensor::zeros([1], device);
-                Tensor::cat(vec![keep.clone(), spread, keep, constant], 0)
+                let (square, constant) = (mask_variance(&keep), Tensor::zeros([1], device));
+                Tensor::cat(vec![keep.clone(), square, keep, constant], 0)
             }
         }
     }
@@ -90,6 +88,11 @@ impl VarianceScale {
     }
 }
 
+/// p (1 − p), the variance of a dropout mask: `square` of [`NoiseCoefficients::dropout`], as a tensor.
+fn mask_variance<const D: usize>(keep: &Tensor<D>) -> Tensor<D> {
+    keep.clone() * (keep.clone() * -1.0 + 1.0)
+}
+
 /// ṽ = square·m² + var·v + constant; terms that are zero are not computed.
 fn fixed_var(input: &MomentTensors, noise: NoiseCoefficients) -> Option<Tensor<2>> {
     let carried = input.var.clone().map(|var| if noise.var == 1.0 { var } else { var * noise.var });
@@ -102,5 +105,22 @@ fn fixed_var(input: &MomentTensors, noise: NoiseCoefficients) -> Option<Tensor<2
         Some(total) if noise.constant != 0.0 => Some(total + noise.constant),
         None if noise.constant != 0.0 => Some(input.mean.zeros_like() + noise.constant),
         total => total,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nn::tensors::to_vec;
+
+    /// The tensors compute 1 − p as −p + 1, which rounds alike.
+    #[test]
+    fn learned_dropout_has_the_coefficients_of_dropout() {
+        let device = Device::default();
+        for keep in [0.1, 0.5, 0.8, 1.0] {
+            let learned = NoiseLayer::Dropout(Tensor::from_data([keep], &device).into());
+            let fixed = NoiseLayer::Fixed(NoiseCoefficients::dropout(keep));
+            assert_eq!(to_vec(learned.coefficients(&device)), to_vec(fixed.coefficients(&device)));
+        }
     }
 }

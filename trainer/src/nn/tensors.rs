@@ -3,8 +3,10 @@
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
+use quaver::noise::NoiseCoefficients;
 
 use super::method::{TrainingMethod, WeightNoise};
+use super::net::MomentTensors;
 use super::noise_layer::{NoiseLayer, VarianceScale};
 use super::parameters::{NamedTensor, Parameters};
 
@@ -255,21 +257,13 @@ fn noisy_weights(
     var: Option<Tensor<2>>,
     noise: WeightNoise,
 ) -> (Tensor<2>, Option<Tensor<2>>) {
-    match noise {
-        WeightNoise::None => (mean, var),
-        WeightNoise::Gaussian { var: added } => {
-            let var = var.unwrap_or_else(|| mean.zeros_like()) + added;
-            (mean, Some(var))
-        }
-        WeightNoise::DropConnect { keep } => {
-            let made = mean.clone() * mean.clone() * (keep * (1.0 - keep));
-            let var = match var {
-                Some(var) => made + var * keep,
-                None => made,
-            };
-            (mean * keep, Some(var))
-        }
-    }
+    let coefficients = match noise {
+        WeightNoise::None => NoiseCoefficients::none(),
+        WeightNoise::Gaussian { var } => NoiseCoefficients::additive(var),
+        WeightNoise::DropConnect { keep } => NoiseCoefficients::dropout(keep),
+    };
+    let MomentTensors { mean, var } = NoiseLayer::Fixed(coefficients).apply(MomentTensors { mean, var });
+    (mean, var)
 }
 
 /// The gradient of a parameter; zero if the loss does not depend on it.

@@ -1,9 +1,11 @@
 //! Predictions of whole sequences in raw units, by the trained network or by the runtime, and the score of a
 //! single predicted value.
 
+mod adaptive;
 mod scored_value;
 mod sequence;
 
+pub use adaptive::predict_adaptively;
 pub(crate) use scored_value::ScoredValue;
 pub use scored_value::central_probability;
 pub(crate) use sequence::write_batch;

@@ -5,6 +5,9 @@ use std::f64::consts::{PI, SQRT_2};
 use quaver::checkpoint::Likelihood;
 use quaver::likelihood::{self, MIN_VARIANCE};
 
+use super::sequence::SequencePrediction;
+use crate::data::Rows;
+
 /// A prediction and the observed value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScoredValue {
@@ -15,6 +18,17 @@ pub(crate) struct ScoredValue {
 }
 
 impl ScoredValue {
+    /// The prediction of one output at one step, and what was observed.
+    pub(crate) fn at(prediction: &SequencePrediction, step: usize, output: usize, observed: f32) -> Self {
+        let part = |rows: &Rows| f64::from(rows.row(step)[output]);
+        ScoredValue {
+            observed: f64::from(observed),
+            mean: part(&prediction.mean),
+            epistemic: part(&prediction.epistemic),
+            aleatoric: part(&prediction.aleatoric),
+        }
+    }
+
     pub(crate) fn error(&self) -> f64 {
         self.observed - self.mean
     }

@@ -123,7 +123,7 @@ mod tests {
         values.iter().map(|value| Value::Float(*value)).collect()
     }
 
-    fn judge(values: &[Value], losses: &[f64]) -> KeyImportance {
+    fn of_key(values: &[Value], losses: &[f64]) -> KeyImportance {
         importance("key", &values.iter().collect::<Vec<_>>(), &ranks(losses))
     }
 
@@ -136,7 +136,7 @@ mod tests {
     fn a_monotone_influence_explains_everything() {
         let values: Vec<f64> = (0..20).map(f64::from).collect();
         let losses: Vec<f64> = values.iter().map(|value| value.exp()).collect();
-        let found = judge(&numbers(&values), &losses);
+        let found = of_key(&numbers(&values), &losses);
         assert!(found.explained > 0.999, "{found:?}");
         assert!((found.correlation.unwrap() - 1.0).abs() < 1e-12);
     }
@@ -145,7 +145,7 @@ mod tests {
     fn an_optimum_in_the_middle_counts_although_it_has_no_direction() {
         let values: Vec<f64> = (-10..=10).map(f64::from).collect();
         let losses: Vec<f64> = values.iter().map(|value| value * value).collect();
-        let found = judge(&numbers(&values), &losses);
+        let found = of_key(&numbers(&values), &losses);
         assert!(found.explained > 0.9 && found.correlation.unwrap().abs() < 0.1, "{found:?}");
     }
 
@@ -154,7 +154,7 @@ mod tests {
         let words: Vec<Value> =
             ["a", "b"].repeat(8).into_iter().map(|word| Value::String(word.into())).collect();
         let losses: Vec<f64> = (0..16).map(|index| f64::from(10 * (index % 2) + index / 2)).collect();
-        let found = judge(&words, &losses);
+        let found = of_key(&words, &losses);
         // Ranks 0 … 7 against 8 … 15: 84 of 340 squares are left, on 14 of 15 degrees of freedom.
         assert!((found.explained - (1.0 - 84.0 / 340.0 * 15.0 / 14.0)).abs() < 1e-9, "{found:?}");
         assert_eq!(found.correlation, None);
@@ -165,8 +165,8 @@ mod tests {
         let scramble = |index: i32, factor: i32| f64::from((index * factor) % 101);
         let values: Vec<f64> = (1..=40).map(|index| scramble(index, 37)).collect();
         let losses: Vec<f64> = (1..=40).map(|index| scramble(index * index, 53)).collect();
-        assert!(judge(&numbers(&values), &losses).explained < 0.2);
-        assert_eq!(judge(&numbers(&[1.0; 5]), &[1.0, 2.0, 3.0, 4.0, 5.0]).explained, 0.0);
-        assert_eq!(judge(&numbers(&[1.0, 2.0]), &[1.0, 1.0]).explained, 0.0);
+        assert!(of_key(&numbers(&values), &losses).explained < 0.2);
+        assert_eq!(of_key(&numbers(&[1.0; 5]), &[1.0, 2.0, 3.0, 4.0, 5.0]).explained, 0.0);
+        assert_eq!(of_key(&numbers(&[1.0, 2.0]), &[1.0, 1.0]).explained, 0.0);
     }
 }

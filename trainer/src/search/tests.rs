@@ -66,7 +66,7 @@ impl Launcher for InProcess {
     }
 }
 
-/// Breaks down after so many calls, in the middle of the next one.
+/// Fails after a number of calls, in the middle of the next one.
 struct Interrupted {
     calls: AtomicUsize,
     most: usize,

@@ -3,6 +3,17 @@
 /// Inputs and units.
 const SIZES: [(u32, u32); 3] = [(8, 32), (16, 64), (48, 128)];
 
+/// What models that learn do: with labels and without; with a full covariance, a diagonal one, and one of units
+/// and their averages.
+const ADAPTIVE: [&str; 6] = [
+    "adapt",
+    "adapt-diagonal",
+    "adapt-averages",
+    "adapt-unlabelled",
+    "adapt-unlabelled-diagonal",
+    "adapt-unlabelled-averages",
+];
+
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
@@ -11,7 +22,7 @@ pub(super) struct Case {
     pub(super) hidden: u32,
     storage: &'static str,
     /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score
-    /// them; of a latent model `sample` or `fan`.
+    /// them; `adapt…`, to learn from labels; of a latent model `sample` or `rollouts`.
     end: Option<&'static str>,
 }
 
@@ -28,7 +39,9 @@ impl Case {
             cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
         }
         cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
-        let latent = [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("fan"))];
+        cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
+        let latent =
+            [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];
         cases.extend(latent.map(|(family, end)| Case::middle(family, "fast", end)));
         cases
     }
@@ -38,10 +51,15 @@ impl Case {
         Case { cell, inputs: 16, hidden: 64, storage, end }
     }
 
-    /// Whether it is measured on this core: two networks and a fan of futures are too much for the smallest,
-    /// and the others tell of them what they tell of one network.
+    /// Whether it is measured on this core: two networks, rollouts and a full covariance are too much for the
+    /// smallest, and the others show for them what they show for one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
-        !self.is_latent() || core == "M4F"
+        !(self.is_latent() || self.is_adaptive()) || core == "M4F"
+    }
+
+    /// Whether it learns from labels.
+    fn is_adaptive(&self) -> bool {
+        self.end.is_some_and(|end| end.starts_with("adapt"))
     }
 
     /// Whether it is two networks.
@@ -51,7 +69,8 @@ impl Case {
 
     /// The code that it needs: the same for all models of a kind, whatever their size.
     pub(super) fn code(&self) -> (&'static str, &'static str) {
-        (self.feature(), if self.is_latent() { self.cell } else { "predictor" })
+        let kind = if self.is_adaptive() { "adaptive" } else { "predictor" };
+        (self.feature(), if self.is_latent() { self.cell } else { kind })
     }
 
     /// The model's name.

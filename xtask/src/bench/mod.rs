@@ -75,7 +75,7 @@ fn code_bytes(case: &Case, target: &str) -> Result<u64> {
     Ok(elf::flash_bytes(&image)? - elf::symbol_bytes(&image, "CHECKPOINT")?)
 }
 
-/// Whether the linker says that a memory is too small. Any other failure is one.
+/// Whether the linker reports that a memory is too small. Any other failure is one.
 fn does_not_fit(build: &Shell) -> Result<bool> {
     let captured = build.capture()?;
     if captured.stderr.contains("will not fit in region") {
@@ -95,7 +95,7 @@ fn measure(machine: &Machine, image: &std::path::Path, code_bytes: u64) -> Resul
     };
     let mut figures: Figures = printed.lines().filter_map(figure).collect();
     let count = |name: &str| figures.get(name).and_then(Value::as_u64);
-    let model = count("model_bytes").context("the image told no model_bytes")?;
+    let model = count("model_bytes").context("the image printed no model_bytes")?;
     let ratio = count("step_instructions_most")
         .zip(count("step_instructions_least"))
         .map(|(most, least)| (1e4 * most as f64 / least as f64).round() / 1e4);

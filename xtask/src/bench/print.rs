@@ -1,4 +1,4 @@
-//! Results as a table beside what others need, and as JSON.
+//! Results as a table, compared with other libraries, and as JSON.
 
 use serde_json::{Map, Value, json};
 

@@ -29,7 +29,7 @@ fn one(line: &str) -> Result<Dependency> {
     let mut words = package.split(' ');
     let (name, version) = words.next().zip(words.next()).context("no version")?;
     let version = version.strip_prefix('v').context("no version")?.parse()?;
-    // A star says that its own dependencies were printed before.
+    // A star means that its own dependencies were printed before.
     Ok(Dependency { name: name.into(), version, licence: licence.trim_end_matches(" (*)").into() })
 }
 

@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 
 /// The name of the crate and of its folder.
 pub(super) const EXAMPLE: &str = "readme-example";
-/// The model that the README tells its reader to take from the package.
+/// The model that the README asks its reader to take from the package.
 const MODEL: &str = "examples/grip_force.qvr";
 
-/// Makes the crate from an unpacked package beside it.
+/// Makes the crate from an unpacked package next to it.
 pub(super) fn unpack_example(folder: &Path, package: &str) -> Result<()> {
     let (runtime, sources) = (folder.join(package), folder.join(EXAMPLE).join("src"));
     let readme = fs::read_to_string(runtime.join("README.md")).context("the package has no README.md")?;

@@ -16,7 +16,7 @@ pub(super) struct Benchmark {
     pub(super) name: String,
     /// What it is, in a line.
     pub(super) title: String,
-    /// Its config, beside the plan.
+    /// Its config, next to the plan.
     pub(super) config: PathBuf,
     /// Names of the repeats: splits, seeds or recordings.
     pub(super) repeats: Vec<String>,
@@ -27,14 +27,14 @@ pub(super) struct Benchmark {
     pub(super) calibrate: bool,
     /// The benchmark whose first repeat every repeat begins with (`quaver train --from`).
     pub(super) from: Option<String>,
-    /// The law that its data are drawn from, for data that are not recorded.
-    pub(super) draw: Option<Law>,
+    /// The synthetic data that it is trained on, if it has no recordings.
+    pub(super) draw: Option<SyntheticData>,
 }
 
-/// A law to draw data from.
+/// Synthetic data.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Law {
+pub(super) enum SyntheticData {
     /// A curve with noise that depends on the input (Bayer 2015, thesis, 2.6.3.1).
     Toy,
     /// Two sines with noise that is switched by the first.

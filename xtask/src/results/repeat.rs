@@ -35,14 +35,14 @@ pub(super) struct Row {
 }
 
 impl Bench<'_> {
-    /// Runs a repeat in a folder of its own, or reads what came of it before.
+    /// Runs a repeat in a folder of its own, or reads its earlier result.
     pub(super) fn repeat(&self, name: &str, folder: &Path) -> Result<Row> {
         let done = folder.join("row.json");
         if let Ok(text) = fs::read_to_string(&done) {
             return serde_json::from_str(&text)
                 .with_context(|| format!("{} is damaged; remove it", done.display()));
         }
-        // A repeat that was interrupted begins anew: its wall time is to be that of one whole run.
+        // A repeat that was interrupted starts again: its wall time is to be that of one whole run.
         if folder.exists() {
             fs::remove_dir_all(folder).with_context(|| format!("cannot clear {}", folder.display()))?;
         }

@@ -7,7 +7,7 @@ use super::plan::Benchmark;
 use super::repeat::Row;
 use crate::table;
 
-/// Prints what came of a benchmark: the net as trained, the int8 model through the runtime, and the
+/// Prints the results of a benchmark: the net as trained, the int8 model through the runtime, and the
 /// baselines.
 pub(super) fn print(benchmark: &Benchmark, rows: &[Row]) -> Result<()> {
     println!("\n{}: {}, mean ± standard error of {} repeats", benchmark.name, benchmark.title, rows.len());
@@ -55,7 +55,7 @@ fn baselines(rows: &[Row]) -> Vec<String> {
 fn costs(rows: &[Row]) -> Result<String> {
     let range = |key: &str| -> Result<String> {
         let values: Option<Vec<u64>> = rows.iter().map(|row| row.model[key].as_u64()).collect();
-        let values = values.with_context(|| format!("`quaver inspect` tells no {key}"))?;
+        let values = values.with_context(|| format!("`quaver inspect` prints no {key}"))?;
         let (least, most) = (values.iter().min().copied(), values.iter().max().copied());
         Ok(match (least, most) {
             (Some(least), Some(most)) if least == most => least.to_string(),

@@ -1,4 +1,4 @@
-//! Data that are drawn from a law, by the seed of the repeat.
+//! Synthetic data, drawn by the seed of the repeat.
 
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
@@ -9,23 +9,23 @@ use anyhow::{Context, Result};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::plan::Law;
+use super::plan::SyntheticData;
 
 /// Steps of the two sines, and how many of them are for training.
 const STEPS: usize = 1500;
 const TRAINING: usize = 1000;
 
-/// Writes the files of one seed, `LAW-SEED….csv`, into a folder.
-pub(super) fn write(law: Law, seed: &str, folder: &Path) -> Result<()> {
+/// Writes the files of one seed, `NAME-SEED….csv`, into a folder.
+pub(super) fn write(kind: SyntheticData, seed: &str, folder: &Path) -> Result<()> {
     let number =
         seed.parse().with_context(|| format!("a repeat that draws data is a seed, found `{seed}`"))?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number);
-    let files = match law {
-        Law::Toy => {
+    let files = match kind {
+        SyntheticData::Toy => {
             let part = |(name, count)| (format!("toy-{seed}-{name}.csv"), toy(count, &mut rng));
             [("train", 50), ("valid", 10), ("test", 50)].map(part).to_vec()
         }
-        Law::TwoSines => vec![(format!("sines-{seed}.csv"), two_sines(&mut rng))],
+        SyntheticData::TwoSines => vec![(format!("sines-{seed}.csv"), two_sines(&mut rng))],
     };
     for (name, text) in files {
         let path = folder.join(name);
@@ -49,13 +49,13 @@ fn toy(count: usize, rng: &mut impl Rng) -> String {
 }
 
 /// y_t = sin(2πt/25) + ½ sin(2πt/9 + 1) + s_t ε_t with s_t = 0.05, and 0.3 where the first sine is above 0.3;
-/// scaled by mean and deviation of the part for training.
+/// scaled by mean and standard deviation of the part for training.
 fn two_sines(rng: &mut impl Rng) -> String {
     let value = |t: usize| {
         let t = t as f64;
         let (first, second) = ((TAU * t / 25.0).sin(), 0.5 * (TAU * t / 9.0 + 1.0).sin());
-        let deviation = if first > 0.3 { 0.3 } else { 0.05 };
-        first + second + deviation * normal(rng)
+        let std_dev = if first > 0.3 { 0.3 } else { 0.05 };
+        first + second + std_dev * normal(rng)
     };
     let values: Vec<f64> = (0..STEPS).map(value).collect();
     let training = &values[..TRAINING];

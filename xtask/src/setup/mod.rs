@@ -42,7 +42,7 @@ impl Needs {
     }
 }
 
-/// Sets up what is missing; an error says in one line what to type.
+/// Sets up what is missing; an error is one line with what to type.
 pub(crate) fn ensure(needs: &Needs) -> Result<()> {
     needs.toolchain.ensure()?;
     qemu::ensure(&needs.emulators)

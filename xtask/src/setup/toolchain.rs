@@ -102,7 +102,7 @@ fn has_component(component: &str) -> Result<bool> {
     let programs = match component {
         "rustfmt" => ["rustfmt", "cargo-fmt"],
         "clippy" => ["cargo-clippy", "clippy-driver"],
-        _ => bail!("{FILE} lists `{component}`; xtask/src/setup/toolchain.rs does not say how to find it"),
+        _ => bail!("{FILE} lists `{component}`; xtask/src/setup/toolchain.rs does not check for it"),
     };
     let starts = |program: &str| {
         let captured = Shell::new(program).argument("--version").capture();

@@ -43,7 +43,7 @@ pub(super) fn firmware() -> Result<String> {
 }
 
 /// Images that link only as long as nothing in them can panic.
-const PANIC_FREE: [&str; 2] = ["step_only", "latent_only"];
+const PANIC_FREE: [&str; 3] = ["step_only", "latent_only", "adapt_only"];
 /// A target of hosts for which they can be linked too, where it is that of this machine.
 const HOST_TARGET: &str = "x86_64-unknown-linux-gnu";
 const OPT_LEVELS: [&str; 3] = ["s", "z", "3"];

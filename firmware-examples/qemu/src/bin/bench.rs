@@ -8,7 +8,7 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, FAN_WORDS, Job, READS_ROWS, work};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, READS_ROWS, ROLLOUT_WORDS, load, work};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use quaver_streams::numbers::Numbers;
@@ -23,7 +23,7 @@ fn main() -> ! {
 
     let mut loaded = None;
     let stack = PaintedStack::paint();
-    let load_instructions = measure(&meter, || loaded = Some(Chosen::load(job.model, &mut arena)));
+    let load_instructions = measure(&meter, || loaded = Some(load(job.model, &mut arena)));
     let load_stack = stack.depth();
     let mut stream = match loaded {
         Some(Ok(stream)) => stream,
@@ -31,7 +31,7 @@ fn main() -> ! {
         None => fail("the model was not loaded"),
     };
 
-    let (mut futures, mut rng) = (Arena::<FAN_WORDS>::new(), Numbers::new("bench"));
+    let (mut futures, mut rng) = (Arena::<ROLLOUT_WORDS>::new(), Numbers::new("bench"));
     let mut whole = Counts::default();
     let mut worst = 0;
     let stack = PaintedStack::paint();
@@ -55,7 +55,7 @@ fn main() -> ! {
     let step_stack = stack.depth();
 
     line("model_bytes", Some(job.model.len()));
-    line("arena_bytes", Some(4 * (CHOSEN_ARENA + FAN_WORDS)));
+    line("arena_bytes", Some(4 * (CHOSEN_ARENA + ROLLOUT_WORDS)));
     line("handle_bytes", Some(size_of::<Chosen<'_, '_>>()));
     line("load_instructions", load_instructions);
     line("load_stack_bytes", load_stack);

@@ -7,7 +7,7 @@
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job, load, step};
 use quaver_qemu::{done, entry, fail};
 use quaver_streams::fingerprint::words;
 use semihosting::{print, println};
@@ -16,7 +16,7 @@ use semihosting::{print, println};
 fn main() -> ! {
     let job = Job::chosen();
     let mut arena = Arena::<CHOSEN_ARENA>::new();
-    let mut stream = match Chosen::load(job.model, &mut arena) {
+    let mut stream = match load(job.model, &mut arena) {
         Ok(stream) => stream,
         Err(error) => fail(error),
     };

@@ -1,4 +1,4 @@
-//! Denoiser, sampler and fan with nothing around them, linked only if none of them can panic.
+//! Denoiser, sampler and rollouts with nothing around them, linked only if none of them can panic.
 //!
 //! The check is that of the image `step_only`.
 
@@ -55,20 +55,20 @@ fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
     fork.save(black_box(&mut saved))?;
     sampler.restore(black_box(&saved))?;
     sampler.reset();
-    let mut fan = Rollouts::<FUTURES>::new(&mut sampler, &mut futures)?;
-    fan.advance(rng, black_box(FeedMode::Mean));
+    let mut rollouts = Rollouts::<FUTURES>::new(&mut sampler, &mut futures)?;
+    rollouts.advance(rng, black_box(FeedMode::Mean));
     black_box((
-        fan.mean(black_box(0)),
-        fan.std_dev(black_box(0)),
-        fan.quantile(black_box(0), black_box(0.5)),
+        rollouts.mean(black_box(0)),
+        rollouts.std_dev(black_box(0)),
+        rollouts.quantile(black_box(0), black_box(0.5)),
     ));
-    fan.restart();
+    rollouts.restart();
     Ok(())
 }
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    #[allow(unsafe_code)] // declaring a function is how to say that it must not be needed
+    #[allow(unsafe_code)] // an undefined function that must not be needed
     mod nowhere {
         unsafe extern "C" {
             pub(super) safe fn loading_or_stepping_can_panic() -> !;

@@ -12,7 +12,7 @@ use core::panic::PanicInfo;
 #[cfg(target_arch = "arm")]
 use cortex_m_rt::entry;
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, step};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job, load, step};
 #[cfg(target_arch = "riscv32")]
 use riscv_rt::entry;
 
@@ -21,7 +21,7 @@ use riscv_rt::entry;
 fn main() -> ! {
     let mut arena = Arena::<CHOSEN_ARENA>::new();
     // Hidden from the optimiser: the check must hold for any bytes and any row.
-    let mut loaded = Chosen::load(black_box(Job::chosen().model), &mut arena);
+    let mut loaded = load(black_box(Job::chosen().model), &mut arena);
     let mut row = [0.0; CHOSEN_ROW];
     loop {
         let Ok(stream) = &mut loaded else { continue };
@@ -35,7 +35,7 @@ fn main() -> ! {
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
-    #[allow(unsafe_code)] // declaring a function is how to say that it must not be needed
+    #[allow(unsafe_code)] // an undefined function that must not be needed
     mod nowhere {
         unsafe extern "C" {
             pub(super) safe fn loading_or_stepping_can_panic() -> !;

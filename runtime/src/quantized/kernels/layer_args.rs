@@ -81,6 +81,20 @@ macro_rules! layer_asm {
 }
 pub(super) use layer_asm;
 
+/// Drops the arguments that came in registers and returns; r12 came with the saved registers.
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | r4 to r11 and sp, as they were at the call |
+/// | clobbered | r12 |
+macro_rules! end_layer {
+    () => {
+        concat!("add     sp, #16\n", "pop     {{r4-r12, pc}}\n")
+    };
+}
+pub(super) use end_layer;
+
 impl<'w> LayerArgs<'w> {
     /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes
     /// whose address is no multiple of four.

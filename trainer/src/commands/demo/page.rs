@@ -41,7 +41,7 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
             losses(experiment),
             budget(experiment),
             means_against_f32(experiment),
-            deviations_against_f32(experiment),
+            differences_from_f32(experiment),
             scores_table(experiment),
             next_steps(experiment, emulation),
         ],
@@ -245,7 +245,7 @@ fn means_against_f32(experiment: &Experiment) -> Section {
     }
 }
 
-fn deviations_against_f32(experiment: &Experiment) -> Section {
+fn differences_from_f32(experiment: &Experiment) -> Section {
     let std_devs = |prediction: &SequencePrediction| -> Vec<f32> {
         (0..prediction.mean.len()).map(|row| prediction.variance(row, 0).sqrt()).collect()
     };

@@ -9,7 +9,7 @@ use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
 use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
 use crate::commands::row_model::{ModelChannels, RowModel, RowPrediction, RuntimePredictor};
-use crate::export::encode;
+use crate::export::{Encoding, encode};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, StreamingDenoiser, TrainedLatentModel};
 use crate::runs::TrainedState;
@@ -21,7 +21,7 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
         return match TrainedState::load(&RunFolder::new(path).best_state())? {
             TrainedState::Latent(state) => with_host(path, &state, work),
             TrainedState::Predictor(state) => {
-                let bytes = encode(&state, WeightFormat::F32, Layout::Float, &[], None)?;
+                let bytes = encode(&state, WeightFormat::F32, Layout::Float, &Encoding::default())?;
                 with_predictor(path, &bytes, work)
             }
         };

@@ -1,21 +1,27 @@
 //! `quaver eval`: scores of a run or a checkpoint, compared with baselines.
 
 mod denoising;
+mod faults;
 mod gaps;
 mod latent;
+mod missing;
+mod missing_cases;
 mod page;
+mod perturbed;
+mod perturbed_page;
 mod roll;
+mod run_counter;
 mod text;
 
 use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::ValueEnum;
 use serde::Serialize;
 
 use super::evaluated_model::EvaluatedModel;
 use super::print::{print_json, print_text};
+use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
@@ -25,6 +31,7 @@ use crate::report;
 use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
+use perturbed::PerturbedEvaluation;
 
 /// Score a run or a checkpoint on data, compared with baselines
 ///
@@ -32,7 +39,13 @@ use latent::LatentEvaluation;
 /// the fraction of observed values inside the central predictive interval, and width the mean width of that
 /// interval. Baselines are fitted on the training data of the config: the training mean, persistence, and
 /// ridge regression on the last rows; for binary targets the frequency of each output, alone and given its
-/// last value. --json prints every score of every output, and calibration curves.
+/// last value. --json prints every score of every output, and calibration curves. Coverage has a standard
+/// error, from a block bootstrap over time, because errors of neighbouring rows are alike.
+///
+/// --missing and --faults run the model as a device does, a run folder as an f32 checkpoint, and print their
+/// tables instead: error, coverage and width with channels missing, compared with the last value or training
+/// mean in their place; and with faults of sensors, and how well anomaly scores detect them. Targets stay
+/// known. --plot adds them to the page.
 ///
 /// For a latent model: the bound on the NLL with its two terms, the NLL of whole sequences by importance
 /// sampling, and one-step-ahead predictions if both networks are causal; with data.targets = "clean",
@@ -48,6 +61,10 @@ use latent::LatentEvaluation;
   quaver eval runs/storn --data config.toml --draws 500         a latent model, with more samples
   quaver eval runs/vrae --gap 30..40 --window 60                imputation, compared with interpolation and AR
   quaver eval runs/denoiser --roll notes.svg                noisy piano rolls, as a picture
+  quaver eval model.qvr --data config.toml --missing 1,2,4      any one, two and four inputs missing
+  quaver eval runs/first --missing emg3,emg1+emg2,bursts:2s@10% --rate-hz 50
+  quaver eval runs/first --missing-lengths 10,100,1000      coverage by rows since a channel went missing
+  quaver eval runs/first --faults --rate-hz 50 --plot faults.html
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
@@ -66,7 +83,7 @@ pub struct Arguments {
     /// Latent models: importance samples per sequence.
     #[arg(long, default_value_t = 100, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     draws: u32,
-    /// Latent models: seed of the draws.
+    /// Seed of draws: importance samples, random subsets and bursts of --missing, and --faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Latent models: mask these rows of every window, in all channels, and score their imputation.
@@ -83,6 +100,25 @@ pub struct Arguments {
     /// the gap.
     #[arg(long, requires = "gap")]
     unjoined: bool,
+    /// Score with inputs missing; several cases, separated by commas: a number of channels (all subsets, or 32
+    /// random ones), a name, names joined by +, or bursts:LENGTH@SHARE with a length such as 2s or 100 (rows) and
+    /// the share of the time in each channel such as 10%.
+    #[arg(long, value_name = "CASES", value_delimiter = ',', conflicts_with = "gap")]
+    missing: Vec<String>,
+    /// Score by the rows since a channel went missing, up to each of these lengths; the channels named by
+    /// --missing, or all, one at a time.
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "gap")]
+    missing_lengths: Vec<usize>,
+    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, spikes, swapped,
+    /// saturation, gain drift, offset, delay and noise.
+    #[arg(long, conflicts_with = "gap")]
+    faults: bool,
+    /// With --faults: rows of a faulty stretch; by default 5 seconds, or 250 rows without --rate-hz.
+    #[arg(long, value_name = "ROWS", requires = "faults", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    fault_rows: Option<u32>,
+    /// With --missing and --faults: samples per second, for bursts in seconds and false alarms per hour.
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
+    rate_hz: Option<f64>,
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
@@ -112,30 +148,9 @@ impl Arguments {
     }
 }
 
-/// Value of `--split`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Split {
-    Train,
-    Valid,
-    Test,
-}
-
-impl Split {
-    fn of(self, data: &Dataset) -> &[Sequence] {
-        match self {
-            Split::Train => &data.train,
-            Split::Valid => &data.valid,
-            Split::Test => &data.test,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Split::Train => "train",
-            Split::Valid => "valid",
-            Split::Test => "test",
-        }
-    }
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0 && *rate <= 1e9);
+    rate.ok_or_else(|| "give samples per second, such as 50".into())
 }
 
 /// The result of an evaluation.
@@ -173,23 +188,40 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(gap) = &arguments.gap {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }
+    if perturbed::is_wanted(arguments) {
+        return run_perturbed(arguments, &evaluated, &data, sequences);
+    }
     if let Some(path) = &arguments.roll {
         roll::draw(path, &evaluated, sequences)?;
     }
     if let EvaluatedModel::Latent(state) = &evaluated {
         score_latent(arguments, &evaluated, state, &data, sequences)?;
         return if arguments.plot.is_some() {
-            score(arguments, &evaluated, &data, sequences).map(|_| ())
+            score(arguments, &evaluated, &data, sequences, None).map(|_| ())
         } else {
             Ok(())
         };
     }
-    let found = score(arguments, &evaluated, &data, sequences)?;
+    let found = score(arguments, &evaluated, &data, sequences, None)?;
     if arguments.json {
         print_json(&found)
     } else {
         print_text(&(text::render(&found) + &denoising::render(&found.denoising)))
     }
+}
+
+/// Prints scores with missing channels and faults; a page has those of the recording as it is as well.
+fn run_perturbed(
+    arguments: &Arguments,
+    evaluated: &EvaluatedModel,
+    data: &Dataset,
+    sequences: &[Sequence],
+) -> Result<()> {
+    let found = perturbed::score(arguments, evaluated, data, sequences)?;
+    if arguments.plot.is_some() {
+        score(arguments, evaluated, data, sequences, Some(&found))?;
+    }
+    if arguments.json { print_json(&found) } else { print_text(&found.render()) }
 }
 
 /// Scores predictions, and plots them if requested.
@@ -198,6 +230,7 @@ fn score(
     evaluated: &EvaluatedModel,
     data: &Dataset,
     sequences: &[Sequence],
+    perturbed: Option<&PerturbedEvaluation>,
 ) -> Result<Evaluation> {
     let predictions = evaluated.prediction(sequences)?;
     let likelihood = evaluated.spec().likelihood;
@@ -212,7 +245,7 @@ fn score(
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.evaluated.display(), arguments.split.name());
         let residuals = standardised_residuals(sequences, &predictions);
-        report::write(path, &page::page(&title, &found, &residuals))?;
+        report::write(path, &page::page(&title, &found, perturbed, &residuals))?;
     }
     Ok(found)
 }

@@ -1,12 +1,18 @@
 //! An evaluation as a page with plots.
 
-use super::{Evaluation, text};
+use super::perturbed::PerturbedEvaluation;
+use super::{Evaluation, perturbed_page, text};
 use crate::evaluate::CalibrationPoint;
 use crate::report::plot::{self, Calibration, CalibrationCurve, Histogram};
 use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 
 /// The page; `residuals` are in predicted standard deviations.
-pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report {
+pub(super) fn page(
+    title: &str,
+    found: &Evaluation,
+    perturbed: Option<&PerturbedEvaluation>,
+    residuals: &[f32],
+) -> Report {
     let mut sections = vec![calibration(found)];
     // Residuals of binary outcomes are never normal.
     if !found.scores.coverage.is_empty() {
@@ -19,6 +25,7 @@ pub(super) fn page(title: &str, found: &Evaluation, residuals: &[f32]) -> Report
             text::comparison_rows(found),
         ));
     }
+    sections.extend(perturbed.into_iter().flat_map(perturbed_page::sections));
     sections.push(section("Every output", "", text::score_rows(&found.scores)));
     Report {
         title: title.into(),
@@ -35,8 +42,9 @@ fn key_figures(found: &Evaluation) -> Vec<KeyFigure> {
         KeyFigure::new("R²", format!("{:.4}", scores.r2), "mean over outputs"),
         KeyFigure::new("CRPS", format!("{:.4}", scores.crps), "mean over values"),
     ];
-    if let Some(share) = scores.coverage.get("90") {
-        let value = format!("{:.1} %", 100.0 * share);
+    let (coverage, std_error) = (scores.coverage.get("90"), scores.coverage_std_error.get("90"));
+    if coverage.is_some() {
+        let value = text::covered(coverage.copied(), std_error.copied());
         figures.push(KeyFigure::new("90 % interval covers", value, "90 % would be perfect"));
     }
     figures
@@ -78,7 +86,7 @@ fn comparison_text(found: &Evaluation) -> String {
 }
 
 /// A table under a heading; the first row names the columns.
-fn section(heading: &str, text: &str, mut rows: Vec<Vec<String>>) -> Section {
+pub(super) fn section(heading: &str, text: &str, mut rows: Vec<Vec<String>>) -> Section {
     let columns = rows.remove(0);
     Section { heading: heading.into(), text: text.into(), body: Body::Table(ReportTable { columns, rows }) }
 }

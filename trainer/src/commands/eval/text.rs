@@ -10,7 +10,8 @@ use crate::evaluate::{Baseline, OutputScores, Scores};
 pub(super) fn render(found: &Evaluation) -> String {
     let mut text = text_table::render(&score_rows(&found.scores));
     text += &format!("\n{}; {}\n", found.kind, found.convention);
-    text += "50 %, 90 %, 95 %: fraction of values inside that interval; epistemic: its fraction of the predicted variance\n";
+    text += "50 %, 90 %, 95 %: fraction of values inside that interval, ± standard error with regard to autocorrelation; \
+             epistemic: its fraction of the predicted variance\n";
     if !found.baselines.is_empty() {
         text += &format!("\n{}\n", text_table::render(&comparison_rows(found)));
         for baseline in &found.baselines {
@@ -36,35 +37,58 @@ pub(super) fn score_rows(scores: &Scores) -> Vec<Vec<String>> {
 fn output_row(output: &OutputScores) -> Vec<String> {
     let numbers = [output.nll, output.mse, output.r2, output.crps];
     let variances = (output.epistemic, output.aleatoric);
-    row(&output.name, numbers, &output.coverage, &output.width, variances, output.n)
+    let coverage = Coverage { shares: &output.coverage, std_errors: &output.coverage_std_error };
+    row(&output.name, numbers, coverage, &output.width, variances, output.n)
 }
 
 fn total_row(scores: &Scores) -> Vec<String> {
     let numbers = [scores.nll, scores.mse, scores.r2, scores.crps];
-    row("all", numbers, &scores.coverage, &scores.width, (scores.epistemic, scores.aleatoric), scores.n)
+    let coverage = Coverage { shares: &scores.coverage, std_errors: &scores.coverage_std_error };
+    row("all", numbers, coverage, &scores.width, (scores.epistemic, scores.aleatoric), scores.n)
+}
+
+/// Coverage and its standard error by the percentage of the interval.
+#[derive(Clone, Copy)]
+struct Coverage<'a> {
+    shares: &'a BTreeMap<String, f64>,
+    std_errors: &'a BTreeMap<String, f64>,
+}
+
+impl Coverage<'_> {
+    fn cell(self, percent: &str) -> String {
+        covered(self.shares.get(percent).copied(), self.std_errors.get(percent).copied())
+    }
 }
 
 fn row(
     name: &str,
     numbers: [f64; 4],
-    coverage: &BTreeMap<String, f64>,
+    coverage: Coverage<'_>,
     width: &BTreeMap<String, f64>,
     (epistemic, aleatoric): (f64, f64),
     n: usize,
 ) -> Vec<String> {
     let mut cells = vec![name.to_string()];
     cells.extend(numbers.map(|number| format!("{number:.4}")));
-    cells.extend(
-        ["50", "90", "95"].map(|percent| coverage.get(percent).map_or("-".into(), |share| per_cent(*share))),
-    );
+    cells.extend(["50", "90", "95"].map(|percent| coverage.cell(percent)));
     cells.push(width.get("90").map_or("-".into(), |width| format!("{width:.4}")));
     cells.push(per_cent(epistemic / (epistemic + aleatoric)));
     cells.push(n.to_string());
     cells
 }
 
-fn per_cent(share: f64) -> String {
+pub(super) fn per_cent(share: f64) -> String {
     if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "-".into() }
+}
+
+/// A coverage with its standard error, such as 91.8 ± 0.9 %; `-` without one.
+pub(super) fn covered(coverage: Option<f64>, std_error: Option<f64>) -> String {
+    match (coverage, std_error) {
+        (Some(share), Some(error)) if share.is_finite() => {
+            format!("{:.1} ± {:.1} %", 100.0 * share, 100.0 * error)
+        }
+        _ => "-".into(),
+    }
 }
 
 /// The model and every baseline, below a heading.
@@ -82,7 +106,7 @@ pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
     let Scores { nll, nll_standardised, mse, sse_per_step, r2, crps, .. } = scores;
     let number = |value: &f64| format!("{value:.4}");
     let standardised = nll_standardised.as_ref().map_or("-".into(), number);
-    let coverage = scores.coverage.get("90").map_or("-".into(), |share| per_cent(*share));
+    let coverage = Coverage { shares: &scores.coverage, std_errors: &scores.coverage_std_error }.cell("90");
     vec![
         name.into(),
         number(nll),

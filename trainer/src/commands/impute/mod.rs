@@ -171,7 +171,7 @@ fn score(filled: &FilledSequences, truth: &[Rows], model: &TrainedLatentModel) -
 
 /// Rows with their gaps filled, a blank line between sequences.
 fn write(filled: &FilledSequences, std_devs: bool, out: &mut dyn Write) -> Result<()> {
-    let std_dev = filled.names.iter().filter(|_| std_devs).map(|name| format!("{name}.sd"));
+    let std_dev = filled.names.iter().filter(|_| std_devs).map(|name| format!("{name}.std_dev"));
     let columns: Vec<String> =
         filled.names.iter().cloned().chain(std_dev).map(|name| quoted(&name)).collect();
     writeln!(out, "{}", columns.join(","))?;

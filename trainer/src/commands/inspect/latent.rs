@@ -17,7 +17,7 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
         "latents": spec.latents,
         "forecast": forecast(spec.forecast),
         "channels": model.channels(),
-        "generating_passes": generative_passes(spec),
+        "generative_passes": generative_passes(spec),
         "recognition": architecture(model.recognition()),
         "generative": architecture(model.generative()),
         "instructions_per_step": by_core(&latent_instructions(model)),

@@ -46,7 +46,7 @@ impl FutureStatistics {
     }
 
     pub(super) fn write(&self, names: &[String], out: &mut dyn Write) -> Result<()> {
-        let parts = || ["mean", "sd"].into_iter().chain(QUANTILES.map(|(_, name)| name));
+        let parts = || ["mean", "std_dev"].into_iter().chain(QUANTILES.map(|(_, name)| name));
         let columns =
             names.iter().flat_map(|name| parts().map(move |part| quoted(&format!("{name}.{part}"))));
         writeln!(out, "step,{}", columns.collect::<Vec<_>>().join(","))?;
@@ -85,6 +85,6 @@ mod tests {
         let mut text = Vec::new();
         summary.write(&["a".into()], &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert!(text.starts_with("step,a.mean,a.sd,a.q05,a.q25,a.q50,a.q75,a.q95\n1,3,"), "{text}");
+        assert!(text.starts_with("step,a.mean,a.std_dev,a.q05,a.q25,a.q50,a.q75,a.q95\n1,3,"), "{text}");
     }
 }

@@ -141,7 +141,7 @@ fn a_ring_turns_by_any_number_of_places() {
 }
 
 #[test]
-fn gains_are_about_zero_and_offsets_in_deviations() {
+fn gains_are_about_zero_and_offsets_in_std_devs() {
     let train = clean(3000, 2);
     let gains =
         augmentation(&AugmentConfig { gain: 0.3, ..AugmentConfig::default() }, &train).on_epoch(&train, 1, 2);
@@ -157,8 +157,8 @@ fn gains_are_about_zero_and_offsets_in_deviations() {
         }
         start += piece.len();
     }
-    // Two independent draws of deviation 0.3; some 1400 of their sums, whose mean square is within 4 % (one
-    // deviation).
+    // Two independent draws of standard deviation 0.3; some 1400 of their sums, whose mean square is within 4 % (one
+    // standard deviation).
     let variance = logarithms[0] / logarithms[1];
     assert!((variance / 0.18 - 1.0).abs() < 0.16, "{variance}");
 

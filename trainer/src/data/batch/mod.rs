@@ -38,6 +38,8 @@ pub struct Batch {
     /// The chunk of every row: step t of row b is step `chunks[b].start + t` of its sequence, for t below its
     /// length. With padding at the start, t counts from the end of the padding.
     pub chunks: Vec<Chunk>,
+    /// Rows of the arrays, t B + b, whose input is the start row of a sequence that predicts itself.
+    pub starts: Vec<usize>,
 }
 
 impl Batch {
@@ -61,6 +63,7 @@ impl Batch {
             mask: zeros(outputs),
             target: chunks.first().map_or(Target::Columns, |chunk| sequences[chunk.sequence].target),
             chunks: chunks.to_vec(),
+            starts: Vec::new(),
         };
         let mut scratch = vec![0.0; scratch_words(inputs)];
         for (b, chunk) in chunks.iter().enumerate() {
@@ -70,10 +73,26 @@ impl Batch {
             };
             for t in 0..chunk.len {
                 let place = (first + t) * rows + b;
+                if sequences[chunk.sequence].input(chunk.start + t).is_none() {
+                    batch.starts.push(place);
+                }
                 batch.fill(place, &sequences[chunk.sequence], chunk.start + t, scaling, &mut scratch);
             }
         }
         batch
+    }
+
+    /// Variances of the rows that a residual network adds its outputs to, [T, B, I]: those of the inputs, but
+    /// 1 in start rows. The start row is the training mean, given to the network as exact; as a prediction of
+    /// the first row it has the variance of the training rows.
+    pub fn residual_var(&self) -> Cow<'_, [f32]> {
+        if self.starts.is_empty() {
+            return Cow::Borrowed(&self.inputs_var);
+        }
+        let channels = self.inputs_var.len() / (self.steps * self.rows).max(1);
+        let mut var = self.inputs_var.clone();
+        self.starts.iter().for_each(|start| var[start * channels..][..channels].fill(1.0));
+        Cow::Owned(var)
     }
 
     /// The row observed at every step, whatever the target is: means and variances [T, B, I], those of the

@@ -121,3 +121,19 @@ fn a_missing_input_is_imputed_from_the_others_of_its_row() {
     close(&next.inputs_mean, &[0.0, 0.0, 1.5, 1.2, 0.0, 0.0, 0.5, 0.25]);
     close(&next.inputs_var, &[0.0, 0.0, 0.0, 0.36, 1.0, 1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn a_residual_of_a_start_row_is_as_wide_as_the_training_rows() {
+    let values = [1.0, 2.0, NAN, 4.0, 5.0, 6.0];
+    let sequences = [Sequence::next(rows(1, &values)), Sequence::next(rows(1, &values[..2]))];
+    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
+    let chunks = [chunk(0, 0, 3), chunk(0, 3, 3), chunk(1, 0, 2)];
+    let batch = Batch::new(&sequences, &scaling, &chunks);
+    // Steps of three lanes; the second lane begins within its sequence, behind the missing value.
+    assert_eq!(batch.inputs_var, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(*batch.residual_var(), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let before = Batch::padded(&sequences, &scaling, &chunks, Padding::Before);
+    assert_eq!(*before.residual_var(), [1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    let columns = [Sequence::columns(rows(1, &values), rows(1, &values))];
+    assert!(Batch::new(&columns, &scaling, &[chunk(0, 0, 3)]).starts.is_empty());
+}

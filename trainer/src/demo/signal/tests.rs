@@ -96,7 +96,7 @@ fn raw_emg_swings_around_zero_and_its_size_tells_the_force() {
     let force: Vec<f64> = raw.force.iter().map(|&newton| f64::from(newton)).collect();
     let signed: Vec<f64> =
         raw.emg.iter().map(|row| f64::from(row[0])).map(|x| if x.is_nan() { 0.0 } else { x }).collect();
-    assert!(correlation(&signed, &force).abs() < 0.05, "the sign must say nothing");
+    assert!(correlation(&signed, &force).abs() < 0.05, "the sign must carry no information");
 
     let envelope = generate(3, SECONDS, SignalForm::Envelope50Hz);
     let force: Vec<f64> = envelope.force.iter().map(|&newton| f64::from(newton)).collect();

@@ -1,4 +1,4 @@
-//! Filters against closed forms, their published recurrences, and laws whose parameters are known.
+//! Filters against closed forms, their published recurrences, and models with known parameters.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn dense(agility: f64, observed: &[f64]) -> f64 {
     let (steps, unknowns) = (observed.len(), 2 * observed.len());
     let mut information = DMatrix::zeros(unknowns, unknowns);
     let mut right = DVector::zeros(unknowns);
-    // What is known of the velocity at the start.
+    // Initial variance of the velocity.
     information[(1, 1)] += 1e-4;
     for (t, value) in observed.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
         information[(2 * t, 2 * t)] += 1.0;

@@ -73,7 +73,7 @@ impl Case {
         let init = InitConfig { weight_std_dev: 0.5, ..InitConfig::default() };
         let mut parameters = init.parameters_for(&spec, method, rng.next_u64());
         if implicit_variance {
-            // Next to no weight is next to no variance, and a loss too steep to tell anything by its
+            // Next to no weight is next to no variance, and a loss too steep to be tested by its
             // differences.
             let weights = parameters.get_mut("output.weight").expect("an output map");
             weights.values.iter_mut().for_each(|weight| *weight += weight.signum());
@@ -116,7 +116,7 @@ fn table() -> impl Iterator<Item = Case> {
     rows.map(move |(cell, noise, head, posterior)| Case::new(cell, noise, head, posterior, &mut rng))
 }
 
-/// What a gradient's deviation is measured by: its length, or a hundredth of the whole gradient's where it is
+/// Scale of a gradient's error: its length, or a hundredth of the whole gradient's where it is
 /// shorter.
 ///
 /// Sums of large terms that cancel cannot be more exact than the terms.
@@ -137,7 +137,7 @@ struct StdDevs(Vec<String>);
 
 impl StdDevs {
     fn check(&mut self, found: f64, expected: f64, size: f64, what: &str, case: &Case) {
-        // Not a number is no small deviation.
+        // NaN is no small error.
         if (found - expected).abs() <= TOLERANCE * size {
             return;
         }
@@ -203,12 +203,12 @@ fn square() -> impl Iterator<Item = Case> {
 fn gradients_agree_with_plain_autodiff() {
     let mut std_devs = StdDevs::default();
     for case in square() {
-        let squash = match case.spec.moment_form {
+        let activation_moments = match case.spec.moment_form {
             MomentForm::Accurate => fitted,
             MomentForm::Paper => printed,
         };
         let found = case.loss_and_gradient();
-        let reference = Reference::new(&case.spec, &case.parameters, squash, Recorded::leaf);
+        let reference = Reference::new(&case.spec, &case.parameters, activation_moments, Recorded::leaf);
         let gradients = reference.objective(&case.batch, OBSERVATIONS).backward();
         for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {
             for (leaf, value) in reference.values[&tensor.name].iter().zip(gradient) {

@@ -1,18 +1,18 @@
-//! Every method on a law that it can learn, against what it costs not to know it.
+//! Every method on a function that it can learn, against the loss without learning.
 
 use super::{config, dataset, delayed_sum, past, run};
 use crate::data::Rows;
 use crate::fit::{NoProgress, RunState};
 use crate::runs::train;
 
-/// What a normal number of variance 1 costs whoever knows nothing of it: ½ ln 2πe.
+/// NLL of a standard normal variable without any prediction: ½ ln 2πe.
 const IGNORANCE: f64 = 1.42;
 
 /// The lowest validation loss of forty epochs.
-fn best(cell: &str, law: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f64 {
+fn best(cell: &str, function: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f64 {
     let place = tempfile::tempdir().unwrap();
     let config = config(cell, &[&["training.epochs=40"], overrides].concat());
-    let summary = train(&config, &dataset(law), place.path(), false, &mut NoProgress).unwrap();
+    let summary = train(&config, &dataset(function), place.path(), false, &mut NoProgress).unwrap();
     summary.best.unwrap().valid_nll
 }
 
@@ -27,7 +27,7 @@ fn small_nets_learn_what_needs_memory() {
         let place = tempfile::tempdir().unwrap();
         let summary = run(&config(cell, &["training.epochs=40", noise]), place.path(), false).unwrap();
         let best = summary.best.unwrap();
-        // A third of what ignorance costs leaves a deviation of 0.35 at most.
+        // A third of what ignorance costs leaves a standard deviation of 0.35 at most.
         assert!(best.valid_nll < 0.4, "{cell}: {best:?}");
         let state: RunState = RunState::load(&place.path().join("best.state")).unwrap();
         assert_eq!((state.epoch, state.best), (best.epoch, Some(best)));
@@ -60,7 +60,7 @@ fn every_method_learns() {
 
 #[test]
 fn layers_without_recurrence_learn_what_is_there() {
-    // Neither input alone says anything about their product, and no sum of both does.
+    // Neither input alone predicts their product, and no sum of both does.
     let product = |inputs: &Rows, step: usize| vec![inputs.row(step)[0] * inputs.row(step)[1]];
     for cell in ["dense-tanh", "dense-sigmoid", "dense-relu"] {
         let nll = best(cell, product, &["training.chunk=1", "training.batch=32"]);
@@ -76,7 +76,7 @@ fn class(inputs: &Rows, step: usize) -> Vec<f32> {
 
 #[test]
 fn classes_and_switches_are_learned() {
-    // Who knows nothing pays ln 3 for a class, and for three switches of probability ⅓ three times their
+    // Without any prediction the NLL is ln 3 for a class, and for three switches of probability ⅓ three times their
     // entropy of 0.64.
     for (likelihood, ignorance) in [("categorical", 3.0_f64.ln()), ("bernoulli", 1.91)] {
         for cell in ["tanh", "lstm", "gru"] {

@@ -47,6 +47,8 @@ fn ragged_batch(inputs: usize, outputs: usize, binary: bool) -> Batch {
         mask,
         target: Target::Columns,
         chunks: Vec::new(),
+        // Two of three lanes begin at their first step.
+        starts: vec![0, 1],
     }
 }
 
@@ -57,9 +59,9 @@ fn is_binary(likelihood: Likelihood) -> bool {
     matches!(likelihood, Likelihood::Bernoulli | Likelihood::Categorical)
 }
 
-/// Two inputs of normal numbers per step, and the targets that a law makes of them: of all inputs, at a step.
-fn lawful(
-    law: impl Fn(&Rows, usize) -> Vec<f32>,
+/// Two normal inputs per step; the targets are a function of all inputs, evaluated at each step.
+fn sequences_of(
+    function: impl Fn(&Rows, usize) -> Vec<f32>,
     seed: u64,
     sequences: usize,
     steps: usize,
@@ -67,7 +69,7 @@ fn lawful(
     (0..sequences as u64)
         .map(|index| {
             let inputs = Rows { channels: 2, values: numbers(1000 * seed + index, 2 * steps) };
-            let targets: Vec<Vec<f32>> = (0..steps).map(|step| law(&inputs, step)).collect();
+            let targets: Vec<Vec<f32>> = (0..steps).map(|step| function(&inputs, step)).collect();
             let targets = Rows { channels: targets[0].len(), values: targets.concat() };
             Sequence::columns(inputs, targets)
         })
@@ -84,12 +86,12 @@ fn delayed_sum(inputs: &Rows, step: usize) -> Vec<f32> {
     vec![3.0 * (past(inputs, step, 1, 0) + past(inputs, step, 3, 1))]
 }
 
-fn dataset(law: impl Fn(&Rows, usize) -> Vec<f32> + Copy) -> Dataset {
-    let train = lawful(law, 1, 12, 90);
+fn dataset(function: impl Fn(&Rows, usize) -> Vec<f32> + Copy) -> Dataset {
+    let train = sequences_of(function, 1, 12, 90);
     let target_names = (0..train[0].targets.channels).map(|index| format!("target{index}")).collect();
     Dataset {
         train,
-        valid: lawful(law, 2, 3, 70),
+        valid: sequences_of(function, 2, 3, 70),
         test: Vec::new(),
         input_names: vec!["left".into(), "right".into()],
         target_names,

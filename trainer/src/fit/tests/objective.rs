@@ -89,6 +89,7 @@ fn one_step() -> Batch {
         mask: none(),
         target: Target::Columns,
         chunks: Vec::new(),
+        starts: Vec::new(),
     }
 }
 
@@ -111,6 +112,7 @@ fn padded(batch: &Batch, inputs: usize, outputs: usize) -> Batch {
         mask: widen(&batch.mask, outputs, 0.0),
         target: Target::Columns,
         chunks: Vec::new(),
+        starts: Vec::new(),
     }
 }
 
@@ -131,7 +133,7 @@ fn padding_changes_neither_loss_nor_gradient() {
 }
 
 #[test]
-fn a_batch_without_targets_has_no_slope() {
+fn a_batch_without_targets_has_no_gradient() {
     let spec = noisy_spec(Likelihood::Gaussian, OutputMode::Propagating);
     let mut batch = ragged_batch(3, 2, false);
     batch.mask.fill(0.0);

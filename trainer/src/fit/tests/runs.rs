@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use quaver::checkpoint::ModelSpec;
 
-use super::{config, dataset, delayed_sum, lawful, run};
+use super::{config, dataset, delayed_sum, run, sequences_of};
 use crate::config::{AddedNoiseConfig, AugmentConfig};
 use crate::data::{Augmentation, Dataset};
 use crate::fit::{NoProgress, RunFolder, RunState, StopReason};
@@ -125,7 +125,7 @@ fn an_epoch_cut_off_at_any_of_its_writes_is_repeated() {
 }
 
 /// Leaves a file as an interruption in the middle of writing it does: metrics grow in place, states do so
-/// beside it.
+/// in a file next to it.
 fn write_half(folder: &Path, name: &str, before: &[u8], after: &[u8]) {
     if name.starts_with("metrics") {
         let cut = usize::midpoint(before.len(), after.len());
@@ -143,7 +143,7 @@ fn resuming_refuses_other_settings_and_other_data() {
     assert!(error.starts_with("`training.batch` is 4 but was 8"), "{error}");
     let error = run(&config("tanh", &[]), place.path(), false).unwrap_err().to_string();
     assert!(error.contains("--resume"), "{error}");
-    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    let other = Dataset { train: sequences_of(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
     let error =
         train(&config("tanh", &[]), &other, place.path(), true, &mut NoProgress).unwrap_err().to_string();
     assert!(error.starts_with("the data differ from those"), "{error}");
@@ -204,8 +204,8 @@ fn a_run_may_begin_with_what_another_has_learned() {
     let from = format!("init.from={}", first.path().display());
     let steps_of_nothing = "training.learning_rate=0.000000000001";
     let overrides = [from.as_str(), steps_of_nothing, "training.epochs=1", "noise.recurrent_keep=0.9"];
-    // Other rows, whose mean and deviation are not those that the weights were learned with.
-    let other = Dataset { train: lawful(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
+    // Other rows, whose mean and standard deviation are not those that the weights were learned with.
+    let other = Dataset { train: sequences_of(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
     train(&config("lstm", &overrides), &other, second.path(), false, &mut NoProgress).unwrap();
     let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
     assert_eq!(begun.scaling, learned.scaling);
@@ -250,4 +250,47 @@ fn the_average_is_what_is_kept_and_training_goes_on_without_it() {
         (last.average.as_ref().map(|it| &it.parameters), &None)
     );
     assert_ne!(kept.parameters, last.parameters);
+}
+
+/// A run fine-tuned on data with one target too large to square, in the first sequences of the training data.
+fn fine_tuned_on_outliers(sequences: usize) -> (anyhow::Result<()>, tempfile::TempDir) {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    run(&config("lstm", &["training.epochs=1"]), first.path(), false).unwrap();
+    let mut data = dataset(delayed_sum);
+    for sequence in &mut data.train[..sequences] {
+        let mut targets = sequence.targets.as_ref().clone();
+        targets.values[5] = 1e30;
+        if sequences > 1 {
+            targets.values[35] = 1e30;
+            targets.values[65] = 1e30;
+        }
+        *sequence = crate::data::Sequence::columns(sequence.inputs.as_ref().clone(), targets);
+    }
+    // The scaling is that of the first run: in their own, no number would be far from the mean.
+    let from = format!("init.from='{}'", first.path().display());
+    let result = train(&config("lstm", &[&from]), &data, second.path(), false, &mut NoProgress);
+    (result.map(|_| ()), second)
+}
+
+#[test]
+fn a_step_that_overflows_is_left_out_and_counted() {
+    let (result, place) = fine_tuned_on_outliers(1);
+    result.unwrap();
+    let csv = fs::read_to_string(place.path().join("metrics.csv")).unwrap();
+    let skipped: Vec<&str> = csv.lines().map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!(skipped, ["skipped", "1", "1", "1", "1"], "{csv}");
+    let losses = csv.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<f64>().unwrap());
+    let losses: Vec<f64> = losses.collect();
+    assert!(losses.iter().all(|loss| loss.is_finite()) && losses[3] < losses[0], "it learns: {losses:?}");
+}
+
+#[test]
+fn three_steps_in_a_row_that_overflow_end_a_run() {
+    let (result, place) = fine_tuned_on_outliers(12);
+    let error = format!("{:#}", result.unwrap_err());
+    assert!(
+        error.contains("for 3 steps in a row, the") && error.contains("in epoch 1, so training has stopped"),
+        "{error}"
+    );
+    assert!(RunFolder::new(place.path()).last_state().exists(), "the state before it");
 }

@@ -14,11 +14,11 @@ use crate::nn::Parameters;
 const B: f32 = 0.8;
 const S: f32 = 0.5;
 
-/// What the recognition net says, N(K x, Q): near, but not at, what is right for a white prior.
+/// The recognition network, N(K x, Q): near, but not equal to, the posterior under a white prior.
 const K: f32 = 0.9 * B / (B * B + S);
 const Q: f32 = 1.3 * S / (B * B + S);
 
-/// Rectifiers in pairs are linear: max(0, a) − max(0, −a) = a. The generative net says N(B z, S).
+/// Pairs of ReLUs are linear: max(0, a) − max(0, −a) = a. The generative network is N(B z, S).
 fn linear(prior: &str) -> (LatentNets, Parameters) {
     let lines = format!(
         "latent = {{ family = \"vosp\", latents = 1, prior = \"{prior}\" }}\n\

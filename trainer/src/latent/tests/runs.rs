@@ -59,7 +59,7 @@ fn every_family_learns_that_two_keys_agree() {
         let model = TrainedLatentModel::new(&best(place.path()));
         let sampled = model.importance(&data.valid, 50, 1).unwrap();
         assert!(sampled.nll < bound + 3.0 * sampled.standard_error, "{sampled:?} against {bound}");
-        // Nothing can be better than knowing the law: ln 2 nats, which 320 tosses meet to three deviations of
+        // Nothing can be better than the true distribution: ln 2 nats, which 320 tosses meet to three standard deviations of
         // their mean.
         assert!(sampled.nll > 2.0_f64.ln() - 0.01, "{sampled:?}");
     }
@@ -128,7 +128,7 @@ fn a_noise_found_on_validation_data_is_the_size_of_the_errors() {
     assert!(bound < worse.reconstruction + worse.divergence - 0.1, "{bound} against {worse:?}");
 }
 
-/// Rows of which the past says nothing, seen through noise of half their deviation.
+/// Rows independent of the past, with noise of half their standard deviation.
 fn unforeseen() -> Dataset {
     let rows = |seed: u64, count: usize| -> Vec<Sequence> {
         let mut rng = stream(seed, Purpose::Initialisation);
@@ -148,10 +148,7 @@ fn a_whole_divergence_never_pays_for_a_noisy_row_and_a_part_of_it_does() {
         let more = ["model.likelihood=gaussian", "training.epochs=60", "training.patience=0", weight];
         run(&config(VOSP, &[&CLEAN[..], &more].concat()), &data, place.path(), false);
         let model = TrainedLatentModel::new(&best(place.path()));
-        assert_eq!(
-            model.scaling.inputs, model.scaling.targets,
-            "one scaler for what is read and what is said"
-        );
+        assert_eq!(model.scaling.inputs, model.scaling.targets, "one scaler for inputs and outputs");
         let prediction = model.reconstruct(&data.valid, LatentFeed::Moments);
         let errors = data.valid.iter().zip(&prediction).flat_map(|(of, prediction)| {
             of.targets.values.iter().zip(&prediction.mean.values).map(|(x, y)| f64::from((x - y).powi(2)))

@@ -130,7 +130,7 @@ fn noisy_rows_are_read_and_clean_ones_explained() {
 }
 
 #[test]
-fn what_is_missing_is_expected_and_not_judged() {
+fn what_is_missing_is_imputed_and_not_scored() {
     let (model, sequences) = model(VOSP);
     let expected = model.predict(&sequences, LatentFeed::Moments, 1);
     let mut stream = StreamingDenoiser::new(&model);
@@ -141,7 +141,7 @@ fn what_is_missing_is_expected_and_not_judged() {
     stream.reset();
     let nothing = stream.step(&[f32::NAN, f32::NAN]);
     assert_eq!(nothing.surprise, None);
-    // All that a row without values says is what was expected of it, seen once through both nets.
+    // A row without values is its prediction, passed once through both networks.
     let distance = (nothing.outputs[0].mean - expected[1].mean.row(0)[0]).abs();
     assert!(distance < expected[1].variance(0, 0).sqrt(), "{distance}");
 }

@@ -239,16 +239,11 @@ fn states_agree_with_the_equations() {
     }
 }
 
-/// Largest deviation from central differences, relative to the gradient's root mean square.
+/// Largest error of central differences, relative to the gradient's root mean square.
 ///
 /// States are f32, so a difference over ±0.01 carries noise of about 1e-5; its own error is of the order of
 /// the squared step.
-fn worst_deviation(
-    case: &mut Case,
-    found: &[f32],
-    values: fn(&mut Case) -> &mut Vec<f32>,
-    stride: usize,
-) -> f64 {
+fn worst_error(case: &mut Case, found: &[f32], values: fn(&mut Case) -> &mut Vec<f32>, stride: usize) -> f64 {
     let step = 0.01_f32;
     assert_eq!(values(case).len(), found.len());
     let size = (found.iter().map(|g| f64::from(g * g)).sum::<f64>() / found.len() as f64).sqrt();
@@ -271,12 +266,12 @@ fn gradients_agree_with_finite_differences() {
     for mut case in Case::all(4) {
         let found = case.gradients();
         let std_devs = [
-            worst_deviation(&mut case, MomentSlices::halves(&found.pre).mean, |case| &mut case.pre_mean, 3),
-            worst_deviation(&mut case, MomentSlices::halves(&found.pre).var, |case| &mut case.pre_var, 3),
-            worst_deviation(&mut case, &found.weight, |case| &mut case.weight, 1),
-            worst_deviation(&mut case, &found.weight_var, |case| &mut case.weight_var, 1),
-            worst_deviation(&mut case, &found.bias, |case| &mut case.bias, 1),
-            worst_deviation(&mut case, &found.bias_var, |case| &mut case.bias_var, 1),
+            worst_error(&mut case, MomentSlices::halves(&found.pre).mean, |case| &mut case.pre_mean, 3),
+            worst_error(&mut case, MomentSlices::halves(&found.pre).var, |case| &mut case.pre_var, 3),
+            worst_error(&mut case, &found.weight, |case| &mut case.weight, 1),
+            worst_error(&mut case, &found.weight_var, |case| &mut case.weight_var, 1),
+            worst_error(&mut case, &found.bias, |case| &mut case.bias, 1),
+            worst_error(&mut case, &found.bias_var, |case| &mut case.bias_var, 1),
         ];
         for std_dev in std_devs {
             // At most 0.002 was seen, for the LSTM, whose curvature is the largest.

@@ -180,6 +180,25 @@ fn bars_in_any_number_have_room() {
 }
 
 #[test]
+fn coverage_is_measured_against_what_was_promised() {
+    let bar = |coverage| CoverageBar {
+        label: "2 of 8 missing".into(),
+        coverage,
+        std_error: 0.05,
+        group: "model reads a gap".into(),
+    };
+    let svg = coverage_bars(&CoverageBars { bars: &[bar(0.5), bar(f32::NAN)], nominal: 0.9 }).inline();
+    let track = attributes(&svg, "track", "width")[0];
+    // The first rectangle of a colour is its swatch in the legend; NaN has no bar.
+    let bars = attributes(&svg, "bar blue", "width");
+    assert!(bars.len() == 2 && (bars[1] - track / 2.0).abs() < 0.1, "{bars:?}");
+    // The first dashed line is that of the legend.
+    let promised = attributes(&svg, "line dashed ink", "x1")[1];
+    assert!((promised - 4.0 - 0.9 * track).abs() < 0.1, "{promised}");
+    assert!(svg.contains("50.0 ± 5.0 %") && svg.contains("90 % promised"));
+}
+
+#[test]
 fn residuals_far_out_are_counted_not_drawn() {
     let svg = histogram(&Histogram { residuals: &[0.1, -9.0, 4.0] }).inline();
     assert!(svg.contains("2 beyond ±4"));

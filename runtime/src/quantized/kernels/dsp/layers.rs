@@ -1,6 +1,6 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use crate::quantized::kernels::layer_args::{LayerArgs, layer_asm};
+use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm};
 
 /// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to
 /// enter the loops.
@@ -20,13 +20,6 @@ macro_rules! begin {
             "str     r0, [sp, #{mean_blocks}]\n",
             "str     r1, [sp, #{var_blocks}]\n",
         )
-    };
-}
-
-/// Drops the arguments that came in registers and returns; r12 came with the saved registers.
-macro_rules! end {
-    () => {
-        concat!("add     sp, #16\n", "pop     {{r4-r12, pc}}\n")
     };
 }
 
@@ -65,8 +58,13 @@ macro_rules! pre_activations {
     };
 }
 
-/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp. Registers: as
-/// [`tanh`], with r0 and r1 loaded here.
+/// Moments of tanh of one of four rows, whose mean and mantissa lie at offsets from sp.
+///
+/// | registers | |
+/// |---|---|
+/// | in | what moments read |
+/// | out | `$mean`, `$var` |
+/// | clobbered | r0, r1, r4, r7 to r11 |
 macro_rules! row {
     ($mean_at:literal, $var_at:literal, $mean:literal, $var:literal) => {
         concat!(
@@ -122,7 +120,7 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r5, r6",
         "bne.w   4b",
-        end!();
+        end_layer!();
     )
 }
 
@@ -176,7 +174,7 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        end!();
+        end_layer!();
         lstm_cells
     )
 }

@@ -77,7 +77,13 @@ macro_rules! from_root {
     };
 }
 
-/// Mean of σ from that of tanh of half the argument, 15 bits: `$gate`, in place.
+/// Mean of σ from that of tanh of half the argument, 15 bits.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$gate`: mean of tanh |
+/// | out | `$gate`: mean of σ |
+/// | clobbered | none |
 macro_rules! sigmoid_mean {
     ($gate:literal) => {
         concat!(

@@ -83,7 +83,13 @@ macro_rules! rows {
     };
 }
 
-/// Sums that begin at 0: r4 to r7, and flags.
+/// Sums that begin at 0.
+///
+/// | registers | |
+/// |---|---|
+/// | in | none |
+/// | out | r4 to r7: 0 |
+/// | clobbered | flags |
 macro_rules! no_sums {
     () => {
         concat!("movs    r4, #0\n", "movs    r5, #0\n", "movs    r6, #0\n", "movs    r7, #0\n")

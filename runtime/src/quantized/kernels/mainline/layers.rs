@@ -1,6 +1,6 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use crate::quantized::kernels::layer_args::{LayerArgs, layer_asm};
+use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm};
 
 /// [`naked_asm!`](core::arch::naked_asm) with lines, a semicolon, and operands, as [`layer_asm`] wants it.
 macro_rules! mainline_asm {
@@ -36,13 +36,6 @@ macro_rules! begin {
             "str     r1, [sp, #{mean_blocks}]\n",
             "str     r2, [sp, #{var_blocks}]\n",
         )
-    };
-}
-
-/// Drops the arguments that came in registers and returns; r12 came with the saved registers.
-macro_rules! end {
-    () => {
-        concat!("add     sp, #16\n", "pop     {{r4-r12, pc}}\n")
     };
 }
 
@@ -126,7 +119,7 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        end!();
+        end_layer!();
     )
 }
 
@@ -191,7 +184,7 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        end!();
+        end_layer!();
         lstm_cells
     )
 }

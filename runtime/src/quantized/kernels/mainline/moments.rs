@@ -86,8 +86,14 @@ macro_rules! tanh_of_cell {
     };
 }
 
-/// Moments of tanh of a pre-activation whose mean is in r0 and whose variance, without a shift, in r6; leaves
-/// them in r2 and r4.
+/// Moments of tanh of a pre-activation whose variance has no shift. `$shift_at` is the offset from sp of the
+/// rows' shift.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: mean; r6: variance |
+/// | out | r2: mean; r4: variance |
+/// | clobbered | r0, r1, r5, r7 to r11 |
 macro_rules! tanh_unshifted {
     ($shift_at:literal) => {
         concat!(
@@ -102,8 +108,13 @@ macro_rules! tanh_unshifted {
     };
 }
 
-/// Mean of σ from that of tanh of half the argument, 15 bits: r0, in place, and once more in the upper half
-/// of r9.
+/// Mean of σ from that of tanh of half the argument, 15 bits.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r0: mean of tanh |
+/// | out | r0: mean of σ; r9: the same in its upper half |
+/// | clobbered | none |
 macro_rules! sigmoid_mean {
     () => {
         concat!(

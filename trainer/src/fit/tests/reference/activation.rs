@@ -9,7 +9,7 @@ use super::Pair;
 use super::number::{Number, Recorded};
 
 /// The moments of f(a), given those of a.
-pub(crate) type ActivationMoments<N> = fn(Activation, Pair<N>) -> Pair<N>;
+pub(crate) type MomentsOfActivation<N> = fn(Activation, Pair<N>) -> Pair<N>;
 
 /// The closed forms that are printed: sigmoid and tanh approximately, the relu exactly (Bayer 2015, thesis,
 /// 2.3.4; the squares that are subtracted are of the outgoing mean).
@@ -50,8 +50,8 @@ fn relu<N: Number>(m: N, v: N) -> Pair<N> {
     (mean.clone(), second - mean.squared())
 }
 
-/// The fitted forms, by the runtime's own values and slopes at this point: what is tested is everything
-/// around them. That the slopes are those of the values is for the runtime's tests to say.
+/// The fitted forms, by the runtime's own values and derivatives at this point: what is tested is everything
+/// around them. That the derivatives are those of the values is tested in the runtime.
 pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Recorded> {
     let at = Moments { mean: m.value(), var: v.value() };
     let (value, jacobian) = match activation {
@@ -61,8 +61,8 @@ pub(crate) fn fitted(activation: Activation, (m, v): Pair<Recorded>) -> Pair<Rec
     };
     let constant = |value: f32| Recorded::constant(value.into());
     let (by_mean, by_var) = (m - constant(at.mean), v - constant(at.var));
-    let linear = |value: f32, mean_slope: f32, var_slope: f32| {
-        constant(value) + by_mean.clone() * constant(mean_slope) + by_var.clone() * constant(var_slope)
+    let linear = |value: f32, by_mean_value: f32, by_var_value: f32| {
+        constant(value) + by_mean.clone() * constant(by_mean_value) + by_var.clone() * constant(by_var_value)
     };
     (
         linear(value.mean, jacobian.mean_by_mean, jacobian.mean_by_var),

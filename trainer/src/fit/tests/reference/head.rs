@@ -33,7 +33,7 @@ impl<N: Number> Reference<'_, N> {
             }
             Likelihood::Bernoulli | Likelihood::Categorical => {
                 let (mean, var) = output[index].clone();
-                let (p, _) = (self.squash)(Activation::Sigmoid, (mean, var));
+                let (p, _) = (self.activation_moments)(Activation::Sigmoid, (mean, var));
                 let of_target = if target == 1.0 { p } else { N::constant(1.0) - p };
                 N::constant(0.0) - of_target.ln()
             }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use quaver::checkpoint::ModelSpec;
 
-use self::activation::ActivationMoments;
+use self::activation::MomentsOfActivation;
 pub(crate) use self::activation::{fitted, printed};
 use self::number::Number;
 pub(crate) use self::number::Recorded;
@@ -29,7 +29,7 @@ pub(crate) type Pair<N> = (N, N);
 pub(crate) struct Reference<'a, N> {
     spec: &'a ModelSpec,
     method: TrainingMethod,
-    squash: ActivationMoments<N>,
+    activation_moments: MomentsOfActivation<N>,
     /// The parameters by name.
     pub(crate) values: BTreeMap<String, Vec<N>>,
 }
@@ -39,14 +39,14 @@ impl<'a, N: Number> Reference<'a, N> {
     pub(crate) fn new(
         spec: &'a ModelSpec,
         parameters: &Parameters,
-        squash: ActivationMoments<N>,
+        activation_moments: MomentsOfActivation<N>,
         number: impl Fn(f32) -> N,
     ) -> Self {
         let values = parameters
             .tensors
             .iter()
             .map(|tensor| (tensor.name.clone(), tensor.values.iter().map(|value| number(*value)).collect()));
-        Reference { spec, method: parameters.method, squash, values: values.collect() }
+        Reference { spec, method: parameters.method, activation_moments, values: values.collect() }
     }
 
     /// Nats per time step that counts, and the weights' divergence from their prior divided by

@@ -28,7 +28,12 @@ impl<N: Number> Reference<'_, N> {
                 signal = self.layer(index, &signal, state, &mut accumulators[index]);
                 state.clone_from(&signal);
             }
-            outputs.push(self.added(self.output(&signal), &input));
+            let mut base = input;
+            if batch.starts.contains(&(step * batch.rows + row)) {
+                // The training mean and variance, which is what can be said of a first row.
+                base.iter_mut().for_each(|(_, var)| *var = N::constant(1.0));
+            }
+            outputs.push(self.added(self.output(&signal), &base));
         }
         outputs
     }
@@ -52,7 +57,7 @@ impl<N: Number> Reference<'_, N> {
         };
         let next: Vec<Pair<N>> = match layer.cell {
             CellKind::Elman(activation) | CellKind::Dense(activation) => {
-                pre.into_iter().map(|a| (self.squash)(activation, a)).collect()
+                pre.into_iter().map(|a| (self.activation_moments)(activation, a)).collect()
             }
             CellKind::Lstm => pre.chunks(4).zip(memory).map(|(gates, cell)| self.lstm(gates, cell)).collect(),
             CellKind::Gru => pre.chunks(4).zip(state).map(|(rows, h)| self.gru(rows, h.clone())).collect(),
@@ -75,10 +80,10 @@ impl<N: Number> Reference<'_, N> {
     /// n = tanh(a_x + r⊙a_h), h_t = (1 − z)⊙n + z⊙h_{t−1} (Cho et al. 2014, reset gate after the recurrent
     /// product).
     fn gru(&self, rows: &[Pair<N>], state: Pair<N>) -> Pair<N> {
-        let [r, z] = [0, 1].map(|gate| (self.squash)(Activation::Sigmoid, rows[gate].clone()));
+        let [r, z] = [0, 1].map(|gate| (self.activation_moments)(Activation::Sigmoid, rows[gate].clone()));
         let reset = product(r, rows[3].clone());
         let (m, v) = rows[2].clone();
-        let candidate = (self.squash)(Activation::Tanh, (m + reset.0, v + reset.1));
+        let candidate = (self.activation_moments)(Activation::Tanh, (m + reset.0, v + reset.1));
         let rest = (N::constant(1.0) - z.0.clone(), z.1.clone());
         let (kept, new) = (product(z.clone(), state.clone()), product(rest, candidate.clone()));
         // Cov[zh, (1 − z)n] = −V[z] E[h] E[n].
@@ -94,10 +99,10 @@ impl<N: Number> Reference<'_, N> {
             (2, Activation::Tanh),
             (3, Activation::Sigmoid),
         ]
-        .map(|(gate, activation)| (self.squash)(activation, gates[gate].clone()));
+        .map(|(gate, activation)| (self.activation_moments)(activation, gates[gate].clone()));
         let (kept, added) = (product(forget, cell.clone()), product(input, candidate));
         *cell = (kept.0 + added.0, kept.1 + added.1);
-        product(output, (self.squash)(Activation::Tanh, cell.clone()))
+        product(output, (self.activation_moments)(Activation::Tanh, cell.clone()))
     }
 
     fn output(&self, signal: &[Pair<N>]) -> Vec<Pair<N>> {
@@ -115,7 +120,7 @@ impl<N: Number> Reference<'_, N> {
         }
     }
 
-    /// What a net for changes says of the next row: its input and the change of it.
+    /// Prediction of a residual network: its input and the residual.
     fn added(&self, mut output: Vec<Pair<N>>, input: &[Pair<N>]) -> Vec<Pair<N>> {
         if self.spec.target == Target::ResidualNext {
             // The mean is the first of an output's rows.

@@ -1,0 +1,133 @@
+//! Predictions with channels missing, by the runtime as on a device, compared with stand-ins that need no
+//! model of gaps.
+//!
+//! Only what the model reads is taken away: targets stay known, so that a model of its own next input is also
+//! scored on the channels that it does not read.
+
+mod case;
+mod mask;
+
+use quaver::checkpoint::Likelihood;
+use serde::Serialize;
+
+use super::run_summary::{RunSummary, ValueGroup};
+use super::scores::ValuePlace;
+use super::selected_scores::{ScoredTargets, SelectedTotals};
+use crate::data::{Scaling, Sequence};
+use crate::prediction::SequencePrediction;
+use case::Pattern;
+pub use case::{BURST_DRAWS, MOST_SUBSETS, MissingCase};
+use mask::StandIn;
+
+/// A model and recordings to take channels from.
+pub struct MissingEvaluation<'a> {
+    /// Likelihood of the outputs.
+    pub likelihood: Likelihood,
+    /// Names of the inputs.
+    pub input_names: &'a [String],
+    /// Names of the targets; the same as those of the inputs for a model of its own inputs.
+    pub target_names: &'a [String],
+    /// Moments of training data.
+    pub scaling: &'a Scaling,
+    /// The recordings.
+    pub sequences: &'a [Sequence],
+    /// Seed of random subsets and bursts.
+    pub seed: u64,
+}
+
+/// Scores of one case of missing channels.
+#[derive(Clone, Debug, Serialize)]
+pub struct MissingScores {
+    /// The missing channels.
+    pub case: String,
+    /// What the model read instead of them.
+    pub reads: &'static str,
+    /// Scores by group of values.
+    pub groups: Vec<RunSummary>,
+}
+
+/// What the model reads instead of missing channels, with the names of the runs.
+const NOTHING_MISSING: &str = "everything";
+const STAND_INS: [(StandIn, &str); 3] =
+    [(StandIn::Gap, "a gap"), (StandIn::LastValue, "last value"), (StandIn::TrainingMean, "training mean")];
+
+impl MissingEvaluation<'_> {
+    /// Number of calls of `predict` in [`MissingEvaluation::score`].
+    pub fn runs(&self, cases: &[MissingCase]) -> usize {
+        let of = |case: &MissingCase| {
+            case.patterns(self.input_names, &[], self.seed).len() * stand_ins(case).count()
+        };
+        1 + cases.iter().map(of).sum::<usize>()
+    }
+
+    /// Scores with nothing missing, then of every case with a gap and with every stand-in.
+    ///
+    /// # Errors
+    /// Those of `predict`, which runs the model over sequences.
+    pub fn score<E>(
+        &self,
+        cases: &[MissingCase],
+        mut predict: impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
+    ) -> Result<Vec<MissingScores>, E> {
+        let whole = SelectedTotals::of(&self.targets(), &predict(self.sequences)?, |_| true);
+        let whole = RunSummary::new(ValueGroup::Outputs, &self.targets(), &[(String::new(), whole)]);
+        let mut found = vec![MissingScores {
+            case: "none".into(),
+            reads: NOTHING_MISSING,
+            groups: whole.into_iter().collect(),
+        }];
+        for case in cases {
+            let patterns = case.patterns(self.input_names, self.sequences, self.seed);
+            for (stand_in, reads) in stand_ins(case) {
+                let groups = self.score_patterns(&patterns, stand_in, &mut predict)?;
+                found.push(MissingScores { case: case.label(self.input_names), reads, groups });
+            }
+        }
+        Ok(found)
+    }
+
+    fn targets(&self) -> ScoredTargets<'_> {
+        ScoredTargets {
+            likelihood: self.likelihood,
+            names: self.target_names,
+            scaler: &self.scaling.targets,
+            sequences: self.sequences,
+        }
+    }
+
+    /// Scores of all runs of a case, by group of values.
+    fn score_patterns<E>(
+        &self,
+        patterns: &[Pattern],
+        stand_in: StandIn,
+        predict: &mut impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
+    ) -> Result<Vec<RunSummary>, E> {
+        let own_inputs = self.input_names == self.target_names;
+        let groups = ValueGroup::of(own_inputs);
+        let mut totals = vec![Vec::new(); groups.len()];
+        for Pattern { name, masks } in patterns {
+            let fill = |(sequence, mask)| stand_in.fill(sequence, mask, &self.scaling.inputs.mean);
+            let read: Vec<Sequence> = self.sequences.iter().zip(masks).map(fill).collect();
+            let predictions = predict(&read)?;
+            for (group, totals) in groups.iter().zip(&mut totals) {
+                let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
+                    let mask = &masks[sequence];
+                    let is_missing = own_inputs && mask.is_missing(step, output);
+                    mask.is_scored(step) && group.selects(is_missing)
+                };
+                totals.push((name.clone(), SelectedTotals::of(&self.targets(), &predictions, selected)));
+            }
+        }
+        let summaries = groups.iter().zip(&totals);
+        Ok(summaries.filter_map(|(group, totals)| RunSummary::new(*group, &self.targets(), totals)).collect())
+    }
+}
+
+/// The stand-ins that differ in a case: a channel that never comes has no last value but its training mean.
+fn stand_ins(case: &MissingCase) -> impl Iterator<Item = (StandIn, &'static str)> {
+    let comes_and_goes = case.comes_and_goes();
+    STAND_INS.into_iter().filter(move |(stand_in, _)| comes_and_goes || *stand_in != StandIn::LastValue)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Predictions by the runtime, row by row, with anomaly scores of every row.
+
+use quaver::checkpoint::{Family, Kind};
+use quaver::{Denoiser, LatentModel, Model, Prediction, Sampler};
+
+use crate::data::{Scaler, Sequence};
+use crate::prediction::SequencePrediction;
+
+/// What a score may look at: a row as the model read it, and the model's prediction after it.
+pub struct ReadRow<'a> {
+    /// The row in raw units; NaN where a channel is missing.
+    pub row: &'a [f32],
+    /// The model after the row, with its surprise.
+    pub prediction: Prediction<'a>,
+    /// Mean and standard deviation of every input in training.
+    pub inputs: &'a Scaler,
+}
+
+/// An anomaly score of every row: larger for rows that are less expected.
+#[derive(Clone, Copy, Debug)]
+pub struct RowScore {
+    /// Its name.
+    pub name: &'static str,
+    /// How it is computed.
+    pub detail: &'static str,
+    /// The score of one row; `None` where the model has none.
+    pub of: fn(&ReadRow<'_>) -> Option<f32>,
+}
+
+/// Every score that is compared. A score of the runtime becomes one more entry.
+pub const ROW_SCORES: [RowScore; 2] = [
+    RowScore {
+        name: "surprise",
+        detail: "negative log-likelihood of the row under the prediction made before it",
+        of: |read| read.prediction.surprise().map(|surprise| surprise.nll),
+    },
+    RowScore {
+        name: "largest z",
+        detail: "no model: the largest |value − training mean| / training standard deviation in the row",
+        of: largest_z,
+    },
+];
+
+fn largest_z(read: &ReadRow<'_>) -> Option<f32> {
+    let scored = read.row.iter().zip(read.inputs.mean.iter().zip(&read.inputs.std_dev));
+    let z = scored.map(|(value, (mean, std_dev))| ((value - mean) / std_dev).abs());
+    z.filter(|z| !z.is_nan()).reduce(f32::max)
+}
+
+/// Predictions of the targets of every row, and scores of the rows.
+#[derive(Clone, Debug)]
+pub struct ScoredRun {
+    /// Predictions of every sequence.
+    pub predictions: Vec<SequencePrediction>,
+    /// By score, by sequence, by row; NaN where there is none.
+    pub scores: Vec<Vec<Vec<f32>>>,
+}
+
+/// Streams sequences through any checkpoint, with some scores of every row.
+///
+/// Of a latent model, predictions are one-step-ahead predictions or, where the targets are clean rows,
+/// estimates.
+///
+/// # Errors
+/// If the bytes are not a checkpoint.
+pub fn predict_and_score(
+    bytes: &[u8],
+    inputs: &Scaler,
+    scores: &[RowScore],
+    sequences: &[Sequence],
+) -> Result<ScoredRun, quaver::Error> {
+    let recorder = |outputs| Recorder::new(inputs, scores, sequences, outputs);
+    if Kind::of(bytes) != Some(Kind::Latent) {
+        let model = Model::load(bytes)?;
+        let mut words = vec![0.0; model.spec().arena_words()];
+        let mut state = model.start_in(&mut words)?;
+        let next = model.spec().target.is_next();
+        return Ok(recorder(model.spec().outputs.into()).run(sequences, |recorder, row, first| {
+            if first {
+                model.reset(&mut state);
+            }
+            // A model of its own next input has predicted a row before it reads it.
+            if next {
+                recorder.write(&model.prediction(&state));
+            }
+            let prediction = model.step(&mut state, row);
+            if !next {
+                recorder.write(&prediction);
+            }
+            recorder.score(row, prediction);
+        }));
+    }
+    let model = LatentModel::load(bytes)?;
+    let mut words = vec![0.0; model.arena_words()];
+    let recorder = recorder(model.channels());
+    match model.spec().family {
+        Family::Storn => {
+            let mut sampler = Sampler::load_in(bytes, &mut words)?;
+            Ok(recorder.run(sequences, |recorder, row, first| {
+                if first {
+                    sampler.reset();
+                }
+                recorder.write(&sampler.prediction());
+                recorder.score(row, sampler.observe(row));
+            }))
+        }
+        Family::Vosp => {
+            let mut denoiser = Denoiser::load_in(bytes, &mut words)?;
+            let next = sequences.first().is_none_or(|sequence| sequence.target.is_next());
+            Ok(recorder.run(sequences, |recorder, row, first| {
+                if first {
+                    denoiser.reset();
+                }
+                if next {
+                    recorder.write(&denoiser.expected());
+                }
+                let estimate = denoiser.step(row);
+                if !next {
+                    recorder.write(&estimate);
+                }
+                recorder.score(row, estimate);
+            }))
+        }
+    }
+}
+
+/// Predictions and scores so far.
+struct Recorder<'a> {
+    inputs: &'a Scaler,
+    kinds: &'a [RowScore],
+    found: ScoredRun,
+    /// The current sequence and step.
+    at: (usize, usize),
+}
+
+impl<'a> Recorder<'a> {
+    fn new(inputs: &'a Scaler, kinds: &'a [RowScore], sequences: &[Sequence], outputs: usize) -> Self {
+        let predictions = sequences.iter().map(|s| SequencePrediction::zeros(s.len(), outputs)).collect();
+        let unscored = || sequences.iter().map(|sequence| vec![f32::NAN; sequence.len()]).collect();
+        let found = ScoredRun { predictions, scores: kinds.iter().map(|_| unscored()).collect() };
+        Recorder { inputs, kinds, found, at: (0, 0) }
+    }
+
+    fn write(&mut self, prediction: &Prediction<'_>) {
+        self.found.predictions[self.at.0].write_row(self.at.1, prediction);
+    }
+
+    fn score(&mut self, row: &[f32], prediction: Prediction<'_>) {
+        let read = ReadRow { row, prediction, inputs: self.inputs };
+        for (kind, scores) in self.kinds.iter().zip(&mut self.found.scores) {
+            scores[self.at.0][self.at.1] = (kind.of)(&read).unwrap_or(f32::NAN);
+        }
+    }
+
+    /// Reads every row; `read` also gets whether it is the first of its sequence.
+    fn run(mut self, sequences: &[Sequence], mut read: impl FnMut(&mut Self, &[f32], bool)) -> ScoredRun {
+        for (index, sequence) in sequences.iter().enumerate() {
+            for (step, row) in sequence.inputs.iter().enumerate() {
+                self.at = (index, step);
+                read(&mut self, row, step == 0);
+            }
+        }
+        self.found
+    }
+}
