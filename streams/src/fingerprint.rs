@@ -17,7 +17,7 @@ fn extend(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
 
 /// Every number of a prediction, in one fixed order: means, epistemic and aleatoric variances; for models that
 /// predict their own input, the negative log-likelihood and the z-scores of the sample just seen; for models
-/// with an input density, the distance of that sample.
+/// with an input density, the distance of that sample; for models that detect faults, its score.
 pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p {
     let (nll, z) = match prediction.surprise() {
         Some(surprise) => (Some(surprise.nll), surprise.z),
@@ -25,7 +25,8 @@ pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p 
     };
     let outputs = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
     let distance = prediction.novelty().map(|novelty| novelty.distance);
-    outputs.into_iter().flatten().copied().chain(nll).chain(z.iter().copied()).chain(distance)
+    let score = prediction.anomaly().map(|anomaly| anomaly.score);
+    outputs.into_iter().flatten().copied().chain(nll).chain(z.iter().copied()).chain(distance).chain(score)
 }
 
 /// The hash of one prediction after another.

@@ -75,7 +75,11 @@ pub fn replay(
     let mut fingerprint = Fingerprint::default();
     if Kind::of(model) == Some(Kind::Predictor) {
         let mut predictor = Predictor::load_in(model, arena)?;
-        rows.for_each(|row| fingerprint.add(&predictor.step(row.as_ref())));
+        for row in rows {
+            fingerprint.add(&predictor.step(row.as_ref()));
+            // Any truth will do; only models that follow it take it in.
+            predictor.observe(row.as_ref());
+        }
         return Ok(fingerprint);
     }
     if LatentModel::load(model)?.spec().family == Family::Vosp {

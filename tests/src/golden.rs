@@ -5,9 +5,10 @@
 //! it.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
-    ModelSpec, MomentForm, OutputMode, OutputSpec, Target, UnitNoise, WeightFormat, write,
+    Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
+    ModelSpec, MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat, write,
 };
+use quaver::conformal::LEVELS;
 
 use crate::numbers::Numbers;
 use crate::replay::{self, Task};
@@ -156,6 +157,11 @@ fn case_specs() -> Vec<CaseSpec> {
         extensions: density(Imputation::Combined { decay: 0.03, inflation: 1.1 }),
         ..of
     };
+    let following = |of: Architecture| {
+        let tracking = Some(TrackingSpec { rate: 0.2, miss_rate: 0.2, bound: 2.0 });
+        let anomaly = Some(AnomalySpec { window: 8 });
+        Architecture { extensions: Extensions { tracking, quantiles: true, anomaly, ..of.extensions }, ..of }
+    };
     let case_spec = |name, layers, architecture, rows| CaseSpec { name, layers, architecture, rows };
     vec![
         case_spec("elman-tanh", &[(ELMAN, 7)], base, Rows::Ordinary),
@@ -239,6 +245,10 @@ fn case_specs() -> Vec<CaseSpec> {
         case_spec("density-residual-next", &[(GRU, 5)], combined(residual_next), Rows::Gaps),
         case_spec("density-residual-same", &[(ELMAN, 6)], conditional(residual_same), Rows::Gaps),
         case_spec("density-hostile", &[(LSTM, 5)], combined(residual_next), Rows::Hostile),
+        case_spec("following", &[(LSTM, 5)], following(scattered(base)), Rows::Gaps),
+        case_spec("following-next", &[(ELMAN, 6)], following(next), Rows::Gaps),
+        case_spec("following-density", &[(GRU, 5)], following(combined(residual_next)), Rows::Gaps),
+        case_spec("following-hostile", &[(LSTM, 5)], following(conditional(next)), Rows::Hostile),
     ]
 }
 
@@ -323,6 +333,12 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     numbers.fill(&mut contents.noise_var, 0.01, 0.5);
     numbers.fill(&mut contents.calibration, 0.7, 1.5);
     randomise_density(contents, numbers);
+    for quantiles in contents.quantiles.chunks_mut(LEVELS.len()) {
+        numbers.fill(quantiles, 0.5, 2.5);
+        quantiles.sort_by(f32::total_cmp);
+    }
+    numbers.fill(&mut contents.anomaly_row, 0.2, 2.0);
+    numbers.fill(&mut contents.anomaly_channels, 0.2, 2.0);
 }
 
 /// Positive definite, because diagonals exceed the sums of their rows; ranges that readings sometimes leave.
