@@ -202,7 +202,7 @@ mod tests {
             let parameters = InitConfig::default().parameters(&spec, 1);
             let training = TrainingConfig::default();
             let state = RunState::first(spec.clone(), parameters, &training, scaling.clone(), names());
-            let bytes = encode(&state, WeightFormat::F32, Layout::Float, &[], None).unwrap();
+            let bytes = encode(&state, WeightFormat::F32, Layout::Float, &Encoding::default()).unwrap();
             let found = predict_and_score(&bytes, &scaling.inputs, &ROW_SCORES, &sequences).unwrap();
             assert_eq!(found.predictions, predict_by_runtime(&bytes, &sequences).unwrap(), "{target:?}");
             let [surprise, z] = &found.scores[..] else { panic!("two scores") };

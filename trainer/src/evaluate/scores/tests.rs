@@ -1,6 +1,7 @@
 //! Scores of predictions that can be computed by hand.
 
 use super::*;
+use crate::data::Rows;
 
 fn rows(channels: usize, values: &[f32]) -> Rows {
     Rows { channels, values: values.to_vec() }
