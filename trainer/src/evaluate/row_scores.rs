@@ -172,7 +172,7 @@ mod tests {
     use crate::config::{Config, InitConfig, TrainingConfig};
     use crate::data::{Rows, Scaling};
     use crate::evaluate::predict_latent_by_runtime;
-    use crate::export::{LatentStorageOptions, encode, encode_latent};
+    use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
     use crate::fit::RunState;
     use crate::latent::LatentNets;
     use crate::nn::test_spec;
