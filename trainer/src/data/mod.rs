@@ -13,6 +13,7 @@ mod augment;
 pub mod batch;
 pub mod csv;
 mod dataset;
+mod density_shrinkage;
 mod envelope;
 mod infer_format;
 mod input_density;

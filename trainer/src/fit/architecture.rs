@@ -100,7 +100,7 @@ impl Architecture for ModelSpec {
     }
 
     fn scaling(&self, data: &Dataset) -> Scaling {
-        let mut scaling = Scaling::fit(&data.train).with_density(&data.train);
+        let mut scaling = Scaling::fit(&data.train).with_density(&data.train, &data.valid);
         if self.target == Target::ResidualSame {
             // Residuals are added to inputs, so they share the scale of the inputs.
             scaling.targets = scaling.inputs.clone();
