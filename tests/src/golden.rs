@@ -5,8 +5,9 @@
 //! it.
 
 use quaver::checkpoint::{
-    Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
-    ModelSpec, MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat, write,
+    Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, LayerSpec, Layout,
+    Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat,
+    write,
 };
 use quaver::conformal::LEVELS;
 
