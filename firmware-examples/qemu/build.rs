@@ -171,6 +171,7 @@ fn chosen_stream(case: &Case) -> String {
         Err(_) if case.task.adaptation().is_some() => ("AdaptivePredictor", "learn(row);\n    stream.step"),
         Err(_) => ("Predictor", "step"),
     };
+    let follow = if stream == "Predictor" { "stream.observe(truth);" } else { "" };
     let options = match case.task.adaptation() {
         Some(_) => format!(", Task::{:?}.adaptation().unwrap_or_default()", case.task),
         None => String::new(),
@@ -186,6 +187,11 @@ fn chosen_stream(case: &Case) -> String {
          /// Shows a row to [`CHOSEN`].\n\
          pub fn step<'s>(stream: &'s mut Chosen<'_, '_>, row: &[f32]) -> quaver::Prediction<'s> {{\n    \
              stream.{step}(row)\n\
+         }}\n\
+         /// Tells [`CHOSEN`] the truth about its last prediction, if it can follow it.\n\
+         #[allow(unused_variables)] // not every kind of stream can\n\
+         pub fn follow(stream: &mut Chosen<'_, '_>, truth: &[f32]) {{\n    \
+             {follow}\n\
          }}"
     )
 }

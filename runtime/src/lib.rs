@@ -84,6 +84,9 @@
 //! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that
 //!   train or evaluate models with the formulas of the runtime.
 //! - [`density`]: the normal density of input rows, by which missing channels are imputed.
+//! - [`conformal`]: intervals from quantiles of residuals, and error bars whose width follows the truth
+//!   ([`Predictor::observe`]).
+//! - [`anomaly`]: statistics that gather evidence of faulty channels ([`Prediction::anomaly`]).
 //!
 //! # Features
 //!

@@ -2,22 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use quaver::Model;
-use quaver::checkpoint::{DensitySpec, Imputation, Layout, Likelihood, WeightFormat};
+use quaver::checkpoint::{DensitySpec, Imputation, Layout, Likelihood, TrackingSpec, WeightFormat};
 use quaver::export::GramMatrices;
 use serde::Serialize;
 
 use super::export_latent;
+use super::false_alarms::FalseAlarmRate;
 use super::print::{print_json, print_text};
 use super::text_table;
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
-use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
+use crate::evaluate::{
+    CONFORMAL_LEVELS, OutputQuantiles, ThresholdSource, conformal_quantiles, variance_factors,
+};
 use crate::export::{
-    Encoding, QuantizationCost, StorageOptions, cost, encode, fit_widening, gram_matrices, rust_constants,
-    settle_density, variance_correction,
+    Additions, AnomalyLimits, Encoding, QuantizationCost, StorageOptions, anomaly_limits, cost, encode,
+    fit_widening, gram_matrices, rust_constants, settle_density, stored_quantiles, variance_correction,
 };
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -29,13 +32,17 @@ use crate::runs::TrainedState;
 /// The runtime evaluates the checkpoint and the same network in f32 on the validation data before anything is
 /// written. A Rust file with the constants that firmware needs is written next to MODEL.qvr, with the same
 /// name. --calibrate scales the predicted variance of each output by its maximum-likelihood factor on the
-/// validation data, and prints how many standard deviations intervals need by the rank of the residuals there
-/// (split-conformal quantiles), compared with a normal distribution. Of latent models, a causal STORN becomes a sampler and a VOSP a denoiser.
+/// validation data, prints how many standard deviations intervals need by the rank of the residuals there
+/// (split-conformal quantiles), and stores these quantiles. Of latent models, a causal STORN becomes a sampler
+/// and a VOSP a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
   quaver export runs/first --layout small -o model.qvr
   quaver export runs/first --calibrate -o model.qvr          match variances to the validation errors
+  quaver export runs/first --track -o model.qvr              let error bars follow the truth
+  quaver export runs/first --false-alarms 1/h --rate-hz 100 -o model.qvr
+                                                             detect faulty channels
   quaver export runs/first --widen -o model.qvr              wider error bars for rows unlike the training data
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
@@ -56,6 +63,17 @@ pub struct Arguments {
     /// unfamiliar rows of the validation data.
     #[arg(long)]
     widen: bool,
+    /// Let the width of error bars follow the truth while the model runs, by adaptive conformal inference with
+    /// the step GAMMA.
+    #[arg(long, value_name = "GAMMA", num_args = 0..=1, default_missing_value = "0.02")]
+    pub(super) track: Option<f32>,
+    /// Store limits for the detection of faulty channels with this rate of false alarms: N/h, N/min or
+    /// N/1000rows.
+    #[arg(long, value_name = "RATE")]
+    pub(super) false_alarms: Option<FalseAlarmRate>,
+    /// Sampling rate of the data, for rates of false alarms in time.
+    #[arg(long, value_name = "HZ")]
+    rate_hz: Option<f64>,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     pub(super) output: PathBuf,
@@ -73,6 +91,9 @@ impl Arguments {
             layout: None,
             calibrate: false,
             widen: false,
+            track: None,
+            false_alarms: None,
+            rate_hz: None,
             output,
             json: false,
         }
@@ -130,7 +151,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     };
     let storage =
         StorageOptions { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
-    let options = ExportOptions { storage, widen: arguments.widen };
+    let rate = arguments.false_alarms.map(|rate| rate.rows_per_alarm(arguments.rate_hz)).transpose()?;
+    let options = ExportOptions {
+        storage,
+        widen: arguments.widen,
+        tracking: arguments.track.map(|rate| TrackingSpec { rate, ..TrackingSpec::default() }),
+        rows_per_alarm: rate,
+    };
     let exported = if arguments.calibrate {
         calibrated_export(&state, options, &data, &arguments.output)?
     } else {
@@ -155,6 +182,12 @@ pub(super) struct ExportedPredictor {
     /// requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     conformal: Option<ConformalReport>,
+    /// Quantiles of the residuals, four per output, if requested and there are enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantiles: Option<Vec<f32>>,
+    /// How the limits of anomaly detection were found, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    false_alarms: Option<AnomalyLimits>,
     #[serde(skip)]
     constants: PathBuf,
 }
@@ -179,7 +212,8 @@ pub(super) fn export(
     output: &Path,
 ) -> Result<ExportedPredictor> {
     let storage = StorageOptions { format, layout: None };
-    export_as(state, ExportOptions { storage, widen: false }, data, output)
+    let options = ExportOptions { storage, widen: false, tracking: None, rows_per_alarm: None };
+    export_as(state, options, data, output)
 }
 
 fn export_as(
@@ -188,17 +222,18 @@ fn export_as(
     data: &Dataset,
     output: &Path,
 ) -> Result<ExportedPredictor> {
-    let settled = Settled::new(state, options, data)?;
-    let f32_bytes = settled.in_f32(None)?;
-    let bytes = match (options.storage.format, state.spec.likelihood) {
+    let mut settled = Settled::new(state, options, data)?;
+    let correction = match (options.storage.format, state.spec.likelihood) {
         (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
-            let full = predict_by_runtime(&f32_bytes, &data.train)?;
+            let full = predict_by_runtime(&settled.in_f32(None)?, &data.train)?;
             let exported = predict_by_runtime(&settled.stored(None)?, &data.train)?;
-            settled.stored(Some(&variance_correction(state.target_names.len(), &full, &exported)))?
+            Some(variance_correction(state.target_names.len(), &full, &exported))
         }
-        _ => settled.stored(None)?,
+        _ => None,
     };
-    write(state, &data.valid, output, bytes, f32_bytes)
+    settled.follow(correction.as_deref(), options, data)?;
+    let (bytes, f32_bytes) = (settled.stored(correction.as_deref())?, settled.in_f32(None)?);
+    write(&settled, &data.valid, output, bytes, f32_bytes)
 }
 
 /// How a predictor is exported.
@@ -207,6 +242,10 @@ struct ExportOptions {
     storage: StorageOptions,
     /// Whether variances grow with unfamiliar rows.
     widen: bool,
+    /// How error bars follow the truth, if they do.
+    tracking: Option<TrackingSpec>,
+    /// Rows in which one false alarm is allowed, if faults are to be detected.
+    rows_per_alarm: Option<f64>,
 }
 
 /// A state with everything that determines its bytes but the factors on its variances.
@@ -216,6 +255,7 @@ struct Settled<'a> {
     layout: Layout,
     gram_matrices: Vec<GramMatrices>,
     density: Option<DensitySpec>,
+    additions: Additions,
 }
 
 impl<'a> Settled<'a> {
@@ -227,7 +267,8 @@ impl<'a> Settled<'a> {
             WeightFormat::Int8 => gram_matrices(state, &data.train)?,
         };
         let density = settle_density(state, &data.train, &data.valid)?;
-        let mut settled = Settled { state, format, layout: Layout::Float, gram_matrices, density };
+        let additions = Additions::default();
+        let mut settled = Settled { state, format, layout: Layout::Float, gram_matrices, density, additions };
         if options.widen {
             settled.widen(&data.valid)?;
         }
@@ -249,8 +290,37 @@ impl<'a> Settled<'a> {
         Ok(())
     }
 
+    /// Adds what follows the stream, fitted on a model with these factors on its variances.
+    fn follow(&mut self, factors: Option<&[f32]>, options: ExportOptions, data: &Dataset) -> Result<()> {
+        ensure!(
+            options.tracking.is_none() || self.state.spec.likelihood.is_normal(),
+            "--track follows the variance of normal outputs, and this model has none; leave it out"
+        );
+        self.additions.tracking = options.tracking;
+        if let Some(rows) = options.rows_per_alarm {
+            let scaling = &self.state.scaling;
+            let precision = scaling.density.as_ref().map_or(&[][..], |density| &density.precision);
+            // Training rows of a denoiser get their noise in training.
+            let train = if data.fresh_noise.is_none() { &data.train[..] } else { &[] };
+            let splits = [train, &data.valid[..]];
+            let bytes = self.stored(factors)?;
+            let limits = anomaly_limits(&bytes, &scaling.inputs, precision, &splits, rows)?;
+            self.additions.anomaly = Some(limits);
+        }
+        Ok(())
+    }
+
+    /// Stores the quantiles of the validation residuals, if there are enough.
+    fn store_quantiles(&mut self, factors: &[f32], valid: &[Sequence]) -> Result<()> {
+        let predictions = predict_by_runtime(&self.stored(Some(factors))?, valid)?;
+        let found = conformal_quantiles(self.state.target_names.len(), valid, &predictions);
+        self.additions.quantiles = stored_quantiles(&found);
+        Ok(())
+    }
+
     fn encoding<'s>(&'s self, factors: Option<&'s [f32]>) -> Encoding<'s> {
-        Encoding { gram_matrices: &self.gram_matrices, factors, density: self.density }
+        let additions = Some(&self.additions);
+        Encoding { gram_matrices: &self.gram_matrices, factors, density: self.density, additions }
     }
 
     fn stored(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
@@ -271,12 +341,14 @@ fn calibrated_export(
     data: &Dataset,
     output: &Path,
 ) -> Result<ExportedPredictor> {
-    let settled = Settled::new(state, options, data)?;
+    let mut settled = Settled::new(state, options, data)?;
     let factors = |bytes: &[u8]| -> Result<Vec<f32>> {
         let predictions = predict_by_runtime(bytes, &data.valid)?;
         Ok(variance_factors(state.target_names.len(), &data.valid, &predictions))
     };
     let (own, of_f32) = (factors(&settled.stored(None)?)?, factors(&settled.in_f32(None)?)?);
+    settled.store_quantiles(&own, &data.valid)?;
+    settled.follow(Some(&own), options, data)?;
     let (bytes, f32_bytes) = (settled.stored(Some(&own))?, settled.in_f32(Some(&of_f32))?);
     let predictions = predict_by_runtime(&bytes, &data.valid)?;
     let conformal = ConformalReport {
@@ -284,25 +356,28 @@ fn calibrated_export(
         normal: NORMAL_QUANTILES,
         outputs: conformal_quantiles(state.target_names.len(), &data.valid, &predictions),
     };
-    let written = write(state, &data.valid, output, bytes, f32_bytes)?;
+    let written = write(&settled, &data.valid, output, bytes, f32_bytes)?;
     Ok(ExportedPredictor { calibration: Some(own), conformal: Some(conformal), ..written })
 }
 
 /// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
 fn write(
-    state: &RunState,
+    settled: &Settled<'_>,
     sequences: &[Sequence],
     output: &Path,
     bytes: Vec<u8>,
     f32_bytes: Vec<u8>,
 ) -> Result<ExportedPredictor> {
+    let Settled { state, additions, .. } = settled;
     let cost = cost(state.spec.likelihood, &state.target_names, sequences, &f32_bytes, &bytes)?;
     let constants = output.with_extension("rs");
     let name = output.file_name().context("--output must name a file")?.to_string_lossy();
     let text = rust_constants(&name, &Model::load(&bytes)?);
     files::replace(output, &bytes)?;
     files::replace(&constants, text.as_bytes())?;
-    Ok(ExportedPredictor { bytes, f32_bytes, cost, calibration: None, conformal: None, constants })
+    let Additions { quantiles, anomaly: false_alarms, .. } = additions.clone();
+    let (calibration, conformal) = (None, None);
+    Ok(ExportedPredictor { bytes, f32_bytes, cost, calibration, conformal, quantiles, false_alarms, constants })
 }
 
 fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String> {
@@ -332,6 +407,21 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
         text +=
             &format!("\nvariances calibrated on the validation data, by the factors {}", named.join(", "));
     }
+    if exported.calibration.is_some() {
+        text += match exported.quantiles {
+            Some(_) => "\nintervals have the conformal quantiles of the validation data",
+            None => "\nintervals are those of a normal distribution: too few validation rows for quantiles",
+        };
+    }
+    if let Some(TrackingSpec { rate, miss_rate, .. }) = model.spec().extensions.tracking {
+        text += &format!(
+            "\nerror bars follow the truth: {} % intervals, step {rate}",
+            (100.0 * (1.0 - miss_rate)).round()
+        );
+    }
+    if let Some(limits) = &exported.false_alarms {
+        text += &render_limits(limits);
+    }
     if let Some(density) = &model.spec().extensions.density {
         text += &render_density(density);
     }
@@ -358,6 +448,21 @@ fn render_conformal<'a>(conformal: &ConformalReport, names: impl Iterator<Item =
         "\n{}in calibrated standard deviations; conformal: by rank on the validation data\n",
         text_table::render(&rows)
     )
+}
+
+/// How the limits of anomaly detection were found.
+fn render_limits(limits: &AnomalyLimits) -> String {
+    let AnomalyLimits { rows_per_alarm, rows, source, .. } = limits;
+    let how = match source {
+        ThresholdSource::Measured => "counted".into(),
+        ThresholdSource::Extrapolated => {
+            format!("extrapolated from {rows} rows by a generalised Pareto tail: a rough figure")
+        }
+        ThresholdSource::LargestSound => {
+            format!("the largest score of {rows} sound rows, which are too few to set a rate")
+        }
+    };
+    format!("\nfaults are detected with one false alarm in {rows_per_alarm:.0} rows, {how}")
 }
 
 /// How missing channels are imputed, and what happens to unfamiliar rows.

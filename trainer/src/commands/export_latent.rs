@@ -37,6 +37,11 @@ struct ExportedLatentModel {
 
 pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
     ensure!(!arguments.calibrate, "--calibrate is for predictors; remove it for a latent model");
+    ensure!(arguments.track.is_none(), "--track is for predictors; remove it for a latent model");
+    ensure!(
+        arguments.false_alarms.is_none(),
+        "--false-alarms is for predictors; remove it for a latent model"
+    );
     let full = |forecast| {
         encode_latent(
             state,

@@ -7,6 +7,7 @@ mod eval;
 mod evaluated_model;
 mod export;
 mod export_latent;
+mod false_alarms;
 mod impute;
 mod inspect;
 mod plot_limits;

@@ -31,7 +31,7 @@ pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, confo
 pub use denoising::{Denoising, denoising};
 pub use faults::{
     AlarmThreshold, Detection, FAULTS, Fault, FaultEvaluation, FaultOutcome, FaultScores,
-    MOST_FAULTY_CHANNELS, SPIKE_EVERY, ScoreThreshold, ThresholdSource,
+    MOST_FAULTY_CHANNELS, SPIKE_EVERY, ScoreThreshold, ThresholdSource, alarm_threshold,
 };
 pub use gaps::{GapScores, gap_scores};
 pub use held_out::{GapFilling, HeldOutGap};

@@ -27,12 +27,17 @@ pub struct RowScore {
     pub of: fn(&ReadRow<'_>) -> Option<f32>,
 }
 
-/// Every score that is compared. A score of the runtime becomes one more entry.
-pub const ROW_SCORES: [RowScore; 2] = [
+/// Every score that is compared. The first two are those of the runtime.
+pub const ROW_SCORES: [RowScore; 3] = [
     RowScore {
         name: "surprise",
         detail: "negative log-likelihood of the row under the prediction made before it",
         of: |read| read.prediction.surprise().map(|surprise| surprise.nll),
+    },
+    RowScore {
+        name: "anomaly",
+        detail: "largest statistic relative to its limit in the checkpoint (export --false-alarms)",
+        of: |read| read.prediction.anomaly().map(|anomaly| anomaly.score),
     },
     RowScore {
         name: "largest z",

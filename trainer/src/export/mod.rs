@@ -1,5 +1,8 @@
 //! From a trained network to a checkpoint, and the cost of quantization.
 
+mod additions;
+mod anomaly_evidence;
+mod anomaly_limits;
 mod constants;
 mod contents;
 mod cost;
@@ -11,6 +14,8 @@ mod latent;
 mod storage;
 mod variance_correction;
 
+pub use additions::{Additions, stored_quantiles};
+pub use anomaly_limits::{AnomalyLimits, anomaly_limits};
 pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{QuantizationCost, cost};

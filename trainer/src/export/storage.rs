@@ -4,8 +4,8 @@ use anyhow::{Result, anyhow, ensure};
 use quaver::checkpoint::{DensitySpec, Layout, WeightFormat};
 use quaver::export::GramMatrices;
 
-use super::contents;
 use super::density::{unsettled, write_density};
+use super::{Additions, contents};
 use crate::data::Sequence;
 use crate::evaluate::scores;
 use crate::fit::RunState;
@@ -66,6 +66,8 @@ pub struct Encoding<'a> {
     /// Use of the input density, if the state has one; by default every gap is imputed and every row
     /// familiar.
     pub density: Option<DensitySpec>,
+    /// Parts that follow the stream.
+    pub additions: Option<&'a Additions>,
 }
 
 /// A state as the bytes of a checkpoint.
@@ -91,6 +93,9 @@ pub fn encode(
     contents.gram = encoding.gram_matrices.to_vec();
     if let Some(density) = &scaling.density {
         write_density(&mut contents, density, encoding.density.unwrap_or(unsettled(spec)));
+    }
+    if let Some(additions) = encoding.additions {
+        additions.add_to(&mut contents);
     }
     quaver::checkpoint::write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }

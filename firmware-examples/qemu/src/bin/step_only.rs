@@ -12,7 +12,7 @@ use core::panic::PanicInfo;
 #[cfg(target_arch = "arm")]
 use cortex_m_rt::entry;
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job, load, step};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Job, follow, load, step};
 #[cfg(target_arch = "riscv32")]
 use riscv_rt::entry;
 
@@ -29,7 +29,9 @@ fn main() -> ! {
         #[cfg(feature = "panic-control")]
         black_box(prediction.mean()[black_box(0)]);
         black_box(prediction.surprise());
+        black_box(prediction.anomaly());
         row.iter_mut().zip(prediction.iter()).for_each(|(value, output)| *value = output.std_dev());
+        follow(stream, black_box(&row));
     }
 }
 

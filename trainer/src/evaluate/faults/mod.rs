@@ -25,8 +25,7 @@ use crate::random::{Purpose, choose, stream};
 pub use detection::Detection;
 use detection::{FaultyRows, FaultyScores};
 pub use kind::{FAULTS, Fault, SPIKE_EVERY};
-use threshold::alarm_threshold;
-pub use threshold::{AlarmThreshold, ThresholdSource};
+pub use threshold::{AlarmThreshold, ThresholdSource, alarm_threshold};
 
 /// Most channels that faults are put into. Of more, this many are drawn.
 pub const MOST_FAULTY_CHANNELS: usize = 8;

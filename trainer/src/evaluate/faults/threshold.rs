@@ -32,7 +32,7 @@ const PEAKS: [usize; 2] = [50, 20];
 /// `None` if none has a score. Consecutive rows above a threshold are one alarm. NaN is never above it.
 ///
 /// Where the recordings have fewer rows, the tail of the alarms' peaks is extrapolated.
-pub(super) fn alarm_threshold(sound: &[Vec<f32>], rows_per_alarm: f64) -> Option<AlarmThreshold> {
+pub fn alarm_threshold(sound: &[Vec<f32>], rows_per_alarm: f64) -> Option<AlarmThreshold> {
     let rows = sound.iter().flatten().filter(|score| !score.is_nan()).count();
     let allowed = rows as f64 / rows_per_alarm;
     let mut alarms = Alarms::new(sound);
