@@ -213,7 +213,7 @@ mod tests {
     /// Four terms of a size below 10 in f32: 10⁻⁵.
     #[test]
     fn the_expected_gaussian_loss_is_the_mean_of_its_definition() {
-        let (mean, var, log_noise) = ([0.5, -1.0, 2.0, 0.25], [0.1, 0.7, 1.5, 0.0], [-0.5, 0.3]);
+        let (mean, var, log_noise) = ([0.5, -1.0, 2.0, 0.25], [0.1, 0.7, 1.5, 0.0], [-0.5_f32, 0.3]);
         let targets = [1.0, 0.5, -0.5, 0.0];
         let observed =
             ObservedTargets { targets: targets.into(), mask: [1.0, 1.0, 1.0, 0.0].into(), share: 0.5 };
@@ -222,7 +222,7 @@ mod tests {
         let log_noise_tensor = Tensor::from_data(log_noise, &device);
         let found = to_vec(expected_gaussian(&observed, 2, rows(mean), rows(var), log_noise_tensor))[0];
         let term = |index: usize| {
-            let noise_var = log_noise[index % 2].exp();
+            let noise_var = f64::from(log_noise[index % 2]).exp();
             let [mean, var, target] = [mean, var, targets].map(|values| f64::from(values[index]));
             expected_gaussian_nll(mean, var, noise_var, target)
         };
