@@ -377,7 +377,16 @@ fn write(
     files::replace(&constants, text.as_bytes())?;
     let Additions { quantiles, anomaly: false_alarms, .. } = additions.clone();
     let (calibration, conformal) = (None, None);
-    Ok(ExportedPredictor { bytes, f32_bytes, cost, calibration, conformal, quantiles, false_alarms, constants })
+    Ok(ExportedPredictor {
+        bytes,
+        f32_bytes,
+        cost,
+        calibration,
+        conformal,
+        quantiles,
+        false_alarms,
+        constants,
+    })
 }
 
 fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String> {
