@@ -202,11 +202,10 @@ fn measured_work(case: &Case) -> String {
     let step = if is_sampler(case) { "observe_uncertain" } else { "step_uncertain" };
     let (words, work) = match case.task {
         Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
-        Task::Adapt | Task::AdaptDiagonal | Task::AdaptAverages
-            if case.name.contains(bench::UNLABELLED) => {
+        Task::Adapt | Task::AdaptDiagonal if case.name.contains(bench::UNLABELLED) => {
             (0, "black_box(stream.step(black_box(row)));".into())
         }
-        Task::Adapt | Task::AdaptDiagonal | Task::AdaptAverages => (
+        Task::Adapt | Task::AdaptDiagonal => (
             0,
             "black_box(stream.step(black_box(row)));\n    black_box(stream.learn(black_box(row)));".into(),
         ),
@@ -230,7 +229,7 @@ fn measured_work(case: &Case) -> String {
          #[inline(always)] // nothing is measured but the work\n\
          pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<ROLLOUT_WORDS>,\n    \
              rng: &mut Numbers,\n) {{\n    {work}\n}}",
-        !matches!(case.task, Task::Sample | Task::Rollouts)
+        matches!(case.task, Task::Follow | Task::Adapt | Task::AdaptDiagonal)
     )
 }
 

@@ -22,18 +22,20 @@ pub enum Task {
     Adapt,
     /// The same with a diagonal covariance.
     AdaptDiagonal,
-    /// The same with a full covariance of units and their averages.
-    AdaptAverages,
 }
 
 impl Task {
     /// How a model is to learn, if that is its task: fast, so that few rows show it.
     pub fn adaptation(self) -> Option<AdaptOptions> {
-        let options = AdaptOptions { forgetting: 0.95, correlation: 4.0, ..AdaptOptions::new() };
+        let options = |covariance| AdaptOptions {
+            covariance,
+            forgetting: 0.95,
+            correlation: 4.0,
+            ..Default::default()
+        };
         match self {
-            Task::Adapt => Some(options),
-            Task::AdaptDiagonal => Some(AdaptOptions { covariance: Covariance::Diagonal, ..options }),
-            Task::AdaptAverages => Some(AdaptOptions { smoothing: 3.0, ..options }),
+            Task::Adapt => Some(options(Covariance::Full)),
+            Task::AdaptDiagonal => Some(options(Covariance::Diagonal)),
             Task::Follow | Task::Sample | Task::Rollouts => None,
         }
     }
@@ -93,7 +95,7 @@ pub fn replay(
         }
     }
     match task {
-        Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::AdaptAverages => {}
+        Task::Follow | Task::Adapt | Task::AdaptDiagonal => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
         Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }

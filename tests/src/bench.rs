@@ -26,7 +26,7 @@ pub const UNLABELLED: &str = "unlabelled";
 /// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
 /// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has. With
 /// `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given none; a
-/// last word `diagonal` chooses a diagonal covariance, `averages` one of units and their averages.
+/// last word `diagonal` chooses a diagonal covariance.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -42,7 +42,6 @@ pub fn case(name: &str) -> Option<Case> {
     let task = match name.split_once("-adapt") {
         None => Task::Follow,
         Some((_, kind)) if kind.ends_with("-diagonal") => Task::AdaptDiagonal,
-        Some((_, kind)) if kind.ends_with("-averages") => Task::AdaptAverages,
         Some(_) => Task::Adapt,
     };
     Some(Case { name: name.into(), model, inputs, stream, task })

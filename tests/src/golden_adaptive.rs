@@ -23,11 +23,7 @@ const LEARNING: [&str; 9] = [
 /// If a case that is to learn is no golden case.
 pub fn cases() -> Vec<Case> {
     let golden = golden::cases();
-    let tasks = [
-        ("adapt", Task::Adapt),
-        ("adapt-diagonal", Task::AdaptDiagonal),
-        ("adapt-averages", Task::AdaptAverages),
-    ];
+    let tasks = [("adapt", Task::Adapt), ("adapt-diagonal", Task::AdaptDiagonal)];
     let case = |(name, suffix, task)| {
         let of = golden.iter().find(|case| case.name == name).expect("a golden case");
         Case { name: format!("{name}-{suffix}"), task, ..of.clone() }

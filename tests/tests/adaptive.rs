@@ -17,7 +17,7 @@ fn case(name: &str) -> Case {
 
 /// Independent labels that are never forgotten.
 fn exact(covariance: Covariance) -> AdaptOptions {
-    AdaptOptions { covariance, prior: 1.0, forgetting: 1.0, correlation: 1.0, smoothing: 0.0 }
+    AdaptOptions { covariance, prior: 1.0, forgetting: 1.0, correlation: 1.0 }
 }
 
 fn with<T>(case: &Case, options: AdaptOptions, each: impl FnOnce(&mut AdaptivePredictor<'_, '_>) -> T) -> T {
@@ -273,43 +273,10 @@ fn models_and_settings_that_cannot_work_are_refused() {
     let with_forgetting =
         [f32::NAN, 0.9, 1.01].map(|forgetting| ("forgetting", AdaptOptions { forgetting, ..options }));
     let with_correlation = bad.map(|correlation| ("correlation", AdaptOptions { correlation, ..options }));
-    let with_smoothing =
-        [f32::NAN, -1.0, 0.5, 1e7].map(|smoothing| ("smoothing", AdaptOptions { smoothing, ..options }));
-    let all = with_prior.into_iter().chain(with_forgetting).chain(with_correlation).chain(with_smoothing);
-    for (field, options) in all {
+    for (field, options) in with_prior.into_iter().chain(with_forgetting).chain(with_correlation) {
         let error = refused("lstm-fast", options, 0).0.expect("not allowed");
         assert!(error.to_string().starts_with(&format!("adaptation: {field} must be ")), "{error}");
     }
-}
-
-/// Labels that are the exported output, delayed by an exponential average: only averages of units can follow.
-#[test]
-fn averages_of_units_learn_a_delay() {
-    let case = case("lstm-fast");
-    let exported = exported(&case);
-    let error = |smoothing: f32| {
-        with(&case, AdaptOptions { smoothing, prior: 100.0, ..exact(Covariance::Full) }, |predictor| {
-            let mut error = 0.0;
-            for turn in 0..40 {
-                predictor.reset();
-                let mut delayed = [0.0; 2];
-                for (step, (row, (_, outputs))) in rows(&case).zip(&exported).enumerate() {
-                    for (delayed, output) in delayed.iter_mut().zip(outputs) {
-                        *delayed += 0.25 * (output.mean - *delayed);
-                    }
-                    let difference = predictor.step(row).mean()[0] - delayed[0];
-                    // The average of the constant starts at zero, which no unit explains: 0.75¹⁵ is left.
-                    if step >= 15 {
-                        error += if turn == 39 { difference * difference } else { 0.0 };
-                        predictor.learn(&delayed);
-                    }
-                }
-            }
-            (error / 25.0).sqrt()
-        })
-    };
-    let (units, averages) = (error(0.0), error(4.0));
-    assert!(averages < 0.1 * units, "{averages} {units}");
 }
 
 #[test]
@@ -365,8 +332,8 @@ proptest! {
         correlation in prop::sample::select(vec![1.0_f32, 1e6]),
     ) {
         for case in golden_adaptive::cases() {
-            let options = case.task.adaptation().expect("it learns");
-            let options = AdaptOptions { prior, forgetting, correlation, ..options };
+            let covariance = case.task.adaptation().expect("it learns").covariance;
+            let options = AdaptOptions { covariance, prior, forgetting, correlation };
             with(&case, options, |predictor| {
                 for row in values.chunks(case.inputs) {
                     predictor.learn(row);

@@ -20,6 +20,7 @@ fn an_evaluation_says_whether_the_net_is_worth_it() {
     }
     for percent in ["50", "90", "95"] {
         assert!(found["coverage"][percent].is_number() && found["width"][percent].is_number());
+        assert!(found["coverage_std_error"][percent].as_f64().is_some_and(|error| error < 0.2));
     }
     assert_eq!(found["calibration"].as_array().expect("a curve").len(), 19);
     let names: Vec<&str> =
@@ -35,12 +36,75 @@ fn an_evaluation_says_whether_the_net_is_worth_it() {
 }
 
 #[test]
+fn missing_channels_are_scored_next_to_stand_ins() {
+    let place = Place::new();
+    place.train();
+    place.export("int8", "model.qvr");
+    let (config, page) = (place.at("config.toml"), place.at("page.html"));
+    let evaluated = |model: &str, more: &[&str]| {
+        succeeds(&[&["eval", &place.at(model), "--data", &config, "--rate-hz", "10"], more].concat())
+    };
+    let cases = ["--missing", "1,a,a+b,bursts:1s@20%", "--missing-lengths", "2,20"];
+    for model in ["run", "model.qvr"] {
+        let found = json(&evaluated(model, &[&cases[..], &["--json", "--plot", &page]].concat()));
+        let missing = found["missing"].as_array().expect("a list");
+        let named = |case: &str, reads: &str| -> &serde_json::Value {
+            let found = missing.iter().find(|entry| entry["case"] == case && entry["reads"] == reads);
+            &found.unwrap_or_else(|| panic!("{case}, {reads}: {missing:?}"))["groups"][0]
+        };
+        let bursts = "bursts of 10 rows, 20 % of the time";
+        for (case, reads) in [("1 of 2", "a gap"), ("a + b", "training mean"), (bursts, "last value")] {
+            let scores = named(case, reads);
+            for key in ["rmse", "coverage", "coverage_std_error", "width"] {
+                assert!(scores[key].is_number(), "{case}, {reads}: {scores}");
+            }
+        }
+        assert_eq!(named("1 of 2", "a gap")["runs"][0]["rmse"], named("a", "a gap")["rmse"]);
+        assert!(named("1 of 2", "a gap")["worst"]["name"].is_string());
+        assert_eq!(named("rows 3 to 20 of a gap", "a gap")["n"], 2 * 18, "row 102 to 119 of two channels");
+        let rmse = |case: &str| named(case, "a gap")["rmse"].as_f64().expect("a number");
+        let whole = named("none", "everything")["rmse"].as_f64().expect("a number");
+        assert!(whole < rmse("a") && rmse("a") < rmse("a + b"), "{missing:?}");
+    }
+    let page = fs::read_to_string(page).expect("the page");
+    assert!(page.contains("Coverage with missing channels") && page.contains("90 % promised"));
+    let text = evaluated("run", &["--missing", "1"]);
+    assert!(text.contains("1 of 2") && text.contains("training mean") && text.contains(" ± "), "{text}");
+    fails(&["eval", &place.at("run"), "--missing", "c"], &["no such input", "a, b"]);
+    fails(&["eval", &place.at("run"), "--missing", "bursts:1s@20%"], &["--rate-hz"]);
+    fails(&["eval", &place.at("run"), "--missing-lengths", "1000"], &["120 rows"]);
+}
+
+#[test]
+fn faults_are_scored_and_detected() {
+    let place = Place::new();
+    let (config, run, page) = (place.at("config.toml"), place.at("run"), place.at("page.html"));
+    let sets = ["--set", "data.targets=next", "--set", "data.inputs=[\"a\",\"b\"]"];
+    succeeds(&[&["train", &config, "--out", &run], &sets[..]].concat());
+    let arguments = ["eval", &run, "--faults", "--rate-hz", "10", "--fault-rows", "10", "--plot", &page];
+    let found = json(&succeeds(&[&arguments[..], &["--json"]].concat()));
+    let faults = found["faults"]["faults"].as_array().expect("a list");
+    assert_eq!(faults.len(), 17);
+    let spikes = faults.iter().find(|fault| fault["fault"] == "spikes" && fault["strength"] == "±10 σ");
+    let spikes = spikes.expect("spikes");
+    assert_eq!(spikes["detection"][0]["score"], "surprise");
+    assert!(spikes["detection"][0]["auroc"].as_f64().expect("a number") > 0.95, "{spikes}");
+    assert_eq!(spikes["groups"][0]["group"], "affected-channels");
+    // 12 seconds are too short for an hour, and 120 rows may have too few peaks to extrapolate.
+    let source = found["faults"]["scores"][0]["source"].as_str().expect("a source");
+    assert!(["extrapolated", "largest-sound"].contains(&source), "{source}");
+    let text = succeeds(&["eval", &run, "--faults"]);
+    assert!(text.contains("surprise: AUROC") && text.contains("add --rate-hz"), "{text}");
+    assert!(fs::read_to_string(page).expect("the page").contains("How well scores detect faults"));
+}
+
+#[test]
 fn calibrated_error_bars_fit_the_validation_data() {
     let place = Place::new();
     place.train();
     place.export("int8", "plain.qvr");
     let printed = succeeds(&["export", &place.at("run"), "--calibrate", "-o", &place.at("model.qvr")]);
-    assert!(printed.contains("by the factors sum "), "{printed}");
+    assert!(printed.contains("by the factors sum ") && printed.contains("sum, conformal"), "{printed}");
     let scores = |model: &str| {
         let arguments =
             ["eval", &place.at(model), "--data", &place.at("config.toml"), "--split", "valid", "--json"];
@@ -53,7 +117,14 @@ fn calibrated_error_bars_fit_the_validation_data() {
     // With factor c, ln c + (mean z²)/c is least at c = mean z²: then every value costs ½ on average beyond
     // its ½ ln 2πv.
     let arguments = ["export", &place.at("run"), "--calibrate", "-o", &place.at("again.qvr"), "--json"];
-    let factor = json(&succeeds(&arguments))["calibration"][0].as_f64().expect("a factor");
+    let exported = json(&succeeds(&arguments));
+    let factor = exported["calibration"][0].as_f64().expect("a factor");
+    // An interval of a validation quantile covers that much of the validation data.
+    let quantiles = &exported["conformal"]["outputs"][0];
+    assert_eq!((&quantiles["n"], &exported["conformal"]["levels"][2]), (&120.into(), &0.9.into()));
+    let curve = calibrated["coverage"]["90"].as_f64().expect("a share");
+    let quantile = quantiles["quantiles"][2].as_f64().expect("a quantile");
+    assert_eq!(curve >= 109.0 / 120.0, quantile <= 1.644_854, "109 of 120 are within the quantile");
     let expected = number(&plain, "nll") - 0.5 * (factor - 1.0 - factor.ln());
     assert!((number(&calibrated, "nll") - expected).abs() < 1e-4, "{} against {expected}", calibrated["nll"]);
 }

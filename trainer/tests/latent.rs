@@ -85,6 +85,33 @@ fn a_model_goes_to_a_device() {
 }
 
 #[test]
+fn missing_channels_and_faults_are_those_of_a_device() {
+    let place = Place::new();
+    place.write("storn.toml", STORN);
+    let (config, run) = (place.at("storn.toml"), place.at("run"));
+    let train = |family: &str, cell: &str| {
+        let sets =
+            [format!("latent.family={family}"), format!("model.cell={cell}"), "training.epochs=1".into()];
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments = ["train", &config, "--out", &run].into_iter().chain(sets);
+        succeeds(&arguments.collect::<Vec<_>>());
+    };
+    for (family, cell) in [("storn", "tanh"), ("vosp", "dense-tanh")] {
+        train(family, cell);
+        place.export("f32", "model.qvr");
+        for model in [&run, &place.at("model.qvr")] {
+            let arguments = ["eval", model, "--data", &config, "--missing", "1", "--faults", "--json"];
+            let found = json(&succeeds(&arguments));
+            assert_eq!(found["missing"][1]["groups"][0]["group"], "affected-channels", "{found}");
+            assert!(found["faults"]["faults"][0]["detection"][0]["auroc"].is_number(), "{found}");
+        }
+        fs::remove_dir_all(&run).expect("the run");
+    }
+    train("vrae", "tanh");
+    fails(&["eval", &run, "--missing", "1"], &["--missing", "as a device does", "reads the whole sequence"]);
+}
+
+#[test]
 fn a_resumed_run_ends_with_the_same_bits() {
     let place = Place::new();
     place.write("storn.toml", STORN);

@@ -32,7 +32,7 @@ fn main() -> ! {
 
 fn headings(job: &Job, predictor: &Predictor<'_, '_>) {
     println!("{}: {} bytes of model in flash, {} bytes of RAM", job.name, job.model.len(), 4 * CHOSEN_ARENA);
-    println!("Each row: the measured angles, then the prediction of the next row with one standard deviation.\n");
+    println!("Each row: the inputs, then the prediction with one standard deviation.\n");
     let checkpoint = predictor.model().checkpoint();
     print!(" row ");
     checkpoint.input_names().take(SHOWN).for_each(|name| print!("{name:>9}"));

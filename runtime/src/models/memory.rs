@@ -1,6 +1,6 @@
 //! Memory of a stream as a constant of the checkpoint's bytes.
 
-use super::adaptive::{AdaptOptions, readout_words};
+use super::adaptive::{Covariance, readout_words};
 use super::latent::latent_words;
 use crate::backend::NetworkMemory;
 use crate::format::{Decoder, Kind, aligned, unchecked_sections};
@@ -47,10 +47,10 @@ pub const fn arena_words(checkpoint: &[u8]) -> usize {
 ///
 /// # Panics
 /// As [`arena_words`]; also for a latent model, which does not adapt.
-pub const fn adaptive_arena_words(checkpoint: &[u8], options: &AdaptOptions) -> usize {
+pub const fn adaptive_arena_words(checkpoint: &[u8], covariance: Covariance) -> usize {
     match (Kind::of(checkpoint), NetworkMemory::of_checkpoint(checkpoint)) {
         (Some(Kind::Predictor), Some(memory)) => {
-            memory.arena_words() + readout_words(memory.outputs, memory.units, options)
+            memory.arena_words() + readout_words(memory.outputs, memory.units, covariance)
         }
         _ => panic!(
             "quaver::adaptive_arena_words: not a checkpoint of one network in this version, or one whose backend (cargo feature `float` or `quantized`) is not built in"

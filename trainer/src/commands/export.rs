@@ -12,9 +12,12 @@ use serde::Serialize;
 use super::export_latent;
 use super::false_alarms::FalseAlarmRate;
 use super::print::{print_json, print_text};
+use super::text_table;
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
-use crate::evaluate::{ThresholdSource, conformal_quantiles, variance_factors};
+use crate::evaluate::{
+    CONFORMAL_LEVELS, OutputQuantiles, ThresholdSource, conformal_quantiles, variance_factors,
+};
 use crate::export::{
     Additions, AnomalyLimits, Encoding, QuantizationCost, StorageOptions, anomaly_limits, cost, encode,
     fit_widening, gram_matrices, rust_constants, settle_density, stored_quantiles, variance_correction,
@@ -29,7 +32,9 @@ use crate::runs::TrainedState;
 /// The runtime evaluates the checkpoint and the same network in f32 on the validation data before anything is
 /// written. A Rust file with the constants that firmware needs is written next to MODEL.qvr, with the same
 /// name. --calibrate scales the predicted variance of each output by its maximum-likelihood factor on the
-/// validation data, and stores the quantiles of its residuals for intervals. Of latent models, a causal STORN becomes a sampler and a VOSP a denoiser.
+/// validation data, prints how many standard deviations intervals need by the rank of the residuals there
+/// (split-conformal quantiles), and stores these quantiles. Of latent models, a causal STORN becomes a sampler
+/// and a VOSP a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
@@ -173,6 +178,10 @@ pub(super) struct ExportedPredictor {
     /// Factors on the variances, one per output, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     calibration: Option<Vec<f32>>,
+    /// Split-conformal quantiles of |residual| / std_dev on the validation data, one entry per output, if
+    /// requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conformal: Option<ConformalReport>,
     /// Quantiles of the residuals, four per output, if requested and there are enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     quantiles: Option<Vec<f32>>,
@@ -182,6 +191,17 @@ pub(super) struct ExportedPredictor {
     #[serde(skip)]
     constants: PathBuf,
 }
+
+/// Conformal quantiles next to those of a normal distribution.
+#[derive(Serialize)]
+struct ConformalReport {
+    levels: [f64; 4],
+    normal: [f64; 4],
+    outputs: Vec<OutputQuantiles>,
+}
+
+/// Quantiles of |z| of a normal distribution at the [`CONFORMAL_LEVELS`].
+const NORMAL_QUANTILES: [f64; 4] = [0.674_490, 1.281_552, 1.644_854, 1.959_964];
 
 /// Encodes a state in the fastest layout that is accurate enough, with rounding guided by the training data,
 /// evaluates it on the validation data with the runtime, and then writes it.
@@ -330,8 +350,14 @@ fn calibrated_export(
     settled.store_quantiles(&own, &data.valid)?;
     settled.follow(Some(&own), options, data)?;
     let (bytes, f32_bytes) = (settled.stored(Some(&own))?, settled.in_f32(Some(&of_f32))?);
+    let predictions = predict_by_runtime(&bytes, &data.valid)?;
+    let conformal = ConformalReport {
+        levels: CONFORMAL_LEVELS,
+        normal: NORMAL_QUANTILES,
+        outputs: conformal_quantiles(state.target_names.len(), &data.valid, &predictions),
+    };
     let written = write(&settled, &data.valid, output, bytes, f32_bytes)?;
-    Ok(ExportedPredictor { calibration: Some(own), ..written })
+    Ok(ExportedPredictor { calibration: Some(own), conformal: Some(conformal), ..written })
 }
 
 /// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
@@ -350,7 +376,17 @@ fn write(
     files::replace(output, &bytes)?;
     files::replace(&constants, text.as_bytes())?;
     let Additions { quantiles, anomaly: false_alarms, .. } = additions.clone();
-    Ok(ExportedPredictor { bytes, f32_bytes, cost, calibration: None, quantiles, false_alarms, constants })
+    let (calibration, conformal) = (None, None);
+    Ok(ExportedPredictor {
+        bytes,
+        f32_bytes,
+        cost,
+        calibration,
+        conformal,
+        quantiles,
+        false_alarms,
+        constants,
+    })
 }
 
 fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String> {
@@ -398,7 +434,29 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
     if let Some(density) = &model.spec().extensions.density {
         text += &render_density(density);
     }
-    Ok(text + "\n")
+    text.push('\n');
+    if let Some(conformal) = &exported.conformal {
+        let names = cost.exported.per_output.iter().map(|output| output.name.as_str());
+        text += &render_conformal(conformal, names);
+    }
+    Ok(text)
+}
+
+/// Standard deviations that each interval needs, as if residuals were normal and as they were.
+fn render_conformal<'a>(conformal: &ConformalReport, names: impl Iterator<Item = &'a str>) -> String {
+    let per_cent = conformal.levels.map(|level| format!("{:.0} %", 100.0 * level));
+    let mut rows =
+        vec![[vec!["half-width of the interval".to_string()], per_cent.to_vec(), vec!["n".into()]].concat()];
+    let normal = conformal.normal.map(|quantile| format!("{quantile:.3}"));
+    rows.push([vec!["normal distribution".to_string()], normal.to_vec()].concat());
+    rows.extend(names.zip(&conformal.outputs).map(|(name, output)| {
+        let quantiles = output.quantiles.map(|q| q.map_or("-".into(), |quantile| format!("{quantile:.3}")));
+        [vec![format!("{name}, conformal")], quantiles.to_vec(), vec![output.n.to_string()]].concat()
+    }));
+    format!(
+        "\n{}in calibrated standard deviations; conformal: by rank on the validation data\n",
+        text_table::render(&rows)
+    )
 }
 
 /// How the limits of anomaly detection were found.

@@ -33,6 +33,20 @@ pub struct InitConfig {
     pub output_bias: f32,
     /// Initial standard deviation of weights that have one, in units of 1/√columns of their affine map.
     pub weight_std_dev: f32,
+    /// Initial noise variance of outputs with a normal likelihood. That of a residual network is always the
+    /// mean squared residual.
+    pub noise: InitialNoise,
+}
+
+/// Value of `init.noise`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InitialNoise {
+    /// The error of a linear regression of the targets on the last two input rows, at least 0.01 and at most
+    /// 1 in standardised units: about where training will end.
+    Linear,
+    /// 1, the variance of the standardised targets.
+    One,
 }
 
 impl Default for InitConfig {
@@ -46,6 +60,7 @@ impl Default for InitConfig {
             bias_std_dev: 0.0,
             output_bias: 0.0,
             weight_std_dev: 0.1,
+            noise: InitialNoise::Linear,
         }
     }
 }

@@ -47,7 +47,7 @@ pub use data::{
     AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
     MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets,
 };
-pub use init::InitConfig;
+pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
 #[cfg(test)]
 pub(crate) use model::test_cell_names;

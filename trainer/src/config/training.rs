@@ -45,6 +45,11 @@ pub struct TrainingConfig {
     /// Which state is evaluated and exported. With `"last"`, neither early stopping nor a plateau schedule
     /// looks at the validation loss, so validation data may then be part of the training data.
     pub keep: StateSelection,
+    /// Whether the learned noise variance of a predictor is refitted for the state that is evaluated and
+    /// exported: the one that makes the validation targets most likely, given the predicted means and
+    /// propagated variances. Training rows would give one that is too small, and few epochs one that is still
+    /// on its way. The validation loss in the metrics is that before refitting.
+    pub refit_noise: bool,
     /// Maximum norm of the gradient over all parameters, to which larger ones are scaled down; 0 for no
     /// limit.
     pub clip_norm: f32,
@@ -118,6 +123,7 @@ impl Default for TrainingConfig {
             epochs: 30,
             patience: 10,
             keep: StateSelection::Best,
+            refit_noise: true,
             clip_norm: 5.0,
             max_minutes: None,
         }

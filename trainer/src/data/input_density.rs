@@ -6,6 +6,7 @@ use nalgebra::DMatrix;
 use quaver::density::triangle;
 use serde::{Deserialize, Serialize};
 
+use super::density_shrinkage::shrunk_for;
 use super::rows::Sequence;
 use super::scaler::Scaler;
 
@@ -38,12 +39,13 @@ impl InputDensity {
     /// Covariances are those of the rows in which both channels are present, shrunk towards the identity. The
     /// weight of the identity is the estimate of Schäfer and Strimmer (2005, *A shrinkage approach to
     /// large-scale covariance matrix estimation*, target D for correlations), or larger where the smallest
-    /// eigenvalue would otherwise be below 0.001. A channel that is constant, never present, or left unscaled
+    /// eigenvalue would otherwise be below 0.001. Covariances that do not carry over to the validation rows
+    /// are shrunk further, so that a conditional is not surer than it may be. A channel that is constant, never present, or left unscaled
     /// because it is binary has no covariance with others: if missing, it has mean 0 and variance 1.
     ///
     /// Nothing if every input is binary, where a normal density describes nothing, or if there are more than
     /// 256 inputs.
-    pub fn fit(train: &[Sequence], scaler: &Scaler) -> Option<Self> {
+    pub fn fit(train: &[Sequence], valid: &[Sequence], scaler: &Scaler) -> Option<Self> {
         let channels = scaler.channels();
         let values = || train.iter().flat_map(|sequence| &sequence.inputs.values);
         let binary = values().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
@@ -51,7 +53,7 @@ impl InputDensity {
             return None;
         }
         let (low, high) = (0..channels).map(|channel| range(train, channel, scaler.mean[channel])).unzip();
-        let covariance = PairSums::gather(train, scaler).covariance();
+        let covariance = shrunk_for(PairSums::gather(train, scaler).covariance(), valid, scaler);
         let precision = covariance.cholesky()?.inverse();
         let packed = (0..channels).flat_map(|row| (0..=row).map(move |column| (row, column)));
         Some(InputDensity { precision: packed.map(|at| precision[at] as f32).collect(), low, high })
@@ -182,7 +184,7 @@ mod tests {
 
     fn fit(train: &[Sequence]) -> (InputDensity, Scaler) {
         let scaler = Scaling::fit(train).inputs;
-        (InputDensity::fit(train, &scaler).unwrap(), scaler)
+        (InputDensity::fit(train, &[], &scaler).unwrap(), scaler)
     }
 
     /// The covariance in full, by inverting the stored precision.
@@ -270,6 +272,6 @@ mod tests {
     fn binary_inputs_have_no_density() {
         let values = (0..40).map(|t| if t == 7 { f32::NAN } else { (t % 3 == 0) as u8 as f32 }).collect();
         let train = [Sequence::next(Rows { channels: 2, values })];
-        assert_eq!(InputDensity::fit(&train, &Scaling::fit(&train).inputs), None);
+        assert_eq!(InputDensity::fit(&train, &[], &Scaling::fit(&train).inputs), None);
     }
 }

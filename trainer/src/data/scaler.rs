@@ -123,9 +123,10 @@ impl Scaling {
 }
 
 impl Scaling {
-    /// The same scalers with the density of the inputs of training sequences.
-    pub fn with_density(self, train: &[Sequence]) -> Self {
-        let density = InputDensity::fit(train, &self.inputs);
+    /// The same scalers with the density of the inputs of training sequences, as far as it carries over to
+    /// validation sequences.
+    pub fn with_density(self, train: &[Sequence], valid: &[Sequence]) -> Self {
+        let density = InputDensity::fit(train, valid, &self.inputs);
         Scaling { density, ..self }
     }
 }

@@ -99,6 +99,6 @@ mod tests {
         let ramp =
             |steps: i32| -> Vec<f64> { (0..steps).map(|step| f64::from(2 * step - steps + 1)).collect() };
         assert!((5..=30).contains(&block_length(&[ramp(100)])), "at most 3 √n");
-        assert_eq!(block_length(&[ramp(9)]), 3, "at most a third");
+        assert!((2..=3).contains(&block_length(&[ramp(9)])), "at most a third");
     }
 }

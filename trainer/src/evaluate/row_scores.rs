@@ -168,3 +168,89 @@ impl<'a> Recorder<'a> {
         self.found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quaver::checkpoint::{Forecast, Layout, WeightFormat};
+
+    use super::*;
+    use crate::config::{Config, InitConfig, TrainingConfig};
+    use crate::data::{Rows, Scaling};
+    use crate::evaluate::predict_latent_by_runtime;
+    use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
+    use crate::fit::RunState;
+    use crate::latent::LatentNets;
+    use crate::nn::test_spec;
+    use crate::prediction::predict_by_runtime;
+    use crate::random::{Purpose, normals, stream};
+    use quaver::checkpoint::{Activation, CellKind, Target};
+
+    fn sequences() -> Vec<Sequence> {
+        let mut rng = stream(2, Purpose::Initialisation);
+        let mut rows = |steps: usize| Rows { channels: 2, values: normals(&mut rng, 2 * steps) };
+        let mut gappy = rows(9);
+        gappy.values[6] = f32::NAN;
+        vec![Sequence::next(gappy), Sequence::next(rows(5))]
+    }
+
+    fn names() -> [Vec<String>; 2] {
+        [vec!["a".into(), "b".into()], vec!["a".into(), "b".into()]]
+    }
+
+    #[test]
+    fn predictions_are_those_of_the_runtime_and_rows_have_scores() {
+        let sequences = sequences();
+        let scaling = Scaling::fit(&sequences);
+        let mut spec = test_spec(2, 2, &[(CellKind::Elman(Activation::Tanh), 4)]);
+        for target in [Target::Next, Target::ResidualNext, Target::Columns] {
+            spec.target = target;
+            let parameters = InitConfig::default().parameters(&spec, 1);
+            let training = TrainingConfig::default();
+            let state = RunState::first(spec.clone(), parameters, &training, scaling.clone(), names());
+            let bytes = encode(&state, WeightFormat::F32, Layout::Float, &Encoding::default()).unwrap();
+            let found = predict_and_score(&bytes, &scaling.inputs, &ROW_SCORES, &sequences).unwrap();
+            assert_eq!(found.predictions, predict_by_runtime(&bytes, &sequences).unwrap(), "{target:?}");
+            let [surprise, z] = &found.scores[..] else { panic!("two scores") };
+            let scored = surprise.iter().flatten().filter(|score| !score.is_nan()).count();
+            assert_eq!(scored, if target.is_next() { 14 } else { 0 }, "{target:?}");
+            let row = sequences[1].inputs.row(3);
+            let standardised = [0, 1].map(|channel| scaling.inputs.standardise(channel, row[channel]).abs());
+            assert_eq!(z[1][3], standardised[0].max(standardised[1]));
+            assert_eq!(
+                z[0][3],
+                scaling.inputs.standardise(1, sequences[0].inputs.row(3)[1]).abs(),
+                "one is missing"
+            );
+        }
+    }
+
+    #[test]
+    fn latent_models_predict_as_ever_and_score_rows() {
+        let sequences = sequences();
+        let clean = |s: &Sequence| Sequence::columns(Rows::clone(&s.inputs), Rows::clone(&s.inputs));
+        let clean: Vec<Sequence> = sequences.iter().map(clean).collect();
+        for (family, cell) in [("storn", "tanh"), ("vosp", "dense-tanh")] {
+            let text = format!(
+                "data = {{ train = \"none.csv\", targets = \"next\" }}\nlatent = {{ family = \"{family}\", latents = 2 }}\n\
+                 [model]\ncell = \"{cell}\"\nlayers = [4]\n"
+            );
+            let config = Config::parse("test.toml", &text, &[]).unwrap();
+            let spec = LatentNets::new(&config, config.latent.as_ref().unwrap(), 2).unwrap();
+            let parameters = spec.init_parameters(&config.init, 4);
+            let scaling = Scaling::fit(&sequences);
+            let state = RunState::first(spec, parameters, &config.training, scaling.clone(), names());
+            let storage = LatentStorageOptions {
+                format: WeightFormat::F32,
+                layout: Layout::Float,
+                forecast: Forecast::Moments,
+            };
+            let bytes = encode_latent(&state, storage).unwrap();
+            for sequences in [&sequences, &clean] {
+                let found = predict_and_score(&bytes, &scaling.inputs, &ROW_SCORES, sequences).unwrap();
+                let expected = predict_latent_by_runtime(&bytes, sequences).unwrap();
+                assert_eq!(found.predictions, expected.for_target(sequences[0].target), "{family}");
+                assert!(found.scores[0].iter().flatten().all(|score| score.is_finite()), "{family}");
+            }
+        }
+    }
+}

@@ -125,8 +125,6 @@ fn mean(runs: &[NamedScores]) -> Option<SelectedScores> {
 
 #[cfg(test)]
 mod tests {
-    use quaver::checkpoint::Likelihood;
-
     use super::*;
     use crate::data::{Rows, Scaler, Sequence};
     use crate::prediction::SequencePrediction;
@@ -137,12 +135,8 @@ mod tests {
         let rows = |value: f32| Rows { channels: 1, values: vec![value; steps] };
         let sequences = [Sequence::columns(rows(0.0), rows(0.0))];
         let (names, scaler) = (["y".to_string()], Scaler::identity(1));
-        let targets = ScoredTargets {
-            likelihood: Likelihood::Gaussian,
-            names: &names,
-            scaler: &scaler,
-            sequences: &sequences,
-        };
+        let targets =
+            ScoredTargets { has_intervals: true, names: &names, scaler: &scaler, sequences: &sequences };
         // Every second row is missed by `wrong` standard deviations.
         let run = |wrong: f32| {
             let mut prediction = SequencePrediction::zeros(steps, 1);

@@ -1,6 +1,5 @@
 //! Error and calibration of some of the predicted values: those of rows with a gap, or of a faulty channel.
 
-use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use super::bootstrap::{TrialSteps, frequency_std_error};
@@ -47,7 +46,8 @@ pub struct SelectedOutput {
 /// The targets of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScoredTargets<'a> {
-    pub(super) likelihood: Likelihood,
+    /// Whether predictions have intervals, which those of binary outputs and plain values have not.
+    pub(super) has_intervals: bool,
     pub(super) names: &'a [String],
     /// Of the targets in training.
     pub(super) scaler: &'a Scaler,
@@ -115,7 +115,7 @@ impl SelectedTotals {
 
     /// The scores; `None` without values.
     pub(super) fn scores(&self, targets: &ScoredTargets<'_>) -> Option<SelectedScores> {
-        let normal = targets.likelihood.is_normal();
+        let normal = targets.has_intervals;
         let share = |totals: &OutputTotals| totals.inside as f64 / totals.n as f64;
         let of = |(name, totals): (&String, &OutputTotals)| SelectedOutput {
             name: name.clone(),
@@ -158,12 +158,8 @@ mod tests {
         let names = ["a".to_string(), "b".to_string()];
         let scaler = Scaler { mean: vec![0.0, 5.0], std_dev: vec![1.0, 2.0] };
         let sequences = [sequence];
-        let targets = ScoredTargets {
-            likelihood: Likelihood::Gaussian,
-            names: &names,
-            scaler: &scaler,
-            sequences: &sequences,
-        };
+        let targets =
+            ScoredTargets { has_intervals: true, names: &names, scaler: &scaler, sequences: &sequences };
         let totals = SelectedTotals::of(&targets, std::slice::from_ref(&prediction), |place| place.step < 2);
         let found = totals.scores(&targets).unwrap();
         assert_eq!(found.n, 3);

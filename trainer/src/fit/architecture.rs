@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::noise_init::init_noise;
+use super::noise_refit::refit_noise;
 use super::step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient_with};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
@@ -52,6 +53,10 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
         step: &StepContext<'_>,
     ) -> Option<LossAndGradient>;
 
+    /// Refits the noise variance to validation data, for the state that is evaluated and exported. Latent
+    /// models, whose noise is learned or searched in other ways, keep theirs.
+    fn refit_noise(&self, _parameters: &mut Parameters, _batches: Batches<'_>) {}
+
     /// The validation loss after an epoch; nothing if all targets are masked. Parameters that are fitted to
     /// validation data rather than learned are set first.
     fn validate<'b>(
@@ -95,7 +100,7 @@ impl Architecture for ModelSpec {
     }
 
     fn scaling(&self, data: &Dataset) -> Scaling {
-        let mut scaling = Scaling::fit(&data.train).with_density(&data.train);
+        let mut scaling = Scaling::fit(&data.train).with_density(&data.train, &data.valid);
         if self.target == Target::ResidualSame {
             // Residuals are added to inputs, so they share the scale of the inputs.
             scaling.targets = scaling.inputs.clone();
@@ -106,7 +111,7 @@ impl Architecture for ModelSpec {
     fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
         let mut parameters =
             config.init.parameters_for(self, TrainingMethod::from(&config.network()), config.seed);
-        init_noise(self, &data.train, scaling, &mut parameters);
+        init_noise(self, &data.train, scaling, config.init.noise, &mut parameters);
         parameters
     }
 
@@ -129,6 +134,10 @@ impl Architecture for ModelSpec {
         step: &StepContext<'_>,
     ) -> Option<LossAndGradient> {
         loss_and_gradient_with(self, parameters, batch, step.context)
+    }
+
+    fn refit_noise(&self, parameters: &mut Parameters, batches: Batches<'_>) {
+        refit_noise(self, parameters, batches);
     }
 
     fn validate<'b>(

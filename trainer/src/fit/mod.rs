@@ -12,6 +12,7 @@ pub mod loss;
 pub mod metrics;
 pub mod nesterov;
 pub(crate) mod noise_init;
+mod noise_refit;
 pub mod optimiser;
 pub mod progress;
 pub(crate) mod row_nll;

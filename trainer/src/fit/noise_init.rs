@@ -1,7 +1,9 @@
-//! Initial noise variance of a residual network.
+//! Initial noise variance.
 
 use quaver::checkpoint::{Likelihood, ModelSpec, Target};
 
+use crate::config::InitialNoise;
+use crate::data::normal_equations::{Features, NormalEquations, observed_together};
 use crate::data::{Scaling, Sequence};
 use crate::nn::Parameters;
 
@@ -10,19 +12,34 @@ use crate::nn::Parameters;
 const LEAST: f64 = 1e-4;
 const MOST: f64 = 1.0;
 
-/// Sets the initial noise variance of a residual network to the variance of the residuals in training, which
-/// is the error of its initial predictions. Otherwise it would start at 1, the variance of the targets, and
-/// spend its first epochs on reducing it.
+/// Smallest initial variance of a network that is not residual. Its first predictions are the means of the
+/// targets, with errors of variance 1: a much smaller noise would make its first gradients all but endless.
+const LEAST_LINEAR: f64 = 0.01;
+
+/// Input rows, and penalty on their weights, of the regression that stands for the trained network.
+const LAGS: usize = 2;
+const PENALTY: f64 = 1.0;
+
+/// Steps that the regression is fitted to: enough for a variance.
+const MOST_STEPS: usize = 50_000;
+
+/// Sets the initial noise variance. Otherwise it would start at 1, the variance of the targets, and spend its
+/// first epochs on reducing it.
+///
+/// For a residual network it is the variance of the residuals in training, which is the error of its initial
+/// predictions. For others it is `start`.
 pub(crate) fn init_noise(
     spec: &ModelSpec,
     train: &[Sequence],
     scaling: &Scaling,
+    start: InitialNoise,
     parameters: &mut Parameters,
 ) {
-    if !spec.target.is_residual() {
-        return;
-    }
-    let logs = log_variances(spec.target, train, scaling);
+    let logs = match (spec.target.is_residual(), start) {
+        (true, _) => log_variances(spec.target, train, scaling),
+        (false, InitialNoise::Linear) if spec.likelihood.is_normal() => linear_errors(train, scaling),
+        _ => return,
+    };
     let (name, places) = match spec.likelihood {
         Likelihood::Heteroscedastic => ("output.bias", 1..),
         Likelihood::Gaussian | Likelihood::Bernoulli | Likelihood::Categorical => ("output.log_noise", 0..),
@@ -32,6 +49,33 @@ pub(crate) fn init_noise(
         let places = places.step_by(spec.likelihood.rows());
         places.zip(logs).for_each(|(place, log)| noise.values[place] = log);
     }
+}
+
+/// Logarithms of the mean squared error of a linear regression of each target on the last input rows, in
+/// standardised units.
+fn linear_errors(train: &[Sequence], scaling: &Scaling) -> Vec<f32> {
+    let mut left = MOST_STEPS;
+    let part: Vec<Sequence> = train
+        .iter()
+        .map_while(|sequence| {
+            let steps = sequence.len().min(left);
+            left -= steps;
+            (steps > 0 || sequence.is_empty()).then(|| sequence.slice(0..steps))
+        })
+        .collect();
+    let features = Features { scaling, lags: LAGS };
+    let outputs = scaling.targets.channels();
+    let mut logs = vec![0.0; outputs];
+    for group in observed_together(part.iter(), outputs) {
+        let sums = NormalEquations::gather(&part, &features, &group);
+        let Some(weights) = sums.ridge(features.width(LAGS), PENALTY).filter(|_| sums.n > 0) else {
+            continue;
+        };
+        for (&output, error) in group.iter().zip(sums.squared_errors(&weights)) {
+            logs[output] = libm::log((error / sums.n as f64).clamp(LEAST_LINEAR, MOST)) as f32;
+        }
+    }
+    logs
 }
 
 /// Logarithms of the mean squared residual of each channel, relative to the previous row or to the noisy row,
@@ -74,7 +118,7 @@ mod tests {
         let train = train();
         let mut scaling = Scaling::fit(&train);
         scaling.targets.std_dev = vec![10.0, 1.0];
-        init_noise(&spec, &train, &scaling, &mut parameters);
+        init_noise(&spec, &train, &scaling, InitialNoise::One, &mut parameters);
         parameters
     }
 
@@ -93,5 +137,33 @@ mod tests {
         assert_eq!(clean.get("output.log_noise").unwrap().values, [(LEAST as f32).ln(); 2]);
         let next = begun(Likelihood::Gaussian, Target::Next);
         assert_eq!(next.get("output.log_noise").unwrap().values, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn noise_begins_at_the_error_of_a_line() {
+        use crate::random::{Purpose, normal, stream};
+        // y = 3 x + 0.5 noise in units of √9.25, a target that nothing explains, and one without noise.
+        let mut rng = stream(1, Purpose::Initialisation);
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        for step in 0..4000 {
+            let input = normal(&mut rng);
+            x.push(input as f32);
+            let noisy = if step == 7 { f32::NAN } else { (3.0 * input + 0.5 * normal(&mut rng)) as f32 };
+            y.extend([noisy, normal(&mut rng) as f32, input as f32]);
+        }
+        let train = [Sequence::columns(Rows { channels: 1, values: x }, Rows { channels: 3, values: y })];
+        let scaling = Scaling::fit(&train);
+        let spec = test_spec(1, 3, &[(CellKind::Elman(Activation::Tanh), 3)]);
+        let mut parameters = Parameters::zeros_for(&spec, TrainingMethod::default());
+        init_noise(&spec, &train, &scaling, InitialNoise::Linear, &mut parameters);
+        let noise = &parameters.get("output.log_noise").unwrap().values;
+        // Variances of 4000 draws: 2.2 % standard error; the penalty of 1 is 1/4000 of the sums.
+        for (found, expected) in noise.iter().zip([0.25 / 9.25, 1.0, LEAST_LINEAR]) {
+            let ratio = f64::from(*found).exp() / expected;
+            assert!((ratio - 1.0).abs() < 0.1, "{noise:?}: {ratio}");
+        }
+        let mut untouched = Parameters::zeros_for(&spec, TrainingMethod::default());
+        init_noise(&spec, &train, &scaling, InitialNoise::One, &mut untouched);
+        assert_eq!(untouched.get("output.log_noise").unwrap().values, [0.0; 3]);
     }
 }

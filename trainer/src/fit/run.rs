@@ -244,13 +244,16 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn validate(&self, next: &mut RunState<A>) -> Result<ValidationLoss> {
-        let rows = self.config.training.batch;
-        let batches = || batch::evaluation(&self.data.valid, &self.state.scaling, rows);
+        let batches = || self.valid_batches();
         let validation = next.spec.clone().validate(self.config, next.evaluated_parameters(), &batches);
         let validation =
             validation.context("data.valid: every target is missing, so validation is impossible")?;
         self.check_finite("the validation loss", validation.nll, next.epoch)?;
         Ok(validation)
+    }
+
+    fn valid_batches(&self) -> batch::Batches<'_> {
+        batch::evaluation(&self.data.valid, &self.state.scaling, self.config.training.batch)
     }
 
     fn check_finite(&self, what: &str, value: f64, epoch: usize) -> Result<()> {
@@ -270,7 +273,11 @@ impl<A: Architecture> Run<'_, A> {
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            next.for_evaluation().save(&self.folder.best_state())?;
+            let mut best = next.for_evaluation();
+            if self.config.training.refit_noise {
+                best.spec.clone().refit_noise(&mut best.parameters, self.valid_batches());
+            }
+            best.save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;
         self.state = next;

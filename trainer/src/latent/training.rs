@@ -8,7 +8,7 @@ use super::input_masking::mask_rows;
 use super::nets::LatentNets;
 use super::noise_search;
 use super::tensors::LatentTensors;
-use crate::config::{Config, LatentConfig};
+use crate::config::{Config, InitialNoise, LatentConfig};
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
 use crate::fit::noise_init::init_noise;
@@ -40,7 +40,7 @@ impl Architecture for LatentNets {
     fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
         let mut parameters = LatentNets::init_parameters(self, &config.init, config.seed);
         let mut generative = parameters.part("generative.", self.generative.method);
-        init_noise(&self.generative.spec, &data.train, scaling, &mut generative);
+        init_noise(&self.generative.spec, &data.train, scaling, InitialNoise::One, &mut generative);
         parameters.put_part("generative.", generative);
         parameters
     }

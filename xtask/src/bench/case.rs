@@ -3,16 +3,8 @@
 /// Inputs and units.
 const SIZES: [(u32, u32); 3] = [(8, 32), (16, 64), (48, 128)];
 
-/// What models that learn do: with labels and without; with a full covariance, a diagonal one, and one of units
-/// and their averages.
-const ADAPTIVE: [&str; 6] = [
-    "adapt",
-    "adapt-diagonal",
-    "adapt-averages",
-    "adapt-unlabelled",
-    "adapt-unlabelled-diagonal",
-    "adapt-unlabelled-averages",
-];
+/// What models that learn do: with labels and without, full covariance and diagonal.
+const ADAPTIVE: [&str; 4] = ["adapt", "adapt-diagonal", "adapt-unlabelled", "adapt-unlabelled-diagonal"];
 
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]

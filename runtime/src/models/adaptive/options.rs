@@ -22,51 +22,21 @@ pub struct AdaptOptions {
     /// Successive labels that together carry the information of one independent label, from 1 to 10⁶: the
     /// time over which errors are correlated, times the rate of labels. 1 for labels that are far apart.
     pub correlation: f32,
-    /// Rows of an exponential average of each unit that the correction is linear in, next to the unit itself,
-    /// from 1 to 10⁶; 0 for none. It learns delays of another arm or sensor, not only gains, with twice as
-    /// many weights.
-    pub smoothing: f32,
 }
 
 impl Default for AdaptOptions {
     fn default() -> Self {
-        Self::new()
+        AdaptOptions { covariance: Covariance::Full, prior: 1.0, forgetting: 0.9999, correlation: 100.0 }
     }
 }
 
 impl AdaptOptions {
-    /// The defaults; `const`, so that the size of an arena can depend on options
-    /// ([`adaptive_arena_words`](crate::adaptive_arena_words)).
-    pub const fn new() -> Self {
-        AdaptOptions {
-            covariance: Covariance::Full,
-            prior: 1.0,
-            forgetting: 0.9999,
-            correlation: 100.0,
-            smoothing: 0.0,
-        }
-    }
-
-    /// Features of the correction for this many units in the last layer: the units, their averages, and one.
-    pub(crate) const fn features(&self, units: usize) -> usize {
-        (if self.is_smoothing() { 2 * units } else { units }) + 1
-    }
-
-    pub(super) const fn is_smoothing(&self) -> bool {
-        self.smoothing > 0.0
-    }
-
     /// An error that names the first setting out of its range.
     pub(super) fn check(&self) -> Result<(), Error> {
         let settings = [
             ("prior", (1e-6..=1e6).contains(&self.prior), "from 1e-6 to 1e6"),
             ("forgetting", self.forgetting > 0.9 && self.forgetting <= 1.0, "above 0.9 and at most 1"),
             ("correlation", (1.0..=1e6).contains(&self.correlation), "from 1 to 1e6"),
-            (
-                "smoothing",
-                self.smoothing == 0.0 || (1.0..=1e6).contains(&self.smoothing),
-                "0, or from 1 to 1e6",
-            ),
         ];
         match settings.into_iter().find(|(_, allowed, _)| !allowed) {
             Some((field, _, allowed)) => Err(Error::Invalid { part: Part::Adaptation, field, allowed }),

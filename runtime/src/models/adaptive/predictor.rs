@@ -1,7 +1,7 @@
 //! A predictor whose output layer learns while it runs.
 
 use super::options::AdaptOptions;
-use super::readout::{Readout, last_units, readout_words};
+use super::readout::{Readout, features, readout_words};
 use crate::arena::Arena;
 use crate::format::{Error, Part};
 use crate::models::model::Model;
@@ -15,17 +15,17 @@ use crate::models::state::{State, check_saved};
 /// calibration. Labels may come with every sample, now and then, or for a first minute only. The layers stay
 /// as exported, in integers or f32; a linear correction of the outputs by the last layer's units is learned
 /// by recursive Bayesian regression. What is uncertain about it is part of the epistemic variance, and the
-/// error bar widens by the factor by which past errors exceed it. Everything is in
-/// [`arena_words`](Self::arena_words) words of the caller's memory.
+/// error bar widens by the factor by which past errors exceed it. A label changes nothing beyond
+/// [`arena_words`](Self::arena_words) words of memory, and nothing of the checkpoint.
 ///
 /// ```
-/// use quaver::{AdaptOptions, AdaptivePredictor, Arena};
+/// use quaver::{AdaptOptions, AdaptivePredictor, Arena, Covariance};
 ///
 /// static MODEL: &[u8] = quaver::include_checkpoint!("../../../examples/grip_force.qvr");
-/// const OPTIONS: AdaptOptions = AdaptOptions::new(); // or AdaptOptions { prior: 0.1, ..AdaptOptions::new() }
+/// const WORDS: usize = quaver::adaptive_arena_words(MODEL, Covariance::Full);
 ///
-/// let mut arena = Arena::<{ quaver::adaptive_arena_words(MODEL, &OPTIONS) }>::new();
-/// let mut predictor = AdaptivePredictor::load(MODEL, &mut arena, OPTIONS)?;
+/// let mut arena = Arena::<WORDS>::new();
+/// let mut predictor = AdaptivePredictor::load(MODEL, &mut arena, AdaptOptions::default())?;
 /// let emg = [14.0, 9.5, 8.0, 4.25, 6.0, 11.5, 20.25, 17.0];
 /// let before = predictor.step(&emg).mean()[0];
 /// for _ in 0..200 {
@@ -91,7 +91,8 @@ impl<'m, 'a> AdaptivePredictor<'m, 'a> {
     /// [`adaptive_arena_words`](crate::adaptive_arena_words).
     pub fn arena_words(model: &Model<'_>, options: &AdaptOptions) -> usize {
         let spec = model.spec();
-        spec.arena_words() + readout_words(spec.outputs.into(), last_units(spec), options)
+        let units = features(spec).saturating_sub(1);
+        spec.arena_words() + readout_words(spec.outputs.into(), units, options.covariance)
     }
 
     /// Reads one row in raw units and predicts with what was learned so far; see [`Model::step`].
@@ -124,8 +125,8 @@ impl<'m, 'a> AdaptivePredictor<'m, 'a> {
     /// Forgets every row, and keeps what was learned from labels: a new recording of the same arm.
     pub fn reset(&mut self) {
         self.model.reset(&mut self.state);
-        self.readout.reset();
         // Before the first sample, a model of other columns predicts their training mean, not by its units.
+        self.readout.fresh = false;
         if self.model.spec().target.is_next() {
             self.readout.correct(&self.model, &mut self.state);
         }
@@ -173,7 +174,7 @@ impl<'m, 'a> AdaptivePredictor<'m, 'a> {
         }
         self.model.restore(&mut self.state, stream)?;
         self.readout.restore(learned);
-        self.readout.read_features(self.model.spec(), &self.state, 0.0);
+        self.readout.read_features(self.model.spec(), &self.state);
         Ok(())
     }
 

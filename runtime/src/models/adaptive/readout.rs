@@ -1,6 +1,6 @@
 //! The learned correction of a model's outputs.
 
-use super::covariance::{Factors, at_least};
+use super::covariance::{Covariance, Factors, at_least};
 use super::options::AdaptOptions;
 use crate::arena::ArenaSplitter;
 use crate::backend;
@@ -15,19 +15,18 @@ use crate::spec::ModelSpec;
 const NOISE_PRIOR: f32 = 2.0;
 
 /// Words of memory for a readout of a network with this many outputs and units in its last layer.
-pub(crate) const fn readout_words(outputs: usize, units: usize, options: &AdaptOptions) -> usize {
-    let features = options.features(units);
-    features + outputs * (features + 2) + Factors::words(options.covariance, features)
+pub(crate) const fn readout_words(outputs: usize, units: usize, covariance: Covariance) -> usize {
+    let features = units + 1;
+    features + outputs * (features + 2) + Factors::words(covariance, features)
 }
 
-/// Units of the last layer.
-pub(super) fn last_units(spec: &ModelSpec) -> usize {
-    spec.layers.last().map_or(0, |layer| layer.units.into())
+/// Features of a readout: the units of the last layer, and one.
+pub(super) fn features(spec: &ModelSpec) -> usize {
+    spec.layers.last().map_or(0, |layer| usize::from(layer.units)) + 1
 }
 
 /// A correction wᵀφ of each output, with φ = (E[h], 1) of the last layer's units h, in units of the output's
-/// training standard deviation. The exported output map is the prior mean: w starts at zero. φ may hold
-/// exponential averages of E[h] as well.
+/// training standard deviation. The exported output map is the prior mean: w starts at zero.
 ///
 /// What is uncertain about w adds σ²φᵀPφ to the epistemic variance, where σ² is the output's aleatoric
 /// variance (Bishop 2006, eq. 3.59). Both variances are multiplied by a factor c ≥ 1: the mean square of past
@@ -37,10 +36,8 @@ pub(super) fn last_units(spec: &ModelSpec) -> usize {
 #[derive(Debug)]
 pub(super) struct Readout<'a> {
     pub(super) options: AdaptOptions,
-    /// φ: units, their averages if any, and one.
+    /// φ.
     features: &'a mut [f32],
-    /// Units of the last layer.
-    units: usize,
     /// w, output after output.
     pub(super) weights: &'a mut [f32],
     /// For each output the weighted sum of squared errors, and the sum of weights.
@@ -53,20 +50,17 @@ pub(super) struct Readout<'a> {
 impl<'a> Readout<'a> {
     /// A readout that has learned nothing, in the words of [`readout_words`].
     pub(super) fn carve(spec: &ModelSpec, words: &'a mut [f32], options: AdaptOptions) -> Option<Self> {
-        let (mut words, units) = (ArenaSplitter::new(words), last_units(spec));
-        let features = options.features(units);
+        let (mut words, features) = (ArenaSplitter::new(words), features(spec));
         let outputs = usize::from(spec.outputs);
         let mut readout = Readout {
             options,
             features: words.carve(features)?,
-            units,
             weights: words.carve(outputs * features)?,
             noise: words.carve(2 * outputs)?,
             factors: Factors::carve(&mut words, features, &options)?,
             fresh: false,
         };
         readout.forget();
-        readout.reset();
         Some(readout)
     }
 
@@ -77,44 +71,20 @@ impl<'a> Readout<'a> {
         self.factors.forget();
     }
 
-    /// Forgets the rows seen, and keeps what was learned.
-    pub(super) fn reset(&mut self) {
-        self.features.fill(0.0);
+    /// Reads the units of the last layer.
+    #[inline(never)] // once in flash, not once per caller
+    pub(super) fn read_features(&mut self, spec: &ModelSpec, state: &State<'_>) {
+        // The gain is free until the next update; variances of units are not used.
+        backend::read_units(spec, state.recurrent, self.features, self.factors.gain);
         if let Some(one) = self.features.last_mut() {
             *one = 1.0;
-        }
-        self.fresh = false;
-    }
-
-    /// Averages of units.
-    pub(super) fn averages(&self) -> &[f32] {
-        let (_, rest) = self.features.split_at_checked(self.units).unwrap_or_default();
-        rest.split_last().map_or(&[], |(_, averages)| averages)
-    }
-
-    pub(super) fn averages_mut(&mut self) -> &mut [f32] {
-        let (_, rest) = self.features.split_at_mut_checked(self.units).unwrap_or_default();
-        rest.split_last_mut().map_or(&mut [], |(_, averages)| averages)
-    }
-
-    /// Reads the units of the last layer; `weight` is that of the current row in their averages.
-    #[inline(never)] // once in flash, not once per caller
-    pub(super) fn read_features(&mut self, spec: &ModelSpec, state: &State<'_>, weight: f32) {
-        let (units, rest) = self.features.split_at_mut_checked(self.units).unwrap_or_default();
-        // The gain is free until the next update; variances of units are not used.
-        backend::read_units(spec, state.recurrent, units, self.factors.gain);
-        if self.options.is_smoothing() {
-            for (average, unit) in rest.iter_mut().zip(&*units) {
-                *average += weight * (unit - *average);
-            }
         }
         self.factors.set_features(self.features);
     }
 
     /// Corrects the outputs that the model has just written.
     pub(super) fn correct(&mut self, model: &Model<'_>, state: &mut State<'_>) {
-        let weight = if self.options.is_smoothing() { 1.0 / self.options.smoothing } else { 0.0 };
-        self.read_features(model.spec(), state, weight);
+        self.read_features(model.spec(), state);
         let count = self.features.len();
         let rows = self.weights.chunks_exact(count.max(1)).zip(self.noise.as_chunks().0);
         let [means, epistemic, aleatoric] = state.outputs.slices();

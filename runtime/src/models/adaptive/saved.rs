@@ -1,11 +1,11 @@
-//! Saving and restoring a readout: averages of units, weights, covariance, noise, and whether the last
-//! prediction may still be learned from. The units follow from the stream's state.
+//! Saving and restoring what a readout has learned: weights, covariance, noise, and whether the last
+//! prediction may still be learned from. The features follow from the stream's state.
 
 use core::iter::{once, repeat_n};
 use core::ops::RangeInclusive;
 
 use super::readout::{NOISE_LIMIT, Readout};
-use crate::limits::{UNIT_LIMIT, WEIGHT_LIMIT};
+use crate::limits::WEIGHT_LIMIT;
 
 /// Largest magnitude of a factor U: |U_ij| ≤ √(P_ii / D_j), and no number of D is below 10⁻⁹ of the prior.
 const COLUMN_LIMIT: f32 = 1e9;
@@ -16,18 +16,13 @@ impl Readout<'_> {
     /// Numbers of a saved readout.
     pub(super) fn saved_words(&self) -> usize {
         let Readout { weights, noise, factors, .. } = self;
-        self.averages().len()
-            + weights.len()
-            + noise.len()
-            + factors.diagonal.len()
-            + factors.columns.len()
-            + 2
+        weights.len() + noise.len() + factors.diagonal.len() + factors.columns.len() + 2
     }
 
     /// The numbers that are saved.
     pub(super) fn saved(&self) -> impl Iterator<Item = f32> + '_ {
         let Readout { weights, noise, factors, fresh, .. } = self;
-        let lists = [self.averages(), weights, noise, factors.diagonal, factors.columns];
+        let lists = [&**weights, noise, factors.diagonal, factors.columns];
         let last = [factors.trace, if *fresh { 1.0 } else { 0.0 }];
         lists.into_iter().flatten().copied().chain(last)
     }
@@ -35,8 +30,7 @@ impl Readout<'_> {
     /// Limits of the numbers that are saved, in order.
     pub(super) fn saved_limits(&self) -> impl Iterator<Item = RangeInclusive<f32>> + use<> {
         let Readout { weights, noise, factors, .. } = self;
-        repeat_n(-UNIT_LIMIT..=UNIT_LIMIT, self.averages().len())
-            .chain(repeat_n(-WEIGHT_LIMIT..=WEIGHT_LIMIT, weights.len()))
+        repeat_n(-WEIGHT_LIMIT..=WEIGHT_LIMIT, weights.len())
             .chain(repeat_n(0.0..=NOISE_LIMIT, noise.len()))
             .chain(repeat_n(factors.limits(), factors.diagonal.len()))
             .chain(repeat_n(-COLUMN_LIMIT..=COLUMN_LIMIT, factors.columns.len()))
@@ -46,11 +40,8 @@ impl Readout<'_> {
 
     /// Takes over saved numbers that are within their limits.
     pub(super) fn restore(&mut self, saved: &[f32]) {
-        let mut numbers = saved.iter().copied();
-        for word in self.averages_mut() {
-            *word = numbers.next().unwrap_or(*word);
-        }
         let Readout { weights, noise, factors, fresh, .. } = self;
+        let mut numbers = saved.iter().copied();
         let lists = [&mut **weights, noise, factors.diagonal, factors.columns];
         for word in lists.into_iter().flatten() {
             *word = numbers.next().unwrap_or(*word);

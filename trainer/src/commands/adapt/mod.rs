@@ -84,9 +84,6 @@ pub struct Arguments {
     /// Successive labels that count as one, because their errors are alike.
     #[arg(long, default_value_t = AdaptOptions::default().correlation, value_name = "N")]
     correlation: f32,
-    /// Rows of an exponential average of each unit that the correction may use as well; 0 for none.
-    #[arg(long, default_value_t = AdaptOptions::default().smoothing, value_name = "ROWS")]
-    smoothing: f32,
     /// Diagonal covariance: n words of memory instead of n(n + 1)/2.
     #[arg(long)]
     diagonal: bool,
@@ -109,7 +106,6 @@ impl Arguments {
             prior: self.prior,
             forgetting: self.forgetting,
             correlation: self.correlation,
-            smoothing: self.smoothing,
         }
     }
 }

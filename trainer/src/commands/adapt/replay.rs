@@ -31,7 +31,6 @@ pub(super) struct AdaptScores {
     prior: f32,
     forgetting: f32,
     correlation: f32,
-    smoothing: f32,
     /// RAM of a stream on a device, what it learns included, and without.
     pub(super) arena_bytes: usize,
     pub(super) exported_arena_bytes: usize,
@@ -83,7 +82,6 @@ pub(super) fn replay(
         prior: options.prior,
         forgetting: options.forgetting,
         correlation: options.correlation,
-        smoothing: options.smoothing,
         arena_bytes: 4 * AdaptivePredictor::arena_words(&model, &options),
         exported_arena_bytes: 4 * model.spec().arena_words(),
         amounts: found,

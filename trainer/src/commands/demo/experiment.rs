@@ -12,7 +12,7 @@ use super::super::progress::TrainingConsole;
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::demo::signal::{Recording, SignalForm, generate, write_csv};
-use crate::evaluate::{Scores, scores};
+use crate::evaluate::{MissingCase, MissingEvaluation, MissingScores, Scores, scores};
 use crate::files;
 use crate::fit::{self, EpochMetrics, RunFolder, RunState};
 use crate::prediction::{SequencePrediction, predict_by_runtime};
@@ -23,6 +23,9 @@ const CONFIG: &str = include_str!("config.toml");
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 900.0), ("valid", 180.0), ("test", 120.0)];
+
+/// Numbers of electrodes that are taken away.
+const MISSING: [usize; 3] = [1, 2, 4];
 
 /// Number of rows that the emulated core replays.
 const EMULATED_ROWS: usize = 500;
@@ -114,6 +117,8 @@ pub(super) struct Experiment {
     pub(super) int8_scores: Scores,
     pub(super) f32_scores: Scores,
     pub(super) gap: ElectrodeDropout,
+    /// Scores with several electrodes missing for the whole recording.
+    pub(super) missing: Vec<MissingScores>,
     exported: ExportedPredictor,
 }
 
@@ -134,6 +139,17 @@ impl Experiment {
         let [.., test] = recordings.parts;
         let sequence = data.test[0].clone();
         let gap = ElectrodeDropout::worst(&exported.bytes, &sequence, &state.input_names, &int8)?;
+        let missing = MissingEvaluation {
+            likelihood: state.spec.likelihood,
+            input_names: &state.input_names,
+            target_names: &state.target_names,
+            scaling: &state.scaling,
+            sequences: &data.test,
+            seed: 1,
+        };
+        let missing = missing.score(&MISSING.map(MissingCase::Count), |sequences| {
+            predict_by_runtime(&exported.bytes, sequences)
+        })?;
         Ok(Experiment {
             model_path,
             training_seconds: seconds,
@@ -146,6 +162,7 @@ impl Experiment {
             int8_scores,
             f32_scores,
             gap,
+            missing,
             exported,
         })
     }

@@ -95,8 +95,7 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
     let report = out.join("report.html");
     page::write(&report, &experiment, &emulation)?;
 
-    let numbers =
-        five_numbers(&experiment, &emulation).map(|(label, value)| format!("{label:<34} {value}\n"));
+    let numbers = key_numbers(&experiment, &emulation).map(|(label, value)| format!("{label:<34} {value}\n"));
     print_text(&format!(
         "{}\nreport: {}\ntook {:.0} s, {:.0} s of it training\n",
         numbers.concat(),
@@ -108,12 +107,13 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
 }
 
 /// The key figures.
-fn five_numbers(experiment: &Experiment, emulation: &Emulation) -> [(&'static str, String); 5] {
+fn key_numbers(experiment: &Experiment, emulation: &Emulation) -> [(&'static str, String); 6] {
     let scores = &experiment.int8_scores;
     let coverage = 100.0 * scores.coverage["90"];
     [
         ("held-out error", format!("{:.2} N rms, R² {:.3}", scores.mse.sqrt(), scores.r2)),
         ("90 % interval covers", format!("{coverage:.1} % of held-out force")),
+        ("with 1, 2, 4 electrodes missing", missing_in_words(experiment)),
         ("int8 costs", format!("{:+.4} nats per step relative to f32", experiment.int8_cost())),
         (
             "memory",
@@ -125,4 +125,12 @@ fn five_numbers(experiment: &Experiment, emulation: &Emulation) -> [(&'static st
         ),
         ("host and Cortex-M4F", emulation.verdict().into()),
     ]
+}
+
+/// Mean coverage for each number of missing electrodes.
+fn missing_in_words(experiment: &Experiment) -> String {
+    let gaps = experiment.missing.iter().filter(|scores| scores.is_gap());
+    let shares = gaps.filter_map(|scores| scores.groups.first()?.mean.coverage);
+    let shares: Vec<String> = shares.map(|share| format!("{:.1}", 100.0 * share)).collect();
+    format!("it covers {} %", shares.join(", "))
 }

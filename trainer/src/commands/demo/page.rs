@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use super::super::eval::missing_coverage;
 use super::emulate::Emulation;
 use super::experiment::Experiment;
 use crate::evaluate::Scores;
@@ -33,9 +34,13 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
                    the runtime"
             .into(),
         key_figures: key_figures(experiment, emulation),
-        sections: vec![
+        sections: [
             prediction(experiment),
             missing_channel(experiment),
+        ]
+        .into_iter()
+        .chain(missing_coverage(&experiment.missing))
+        .chain([
             calibration(experiment),
             residuals(experiment),
             losses(experiment),
@@ -44,7 +49,8 @@ fn page(experiment: &Experiment, emulation: &Emulation) -> Report {
             differences_from_f32(experiment),
             scores_table(experiment),
             next_steps(experiment, emulation),
-        ],
+        ])
+        .collect(),
     }
 }
 
@@ -131,8 +137,8 @@ fn missing_channel(experiment: &Experiment) -> Section {
     Section {
         heading: "A missing electrode".into(),
         text: format!(
-            "The same recording with {} missing for {:.0} s: its training mean and variance are imputed, and the predicted \
-             variance increases. Mean standard deviation in the gap: {without:.2} N, compared with {with:.2} N with the \
+            "The same recording with {} missing for {:.0} s: it is imputed from the other electrodes, mean and variance, and \
+             the predicted variance increases. Mean standard deviation in the gap: {without:.2} N, compared with {with:.2} N with the \
              electrode. (Of the eight electrodes, this one's loss increases it most.)",
             gap.channel,
             seconds(end) - seconds(start),

@@ -95,7 +95,8 @@ pub(super) fn notes(found: &FaultScores, hours: Option<f64>) -> String {
         text += &format!("{}: {}{}\n", score.name, score.detail, threshold_note(score, hours));
     }
     for score in found.scores.iter().filter(|score| !is_shown(found, score.name)) {
-        text += &format!("{}: not available, because this model has none\n", score.name);
+        text +=
+            &format!("{}: not available, because this model does not predict its own inputs\n", score.name);
     }
     text
 }

@@ -15,7 +15,8 @@ pub(super) fn notes() -> String {
          (block bootstrap); width: its mean width\n\
          a number of channels: mean over all subsets, or {MOST_SUBSETS} random ones; worst: the subset with the lowest coverage; \
          bursts: mean over {BURST_DRAWS} draws, rows with a gap\n\
-         model reads: a gap (the model imputes it), or the last value or training mean of the channel as if it were measured\n"
+         model reads: a gap (the model imputes it), or the last value or training mean of the channel as if it were measured; \
+         no model: that last value as the prediction\n"
     )
 }
 

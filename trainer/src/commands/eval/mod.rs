@@ -32,6 +32,7 @@ use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
 use perturbed::PerturbedEvaluation;
+pub(super) use perturbed_page::coverage as missing_coverage;
 
 /// Score a run or a checkpoint on data, compared with baselines
 ///

@@ -25,7 +25,7 @@ pub(super) fn sections(found: &PerturbedEvaluation) -> Vec<Section> {
 }
 
 /// A bar for every case; `None` for binary outputs.
-fn coverage(found: &[MissingScores]) -> Option<Section> {
+pub(in crate::commands) fn coverage(found: &[MissingScores]) -> Option<Section> {
     let bars: Vec<CoverageBar> = found.iter().flat_map(bars).collect();
     (!bars.is_empty()).then(|| Section {
         heading: "Coverage with missing channels".into(),

@@ -3,7 +3,6 @@
 
 mod constant;
 mod markov;
-mod normal_equations;
 mod persistence;
 mod ridge;
 

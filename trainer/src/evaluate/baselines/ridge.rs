@@ -1,11 +1,9 @@
 //! Ridge regression on the last input rows.
 
-use std::collections::BTreeMap;
-
 use nalgebra::{DMatrix, DVector};
 use quaver::checkpoint::Target;
 
-use super::normal_equations::{Features, NormalEquations};
+use crate::data::normal_equations::{Features, NormalEquations, observed_together};
 use crate::data::{Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 
@@ -137,18 +135,12 @@ impl Candidate {
     }
 }
 
-/// Outputs that are missing at different steps cannot share their sums.
 fn groups(train: &[Sequence], valid: &[Sequence], features: &Features<'_>) -> Vec<Group> {
-    let mut together: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
-    for output in 0..features.scaling.targets.channels() {
-        let rows = train.iter().chain(valid).flat_map(|sequence| sequence.targets.iter());
-        let missing = rows.map(|row| row[output].is_nan()).collect();
-        together.entry(missing).or_default().push(output);
-    }
+    let together = observed_together(train.iter().chain(valid), features.scaling.targets.channels());
     let group = |outputs: Vec<usize>| Group {
         train: NormalEquations::gather(train, features, &outputs),
         valid: NormalEquations::gather(valid, features, &outputs),
         outputs,
     };
-    together.into_values().map(group).collect()
+    together.into_iter().map(group).collect()
 }

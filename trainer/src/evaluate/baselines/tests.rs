@@ -86,8 +86,8 @@ fn ridge_weights_solve_the_normal_equations() {
     let (inputs, targets) = ([1.0, 4.0, 2.0, 7.0], [0.0, 5.0, 1.0, 3.0]);
     let train = vec![Sequence::columns(rows(&inputs), rows(&targets))];
     let scaling = Scaling::fit(&train);
-    let features = normal_equations::Features { scaling: &scaling, lags: 1 };
-    let sums = normal_equations::NormalEquations::gather(&train, &features, &[0]);
+    let features = crate::data::normal_equations::Features { scaling: &scaling, lags: 1 };
+    let sums = crate::data::normal_equations::NormalEquations::gather(&train, &features, &[0]);
     let standardised = |scaler: &crate::data::Scaler, values: &[f32]| -> Vec<f64> {
         values.iter().map(|value| f64::from(scaler.standardise(0, *value))).collect()
     };

@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn the_partner_of_a_swap_reads_the_other() {
         let rows = ramps(4);
-        let faulty = applied(Fault::Swapped, &rows, &[1..3]);
+        let faulty = applied(Fault::Swapped, &rows, std::slice::from_ref(&(1..3)));
         assert_eq!(faulty.columns(&[1]).values, [0.0, 1.0, 2.0, 30.0]);
     }
 
@@ -236,7 +236,7 @@ mod tests {
     fn random_faults_have_their_rate_and_size() {
         let rows = ramps(20_000);
         let difference = |fault: Fault| -> Vec<f32> {
-            let faulty = applied(fault, &rows, &[0..20_000]);
+            let faulty = applied(fault, &rows, std::slice::from_ref(&(0..20_000)));
             faulty.values.iter().zip(&rows.values).step_by(2).map(|(faulty, value)| faulty - value).collect()
         };
         let spikes: Vec<f32> =
@@ -256,10 +256,11 @@ mod tests {
         for row in [1, 3] {
             rows.values[2 * row] = NAN;
         }
-        let stuck = applied(Fault::StuckAtLast, &rows, &[2..5]).columns(&[0]).values;
+        let stuck = applied(Fault::StuckAtLast, &rows, std::slice::from_ref(&(2..5))).columns(&[0]).values;
         assert_eq!((stuck[2], stuck[4]), (0.0, 0.0), "row 1 had no reading");
         assert!(stuck[3].is_nan());
-        let from_the_start = applied(Fault::StuckAtLast, &rows, &[0..2]).columns(&[0]).values;
+        let from_the_start =
+            applied(Fault::StuckAtLast, &rows, std::slice::from_ref(&(0..2))).columns(&[0]).values;
         assert_eq!(from_the_start[0], 4.0, "nothing precedes: the training mean");
     }
 }

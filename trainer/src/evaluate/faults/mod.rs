@@ -139,7 +139,7 @@ impl FaultEvaluation<'_> {
 
     fn targets(&self) -> ScoredTargets<'_> {
         ScoredTargets {
-            likelihood: self.likelihood,
+            has_intervals: self.likelihood.is_normal(),
             names: self.target_names,
             scaler: &self.scaling.targets,
             sequences: self.sequences,

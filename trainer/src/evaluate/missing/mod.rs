@@ -13,11 +13,11 @@ use serde::Serialize;
 use super::run_summary::{RunSummary, ValueGroup};
 use super::scores::ValuePlace;
 use super::selected_scores::{ScoredTargets, SelectedTotals};
-use crate::data::{Scaling, Sequence};
+use crate::data::{Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 use case::Pattern;
 pub use case::{BURST_DRAWS, MOST_SUBSETS, MissingCase};
-use mask::StandIn;
+use mask::{Mask, StandIn};
 
 /// A model and recordings to take channels from.
 pub struct MissingEvaluation<'a> {
@@ -48,8 +48,17 @@ pub struct MissingScores {
 
 /// What the model reads instead of missing channels, with the names of the runs.
 const NOTHING_MISSING: &str = "everything";
+const GAP: &str = "a gap";
+const HELD: &str = "no model, last value";
 const STAND_INS: [(StandIn, &str); 3] =
-    [(StandIn::Gap, "a gap"), (StandIn::LastValue, "last value"), (StandIn::TrainingMean, "training mean")];
+    [(StandIn::Gap, GAP), (StandIn::LastValue, "last value"), (StandIn::TrainingMean, "training mean")];
+
+impl MissingScores {
+    /// Whether the model had to impute the missing channels itself.
+    pub fn is_gap(&self) -> bool {
+        self.reads == GAP
+    }
+}
 
 impl MissingEvaluation<'_> {
     /// Number of calls of `predict` in [`MissingEvaluation::score`].
@@ -60,7 +69,8 @@ impl MissingEvaluation<'_> {
         1 + cases.iter().map(of).sum::<usize>()
     }
 
-    /// Scores with nothing missing, then of every case with a gap and with every stand-in.
+    /// Scores with nothing missing, then of every case with a gap and with every stand-in. Where channels come
+    /// and go, a model of its own inputs is also compared with their last values as predictions.
     ///
     /// # Errors
     /// Those of `predict`, which runs the model over sequences.
@@ -82,17 +92,41 @@ impl MissingEvaluation<'_> {
                 let groups = self.score_patterns(&patterns, stand_in, &mut predict)?;
                 found.push(MissingScores { case: case.label(self.input_names), reads, groups });
             }
+            found.extend(self.score_held(case, &patterns));
         }
         Ok(found)
     }
 
     fn targets(&self) -> ScoredTargets<'_> {
         ScoredTargets {
-            likelihood: self.likelihood,
+            has_intervals: self.likelihood.is_normal(),
             names: self.target_names,
             scaler: &self.scaling.targets,
             sequences: self.sequences,
         }
+    }
+
+    /// The last values of lost channels as predictions of these channels, without a model. `None` for a model
+    /// of other columns, and where channels never come.
+    fn score_held(&self, case: &MissingCase, patterns: &[Pattern]) -> Option<MissingScores> {
+        if self.input_names != self.target_names || !case.comes_and_goes() {
+            return None;
+        }
+        let targets = ScoredTargets { has_intervals: false, ..self.targets() };
+        let held = |(sequence, mask): (&Sequence, &Mask)| {
+            let filled = StandIn::LastValue.fill(sequence, mask, &self.scaling.inputs.mean);
+            let zeros = SequencePrediction::zeros(sequence.len(), self.target_names.len());
+            SequencePrediction { mean: Rows::clone(&filled.inputs), ..zeros }
+        };
+        let totals = patterns.iter().map(|Pattern { name, masks }| {
+            let predictions: Vec<_> = self.sequences.iter().zip(masks).map(held).collect();
+            let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
+                masks[sequence].is_scored(step) && masks[sequence].is_missing(step, output)
+            };
+            (name.clone(), SelectedTotals::of(&targets, &predictions, selected))
+        });
+        let summary = RunSummary::new(ValueGroup::AffectedChannels, &targets, &totals.collect::<Vec<_>>())?;
+        Some(MissingScores { case: case.label(self.input_names), reads: HELD, groups: vec![summary] })
     }
 
     /// Scores of all runs of a case, by group of values.

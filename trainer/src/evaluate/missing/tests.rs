@@ -112,7 +112,7 @@ fn a_model_of_its_own_rows_is_scored_apart_on_what_it_lost() {
     };
     let case = MissingCase::GapRows { channels: vec![0], rows_away: 1..20 };
     let found = evaluation.score(&[case], persistence).unwrap();
-    let [_, gap, held, _] = &found[..] else { panic!("{found:?}") };
+    let [_, gap, held, _, no_model] = &found[..] else { panic!("{found:?}") };
     let [lost, others] = &gap.groups[..] else { panic!("{gap:?}") };
     assert_eq!([lost.group, others.group], [ValueGroup::AffectedChannels, ValueGroup::OtherChannels]);
     assert_eq!((lost.mean.n, lost.mean.coverage), (19, Some(0.0)), "rows 101 to 119, all missed");
@@ -121,4 +121,6 @@ fn a_model_of_its_own_rows_is_scored_apart_on_what_it_lost() {
     let squares: f64 = (2..=20).map(|away| f64::from(away * away)).sum();
     assert_eq!(held.reads, "last value");
     assert!((held.groups[0].mean.rmse - (squares / 19.0).sqrt()).abs() < 1e-9);
+    let [alone] = &no_model.groups[..] else { panic!("{no_model:?}") };
+    assert_eq!((alone.mean.rmse, alone.mean.coverage), (held.groups[0].mean.rmse, None));
 }

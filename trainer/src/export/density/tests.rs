@@ -27,7 +27,7 @@ fn persistence(train: &[Sequence], noise_var: f32) -> RunState {
         parameters.get_mut(name).unwrap().values.fill(0.0);
     }
     parameters.get_mut("output.log_noise").unwrap().values.fill(noise_var.ln());
-    let scaling = Scaling::fit(train).with_density(train);
+    let scaling = Scaling::fit(train).with_density(train, &[]);
     let names = vec!["a".to_string(), "b".to_string()];
     RunState::first(spec, parameters, &TrainingConfig::default(), scaling, [names.clone(), names])
 }

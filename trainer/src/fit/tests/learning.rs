@@ -3,6 +3,7 @@
 use super::{config, dataset, delayed_sum, past, run};
 use crate::data::Rows;
 use crate::fit::{NoProgress, RunState};
+use crate::prediction::predict_by_network;
 use crate::runs::train;
 
 /// NLL of a standard normal variable without any prediction: ½ ln 2πe.
@@ -84,5 +85,38 @@ fn classes_and_switches_are_learned() {
             let nll = best(cell, class, &[&set]);
             assert!(nll < ignorance / 3.0, "{likelihood} {cell}: {nll}");
         }
+    }
+}
+
+/// Fraction of the validation targets within the 90 % intervals of the exported state, after three epochs.
+fn coverage(overrides: &[&str]) -> f64 {
+    // The second input of 25 steps ago is out of reach in three epochs: normal noise.
+    let law = |inputs: &Rows, step: usize| vec![inputs.row(step)[0] + 0.3 * past(inputs, step, 25, 1)];
+    let place = tempfile::tempdir().unwrap();
+    let data = dataset(law);
+    let config = config("tanh", &[&["training.epochs=3", "training.learning_rate=0.03"], overrides].concat());
+    train(&config, &data, place.path(), false, &mut NoProgress).unwrap();
+    let state: RunState = RunState::load(&place.path().join("best.state")).unwrap();
+    let predictions = predict_by_network(&state.spec, &state.parameters, &state.scaling, &data.valid);
+    let (mut inside, mut all) = (0, 0);
+    for (sequence, prediction) in data.valid.iter().zip(&predictions) {
+        for step in 0..sequence.len() {
+            let error = sequence.targets.row(step)[0] - prediction.mean.row(step)[0];
+            inside += u32::from(error.abs() < 1.645 * prediction.variance(step, 0).sqrt());
+            all += 1;
+        }
+    }
+    f64::from(inside) / f64::from(all)
+}
+
+#[test]
+fn intervals_of_a_short_training_cover_what_they_claim() {
+    for likelihood in ["model.likelihood=gaussian", "model.likelihood=heteroscedastic"] {
+        let before = coverage(&[likelihood, "init.noise=one", "training.refit_noise=false"]);
+        assert!(before > 0.97, "{likelihood}: {before}");
+        let refitted = coverage(&[likelihood, "init.noise=one"]);
+        assert!((0.85..0.95).contains(&refitted), "{likelihood}: {refitted}");
+        let found = coverage(&[likelihood]);
+        assert!((0.85..0.95).contains(&found), "{likelihood}: {found}");
     }
 }

@@ -161,8 +161,13 @@ fn training_stops_when_validation_gets_no_better() {
 #[test]
 fn the_last_state_may_be_kept_instead_of_the_best() {
     let folder = tempfile::tempdir().unwrap();
-    let overrides =
-        ["training.keep=last", "training.epochs=4", "training.patience=1", "training.learning_rate=1"];
+    let overrides = [
+        "training.keep=last",
+        "training.refit_noise=false",
+        "training.epochs=4",
+        "training.patience=1",
+        "training.learning_rate=1",
+    ];
     let summary = run(&config("tanh", &overrides), folder.path(), false).unwrap();
     assert_eq!((summary.epochs, summary.best.map(|best| best.epoch)), (4, Some(4)));
     let state = |name: &str| fs::read(folder.path().join(name)).unwrap();
@@ -236,7 +241,7 @@ fn what_another_run_has_learned_must_fit() {
 #[test]
 fn the_average_is_what_is_kept_and_training_goes_on_without_it() {
     let [plain, averaged] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-    let overrides = ["training.epochs=2", "training.keep=last"];
+    let overrides = ["training.epochs=2", "training.keep=last", "training.refit_noise=false"];
     run(&config("tanh", &overrides), plain.path(), false).unwrap();
     run(&config("tanh", &[&overrides[..], &["training.average=0.9"]].concat()), averaged.path(), false)
         .unwrap();

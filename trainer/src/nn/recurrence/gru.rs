@@ -6,8 +6,9 @@
 
 use quaver::moments::{Moments, interpolate, product};
 
-use super::activation::{ActivationFn, Derivatives, DerivativesMut};
+use super::activation::ActivationFn;
 use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput};
+use super::trace::{GatedTrace, activate, split_trace};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -22,24 +23,12 @@ const RESET: usize = 0;
 const UPDATE: usize = 1;
 const CANDIDATE: usize = 2;
 
-/// Numbers per unit of an activation: two moments, four derivatives.
-const ACTIVATION: usize = 6;
-
-/// What a step leaves behind, cut into its parts.
-struct GruTrace<'a> {
-    /// Moments of r and z.
-    gates: MomentSlices<'a>,
-    gate_derivatives: Derivatives<'a>,
-    /// Moments of n.
-    candidate: MomentSlices<'a>,
-    candidate_derivatives: Derivatives<'a>,
-    /// Moments of a_h.
-    state_share: MomentSlices<'a>,
-}
+/// Gates with the sigmoid: r and z.
+const SIGMOIDS: usize = CANDIDATE;
 
 impl RecurrentCell for Gru {
     /// Moments and derivatives of both gates and of the candidate, moments of a_h.
-    const TRACE: usize = 3 * ACTIVATION + 2;
+    const TRACE: usize = GatedTrace::len(SIGMOIDS);
     const GATES: &'static [usize] = &[RESET, UPDATE, CANDIDATE];
     const APART: usize = 1;
     const READS_STATE: bool = true;
@@ -53,12 +42,8 @@ impl RecurrentCell for Gru {
     ) {
         let StepInput { pre, input_share, before } = input;
         let units = before.mean.len();
-        let (gates, rest) = trace.split_at_mut(CANDIDATE * ACTIVATION * units);
-        let (candidate, share) = rest.split_at_mut(ACTIVATION * units);
-        let (pre_gates, state_share) = pre.split_at(CANDIDATE * units);
-        let share = MomentSlicesMut::halves(share);
-        share.mean.copy_from_slice(state_share.mean);
-        share.var.copy_from_slice(state_share.var);
+        let (pre_gates, state_share) = pre.split_at(SIGMOIDS * units);
+        let [gates, candidate, _] = split_trace(trace, SIGMOIDS, state_share);
         let gates = activate(self.sigmoid, pre_gates, gates);
         // The state is written last; until then its place holds the argument of the candidate's tanh.
         let reset = gates.lane(RESET, units);
@@ -74,16 +59,9 @@ impl RecurrentCell for Gru {
         grad_state: MomentSlices<'_>,
         grads: StepGradients<'_>,
     ) {
-        let trace = GruTrace::new(trace, before.mean.len());
+        let trace = GatedTrace::new(trace, SIGMOIDS, before.mean.len());
         vectorised::run(GruBackward { trace, before, grad_state, grads });
     }
-}
-
-/// Applies an activation function, leaving moments and derivatives in the trace, and returns the moments.
-fn activate<'a>(function: ActivationFn, pre: MomentSlices<'_>, trace: &'a mut [f32]) -> MomentSlices<'a> {
-    let (value, derivatives) = trace.split_at_mut(2 * pre.mean.len());
-    function(pre, MomentSlicesMut::halves(value), DerivativesMut::quarters(derivatives));
-    MomentSlices::halves(value)
 }
 
 /// a_x + r⊙a_h.
@@ -129,7 +107,7 @@ impl Kernel for InterpolateState<'_> {
 
 /// All gradients of one step.
 struct GruBackward<'a> {
-    trace: GruTrace<'a>,
+    trace: GatedTrace<'a>,
     before: MomentSlices<'a>,
     grad_state: MomentSlices<'a>,
     grads: StepGradients<'a>,
@@ -141,11 +119,10 @@ impl Kernel for GruBackward<'_> {
         let units = self.before.mean.len();
         let [(reset, reset_derivatives), (update, update_derivatives)] =
             [RESET, UPDATE].map(|gate| self.trace.gate(gate, units));
-        let (candidate, state_share) =
-            (self.trace.candidate.first(units), self.trace.state_share.first(units));
-        let candidate_derivatives = self.trace.candidate_derivatives.first(units);
+        let (candidate, state_share) = (self.trace.activated.first(units), self.trace.kept.first(units));
+        let candidate_derivatives = self.trace.activation_derivatives.first(units);
         let (before, grad_state) = (self.before.first(units), self.grad_state.first(units));
-        let (gates, grad_share) = self.grads.pre.split_at(CANDIDATE * units);
+        let (gates, grad_share) = self.grads.pre.split_at(SIGMOIDS * units);
         let (grad_reset, grad_update) = gates.split_at(units);
         let (mut grad_reset, mut grad_update) = (grad_reset.first(units), grad_update.first(units));
         let (mut grad_share, mut grad_input) = (grad_share.first(units), self.grads.input_share.first(units));
@@ -164,28 +141,6 @@ impl Kernel for GruBackward<'_> {
             grad_reset.set(unit, reset_derivatives.backward(unit, by_argument.through_product(r, share)));
             grad_update.set(unit, update_derivatives.backward(unit, by_z));
         }
-    }
-}
-
-impl<'a> GruTrace<'a> {
-    fn new(trace: &'a [f32], units: usize) -> Self {
-        let (gates, rest) = trace.split_at(CANDIDATE * ACTIVATION * units);
-        let (gates, gate_derivatives) = gates.split_at(2 * CANDIDATE * units);
-        let (candidate, state_share) = rest.split_at(ACTIVATION * units);
-        let (candidate, candidate_derivatives) = candidate.split_at(2 * units);
-        GruTrace {
-            gates: MomentSlices::halves(gates),
-            gate_derivatives: Derivatives::quarters(gate_derivatives),
-            candidate: MomentSlices::halves(candidate),
-            candidate_derivatives: Derivatives::quarters(candidate_derivatives),
-            state_share: MomentSlices::halves(state_share),
-        }
-    }
-
-    /// Moments and derivatives of r or z.
-    #[inline(always)]
-    fn gate(&self, gate: usize, units: usize) -> (MomentSlices<'a>, Derivatives<'a>) {
-        (self.gates.lane(gate, units).first(units), self.gate_derivatives.part(gate, units).first(units))
     }
 }
 

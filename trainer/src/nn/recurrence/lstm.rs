@@ -3,8 +3,9 @@
 
 use quaver::moments::{Moments, product};
 
-use super::activation::{ActivationFn, Derivatives, DerivativesMut};
+use super::activation::{ActivationFn, DerivativesMut};
 use super::cell::{RecurrentCell, StepGradients, StepInput};
+use super::trace::{GatedTrace, activate, split_trace};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -14,8 +15,8 @@ pub(super) struct Lstm {
     pub(super) tanh: ActivationFn,
 }
 
-/// Slices of all gates: two of moments and four of derivatives each.
-const GATE_PLANES: usize = 6 * 4;
+/// Gates, the cell's input among them.
+const GATES: usize = 4;
 
 /// Positions of the gates among the pre-activations: gates with the same activation are adjacent.
 const INPUT: usize = 0;
@@ -23,21 +24,9 @@ const FORGET: usize = 1;
 const OUTPUT: usize = 2;
 const CELL_INPUT: usize = 3;
 
-/// The trace of a step, split into its parts.
-struct Trace<'a> {
-    /// Moments of the gates, four slices of means and four of variances.
-    gates: MomentSlices<'a>,
-    gate_derivatives: Derivatives<'a>,
-    /// Moments of tanh(c_t).
-    activated: MomentSlices<'a>,
-    activation_derivatives: Derivatives<'a>,
-    /// Moments of c_{t−1}.
-    before: MomentSlices<'a>,
-}
-
 impl RecurrentCell for Lstm {
     /// Moments and derivatives of the four gates and of tanh(c_t), moments of c_{t−1}.
-    const TRACE: usize = GATE_PLANES + 6 + 2;
+    const TRACE: usize = GatedTrace::len(GATES);
     const GATES: &'static [usize] = &[0, 1, 3, 2];
     const APART: usize = 0;
     const READS_STATE: bool = false;
@@ -50,21 +39,12 @@ impl RecurrentCell for Lstm {
         trace: &mut [f32],
     ) {
         let units = memory.mean.len();
-        let (gates, rest) = trace.split_at_mut(GATE_PLANES * units);
-        let (activated, before) = rest.split_at_mut(6 * units);
-        let before = MomentSlicesMut::halves(before);
-        before.mean.copy_from_slice(memory.mean);
-        before.var.copy_from_slice(memory.var);
+        let [gates, activated, before] = split_trace(trace, GATES, memory.as_slices());
+        let before = MomentSlices::halves(before);
         let gates = self.activate_gates(input.pre, gates);
-        vectorised::run(UpdateCellState { gates, before: before.as_slices(), memory: memory.reborrow() });
-        let (value, derivatives) = activated.split_at_mut(2 * units);
-        let mut value = MomentSlicesMut::halves(value);
-        (self.tanh)(memory.as_slices(), value.reborrow(), DerivativesMut::quarters(derivatives));
-        vectorised::run(UpdateHiddenState {
-            gate: gates.lane(OUTPUT, units),
-            activated: value.as_slices(),
-            state,
-        });
+        vectorised::run(UpdateCellState { gates, before, memory: memory.reborrow() });
+        let activated = activate(self.tanh, memory.as_slices(), activated);
+        vectorised::run(UpdateHiddenState { gate: gates.lane(OUTPUT, units), activated, state });
     }
 
     fn backward(
@@ -74,7 +54,7 @@ impl RecurrentCell for Lstm {
         grad_state: MomentSlices<'_>,
         grads: StepGradients<'_>,
     ) {
-        let trace = Trace::new(trace, grad_state.mean.len());
+        let trace = GatedTrace::new(trace, GATES, grad_state.mean.len());
         let StepGradients { memory: grad_memory, pre: grad_pre, .. } = grads;
         vectorised::run(LstmBackward { trace, grad_state, grad_memory, grad_pre });
     }
@@ -123,7 +103,7 @@ impl Kernel for UpdateHiddenState<'_> {
 
 /// All gradients of one step.
 struct LstmBackward<'a> {
-    trace: Trace<'a>,
+    trace: GatedTrace<'a>,
     grad_state: MomentSlices<'a>,
     grad_memory: MomentSlicesMut<'a>,
     grad_pre: MomentSlicesMut<'a>,
@@ -135,7 +115,7 @@ impl Kernel for LstmBackward<'_> {
         let units = self.grad_state.mean.len();
         let [input, forget, output, cell_input] =
             [INPUT, FORGET, OUTPUT, CELL_INPUT].map(|gate| self.trace.gate(gate, units));
-        let (before, activated) = (self.trace.before.first(units), self.trace.activated.first(units));
+        let (before, activated) = (self.trace.kept.first(units), self.trace.activated.first(units));
         let activation_derivatives = self.trace.activation_derivatives.first(units);
         let grad_state = self.grad_state.first(units);
         let mut grad_memory = self.grad_memory.first(units);
@@ -170,27 +150,5 @@ impl Lstm {
         (self.sigmoid)(pre_gates, gates, gate_derivatives);
         (self.tanh)(pre_cell_input, cell_input, cell_input_derivatives);
         MomentSlices::halves(value)
-    }
-}
-
-impl<'a> Trace<'a> {
-    fn new(trace: &'a [f32], units: usize) -> Self {
-        let (gates, rest) = trace.split_at(GATE_PLANES * units);
-        let (gates, gate_derivatives) = gates.split_at(2 * 4 * units);
-        let (activated, before) = rest.split_at(6 * units);
-        let (activated, activation_derivatives) = activated.split_at(2 * units);
-        Trace {
-            gates: MomentSlices::halves(gates),
-            gate_derivatives: Derivatives::quarters(gate_derivatives),
-            activated: MomentSlices::halves(activated),
-            activation_derivatives: Derivatives::quarters(activation_derivatives),
-            before: MomentSlices::halves(before),
-        }
-    }
-
-    /// Moments and derivatives of one gate.
-    #[inline(always)]
-    fn gate(&self, gate: usize, units: usize) -> (MomentSlices<'a>, Derivatives<'a>) {
-        (self.gates.lane(gate, units).first(units), self.gate_derivatives.part(gate, units).first(units))
     }
 }

@@ -18,6 +18,7 @@ mod lstm;
 mod moment_slices;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod unroll;
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm};

@@ -27,7 +27,7 @@ fn label(step: usize) -> f32 {
 }
 
 fn options(covariance: Covariance, prior: f32, correlation: f32) -> AdaptOptions {
-    AdaptOptions { covariance, prior, correlation, forgetting: 1.0, smoothing: 0.0 }
+    AdaptOptions { covariance, prior, correlation, forgetting: 1.0 }
 }
 
 /// Factors and weights after learning.

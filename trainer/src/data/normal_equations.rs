@@ -1,8 +1,11 @@
 //! The sums of linear regression, gathered once for every number of lags and every penalty.
 
+use std::collections::BTreeMap;
+
 use nalgebra::{DMatrix, DVector};
 
-use crate::data::{Scaling, Sequence};
+use super::rows::Sequence;
+use super::scaler::Scaling;
 
 /// Steps multiplied at a time: enough for wide products, few enough for memory.
 const BLOCK: usize = 1024;
@@ -10,18 +13,18 @@ const BLOCK: usize = 1024;
 /// The features of a linear prediction in standardised units: a one, then the last `lags` input rows, the
 /// newest first. Before the start, the oldest row is repeated; a missing value is 0, the training mean.
 #[derive(Clone, Debug)]
-pub(super) struct Features<'a> {
-    pub(super) scaling: &'a Scaling,
-    pub(super) lags: usize,
+pub(crate) struct Features<'a> {
+    pub(crate) scaling: &'a Scaling,
+    pub(crate) lags: usize,
 }
 
 impl Features<'_> {
     /// Number of features for the last `lags` rows.
-    pub(super) fn width(&self, lags: usize) -> usize {
+    pub(crate) fn width(&self, lags: usize) -> usize {
         1 + lags * self.scaling.inputs.channels()
     }
 
-    pub(super) fn at(&self, sequence: &Sequence, step: usize) -> Vec<f64> {
+    pub(crate) fn at(&self, sequence: &Sequence, step: usize) -> Vec<f64> {
         let channels = self.scaling.inputs.channels();
         let mut features = vec![0.0; self.width(self.lags)];
         features[0] = 1.0;
@@ -41,20 +44,20 @@ impl Features<'_> {
 
 /// Sums over the steps at which all of some outputs were observed.
 #[derive(Clone, Debug)]
-pub(super) struct NormalEquations {
+pub(crate) struct NormalEquations {
     /// Σ x xᵀ.
-    pub(super) gram: DMatrix<f64>,
+    pub(crate) gram: DMatrix<f64>,
     /// Σ x yᵀ.
-    pub(super) cross: DMatrix<f64>,
+    pub(crate) cross: DMatrix<f64>,
     /// Σ y², per output.
     squares: Vec<f64>,
     /// Number of steps.
-    pub(super) n: usize,
+    pub(crate) n: usize,
 }
 
 impl NormalEquations {
     /// Gathers the sums for these outputs, in standardised units.
-    pub(super) fn gather(sequences: &[Sequence], features: &Features<'_>, outputs: &[usize]) -> Self {
+    pub(crate) fn gather(sequences: &[Sequence], features: &Features<'_>, outputs: &[usize]) -> Self {
         let width = features.width(features.lags);
         let mut moments = NormalEquations {
             gram: DMatrix::zeros(width, width),
@@ -95,7 +98,7 @@ impl NormalEquations {
 
     /// Weights that minimise Σ |y − Wᵀx|² + λ |W|² over the first `width` features, without a penalty on the
     /// constant (Hoerl and Kennard 1970); nothing where the sums do not determine them.
-    pub(super) fn ridge(&self, width: usize, penalty: f64) -> Option<DMatrix<f64>> {
+    pub(crate) fn ridge(&self, width: usize, penalty: f64) -> Option<DMatrix<f64>> {
         let mut punished = DVector::from_element(width, penalty);
         punished[0] = 0.0;
         let system = self.gram.view((0, 0), (width, width)) + DMatrix::from_diagonal(&punished);
@@ -103,7 +106,7 @@ impl NormalEquations {
     }
 
     /// Σ (y − Wᵀx)² of every output, for weights of the first features.
-    pub(super) fn squared_errors(&self, weights: &DMatrix<f64>) -> Vec<f64> {
+    pub(crate) fn squared_errors(&self, weights: &DMatrix<f64>) -> Vec<f64> {
         let width = weights.nrows();
         let gram = self.gram.view((0, 0), (width, width)) * weights;
         let cross = self.cross.rows(0, width);
@@ -114,4 +117,19 @@ impl NormalEquations {
         // Rounding may make the error of a perfect fit negative.
         self.squares.iter().enumerate().map(error).map(|sum| sum.max(0.0)).collect()
     }
+}
+
+/// Outputs in groups that are observed at the same steps: outputs that are missing at different steps cannot
+/// share their sums.
+pub(crate) fn observed_together<'a>(
+    sequences: impl Iterator<Item = &'a Sequence> + Clone,
+    outputs: usize,
+) -> Vec<Vec<usize>> {
+    let mut together: BTreeMap<Vec<bool>, Vec<usize>> = BTreeMap::new();
+    for output in 0..outputs {
+        let rows = sequences.clone().flat_map(|sequence| sequence.targets.iter());
+        let missing = rows.map(|row| row[output].is_nan()).collect();
+        together.entry(missing).or_default().push(output);
+    }
+    together.into_values().collect()
 }
