@@ -11,7 +11,7 @@ use crate::config::LatentFamily;
 use crate::data::batch::Batch;
 use crate::fit::loss::{Loss, Mode, loss};
 use crate::nn::bidirectional::Lengths;
-use crate::nn::net::{MomentTensors, add_residual, moments, residual_base};
+use crate::nn::net::{MomentTensors, add_residual, moments};
 use crate::nn::parallel;
 use crate::random::normals;
 
@@ -101,7 +101,7 @@ pub(super) fn generate(
     let lengths = lengths(batch);
     let net = &nets.generative.spec;
     let pass = tensors.generative.forward(net, input, &Lengths(&lengths), parallel::default_threads());
-    add_residual(pass.output, net, &residual_base(batch, &device))
+    add_residual(pass.output, net, &last)
 }
 
 /// Concatenates columns.

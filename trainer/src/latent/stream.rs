@@ -99,12 +99,7 @@ impl<'a> LatentStream<'a> {
         let start: Vec<LayerState> = self.generative.iter().map(|state| repeated(state, times)).collect();
         let (net, tensors) = (&self.model.nets.generative.spec, &self.model.tensors.generative.forward_net);
         let pass = step(net, tensors, concat_columns(past.clone(), latent), &start, lanes);
-        // As in [`Batch::residual_var`]: before the first row, the base is as wide as the training rows.
-        let base = match self.last {
-            Some(_) => past,
-            None => MomentTensors { var: Some(past.mean.ones_like()), ..past },
-        };
-        ForwardPass { output: add_residual(pass.output, net, &base), ..pass }
+        ForwardPass { output: add_residual(pass.output, net, &past), ..pass }
     }
 }
 
