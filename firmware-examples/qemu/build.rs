@@ -211,13 +211,16 @@ fn measured_work(case: &Case) -> String {
         ),
         Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
         Task::Rollouts => {
-            let words = ROLLOUTS * LatentModel::load(&case.model).expect("rollouts are of a sampler").future_words();
+            let words =
+                ROLLOUTS * LatentModel::load(&case.model).expect("rollouts are of a sampler").future_words();
             let rollouts = format!(
                 "let Ok(mut rollouts) = quaver::Rollouts::<{ROLLOUTS}>::new(stream, futures) else {{ return }};"
             );
             (
                 words,
-                format!("{rollouts}\n    rollouts.advance(rng, quaver::FeedMode::Draw);\n    black_box(rollouts.mean(0));"),
+                format!(
+                    "{rollouts}\n    rollouts.advance(rng, quaver::FeedMode::Draw);\n    black_box(rollouts.mean(0));"
+                ),
             )
         }
     };

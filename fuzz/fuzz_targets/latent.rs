@@ -4,7 +4,7 @@
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use libfuzzer_sys::fuzz_target;
-use quaver::{Denoiser, Rollouts, FeedMode, LatentModel, Prediction, Sampler};
+use quaver::{Denoiser, FeedMode, LatentModel, Prediction, Rollouts, Sampler};
 use rand_xoshiro::Xoroshiro128PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -61,7 +61,8 @@ fn run(bytes: &[u8]) {
         for row in ROWS {
             assert_valid(&sampler.observe(row));
             assert!(sampler.sample(&mut rng, FeedMode::Draw).iter().all(|value| value.is_finite()));
-            let mut rollouts = Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
+            let mut rollouts =
+                Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
             rollouts.advance(&mut rng, FeedMode::Draw);
             assert!(rollouts.mean(0).is_some_and(f32::is_finite));
         }
