@@ -11,12 +11,12 @@
 //!
 //! Cumulative sums are those of Page (1954, "Continuous inspection schemes"): S⁺ ← max(0, S⁺ + z − k) and
 //! likewise S⁻ of −z, with a slack k that evidence has to exceed; moving averages those of Roberts (1959,
-//! "Control chart tests based on geometric moving averages"): E ← E + λ (x − E). Both are kept below a cap, so
-//! that a channel that has recovered is soon free of suspicion.
+//! "Control chart tests based on geometric moving averages"): E ← E + λ (x − E). Both are kept below a cap,
+//! so that a channel that has recovered is soon free of suspicion.
 //!
-//! A statistic s becomes comparable with the others by its [`Limit`]: its score is (s − start) × weight, where
-//! `start` is a high quantile of s on sound data and `weight` is chosen so that 1 is the limit for the wanted
-//! rate of false alarms. If tails are exponential beyond `start`, equal scores are equally improbable.
+//! A statistic s becomes comparable with the others by its [`Limit`]: its score is (s − start) × weight,
+//! where `start` is a high quantile of s on sound data and `weight` is chosen so that 1 is the limit for the
+//! wanted rate of false alarms. If tails are exponential beyond `start`, equal scores are equally improbable.
 
 use core::ops::RangeInclusive;
 

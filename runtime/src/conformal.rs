@@ -44,7 +44,8 @@ pub fn stored_level(level: f32) -> Option<usize> {
     LEVELS.iter().position(|stored| (stored - level).abs() < 1e-6)
 }
 
-/// Half the width of a central interval in standard deviations, from quantiles that are stored for [`LEVELS`].
+/// Half the width of a central interval in standard deviations, from quantiles that are stored for
+/// [`LEVELS`].
 ///
 /// Between two levels, the ratio to the normal quantile is interpolated linearly in the level; beyond them it
 /// is that of the nearest.

@@ -103,8 +103,8 @@ pub fn distance(precision: impl Iterator<Item = f32>, row: &[f32]) -> f32 {
 /// their conditional means they leave the residual of the others given those that are present, in units
 /// that are at most as wide.
 pub fn neighbour_residual(precision: impl Fn(usize) -> f32, row: &[f32], channel: usize) -> f32 {
-    // Row `channel` of the triangle up to its diagonal, then its column below, whose elements are ever further
-    // apart.
+    // Row `channel` of the triangle up to its diagonal, then its column below, whose elements are ever
+    // further apart.
     let (mut index, mut product) = (triangle(channel), 0.0);
     let diagonal = precision(index + channel);
     for (other, x) in row.iter().enumerate() {
@@ -139,8 +139,8 @@ pub fn combine(prediction: Moments, conditional: Moments) -> Moments {
     Moments { mean: limited_mean(mean), var: 1.0 / precision }
 }
 
-/// A prediction in place of a reading, after forgetting: m ← (1 − d) m, v ← (1 − d)² i v + 1 − (1 − d)², which
-/// approaches the marginal N(0, 1) step by step. See [`Imputation`](crate::checkpoint::Imputation).
+/// A prediction in place of a reading, after forgetting: m ← (1 − d) m, v ← (1 − d)² i v + 1 − (1 − d)²,
+/// which approaches the marginal N(0, 1) step by step. See [`Imputation`](crate::checkpoint::Imputation).
 pub fn forget(prediction: Moments, decay: f32, inflation: f32) -> Moments {
     let keep = 1.0 - decay;
     let kept = keep * keep;

@@ -15,9 +15,9 @@ fn extend(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
 }
 
-/// Every number of a prediction, in one fixed order: means, epistemic and aleatoric variances; for models that
-/// predict their own input, the negative log-likelihood and the z-scores of the sample just seen; for models
-/// with an input density, the distance of that sample; for models that detect faults, its score.
+/// Every number of a prediction, in one fixed order: means, epistemic and aleatoric variances; for models
+/// that predict their own input, the negative log-likelihood and the z-scores of the sample just seen; for
+/// models with an input density, the distance of that sample; for models that detect faults, its score.
 pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p {
     let (nll, z) = match prediction.surprise() {
         Some(surprise) => (Some(surprise.nll), surprise.z),

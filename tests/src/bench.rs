@@ -25,10 +25,10 @@ pub const UNLABELLED: &str = "unlabelled";
 /// WEIGHTS is `f32` or `int8` in the layout `float`, or `small`, `fast` or `mean`: int8 in that layout. The
 /// model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
 /// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
-/// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has. With
-/// `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given none; a
-/// last word `diagonal` chooses a diagonal covariance. With `density` as the last word it has an input density,
-/// with `following` moreover error bars that follow the truth and detection of faults.
+/// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has.
+/// With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given
+/// none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word it has an
+/// input density, with `following` moreover error bars that follow the truth and detection of faults.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and

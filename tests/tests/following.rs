@@ -1,4 +1,5 @@
-//! Models that follow the stream: the width of error bars goes with the truth, and evidence of faults gathers.
+//! Models that follow the stream: the width of error bars goes with the truth, and evidence of faults
+//! gathers.
 
 use quaver::anomaly::{AnomalyKind, ChannelLimits, Limit, SUM_CAP};
 use quaver::checkpoint::{

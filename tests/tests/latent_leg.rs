@@ -1,7 +1,7 @@
 //! Latent models made by hand against closed forms: an exponential average, and an oscillator.
 //!
-//! Units are linear to within one part in 10⁴ of a standard deviation, which bounds every comparison that has no
-//! sampling error.
+//! Units are linear to within one part in 10⁴ of a standard deviation, which bounds every comparison that has
+//! no sampling error.
 
 use quaver::checkpoint::Forecast;
 use quaver::{Denoiser, FeedMode, Rollouts, Sampler};
@@ -151,8 +151,8 @@ fn answer(steps: usize) -> f64 {
 
 /// Futures spread as those of the oscillator: by z and noise with draws fed back, by z alone with means.
 ///
-/// With K futures of one channel the mean is known to σ/√K and the standard deviation to σ/√(2K); five of those are
-/// allowed for 2 × 12 comparisons of 3 channels.
+/// With K futures of one channel the mean is known to σ/√K and the standard deviation to σ/√(2K); five of
+/// those are allowed for 2 × 12 comparisons of 3 channels.
 #[test]
 fn rollouts_spread_as_the_oscillator_does() {
     const K: usize = 4000;
@@ -194,8 +194,8 @@ fn rollouts_spread_as_the_oscillator_does() {
     });
 }
 
-/// One step ahead the rollouts have the moments of the prediction: its mean, its standard deviation, and the quantiles of a normal
-/// distribution.
+/// One step ahead the rollouts have the moments of the prediction: its mean, its standard deviation, and the
+/// quantiles of a normal distribution.
 #[test]
 fn rollouts_converge_to_the_moments_forecast() {
     const K: usize = 2500;

@@ -22,7 +22,8 @@ const TOLERANCE: f32 = 5e-6;
 /// The same where an implicit variance leaves no noise for rounding to hide in.
 const IMPLICIT_TOLERANCE: f32 = 2e-5;
 
-/// int8 may shift a mean by this many predicted standard deviations, in nets whose weights are as random as here.
+/// int8 may shift a mean by this many predicted standard deviations, in nets whose weights are as random as
+/// here.
 const INT8_TOLERANCE: f32 = 0.1;
 
 fn spec(cells: &[(CellKind, u16)], target: Target, likelihood: Likelihood) -> ModelSpec {

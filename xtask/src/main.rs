@@ -62,8 +62,8 @@ enum Chore {
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
     },
-    /// Time a step on this machine and count its instructions, compared with the same network by nalgebra and by
-    /// Burn
+    /// Time a step on this machine and count its instructions, compared with the same network by nalgebra and
+    /// by Burn
     BenchHost {
         /// Print JSON instead of a table
         #[arg(long)]

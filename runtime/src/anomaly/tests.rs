@@ -49,9 +49,9 @@ fn moving_averages_have_their_expectations_on_white_noise() {
     assert!((mean(&statistics, 3) - 1.0).abs() < 0.015, "{}", mean(&statistics, 3));
 }
 
-/// The average run length of a two-sided cumulative sum with slack 0.5 until it exceeds 4 is 168 rows on white
-/// noise, and 8.38 after a shift by one standard deviation (Lucas and Crosier 1982, table 1, without a head
-/// start). 2,000 runs have a standard error of 2 %.
+/// The average run length of a two-sided cumulative sum with slack 0.5 until it exceeds 4 is 168 rows on
+/// white noise, and 8.38 after a shift by one standard deviation (Lucas and Crosier 1982, table 1, without a
+/// head start). 2,000 runs have a standard error of 2 %.
 #[test]
 fn cumulative_sums_have_the_published_run_lengths() {
     let mut source = (0..).map(|step| normal_of(bits(step)));

@@ -43,8 +43,8 @@ pub struct Contents {
     pub input_low: Vec<f32>,
     /// Largest training value of each input in raw units; imputed values stay below.
     pub input_high: Vec<f32>,
-    /// Quantiles of |residual|/std_dev of each output at the levels of [`conformal`](crate::conformal), four per
-    /// output; empty without [`Extensions::quantiles`](super::Extensions::quantiles).
+    /// Quantiles of |residual|/std_dev of each output at the levels of [`conformal`](crate::conformal), four
+    /// per output; empty without [`Extensions::quantiles`](super::Extensions::quantiles).
     pub quantiles: Vec<f32>,
     /// Limits of row statistics, start and weight each: of unlikely rows and of distant ones; empty without
     /// [`Extensions::anomaly`](super::Extensions::anomaly), as is the next.

@@ -8,8 +8,8 @@ const MISS_RATE: f32 = 0.1;
 const BOUND: f32 = 6.9;
 const STEPS: usize = 20_000;
 
-/// A stream: gets the step, its uniform bits and the current interval's half width; returns the truth around a
-/// mean of 0.
+/// A stream: gets the step, its uniform bits and the current interval's half width; returns the truth around
+/// a mean of 0.
 type Stream = fn(usize, u32, f32) -> f32;
 
 /// Numbers that do not repeat (Weyl sequence, mixed).

@@ -182,7 +182,8 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
     numbers(bytes, part, vector.name(), limits)
 }
 
-/// What vectors must satisfy together: ranges of inputs are not empty, and quantiles increase with their level.
+/// What vectors must satisfy together: ranges of inputs are not empty, and quantiles increase with their
+/// level.
 pub(crate) fn vectors(last: &[F32s<'_>; Vector::AFTER_LAYERS.len()]) -> Result<(), Error> {
     let [_, _, _, low, high, quantiles, ..] = last;
     let ordered = low.iter().zip(high.iter()).all(|(low, high)| low <= high);

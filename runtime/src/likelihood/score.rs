@@ -36,8 +36,8 @@ pub fn gaussian<S: Scalar>(mean: S, var: S, observed: S) -> Score<S> {
 }
 
 /// Derivatives of −ln N(x | m, v) with respect to m and v: −(x − m)/v and (1 − (x − m)²/v)/(2v). Those of
-/// [`gaussian`] with a [`Dual`](crate::moments::Dual) number are the same up to rounding; a training loop needs
-/// neither its square root nor its limits.
+/// [`gaussian`] with a [`Dual`](crate::moments::Dual) number are the same up to rounding; a training loop
+/// needs neither its square root nor its limits.
 #[inline(always)]
 pub fn gaussian_gradient<S: Scalar>(mean: S, var: S, observed: S) -> [S; 2] {
     let (residual, precision) = (observed - mean, S::constant(1.0) / var);

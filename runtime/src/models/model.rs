@@ -133,8 +133,8 @@ impl<'m> Model<'m> {
     /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row.
     /// With an input density in the checkpoint it is imputed by its conditional distribution given the other
     /// channels, combined with its prediction if the model predicts its own inputs
-    /// ([`Imputation`](crate::checkpoint::Imputation)). Otherwise it is imputed by its prediction alone or, in
-    /// models of other columns, by the training mean and variance. Values beyond the last channel are
+    /// ([`Imputation`](crate::checkpoint::Imputation)). Otherwise it is imputed by its prediction alone or,
+    /// in models of other columns, by the training mean and variance. Values beyond the last channel are
     /// ignored.
     pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
         self.step_uncertain(state, row, &[])
@@ -162,11 +162,11 @@ impl<'m> Model<'m> {
     /// Tells the stream the truth about its last prediction, one value per output; NaN where it is not known.
     /// The width of the error bars follows it from the next step on.
     ///
-    /// With [`Extensions::tracking`](crate::checkpoint::Extensions::tracking) in the checkpoint, the variance of
-    /// an output grows a little after each truth outside its interval and shrinks after each inside, so that
-    /// in the long run as many are outside as asked for, whatever the stream does: after T truths, the rate
-    /// of misses is within (B + γ)/(γT) of the wanted one, as long as the factor has not reached its bounds
-    /// (module [`conformal`]). Without it, nothing happens.
+    /// With [`Extensions::tracking`](crate::checkpoint::Extensions::tracking) in the checkpoint, the variance
+    /// of an output grows a little after each truth outside its interval and shrinks after each inside, so
+    /// that in the long run as many are outside as asked for, whatever the stream does: after T truths, the
+    /// rate of misses is within (B + γ)/(γT) of the wanted one, as long as the factor has not reached its
+    /// bounds (module [`conformal`]). Without it, nothing happens.
     ///
     /// For models of other columns. A model of its own next input learns the truth from its next row without
     /// being told, and ignores this. Call it at most once per step.

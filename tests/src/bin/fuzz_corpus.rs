@@ -1,4 +1,5 @@
-//! Writes the models of the golden cases to `fuzz/corpus`, as seeds of the fuzz targets that load checkpoints.
+//! Writes the models of the golden cases to `fuzz/corpus`, as seeds of the fuzz targets that load
+//! checkpoints.
 
 use std::path::Path;
 use std::{fs, io};

@@ -153,8 +153,8 @@ fn compare(architecture: LatentArchitecture, (format, layout): (WeightFormat, La
     }
     let what = format!("{architecture:?} {layout:?}");
     gap.assert_within(tolerance, &what);
-    // A z-score of 3 turns an error of its mean, in standard deviations, into three times as much; three channels are
-    // added up.
+    // A z-score of 3 turns an error of its mean, in standard deviations, into three times as much; three
+    // channels are added up.
     assert!(furthest <= 20.0 * tolerance, "{what}: surprises differ by up to {furthest}");
 }
 

@@ -17,8 +17,8 @@ const SIGMOID: CellKind = CellKind::Elman(Activation::Sigmoid);
 const RECTIFIER: CellKind = CellKind::Elman(Activation::Relu);
 const STEPS: usize = 30;
 
-/// Largest differences over a stream: of means in output standard deviations, of variances relative to the total
-/// variance.
+/// Largest differences over a stream: of means in output standard deviations, of variances relative to the
+/// total variance.
 #[derive(Debug, Default)]
 struct Gap {
     mean: f64,

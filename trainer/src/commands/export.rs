@@ -33,8 +33,8 @@ use crate::runs::TrainedState;
 /// written. A Rust file with the constants that firmware needs is written next to MODEL.qvr, with the same
 /// name. --calibrate scales the predicted variance of each output by its maximum-likelihood factor on the
 /// validation data, prints how many standard deviations intervals need by the rank of the residuals there
-/// (split-conformal quantiles), and stores these quantiles. Of latent models, a causal STORN becomes a sampler
-/// and a VOSP a denoiser.
+/// (split-conformal quantiles), and stores these quantiles. Of latent models, a causal STORN becomes a
+/// sampler and a VOSP a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
@@ -63,8 +63,8 @@ pub struct Arguments {
     /// unfamiliar rows of the validation data.
     #[arg(long)]
     widen: bool,
-    /// Let the width of error bars follow the truth while the model runs, by adaptive conformal inference with
-    /// the step GAMMA.
+    /// Let the width of error bars follow the truth while the model runs, by adaptive conformal inference
+    /// with the step GAMMA.
     #[arg(long, value_name = "GAMMA", num_args = 0..=1, default_missing_value = "0.02")]
     pub(super) track: Option<f32>,
     /// Store limits for the detection of faulty channels with this rate of false alarms: N/h, N/min or

@@ -1,6 +1,7 @@
 //! Public benchmark data, where they are at hand: published facts about them must come out of our readers.
 //!
-//! The environment variable `QUAVER_DATA` names their folder; without it these tests print that they are skipped.
+//! The environment variable `QUAVER_DATA` names their folder; without it these tests print that they are
+//! skipped.
 
 use std::path::PathBuf;
 

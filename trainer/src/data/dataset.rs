@@ -61,8 +61,8 @@ impl Dataset {
     }
 
     /// The training sequences of an epoch, counted from 1. With augmentation, every `rows` rows of a sequence
-    /// (0 for all of it) are transformed independently and become a sequence of their own. Without gaps, which
-    /// depend on the chunks.
+    /// (0 for all of it) are transformed independently and become a sequence of their own. Without gaps,
+    /// which depend on the chunks.
     pub fn train_in(&self, epoch: u64, rows: usize) -> Cow<'_, [Sequence]> {
         let train: Cow<'_, [Sequence]> = match &self.augmentation {
             Some(augmentation) => Cow::Owned(augmentation.on_epoch(&self.train, epoch, rows)),

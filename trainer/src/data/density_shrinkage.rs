@@ -1,8 +1,8 @@
 //! How far the covariance of training rows is shrunk, chosen on validation rows.
 //!
 //! Covariances may be those of a recording rather than of the sensors: another mounting or person changes
-//! them, and a conditional distribution that relies on them is then wrong and sure of it. Validation rows show
-//! how much of them carries over.
+//! them, and a conditional distribution that relies on them is then wrong and sure of it. Validation rows
+//! show how much of them carries over.
 
 use nalgebra::DMatrix;
 

@@ -40,8 +40,9 @@ impl InputDensity {
     /// weight of the identity is the estimate of Schäfer and Strimmer (2005, *A shrinkage approach to
     /// large-scale covariance matrix estimation*, target D for correlations), or larger where the smallest
     /// eigenvalue would otherwise be below 0.001. Covariances that do not carry over to the validation rows
-    /// are shrunk further, so that a conditional is not surer than it may be. A channel that is constant, never present, or left unscaled
-    /// because it is binary has no covariance with others: if missing, it has mean 0 and variance 1.
+    /// are shrunk further, so that a conditional is not surer than it may be. A channel that is constant,
+    /// never present, or left unscaled because it is binary has no covariance with others: if missing, it has
+    /// mean 0 and variance 1.
     ///
     /// Nothing if every input is binary, where a normal density describes nothing, or if there are more than
     /// 256 inputs.

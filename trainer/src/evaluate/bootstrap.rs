@@ -41,8 +41,8 @@ impl TrialSteps {
 /// The ratio is linearised: step t contributes u_t = hits_t − p trials_t. Blocks start at every step with
 /// equal probability, stay inside their sequence, and wrap around at its end; a sequence shorter than a block
 /// is a block itself, so that many short sequences are resampled as wholes. With k blocks in a resample and
-/// block sums S, the variance is k times the mean of S², over (Σ trials)². The block length is that of Politis and White
-/// (2004).
+/// block sums S, the variance is k times the mean of S², over (Σ trials)². The block length is that of
+/// Politis and White (2004).
 pub fn frequency_std_error(sequences: &[TrialSteps]) -> f64 {
     let total = |values: fn(&TrialSteps) -> &Vec<f64>| -> f64 {
         sequences.iter().map(|steps| values(steps).iter().sum::<f64>()).sum()
@@ -98,8 +98,8 @@ mod tests {
         assert!((mean / expected - 1.0).abs() < 0.04, "{mean} against {expected}");
     }
 
-    /// Covariance of 1[|X| ≤ z] and 1[|Y| ≤ z] for normal X and Y with correlation ρ: ∫ φ(x) P(|Y| ≤ z | x) dx
-    /// over |x| ≤ z by the midpoint rule, less the product of both probabilities.
+    /// Covariance of 1[|X| ≤ z] and 1[|Y| ≤ z] for normal X and Y with correlation ρ: ∫ φ(x) P(|Y| ≤ z | x)
+    /// dx over |x| ≤ z by the midpoint rule, less the product of both probabilities.
     fn indicator_covariance(z: f64, correlation: f64) -> f64 {
         let below = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
         let (cells, rest) = (2000, (1.0 - correlation * correlation).sqrt());

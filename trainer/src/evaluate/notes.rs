@@ -212,8 +212,8 @@ mod tests {
         assert_eq!((found.f1, found.precision, found.recall, found.n), (0.5, 0.5, 0.5, 2));
         let expected = -(0.8_f64.ln() + 0.4_f64.ln() + 0.3_f64.ln() + 0.9_f64.ln()) / 2.0;
         assert!((found.nll.unwrap() - expected).abs() < 1e-6, "{found:?}");
-        // From 0.3 on all notes that were played are found, with one too many; no other threshold has an F1 of
-        // 0.8.
+        // From 0.3 on all notes that were played are found, with one too many; no other threshold has an F1
+        // of 0.8.
         let best = best_threshold(&sequences, &[rows(&[0.8, 0.6, 0.3, 0.1])]);
         assert!(best > 0.1 && best <= 0.3, "{best}");
     }

@@ -52,8 +52,8 @@ pub struct NamedScores {
 pub struct RunSummary {
     /// The values that were scored.
     pub group: ValueGroup,
-    /// Means over the runs; `n` is the sum, `furthest` the largest. The standard error is that of the mean over
-    /// runs, which share their recording.
+    /// Means over the runs; `n` is the sum, `furthest` the largest. The standard error is that of the mean
+    /// over runs, which share their recording.
     #[serde(flatten)]
     pub mean: SelectedScores,
     /// Of several runs, the one with the lowest coverage, or the largest error of binary outputs.

@@ -3,8 +3,9 @@
 //! 1. The slack of each cumulative sum is the smallest with which the sum returns to zero on sound rows:
 //!    residuals that are correlated in time need more.
 //! 2. Each statistic is scaled by the mean of its excesses over its 99 % quantile. If tails are exponential,
-//!    scores of all statistics then have the same tail (mean excess of peaks over a threshold; Coles 2001, *An
-//!    Introduction to Statistical Modeling of Extreme Values*, sec. 4.3), and their maximum is worth taking.
+//!    scores of all statistics then have the same tail (mean excess of peaks over a threshold; Coles 2001,
+//!    *An Introduction to Statistical Modeling of Extreme Values*, sec. 4.3), and their maximum is worth
+//!    taking.
 //! 3. The limit is that of the maximum, at the rate of alarms asked for ([`alarm_threshold`]), and the larger
 //!    of those on training and on validation data.
 
@@ -49,8 +50,8 @@ pub struct AnomalyLimits {
     pub source: ThresholdSource,
 }
 
-/// Finds the limits on sound sequences, by split. `precision` is that of the checkpoint's input density; empty
-/// without one.
+/// Finds the limits on sound sequences, by split. `precision` is that of the checkpoint's input density;
+/// empty without one.
 ///
 /// # Errors
 /// If the bytes are not a checkpoint of one network.

@@ -140,8 +140,8 @@ mod tests {
 
     #[test]
     fn a_net_surer_than_integers_are_exact_stays_plain() {
-        // Ten bits of an activation are a thousandth; a standard deviation of e^−8 is a third of that, and the shift
-        // costs 0.12 nats.
+        // Ten bits of an activation are a thousandth; a standard deviation of e^−8 is a third of that, and
+        // the shift costs 0.12 nats.
         let sure = state(-16.0, Activation::Tanh);
         assert_eq!(STORAGE.layout(&sure, &Encoding::default(), &[&predicted(&sure)]), Layout::Float);
         // That one split does not show it is no excuse.

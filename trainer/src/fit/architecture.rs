@@ -29,8 +29,8 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// When the data do not suit it.
     fn from_config(config: &Config, data: &Dataset) -> Result<Self>;
 
-    /// Standardisation of inputs and targets, with the density of the inputs where missing ones are imputed by
-    /// it.
+    /// Standardisation of inputs and targets, with the density of the inputs where missing ones are imputed
+    /// by it.
     fn scaling(&self, data: &Dataset) -> Scaling;
 
     /// Initial parameters.

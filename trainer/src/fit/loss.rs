@@ -72,8 +72,9 @@ pub fn loss(
     Some(Loss { value, steps })
 }
 
-/// −E[ln N(z | y, σ̂²)] for y ~ N(E[y], V[y]): [`expected_gaussian_nll`](quaver::likelihood::expected_gaussian_nll)
-/// on tensors, which record the derivative with respect to the noise as well.
+/// −E[ln N(z | y, σ̂²)] for y ~ N(E[y], V[y]):
+/// [`expected_gaussian_nll`](quaver::likelihood::expected_gaussian_nll) on tensors, which record the
+/// derivative with respect to the noise as well.
 fn expected_gaussian(
     observed: &ObservedTargets,
     outputs: usize,

@@ -64,8 +64,9 @@ fn gather(batch: &Batch, prediction: &BatchPrediction, residuals: &mut [Vec<Resi
     }
 }
 
-/// The log-variance s that minimises Σ ln(v + eˢ) + e²/(v + eˢ), which is twice the negative log-likelihood up
-/// to a constant; with `is_factor`, eˢ multiplies the noise of every prediction. Nothing without residuals.
+/// The log-variance s that minimises Σ ln(v + eˢ) + e²/(v + eˢ), which is twice the negative log-likelihood
+/// up to a constant; with `is_factor`, eˢ multiplies the noise of every prediction. Nothing without
+/// residuals.
 fn best_log_noise(residuals: &[Residual], is_factor: bool) -> Option<f64> {
     if residuals.is_empty() {
         return None;

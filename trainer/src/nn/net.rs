@@ -229,8 +229,8 @@ pub(crate) fn moments(mean: &[f32], var: &[f32], channels: usize, device: &Devic
     MomentTensors { mean: tensor(mean), var: (!deterministic).then(|| tensor(var)) }
 }
 
-/// The rows that a residual predictor adds its outputs to. (A latent model's start row is exact as a base, too:
-/// its latent variables have the variance of a first row.)
+/// The rows that a residual predictor adds its outputs to. (A latent model's start row is exact as a base,
+/// too: its latent variables have the variance of a first row.)
 fn residual_base(batch: &Batch, device: &Device) -> MomentTensors {
     let channels = batch.inputs_mean.len() / (batch.steps * batch.rows).max(1);
     moments(&batch.inputs_mean, &batch.residual_var(), channels, device)

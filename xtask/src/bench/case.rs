@@ -6,8 +6,8 @@ const SIZES: [(u32, u32); 3] = [(8, 32), (16, 64), (48, 128)];
 /// What models that learn do: with labels and without, full covariance and diagonal.
 const ADAPTIVE: [&str; 4] = ["adapt", "adapt-diagonal", "adapt-unlabelled", "adapt-unlabelled-diagonal"];
 
-/// What models with optional parts have: an input density, and error bars that follow the truth with detection
-/// of faults.
+/// What models with optional parts have: an input density, and error bars that follow the truth with
+/// detection of faults.
 const FOLLOWING: [&str; 4] = ["density", "following", "next-density", "next-following"];
 
 /// A model by its parts; `quaver_tests::bench` makes it.

@@ -101,17 +101,17 @@ pub struct Arguments {
     /// the gap.
     #[arg(long, requires = "gap")]
     unjoined: bool,
-    /// Score with inputs missing; several cases, separated by commas: a number of channels (all subsets, or 32
-    /// random ones), a name, names joined by +, or bursts:LENGTH@SHARE with a length such as 2s or 100 (rows) and
-    /// the share of the time in each channel such as 10%.
+    /// Score with inputs missing; several cases, separated by commas: a number of channels (all subsets, or
+    /// 32 random ones), a name, names joined by +, or bursts:LENGTH@SHARE with a length such as 2s or 100
+    /// (rows) and the share of the time in each channel such as 10%.
     #[arg(long, value_name = "CASES", value_delimiter = ',', conflicts_with = "gap")]
     missing: Vec<String>,
     /// Score by the rows since a channel went missing, up to each of these lengths; the channels named by
     /// --missing, or all, one at a time.
     #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "gap")]
     missing_lengths: Vec<usize>,
-    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, spikes, swapped,
-    /// saturation, gain drift, offset, delay and noise.
+    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, spikes,
+    /// swapped, saturation, gain drift, offset, delay and noise.
     #[arg(long, conflicts_with = "gap")]
     faults: bool,
     /// With --faults: rows of a faulty stretch; by default 5 seconds, or 250 rows without --rate-hz.

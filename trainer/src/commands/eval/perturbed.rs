@@ -1,4 +1,5 @@
-//! Evaluations of perturbed recordings, by the runtime as on a device: missing channels and faults of sensors.
+//! Evaluations of perturbed recordings, by the runtime as on a device: missing channels and faults of
+//! sensors.
 
 use anyhow::{Context, Result};
 use serde::Serialize;

@@ -157,8 +157,8 @@ fn gains_are_about_zero_and_offsets_in_std_devs() {
         }
         start += piece.len();
     }
-    // Two independent draws of standard deviation 0.3; some 1400 of their sums, whose mean square is within 4 % (one
-    // standard deviation).
+    // Two independent draws of standard deviation 0.3; some 1400 of their sums, whose mean square is within 4
+    // % (one standard deviation).
     let variance = logarithms[0] / logarithms[1];
     assert!((variance / 0.18 - 1.0).abs() < 0.16, "{variance}");
 

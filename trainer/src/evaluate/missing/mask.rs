@@ -67,8 +67,8 @@ impl Mask {
         mask
     }
 
-    /// One channel is missing for `rows_away.end` rows at a time, with pauses as long, but of 100 to 1000 rows;
-    /// of every gap the rows `rows_away`, counted from its beginning, are scored.
+    /// One channel is missing for `rows_away.end` rows at a time, with pauses as long, but of 100 to 1000
+    /// rows; of every gap the rows `rows_away`, counted from its beginning, are scored.
     pub(super) fn periodic(rows: usize, channels: usize, channel: usize, rows_away: &Range<usize>) -> Self {
         let mut mask = Mask::none(rows, channels);
         let pause = rows_away.end.clamp(PAUSE[0], PAUSE[1]);

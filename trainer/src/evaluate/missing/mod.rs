@@ -69,8 +69,8 @@ impl MissingEvaluation<'_> {
         1 + cases.iter().map(of).sum::<usize>()
     }
 
-    /// Scores with nothing missing, then of every case with a gap and with every stand-in. Where channels come
-    /// and go, a model of its own inputs is also compared with their last values as predictions.
+    /// Scores with nothing missing, then of every case with a gap and with every stand-in. Where channels
+    /// come and go, a model of its own inputs is also compared with their last values as predictions.
     ///
     /// # Errors
     /// Those of `predict`, which runs the model over sequences.

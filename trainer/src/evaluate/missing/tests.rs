@@ -79,7 +79,8 @@ fn gaps_and_stand_ins_are_scored_on_known_targets() {
     assert_eq!((named.case.as_str(), &named.groups[0].worst), ("ramp", &None));
 }
 
-/// A model that expects the next row to be what it reads, and 0 with a variance of 100 where it reads nothing.
+/// A model that expects the next row to be what it reads, and 0 with a variance of 100 where it reads
+/// nothing.
 fn persistence(sequences: &[Sequence]) -> Result<Vec<SequencePrediction>, Infallible> {
     let of = |sequence: &Sequence| {
         let mut prediction = SequencePrediction::zeros(sequence.len(), 2);

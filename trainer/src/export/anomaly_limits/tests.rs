@@ -60,8 +60,8 @@ fn alarms(bytes: &[u8], sequence: &Sequence) -> usize {
     found.windows(2).filter(|pair| !pair[0] && pair[1]).count()
 }
 
-/// Three sequences of 4,000 rows that the limits have not seen. At one alarm in 200 rows, 60 are expected; the
-/// limit is the larger of two, and 30 clusters of alarms have a standard error of 20 %.
+/// Three sequences of 4,000 rows that the limits have not seen. At one alarm in 200 rows, 60 are expected;
+/// the limit is the larger of two, and 30 clusters of alarms have a standard error of 20 %.
 #[test]
 fn sound_rows_give_about_as_many_alarms_as_allowed() {
     let (bytes, limits) = limited(200.0);

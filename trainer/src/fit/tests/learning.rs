@@ -77,8 +77,8 @@ fn class(inputs: &Rows, step: usize) -> Vec<f32> {
 
 #[test]
 fn classes_and_switches_are_learned() {
-    // Without any prediction the NLL is ln 3 for a class, and for three switches of probability ⅓ three times their
-    // entropy of 0.64.
+    // Without any prediction the NLL is ln 3 for a class, and for three switches of probability ⅓ three times
+    // their entropy of 0.64.
     for (likelihood, ignorance) in [("categorical", 3.0_f64.ln()), ("bernoulli", 1.91)] {
         for cell in ["tanh", "lstm", "gru"] {
             let set = format!("model.likelihood={likelihood}");

@@ -59,8 +59,8 @@ fn every_family_learns_that_two_keys_agree() {
         let model = TrainedLatentModel::new(&best(place.path()));
         let sampled = model.importance(&data.valid, 50, 1).unwrap();
         assert!(sampled.nll < bound + 3.0 * sampled.standard_error, "{sampled:?} against {bound}");
-        // Nothing can be better than the true distribution: ln 2 nats, which 320 tosses meet to three standard deviations of
-        // their mean.
+        // Nothing can be better than the true distribution: ln 2 nats, which 320 tosses meet to three
+        // standard deviations of their mean.
         assert!(sampled.nll > 2.0_f64.ln() - 0.01, "{sampled:?}");
     }
 }
