@@ -65,14 +65,13 @@ pub fn impute(
         solve(matrix, vector);
         Some((&*matrix, &*vector))
     });
-    let mut place = 0;
-    for (mean, var) in mean.iter_mut().zip(var.iter_mut()).filter(|(_, var)| **var > 0.0) {
+    let unknown = mean.iter_mut().zip(var.iter_mut()).filter(|(_, var)| **var > 0.0);
+    for (place, (mean, var)) in unknown.enumerate() {
         if *var == MISSING {
             let marginal = Moments { mean: 0.0, var: 1.0 };
             let found = solved.map_or(marginal, |(matrix, vector)| moments(matrix, vector, place));
             (*mean, *var) = (found.mean, found.var);
         }
-        place += 1;
     }
 }
 
@@ -124,8 +123,7 @@ pub fn neighbour_residual(precision: impl Fn(usize) -> f32, row: &[f32], channel
 pub fn combine(prediction: Moments, conditional: Moments) -> Moments {
     let (strong, weak) =
         if prediction.var < conditional.var { (prediction, conditional) } else { (conditional, prediction) };
-    // Also for a variance that is NaN.
-    if !(weak.var < 1.0) {
+    if weak.var >= 1.0 || weak.var.is_nan() {
         return strong;
     }
     if strong.var <= 0.0 {
@@ -186,7 +184,7 @@ fn system(
         *element = precision(packed(i, j)) + noise;
     }
     for (element, i) in vector.iter_mut().zip(unknown(var)) {
-        let exact = mean.iter().zip(var).enumerate().filter(|(_, (_, var))| !(**var > 0.0));
+        let exact = mean.iter().zip(var).enumerate().filter(|(_, (_, var))| **var <= 0.0 || var.is_nan());
         let known: f32 = exact.map(|(j, (x, _))| precision(packed(i, j)) * x).sum();
         let own = if at(var, i) == MISSING { 0.0 } else { at(mean, i) / at(var, i) };
         *element = own - known;

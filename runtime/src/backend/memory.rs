@@ -78,7 +78,9 @@ impl NetworkMemory {
         let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
         scratch = if words > scratch { words } else { scratch };
         let (units, inputs, outputs) = (inputs, sizes.inputs as usize, sizes.outputs as usize);
-        (decoder.text(), decoder.text());
+        // The names of inputs and outputs.
+        decoder.text();
+        decoder.text();
         let extensions = decoder.extensions();
         let (row, words) = density_words(&extensions, inputs);
         let (scales, evidence) = followed_words(&extensions, inputs, outputs);
