@@ -35,12 +35,11 @@ pub const STATISTICS: usize = 6;
 pub const Z_CAP: f32 = 4.0;
 /// Largest cumulative sum.
 pub const SUM_CAP: f32 = 20.0;
-/// Largest square that enters a moving average, as a multiple of its expectation.
+/// Largest square that enters a moving average, as a multiple of its expectation; increments count as at most
+/// this many times smaller than expected, too.
 pub const SQUARE_CAP: f32 = 25.0;
 /// Longest run that is counted.
 pub const RUN_CAP: f32 = 4096.0;
-/// Largest ratio by which increments may be smaller than expected.
-pub const QUIET_CAP: f32 = 1000.0;
 /// Largest magnitude of a score.
 pub const SCORE_CAP: f32 = 1e6;
 
@@ -215,7 +214,7 @@ impl ChannelState {
         let largest = |[up, down]: [f32; 2]| if up > down { up } else { down };
         // A channel that never changed in training has no increments to compare with.
         let (rough, quiet) = if limits.increment > 0.0 {
-            let ratio = clamp(self.increment / limits.increment, 1.0 / QUIET_CAP, SQUARE_CAP);
+            let ratio = clamp(self.increment / limits.increment, 1.0 / SQUARE_CAP, SQUARE_CAP);
             (ratio, 1.0 / ratio)
         } else {
             (0.0, 0.0)
