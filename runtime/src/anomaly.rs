@@ -135,15 +135,12 @@ impl ChannelLimits {
         core::array::from_fn(|_| all.next().unwrap_or(0.0))
     }
 
-    /// Reads [`numbers`](Self::numbers) back, by index.
-    pub fn read(number: impl Fn(usize) -> f32) -> Self {
-        let limit = |index: usize| Limit { start: number(3 + 2 * index), weight: number(4 + 2 * index) };
-        ChannelLimits {
-            residual_slack: number(0),
-            neighbour_slack: number(1),
-            increment: number(2),
-            limits: core::array::from_fn(limit),
-        }
+    /// Reads [`numbers`](Self::numbers) back.
+    pub fn of_numbers(numbers: [f32; CHANNEL_NUMBERS]) -> Self {
+        let [residual_slack, neighbour_slack, increment, a, b, c, d, e, f, g, h, i, j, k, l] = numbers;
+        let pairs = [[a, b], [c, d], [e, f], [g, h], [i, j], [k, l]];
+        let limits = pairs.map(|[start, weight]| Limit { start, weight });
+        ChannelLimits { residual_slack, neighbour_slack, increment, limits }
     }
 }
 

@@ -103,8 +103,14 @@ pub fn distance(precision: impl Iterator<Item = f32>, row: &[f32]) -> f32 {
 /// their conditional means they leave the residual of the others given those that are present, in units
 /// that are at most as wide.
 pub fn neighbour_residual(precision: impl Fn(usize) -> f32, row: &[f32], channel: usize) -> f32 {
-    let diagonal = precision(packed(channel, channel));
-    let product: f32 = row.iter().enumerate().map(|(other, x)| precision(packed(channel, other)) * x).sum();
+    // Row `channel` of the triangle up to its diagonal, then its column below, whose elements are ever further
+    // apart.
+    let (mut index, mut product) = (triangle(channel), 0.0);
+    let diagonal = precision(index + channel);
+    for (other, x) in row.iter().enumerate() {
+        product += precision(index) * x;
+        index += if other < channel { 1 } else { other + 1 };
+    }
     if diagonal > 0.0 { product / libm::sqrtf(diagonal) } else { 0.0 }
 }
 

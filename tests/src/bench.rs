@@ -1,7 +1,8 @@
 //! Models of typical sizes, to count what a step costs.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, LatentSpec, Layout, OutputMode, Target, UnitNoise, WeightFormat, write,
+    Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, LatentSpec, Layout,
+    OutputMode, Target, TrackingSpec, UnitNoise, WeightFormat, write,
 };
 
 use crate::Case;
@@ -26,7 +27,8 @@ pub const UNLABELLED: &str = "unlabelled";
 /// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
 /// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has. With
 /// `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given none; a
-/// last word `diagonal` chooses a diagonal covariance.
+/// last word `diagonal` chooses a diagonal covariance. With `density` as the last word it has an input density,
+/// with `following` moreover error bars that follow the truth and detection of faults.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -71,16 +73,33 @@ pub fn contents(name: &str) -> Option<Contents> {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
         Some("deterministic") => (1, Target::Columns, true),
-        Some("adapt") => (1, Target::Columns, false),
+        Some("adapt" | "density" | "following") => (1, Target::Columns, false),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
     let without = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::MeanOnly, ..architecture };
     let architecture = if deterministic || layout == Layout::Mean { without } else { architecture };
+    let architecture = Architecture { extensions: extensions(name, target), ..architecture };
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(&seed(name)));
     Some(contents)
+}
+
+/// What the last word of a name adds to a network.
+fn extensions(name: &str, target: Target) -> Extensions {
+    let imputation = match target.is_next() {
+        true => Imputation::Combined { decay: 0.03, inflation: 1.1 },
+        false => Imputation::Conditional,
+    };
+    let density = Some(DensitySpec { imputation, familiar: 1.0, widening: 0.0 });
+    let anomaly = Some(AnomalySpec { window: 32 });
+    let (none, tracking) = (Extensions::default(), Some(TrackingSpec::default()));
+    match name.rsplit('-').next() {
+        Some("density") => Extensions { density, ..none },
+        Some("following") => Extensions { density, tracking, anomaly, ..none },
+        _ => none,
+    }
 }
 
 /// Seed of a model's weights: the name under which it was first measured, so that figures stay comparable.

@@ -13,7 +13,7 @@ const LEARNING: [&str; 9] = [
     "gru-means-mean",
     "heteroscedastic-f32",
     "next-with-gaps-lstm-small",
-    "change-with-gaps-elman-fast",
+    "residual-next-with-gaps-elman-fast",
     "hostile-rows-f32",
 ];
 

@@ -140,7 +140,7 @@ fn any_evidence_leaves_the_state_within_its_limits() {
 #[test]
 fn numbers_and_words_survive_the_way_through_a_checkpoint_and_a_saved_state() {
     let numbers: [f32; CHANNEL_NUMBERS] = core::array::from_fn(|index| index as f32);
-    assert_eq!(ChannelLimits::read(|index| numbers[index]).numbers(), numbers);
+    assert_eq!(ChannelLimits::of_numbers(numbers).numbers(), numbers);
     let words: [f32; STATE_WORDS] = core::array::from_fn(|index| index as f32);
     assert_eq!(ChannelState::of_words(words).words(), words);
 }

@@ -28,7 +28,7 @@ impl<'m> Monitor<'m> {
     }
 
     fn limits(&self, channel: usize) -> ChannelLimits {
-        ChannelLimits::read(|index| self.channels.at(CHANNEL_NUMBERS * channel + index))
+        ChannelLimits::of_numbers(self.channels.group::<CHANNEL_NUMBERS>(channel))
     }
 
     /// Forgets all evidence.

@@ -6,6 +6,10 @@ const SIZES: [(u32, u32); 3] = [(8, 32), (16, 64), (48, 128)];
 /// What models that learn do: with labels and without, full covariance and diagonal.
 const ADAPTIVE: [&str; 4] = ["adapt", "adapt-diagonal", "adapt-unlabelled", "adapt-unlabelled-diagonal"];
 
+/// What models with optional parts have: an input density, and error bars that follow the truth with detection
+/// of faults.
+const FOLLOWING: [&str; 4] = ["density", "following", "next-density", "next-following"];
+
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
@@ -31,6 +35,7 @@ impl Case {
             cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
         }
         cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
+        cases.extend(FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
         let latent =
             [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];

@@ -172,8 +172,8 @@ fn differences(found: &Learned, (p, weights): &(Vec<Vec<f64>>, Vec<f64>)) -> [f6
     ]
 }
 
-/// 300 updates in f32 of a problem whose prior and posterior variances are 10³ to 10⁵ apart: rounding of 6·10⁻⁸
-/// in each, amplified by that condition.
+/// 300 updates in f32 of a problem whose prior and posterior variances are 10³ to 10⁵ apart: rounding of
+/// 6·10⁻⁸ in each, amplified by that condition.
 const TOLERANCE: f64 = 2e-3;
 
 #[test]
