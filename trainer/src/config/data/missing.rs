@@ -22,7 +22,7 @@ pub enum Missing {
 /// without them. Targets are kept. Gaps differ between chunks and epochs.
 ///
 /// ```toml
-/// missing = { chunks = 0.5, channels = 0.5, whole = 0.5, rows = [5, 0] }
+/// missing = { chunks = 0.5, channels = 0.75, whole = 0.5, rows = [5, 0] }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -42,7 +42,7 @@ pub struct MissingConfig {
 
 impl Default for MissingConfig {
     fn default() -> Self {
-        MissingConfig { chunks: 0.5, channels: 0.5, whole: 0.5, rows: [5, 0] }
+        MissingConfig { chunks: 0.5, channels: 0.75, whole: 0.5, rows: [5, 0] }
     }
 }
 
@@ -91,7 +91,7 @@ impl<'de> Visitor<'de> for MissingVisitor {
     type Value = Missing;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("\"off\", \"on\", or a table such as { chunks = 0.5, channels = 0.5 }")
+        f.write_str("\"off\", \"on\", or a table such as { chunks = 0.5, channels = 0.75 }")
     }
 
     fn visit_bool<E>(self, on: bool) -> Result<Missing, E> {
