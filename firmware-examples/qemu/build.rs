@@ -186,13 +186,16 @@ fn measured_work(case: &Case) -> String {
         Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
         Task::Sample => (0, "black_box(stream.sample(rng, quaver::FeedMode::Draw));".into()),
         Task::Rollouts => {
-            let words = ROLLOUTS * LatentModel::load(&case.model).expect("rollouts are of a sampler").future_words();
+            let words =
+                ROLLOUTS * LatentModel::load(&case.model).expect("rollouts are of a sampler").future_words();
             let rollouts = format!(
                 "let Ok(mut rollouts) = quaver::Rollouts::<{ROLLOUTS}>::new(stream, futures) else {{ return }};"
             );
             (
                 words,
-                format!("{rollouts}\n    rollouts.advance(rng, quaver::FeedMode::Draw);\n    black_box(rollouts.mean(0));"),
+                format!(
+                    "{rollouts}\n    rollouts.advance(rng, quaver::FeedMode::Draw);\n    black_box(rollouts.mean(0));"
+                ),
             )
         }
     };

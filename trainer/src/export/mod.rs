@@ -3,6 +3,7 @@
 mod constants;
 mod contents;
 mod cost;
+mod device_memory;
 mod gram;
 mod instruction_weights;
 mod instructions;
@@ -13,6 +14,7 @@ mod variance_correction;
 pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{QuantizationCost, cost};
+pub use device_memory::{DeviceMemory, device_memory, latent_device_memory};
 pub use gram::gram_matrices;
 pub use instructions::{InstructionCount, generative_passes, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentStorageOptions, encode_latent, latent_cost};

@@ -8,7 +8,7 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use quaver::Arena;
-use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, ROLLOUT_WORDS, Job, READS_ROWS, work};
+use quaver_qemu::jobs::{CHOSEN_ARENA, CHOSEN_ROW, Chosen, Job, READS_ROWS, ROLLOUT_WORDS, work};
 use quaver_qemu::meter::{Meter, PaintedStack, marked};
 use quaver_qemu::{done, entry, fail};
 use quaver_streams::numbers::Numbers;
