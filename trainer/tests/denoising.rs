@@ -6,15 +6,10 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use place::{Place, fails, json, quaver, succeeds};
+use place::{Place, config, fails, json, quaver, succeeds};
 
-const LATENT: &str = r#"
-seed = 3
-[data]
-train = "train.csv"
-valid = "valid.csv"
-test = "test.csv"
-inputs = ["a", "b"]
+const LATENT: &str = config!(
+    r#"inputs = ["a", "b"]
 targets = "next"
 noise = { snr_db = 3 }
 [latent]
@@ -26,34 +21,23 @@ layers = [8]
 [recognition]
 cell = "lstm"
 layers = [8]
-[training]
-epochs = 12
-batch = 4
-chunk = 40
-learning_rate = 0.02
-"#;
+"#,
+    12
+);
 
-const PREDICTOR: &str = r#"
-seed = 3
-[data]
-train = "train.csv"
-valid = "valid.csv"
-test = "test.csv"
-inputs = ["a", "b"]
+const PREDICTOR: &str = config!(
+    r#"inputs = ["a", "b"]
 targets = "clean"
 noise = { snr_db = 3 }
 [model]
 cell = "lstm"
 layers = [8]
-[training]
-epochs = 12
-batch = 4
-chunk = 40
-learning_rate = 0.02
-"#;
+"#,
+    12
+);
 
 /// The same model, trained with clean targets.
-fn told_the_truth() -> String {
+fn with_clean_targets() -> String {
     LATENT
         .replace("targets = \"next\"", "targets = \"clean\"")
         .replace("latents = 2", "latents = 2\ndivergence_weight = 0.05")
@@ -131,7 +115,7 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
 
 #[test]
 fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
-    let place = trained(&told_the_truth(), &["--set", "training.epochs=25"]);
+    let place = trained(&with_clean_targets(), &["--set", "training.epochs=25"]);
     let exported = succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
     assert!(exported.contains("validation NLL of clean rows, denoised"), "{exported}");
     write_rows(&place);
@@ -356,7 +340,7 @@ fn what_does_not_fit_is_refused_with_a_reason() {
     let noise = ["train", &config, "--out", &place.at("other"), "--set", "data.noise={ seed = 1 }"];
     fails(&noise, &["data.noise", "db", "on"]);
     let other = place.at("clean.toml");
-    place.write("clean.toml", &told_the_truth());
+    place.write("clean.toml", &with_clean_targets());
     fails(&["eval", &run, "--data", &other], &["explains the rows it reads", "data.targets = \"next\""]);
     let storn = ["train", &other, "--out", &place.at("other"), "--set", "latent.family=storn"];
     fails(&storn, &["data.targets", "latent.family = \"vosp\""]);

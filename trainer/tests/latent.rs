@@ -4,15 +4,10 @@ mod place;
 
 use std::fs;
 
-use place::{Place, fails, json, succeeds};
+use place::{Place, config, fails, json, succeeds};
 
-const STORN: &str = r#"
-seed = 3
-[data]
-train = "train.csv"
-valid = "valid.csv"
-test = "test.csv"
-inputs = ["a", "b"]
+const STORN: &str = config!(
+    r#"inputs = ["a", "b"]
 targets = "next"
 [latent]
 family = "storn"
@@ -21,12 +16,9 @@ warm_up = 2
 [model]
 cell = "tanh"
 layers = [6]
-[training]
-epochs = 4
-batch = 4
-chunk = 40
-learning_rate = 0.02
-"#;
+"#,
+    4
+);
 
 #[test]
 fn from_rows_to_a_likelihood() {

@@ -47,8 +47,9 @@ fn a_search_that_was_killed_goes_on_and_ends_the_same() {
     let place = place();
     let printed = run(&place, "whole");
     assert!(printed.contains("quaver export") && printed.contains("importance: "), "{printed}");
-    // In the first stage, with trials half done; between stages; in the second.
-    for lines in [1, 3, 2] {
+    // In the first stage, with trials half done; between stages; in the second. On a busy machine trials that
+    // were under way may finish before the next search starts, which leaves it fewer lines.
+    for lines in [1, 3, 1] {
         kill_after(&place, "parts", lines);
     }
     run(&place, "parts");

@@ -21,3 +21,26 @@ mod report;
 
 #[cfg(target_os = "none")]
 pub use report::{done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprints};
+
+/// The whole of an image that replays golden cases: its entry point and its panic handler. The build
+/// script writes the cases and the sizes of their arena, futures and rows.
+#[macro_export]
+macro_rules! golden_image {
+    ($cases:ident, $arena:ident, $futures:ident, $row:ident) => {
+        use core::panic::PanicInfo;
+
+        use quaver_qemu::jobs::{$arena, $cases, $futures, $row};
+        use quaver_qemu::{done, entry, fail, print_fingerprints};
+
+        #[entry]
+        fn main() -> ! {
+            print_fingerprints::<$arena, $futures, $row>(&$cases);
+            done()
+        }
+
+        #[panic_handler]
+        fn panic(info: &PanicInfo<'_>) -> ! {
+            fail(info)
+        }
+    };
+}

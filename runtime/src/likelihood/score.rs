@@ -46,7 +46,8 @@ pub fn gaussian_gradient<S: Scalar>(mean: S, var: S, observed: S) -> [S; 2] {
 }
 
 /// −`E[ln N(x | y, σ̂²)]` = (v + (x − m)²)/(2σ̂²) + ½ ln 2πσ̂² for y ~ N(m, v): the expected score of
-/// variational Bayes (Bayer 2015, thesis, 2.6.2.1).
+/// variational Bayes (Bayer 2015, thesis, 2.6.2.1). For v = 0 it is −ln N(x | m, σ̂²), without the limits of
+/// [`gaussian`].
 #[inline]
 pub fn expected_gaussian_nll<S: Scalar>(mean: S, var: S, noise_var: S, observed: S) -> S {
     let residual = observed - mean;

@@ -280,23 +280,22 @@ impl<'m> QuantizedView<'m> {
 
     /// The rows in groups of four.
     pub(super) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
-        (0..self.padded.groups).map(|index| self.group(index))
+        let split = self.padded.split;
+        (0..self.padded.groups)
+            .map(move |index| if split { self.split_group(index) } else { self.group(index) })
     }
 
-    /// Group `index` of four rows.
+    /// Group `index` of four rows, of a map whose groups all read every column. Apart from
+    /// [`split_group`](Self::split_group), so that a step without variances computes nothing about squares.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
         let width = BLOCK_ROWS * self.padded.cols;
-        if self.padded.split {
-            self.split_group(index)
-        } else {
-            self.group_at(index, index.wrapping_mul(width), width)
-        }
+        self.group_at(index, index.wrapping_mul(width), width)
     }
 
     /// Group `index` of a map whose groups read different columns.
-    #[inline(never)] // keeps its registers out of the way of every other cell
-    fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
+    #[inline(always)]
+    pub(super) fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
         let width = self.padded.width(self.padded.columns(index));
         self.group_at(index, BLOCK_ROWS * self.padded.columns_before(index), BLOCK_ROWS * width)
     }

@@ -24,6 +24,20 @@ pub(super) struct RowIo {
     pub(super) no_header: bool,
 }
 
+/// Comparison of the rows that a command writes with true ones.
+#[derive(Debug, clap::Args)]
+pub(super) struct TruthOptions {
+    /// The same rows without noise or gaps, to score the result.
+    #[arg(long, value_name = "F.csv")]
+    pub(super) truth: Option<PathBuf>,
+    /// Write an HTML page with the rows before and after, and the truth if given.
+    #[arg(long, value_name = "F.html")]
+    pub(super) plot: Option<PathBuf>,
+    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
+    #[arg(long, requires = "truth")]
+    pub(super) json: bool,
+}
+
 impl RowIo {
     /// Opens the input.
     pub(super) fn open(&self) -> Result<RowReader<Box<dyn BufRead>>> {

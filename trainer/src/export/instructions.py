@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fits instruction_weights.rs to instructions.json, what `cargo xtask bench --json` counted. Plain Python.
+"""Fits instruction_weights.rs to instructions.json, the measurements of `cargo xtask bench --json`. No packages needed.
 
-Cases marked held_out are left for the test to judge by.
+Instructions are those of the worst row. Cases marked held_out are not fitted; a test compares predictions with them.
 
     python3 instructions.py > instruction_weights.rs
 
@@ -31,7 +31,7 @@ def parts(case):
 
 def fit(cases):
     """Weights that make the sum of squared relative errors smallest, one coordinate after the other."""
-    lines = [[part / case["instructions"] for part in parts(case)] for case in cases]
+    lines = [[part / case["worst_instructions"] for part in parts(case)] for case in cases]
     weights = [0.0] * len(lines[0])
     misses = [1.0] * len(lines)
     for _ in range(20_000):
@@ -45,7 +45,8 @@ def fit(cases):
 
 
 folder = os.path.dirname(os.path.abspath(__file__))
-counted = [case for case in json.load(open(os.path.join(folder, "instructions.json"))) if case.get("instructions") and not case.get("held_out") and case["cell"] in GATES]
+measured = [case for case in json.load(open(os.path.join(folder, "instructions.json"))) if case["fits"]]
+counted = [case for case in measured if case["cell"] in GATES and not case.get("held_out")]
 print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
 print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,")
 print("/// channels scored, GRU units.")
@@ -61,3 +62,16 @@ for core in CORES:
 print(f"pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); {len(entries)}] = [")
 print("\n".join(entries))
 print("];")
+
+print("\n/// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by")
+print("/// core, cell and layout; for a denoiser (`vosp`) and a sampler (`storn`) by the layout of both networks.\n#[rustfmt::skip]")
+keys = sorted({(case["core"], case["cell"], case["layout"]) for case in measured if case["core"] in CORES})
+most = lambda key, name: max(case[name] for case in measured if (case["core"], case["cell"], case["layout"]) == key)
+print(f"pub(super) const STACKS: [(&str, &str, Layout, [u32; 2]); {len(keys)}] = [")
+for key in keys:
+    core, cell, layout = key
+    print(f'    ("{core}", "{cell}", Layout::{layout.capitalize()}, [{most(key, "stack")}, {most(key, "load_stack")}]),')
+print("];")
+handle = lambda cells: max(case["handle"] for case in measured if case["cell"] in cells)
+print("\n/// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.")
+print(f"pub(super) const HANDLES: [u32; 2] = [{handle(list(GATES))}, {handle(['vosp', 'storn'])}];")

@@ -1,9 +1,10 @@
 //! Predicted instructions per step on a microcontroller, from the architecture.
 //!
-//! A step in a quantized layout takes the same instructions whatever it sees, so that a sum over its parts
-//! predicts it: blocks of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill
-//! in, channels to score, GRU units. The weight of each part is fitted by `instructions.py` to what QEMU
-//! counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
+//! A step in a quantized layout takes nearly the same instructions whatever it reads; what is predicted is the
+//! worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it: blocks
+//! of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels to
+//! score, GRU units. The weight of each part is fitted by `instructions.py` to what QEMU counts
+//! (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::LatentModel;
 use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};
@@ -16,7 +17,7 @@ use super::instruction_weights::{PARTS, WEIGHTS};
 pub struct InstructionCount {
     /// The core.
     pub core: &'static str,
-    /// Instructions per step.
+    /// Instructions per step, in the worst row.
     pub instructions: u64,
 }
 
@@ -96,6 +97,7 @@ mod tests {
         Target, UnitNoise, WeightFormat,
     };
     use serde_json::Value;
+    use std::collections::BTreeSet;
 
     /// What the command promises.
     const TOLERANCE: f64 = 0.05;
@@ -145,23 +147,26 @@ mod tests {
         let counted: Vec<Value> =
             serde_json::from_str(include_str!("instructions.json")).expect("a list of measurements");
         let mut compared = 0;
-        for case in counted.iter().filter(|case| case["instructions"].is_u64()) {
+        let is_network = |case: &&Value| !["vosp", "storn"].map(Value::from).contains(&case["cell"]);
+        for case in counted.iter().filter(is_network).filter(|case| case["fits"] == true) {
             let spec = spec(case);
             let predictions = instructions(&spec);
             let Some(prediction) = predictions.iter().find(|prediction| case["core"] == prediction.core)
             else {
                 continue;
             };
-            let counted = case["instructions"].as_f64().expect("a number");
+            let counted = case["worst_instructions"].as_f64().expect("a number");
             let off = prediction.instructions as f64 / counted - 1.0;
             assert!(off.abs() <= TOLERANCE, "{case}: predicted {}, off by {off:.3}", prediction.instructions);
             compared += 1;
         }
-        assert!(compared >= 40, "only {compared} measurements were compared");
+        assert!(compared >= 100, "only {compared} measurements were compared");
+        let cells: BTreeSet<String> = counted.iter().map(|case| case["cell"].to_string()).collect();
+        assert_eq!(cells.len(), 5, "measured are {cells:?}");
     }
 
     #[test]
-    fn packed_layouts_are_predicted_for_every_core_and_plain_ones_for_none() {
+    fn quantized_layouts_are_predicted_for_every_core_and_the_float_layout_for_none() {
         let case =
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| instructions(&spec(&case(layout))).len();

@@ -1,6 +1,6 @@
 //! A small experiment in a temporary folder, and the binary that is tried on it.
 // Every test file uses its own part of this.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 use std::fs;
 use std::path::PathBuf;
@@ -85,22 +85,22 @@ impl Place {
     }
 }
 
-pub(crate) const CONFIG: &str = r#"
-seed = 3
-[data]
-train = "train.csv"
-valid = "valid.csv"
-test = "test.csv"
-targets = ["sum"]
-[model]
-cell = "tanh"
-layers = [6]
-[training]
-epochs = 4
-batch = 4
-chunk = 40
-learning_rate = 0.02
-"#;
+/// A config for the recordings of [`Place::new`]: lines of `[data]` and further sections, then the number of
+/// epochs.
+macro_rules! config {
+    ($sections:literal, $epochs:literal) => {
+        concat!(
+            "\nseed = 3\n[data]\ntrain = 'train.csv'\nvalid = 'valid.csv'\ntest = 'test.csv'\n",
+            $sections,
+            "[training]\nbatch = 4\nchunk = 40\nlearning_rate = 0.02\nepochs = ",
+            $epochs,
+            "\n"
+        )
+    };
+}
+pub(crate) use config;
+
+pub(crate) const CONFIG: &str = config!("targets = ['sum']\n[model]\ncell = \"tanh\"\nlayers = [6]\n", 4);
 
 fn rows_of(count: usize) -> String {
     let mut text = String::from("a,b,sum\n");

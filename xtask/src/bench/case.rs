@@ -43,6 +43,30 @@ impl Case {
         cases
     }
 
+    /// Those whose names begin with `only`; if there are none, the quantized network of that name.
+    pub(super) fn selected(only: &str) -> Vec<Case> {
+        let mut cases = Case::all();
+        cases.retain(|case| case.name().starts_with(only));
+        if cases.is_empty() {
+            cases.extend(Case::named(only));
+        }
+        cases
+    }
+
+    /// A network of any size, `CELL-INPUTS-UNITS-LAYOUT`.
+    fn named(name: &str) -> Option<Case> {
+        let parts: Vec<&str> = name.split('-').collect();
+        let [cell, inputs, hidden, storage] = parts[..] else { return None };
+        let known = |names: [&'static str; 3], name: &str| names.into_iter().find(|known| *known == name);
+        Some(Case {
+            cell: known(["lstm", "gru", "elman"], cell)?,
+            inputs: inputs.parse().ok()?,
+            hidden: hidden.parse().ok()?,
+            storage: known(["fast", "small", "mean"], storage)?,
+            end: None,
+        })
+    }
+
     /// A model of the middle size.
     fn middle(cell: &'static str, storage: &'static str, end: Option<&'static str>) -> Case {
         Case { cell, inputs: 16, hidden: 64, storage, end }
@@ -99,5 +123,19 @@ impl Case {
             "f32" | "int8" => "float",
             layout => layout,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_selected_by_the_beginning_of_their_names_or_made_for_one() {
+        let names = |only| Case::selected(only).iter().map(Case::name).collect::<Vec<_>>();
+        assert_eq!(names("").len(), Case::all().len());
+        assert_eq!(names("gru-16-64-f"), ["gru-16-64-fast", "gru-16-64-f32"]);
+        assert_eq!(names("lstm-3-20-fast"), ["lstm-3-20-fast"]);
+        assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

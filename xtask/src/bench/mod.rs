@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Map, Value};
 
 use crate::elf;
@@ -27,12 +27,17 @@ struct Measured {
     figures: Option<Figures>,
 }
 
-/// Measures every model on every core, or those whose names begin with `only`.
+/// Measures every model on every core, or those that `only` selects.
 pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
+    let cases = Case::selected(only);
+    ensure!(
+        !cases.is_empty(),
+        "no model begins with `{only}`; a name is CELL-INPUTS-UNITS-LAYOUT, as in lstm-16-64-fast"
+    );
     // Code depends on the core and on what is built in, but not on the model.
     let mut code = BTreeMap::new();
     let mut results = Vec::new();
-    for case in Case::all().into_iter().filter(|case| case.name().starts_with(only)) {
+    for case in cases {
         let mut built = BTreeMap::new();
         for machine in main_machines().filter(|machine| case.runs_on(machine.core)) {
             let target = machine.target;

@@ -53,7 +53,21 @@ pub(in crate::quantized) fn group_moments(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    let group = map.group(index);
+    moments_of(map.group(index), input)
+}
+
+/// The same of a map whose groups read different columns.
+#[inline(never)]
+pub(super) fn split_group_moments(
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> GroupMoments {
+    moments_of(map.split_group(index), input)
+}
+
+#[inline(always)]
+fn moments_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> GroupMoments {
     let means = scaled_means(&group, dot(group.weights, input.means));
     let [t, u, v, w] = if group.squares.is_empty() {
         dot_squared(group.weights, input.vars)
@@ -71,7 +85,21 @@ pub(in crate::quantized) fn group_means(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> [i32; 4] {
-    let group = map.group(index);
+    means_of(map.group(index), input)
+}
+
+/// The same of a map whose groups read different columns.
+#[inline(never)]
+pub(super) fn split_group_means(
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) -> [i32; 4] {
+    means_of(map.split_group(index), input)
+}
+
+#[inline(always)]
+fn means_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> [i32; 4] {
     scaled_means(&group, dot(group.weights, input.means))
 }
 

@@ -1,8 +1,8 @@
 //! The gated recurrent unit in integers, four units at a time.
 //!
 //! The recurrence is that of `float::cells::gru`. The rows of four units stand in four groups ([`GruPart`]);
-//! means of pre-activations have 14 fractional bits and their variances a shared exponent, as in every
-//! quantized layer. The candidate's variance has the 20 fractional bits of an LSTM's cell, whose limits it
+//! means of pre-activations have 14 fractional bits and their variances are in block floating point, as in
+//! every quantized layer. The candidate's variance has the 20 fractional bits of an LSTM's cell, whose limits it
 //! shares.
 
 use super::super::arithmetic::mul_word;
@@ -12,7 +12,7 @@ use super::super::fixed::{
 use super::super::format::{Columns, GruPart, QuantizedView};
 use super::super::kernels::{self, QuantizedInput};
 use super::super::moments::{deterministic_tanh, sigmoid_mean};
-use super::group::{GroupMoments, PreActivation, group_means, group_moments};
+use super::group::{GroupMoments, PreActivation, split_group_means, split_group_moments};
 use super::lstm::{CELL_LIMIT, CELL_SHIFT, gated_var};
 use super::unit_var;
 
@@ -37,7 +37,7 @@ pub(in crate::quantized) fn gru_step(map: &QuantizedView<'_>, input: &QuantizedI
 #[inline(never)] // whatever a kernel has not done waits outside of its caller's frame
 fn other_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32], done: usize) {
     for (four, units) in h.chunks_mut(4).enumerate().skip(done / 4) {
-        let parts = part_groups(map, four, input, group_moments);
+        let parts = part_groups(map, four, input, split_group_moments);
         for (index, unit) in units.iter_mut().enumerate() {
             let rows = parts.each_ref().map(|part: &GroupMoments| part.row(index, input.shift));
             *unit = unit_step(rows, QuantizedUnit::from_word(*unit)).to_word();
@@ -120,7 +120,7 @@ fn interpolate(update: FixedMoments, n: FixedMoments, h: QuantizedUnit) -> Quant
 #[inline(never)]
 fn deterministic_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) {
     for (four, units) in h.chunks_mut(4).enumerate() {
-        let [reset, update, from_input, from_state] = part_groups(map, four, input, group_means);
+        let [reset, update, from_input, from_state] = part_groups(map, four, input, split_group_means);
         let rows = reset.into_iter().zip(update).zip(from_input.into_iter().zip(from_state));
         for (unit, ((reset, update), (from_input, from_state))) in units.iter_mut().zip(rows) {
             let rows = [reset, update, from_input, from_state];

@@ -57,9 +57,46 @@ pub(super) const PART: usize = OUT + 4;
 pub(super) const FRAME: usize = PART + 4;
 /// Bytes pushed between the frame and the arguments: r4 to r12 and lr. r12 need not be kept; it makes the
 /// push a multiple of eight.
-pub(super) const PUSHED: usize = 40;
+const PUSHED: usize = 40;
 
 const _: () = assert!(FRAME.is_multiple_of(8) && PUSHED.is_multiple_of(8), "sp stays aligned");
+
+/// Where the assembler finds the argument at `offset` in [`GruArgs`], counted from sp below its frame.
+pub(super) const fn argument_offset(offset: usize) -> usize {
+    FRAME + PUSHED + offset
+}
+
+/// Passes lines of assembler to the macro `$asm`, with the frame's places and the offsets of arguments as
+/// operands: those that every core reads, and `$also`.
+macro_rules! gru_asm {
+    ($asm:ident, $($line:expr),+ $(,)?; $($also:tt)*) => {
+        $asm!(
+            $($line),+;
+            frame = const FRAME,
+            results = const RESULTS,
+            out = const OUT,
+            part = const PART,
+            now = const NOW,
+            means = const NOW + offset_of!(PartArgs, means),
+            mean_entry = const NOW + offset_of!(PartArgs, mean_blocks),
+            vars = const NOW + offset_of!(PartArgs, vars),
+            var_entry = const NOW + offset_of!(PartArgs, var_blocks),
+            weights = const argument_offset(offset_of!(GruArgs<'_>, weights)),
+            squares = const argument_offset(offset_of!(GruArgs<'_>, squares)),
+            shift = const argument_offset(offset_of!(GruArgs<'_>, shift)),
+            roots = const argument_offset(offset_of!(GruArgs<'_>, roots)),
+            units = const argument_offset(offset_of!(GruArgs<'_>, units)),
+            units_end = const argument_offset(offset_of!(GruArgs<'_>, units_end)),
+            parts = const argument_offset(offset_of!(GruArgs<'_>, parts)),
+            all_parts = const 4 * size_of::<PartArgs>(),
+            part_size = const size_of::<PartArgs>(),
+            part_mean_entry = const offset_of!(PartArgs, mean_blocks),
+            part_var_entry = const offset_of!(PartArgs, var_blocks),
+            $($also)*
+        )
+    };
+}
+pub(super) use gru_asm;
 
 impl<'w> GruArgs<'w> {
     /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 
 use super::print::print_json;
-use super::row_io::{RowIo, read_whole};
+use super::row_io::{RowIo, TruthOptions, read_whole};
 use super::row_model::follow;
 use super::text_table;
 use crate::data::Rows;
@@ -47,15 +47,8 @@ pub struct Arguments {
     model: PathBuf,
     #[command(flatten)]
     rows: RowIo,
-    /// The same rows without noise, to compute the signal-to-noise ratio.
-    #[arg(long, value_name = "F.csv")]
-    truth: Option<PathBuf>,
-    /// Write an HTML page with noisy and denoised rows, and the truth if given.
-    #[arg(long, value_name = "F.html")]
-    plot: Option<PathBuf>,
-    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
-    #[arg(long, requires = "truth")]
-    json: bool,
+    #[command(flatten)]
+    comparison: TruthOptions,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
@@ -64,29 +57,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         let names = &channels.output_names;
         let rows = arguments.rows.open()?;
         // Read first, so that a wrong file is reported before the stream starts.
-        let truth = arguments.truth.as_ref();
+        let truth = arguments.comparison.truth.as_ref();
         let truth = truth.map(|path| read_whole(path, !arguments.rows.no_header, names)).transpose()?;
         let mut log = DenoisingLog::new(names.len());
-        let keep = truth.is_some() || arguments.plot.is_some();
+        let keep = truth.is_some() || arguments.comparison.plot.is_some();
         let watch = |start, row: &[f32], prediction: &_| {
             if keep {
                 log.add(start, row, prediction);
             }
         };
-        if arguments.json && arguments.rows.output.is_none() {
+        if arguments.comparison.json && arguments.rows.output.is_none() {
             follow(model, rows, &mut io::sink(), watch)?;
         } else {
             arguments.rows.write(|out| follow(model, rows, out, watch))?;
         }
         let truth = truth.map(|table| table.sequences);
         let comparison = truth.as_ref().map(|truth| log.score(names, truth)).transpose()?;
-        if let Some(path) = &arguments.plot {
+        if let Some(path) = &arguments.comparison.plot {
             ensure!(!log.is_empty(), "there are no rows to draw");
             let title = format!("{}, denoised", arguments.model.display());
             report::write(path, &page::page(&title, names, &log, truth.as_deref(), comparison.as_ref()))?;
         }
         match comparison {
-            Some(comparison) if arguments.json => print_json(&comparison)?,
+            Some(comparison) if arguments.comparison.json => print_json(&comparison)?,
             // Rows may be on standard output.
             Some(comparison) => eprint!("{}", render(&comparison)),
             None => {}

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::print::print_json;
-use super::row_io::{RowIo, cell, quoted, read_whole, select};
+use super::row_io::{RowIo, TruthOptions, cell, quoted, read_whole, select};
 use super::text_table;
 use crate::config::Config;
 use crate::data::interpolated;
@@ -51,15 +51,8 @@ pub struct Arguments {
     /// Add a column with the standard deviation of every channel: that of the model inside gaps, 0 elsewhere.
     #[arg(long, alias = "deviations")]
     std_devs: bool,
-    /// The same rows without gaps, to score the imputation.
-    #[arg(long, value_name = "F.csv")]
-    truth: Option<PathBuf>,
-    /// Write an HTML page with the imputed values.
-    #[arg(long, value_name = "F.html")]
-    plot: Option<PathBuf>,
-    /// Print the scores as one JSON object instead of rows; rows are still written to --output.
-    #[arg(long, requires = "truth")]
-    json: bool,
+    #[command(flatten)]
+    comparison: TruthOptions,
 }
 
 /// Sequences with gaps, and their imputations.
@@ -83,7 +76,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     select(&mut rows, &names, names.len())?;
     let gappy = csv::read(rows)?.sequences;
     let header = !arguments.rows.no_header;
-    let truth = arguments.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
+    let truth =
+        arguments.comparison.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;
     let model = TrainedLatentModel::new(&state);
     let used_to_gaps = used_to_gaps(&arguments.model)?;
     let options = |rows: &Rows| ImputeOptions {
@@ -96,15 +90,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let filled = FilledSequences { names, gappy, imputations };
     let truth = truth.map(|table| table.sequences);
     let comparison = truth.as_ref().map(|truth| score(&filled, truth, &model)).transpose()?;
-    if !(arguments.json && arguments.rows.output.is_none()) {
+    if !(arguments.comparison.json && arguments.rows.output.is_none()) {
         arguments.rows.write(|out| write(&filled, arguments.std_devs, out))?;
     }
-    if let Some(path) = &arguments.plot {
+    if let Some(path) = &arguments.comparison.plot {
         let title = format!("Gaps filled by {}", arguments.model.display());
         report::write(path, &page::page(&title, &filled, truth.as_deref()))?;
     }
     match comparison {
-        Some(comparison) if arguments.json => print_json(&comparison)?,
+        Some(comparison) if arguments.comparison.json => print_json(&comparison)?,
         // Rows may be on standard output.
         Some(comparison) => eprint!("{}", render(&comparison)),
         None => {}

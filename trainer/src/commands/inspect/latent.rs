@@ -4,8 +4,8 @@ use quaver::LatentModel;
 use quaver::checkpoint::{Family, Forecast, ModelSpec, Target};
 use serde_json::{Value, json};
 
-use super::network::{architecture, by_core, layers, predicted};
-use crate::export::{generative_passes, latent_instructions};
+use super::network::{architecture, arena, by_core, layers, memory_by_core, memory_facts, predicted};
+use crate::export::{DeviceMemory, generative_passes, latent_device_memory, latent_instructions};
 
 /// Everything about a latent model.
 pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
@@ -24,6 +24,7 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
         "flash_bytes": file_bytes,
         "ram_bytes": 4 * model.arena_words(),
         "arena_words": model.arena_words(),
+        "device_memory": memory_by_core(&memory(model)),
         "saved_words": model.saved_words(),
         "crc": format!("{:08x}", model.crc()),
     });
@@ -59,8 +60,9 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         ),
         ("predicted", predicted(&latent_instructions(model))),
         ("flash", format!("{file_bytes} bytes in addition to the code")),
-        ("RAM", format!("{} bytes per stream: Arena::<{1}>", 4 * model.arena_words(), model.arena_words())),
+        ("RAM", arena(model.arena_words())),
     ];
+    facts.extend(memory_facts(&memory(model)));
     if spec.family == Family::Storn {
         let words = model.future_words();
         facts.push(("rollouts", format!("{} bytes per rollout: Arena::<{{ K * {words} }}>", 4 * words)));
@@ -72,6 +74,13 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         layers(recognition.spec()),
         layers(generative.spec()),
     )
+}
+
+/// Memory besides the arena; none if the networks have different layouts.
+fn memory(model: &LatentModel<'_>) -> Vec<DeviceMemory> {
+    let layout = model.recognition().spec().layout;
+    let same = model.generative().spec().layout == layout;
+    if same { latent_device_memory(model.spec().family, layout) } else { Vec::new() }
 }
 
 /// The likelihood of the generative network.

@@ -14,11 +14,12 @@ use super::print::{print_json, print_text};
 
 /// Show the contents and requirements of a checkpoint
 ///
-/// Prints architecture, parameters, flash, RAM, and predicted instructions per step.
+/// Prints architecture, parameters, flash, RAM (arena, handle, stack of a step and of loading), and predicted
+/// instructions per step in the worst row.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver inspect model.qvr
-  quaver inspect model.qvr --json | jq .ram_bytes")]
+  quaver inspect model.qvr --json | jq .device_memory.M4F")]
 pub struct Arguments {
     /// The checkpoint of a network or of a latent model.
     #[arg(value_name = "MODEL.qvr")]

@@ -7,7 +7,7 @@ use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
 use super::super::text_table;
-use crate::export::{InstructionCount, instructions};
+use crate::export::{DeviceMemory, InstructionCount, device_memory, instructions};
 
 /// The description of a model with one network.
 pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
@@ -18,6 +18,7 @@ pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
         "flash_bytes": file_bytes,
         "ram_bytes": 4 * spec.arena_words(),
         "arena_words": spec.arena_words(),
+        "device_memory": memory_by_core(&device_memory(spec)),
         "saved_words": spec.saved_words(),
         "crc": format!("{:08x}", model.checkpoint().crc()),
     });
@@ -54,6 +55,29 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
 /// Instructions as a JSON object.
 pub(super) fn by_core(instructions: &[InstructionCount]) -> BTreeMap<&'static str, u64> {
     instructions.iter().map(|on| (on.core, on.instructions)).collect()
+}
+
+/// Memory besides the arena, as a JSON object.
+pub(super) fn memory_by_core(memory: &[DeviceMemory]) -> BTreeMap<&'static str, DeviceMemory> {
+    memory.iter().map(|on| (on.core, *on)).collect()
+}
+
+/// The arena of a stream.
+pub(super) fn arena(words: usize) -> String {
+    format!("{} bytes of arena per stream: Arena::<{words}>", 4 * words)
+}
+
+/// Handle and stack, the rest of the RAM.
+pub(super) fn memory_facts(memory: &[DeviceMemory]) -> Vec<(&'static str, String)> {
+    let Some(first) = memory.first() else { return Vec::new() };
+    let on_cores = |bytes: fn(&DeviceMemory) -> u32| {
+        memory.iter().map(|on| format!("{} {}", on.core, bytes(on))).collect::<Vec<_>>().join(", ")
+    };
+    vec![
+        ("handle", format!("{} bytes", first.handle_bytes)),
+        ("stack", format!("{} bytes in a step", on_cores(|on| on.step_stack_bytes))),
+        ("", format!("{} bytes while loading", on_cores(|on| on.load_stack_bytes))),
+    ]
 }
 
 fn layer_json(layer: &LayerSpec) -> Value {
@@ -93,7 +117,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
         names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")
     };
     let text = |key: &str| description[key].as_str().unwrap_or_default().to_string();
-    let facts = [
+    let mut facts = vec![
         ("inputs", format!("{}  {}", spec.inputs, names("input_names"))),
         ("outputs", format!("{}  {}", spec.outputs, names("output_names"))),
         ("target", text("target")),
@@ -107,9 +131,10 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
         ),
         ("predicted", predicted(&instructions(spec))),
         ("flash", format!("{} bytes in addition to the code", description["flash_bytes"])),
-        ("RAM", format!("{} bytes per stream: Arena::<{}>", description["ram_bytes"], spec.arena_words())),
-        ("CRC", text("crc")),
+        ("RAM", arena(spec.arena_words())),
     ];
+    facts.extend(memory_facts(&device_memory(spec)));
+    facts.push(("CRC", text("crc")));
     format!("{}\n{}", super::facts(facts), layers(spec))
 }
 
@@ -124,14 +149,15 @@ pub(super) fn layers(spec: &ModelSpec) -> String {
     text_table::render(&layers)
 }
 
-/// Instructions per step by core, within five per cent of what an emulator counts for one network.
+/// Instructions per step by core in the worst row, within five per cent of what an emulator counts for one
+/// network.
 pub(super) fn predicted(instructions: &[InstructionCount]) -> String {
     let on_core = |core: &InstructionCount| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
         "no instruction counts for the layout float".into()
     } else {
-        format!("{cores} instructions per step")
+        format!("{cores} instructions per step, in the worst row")
     }
 }
 

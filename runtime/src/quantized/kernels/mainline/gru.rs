@@ -1,9 +1,8 @@
 //! A whole GRU layer in assembler: one turn for every four units, as in `dsp::gru`, without DSP instructions.
 
-use core::arch::naked_asm;
 use core::mem::offset_of;
 
-use super::super::gru_args::{FRAME, GruArgs, PartArgs, NOW, OUT, PART, PUSHED, RESULTS};
+use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm};
 
 /// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: mantissas
 /// of the variances, then means, to the table.
@@ -138,7 +137,8 @@ macro_rules! interpolate {
 /// Behind the pointers must lie what [`GruArgs`] says, for as many groups of rows as there are units.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
-    naked_asm!(
+    gru_asm!(
+        mainline_asm,
         // The arguments end up in one piece: the first four words arrive in registers, the others on the
         // stack.
         "push    {{r0-r3}}",
@@ -210,27 +210,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     sp, #{frame}",
         "pop     {{r4-r12, lr}}",
         "add     sp, #16",
-        "bx      lr",
-        frame = const FRAME,
-        results = const RESULTS,
-        out = const OUT,
-        part = const PART,
-        now = const NOW,
-        means = const NOW + offset_of!(PartArgs, means),
-        mean_entry = const NOW + offset_of!(PartArgs, mean_blocks),
-        vars = const NOW + offset_of!(PartArgs, vars),
-        var_entry = const NOW + offset_of!(PartArgs, var_blocks),
-        weights = const FRAME + PUSHED + offset_of!(GruArgs<'_>, weights),
-        squares = const FRAME + PUSHED + offset_of!(GruArgs<'_>, squares),
-        shift = const FRAME + PUSHED + offset_of!(GruArgs<'_>, shift),
-        cells = const FRAME + PUSHED + offset_of!(GruArgs<'_>, cells),
-        roots = const FRAME + PUSHED + offset_of!(GruArgs<'_>, roots),
-        units = const FRAME + PUSHED + offset_of!(GruArgs<'_>, units),
-        units_end = const FRAME + PUSHED + offset_of!(GruArgs<'_>, units_end),
-        parts = const FRAME + PUSHED + offset_of!(GruArgs<'_>, parts),
-        all_parts = const 4 * size_of::<PartArgs>(),
-        part_size = const size_of::<PartArgs>(),
-        part_mean_entry = const offset_of!(PartArgs, mean_blocks),
-        part_var_entry = const offset_of!(PartArgs, var_blocks),
+        "bx      lr";
+        cells = const argument_offset(offset_of!(GruArgs<'_>, cells)),
     )
 }

@@ -2,13 +2,6 @@
 
 use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm};
 
-/// [`naked_asm!`](core::arch::naked_asm) with lines, a semicolon, and operands, as [`layer_asm`] wants it.
-macro_rules! mainline_asm {
-    ($($line:expr),+; $($operands:tt)*) => {
-        core::arch::naked_asm!($($line,)+ $($operands)*)
-    };
-}
-
 /// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to
 /// enter the loops.
 ///
