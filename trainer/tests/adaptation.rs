@@ -46,7 +46,7 @@ fn labels_of_the_first_rows_help_with_the_others() {
     with(&["--out", &out, "--plot", &plot]);
     let written = fs::read_to_string(&out).expect("predictions");
     assert_eq!(written.lines().count(), 121);
-    assert_eq!(written.lines().next(), Some("sum.mean,sum.sd,sum.epistemic,sum.aleatoric"));
+    assert_eq!(written.lines().next(), Some("sum.mean,sum.std_dev,sum.epistemic,sum.aleatoric"));
     let page = fs::read_to_string(&plot).expect("a page");
     assert!(page.contains("labelled") && page.contains("By number of labelled rows"));
 

@@ -210,7 +210,7 @@ mod tests {
             let bytes = encode(&state, WeightFormat::F32, Layout::Float, &Encoding::default()).unwrap();
             let found = predict_and_score(&bytes, &scaling.inputs, &ROW_SCORES, &sequences).unwrap();
             assert_eq!(found.predictions, predict_by_runtime(&bytes, &sequences).unwrap(), "{target:?}");
-            let [surprise, z] = &found.scores[..] else { panic!("two scores") };
+            let [surprise, _, z] = &found.scores[..] else { panic!("three scores") };
             let scored = surprise.iter().flatten().filter(|score| !score.is_nan()).count();
             assert_eq!(scored, if target.is_next() { 14 } else { 0 }, "{target:?}");
             let row = sequences[1].inputs.row(3);
