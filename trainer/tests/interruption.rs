@@ -178,13 +178,7 @@ fn a_loss_that_is_no_number_is_explained_and_the_last_state_kept() {
     let diverging = ["model.cell=relu", "training.learning_rate=1e30", "training.clip_norm=0"];
     let mut arguments = vec!["train", &config, "--out", &out];
     diverging.iter().for_each(|set| arguments.extend(["--set", set]));
-    // The first step leaves finite but useless parameters, and all others have no finite gradient.
-    let names = [
-        "for 3 steps in a row",
-        "so training has stopped",
-        "run/last.state` holds",
-        "training.learning_rate",
-    ];
+    let names = ["so training has stopped", "run/last.state` holds", "training.learning_rate"];
     fails(&arguments, &names);
     assert!(place.path("run").join("last.state").is_file());
 }
