@@ -58,7 +58,8 @@ enum Chore {
         /// Print JSON instead of a table
         #[arg(long)]
         json: bool,
-        /// Measure only models whose names begin so, for example lstm-16-64, or one of any size, such as gru-12-40-fast
+        /// Measure only models whose names begin so, for example lstm-16-64, or one of any size, such as
+        /// gru-12-40-fast
         #[arg(value_name = "MODEL", default_value = "")]
         only: String,
     },

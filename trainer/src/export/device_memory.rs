@@ -1,7 +1,7 @@
 //! RAM of a stream on a microcontroller besides its arena: the handle and the stack.
 //!
-//! Both depend on the code more than on the sizes of a model. They are the most that `cargo xtask bench` measured for
-//! models of the same cells and layout.
+//! Both depend on the code more than on the sizes of a model. They are the most that `cargo xtask bench`
+//! measured for models of the same cells and layout.
 
 use quaver::checkpoint::{CellKind, Family, Layout, ModelSpec};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! Predicted instructions per step on a microcontroller, from the architecture.
 //!
-//! A step in a quantized layout takes nearly the same instructions whatever it reads; what is predicted is the
-//! worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it: blocks
-//! of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels to
-//! score, GRU units. The weight of each part is fitted by `instructions.py` to what QEMU counts
+//! A step in a quantized layout takes nearly the same instructions whatever it reads; what is predicted is
+//! the worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it:
+//! blocks of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels
+//! to score, GRU units. The weight of each part is fitted by `instructions.py` to what QEMU counts
 //! (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::LatentModel;

@@ -2,8 +2,8 @@
 //!
 //! The recurrence is that of `float::cells::gru`. The rows of four units stand in four groups ([`GruPart`]);
 //! means of pre-activations have 14 fractional bits and their variances are in block floating point, as in
-//! every quantized layer. The candidate's variance has the 20 fractional bits of an LSTM's cell, whose limits it
-//! shares.
+//! every quantized layer. The candidate's variance has the 20 fractional bits of an LSTM's cell, whose limits
+//! it shares.
 
 use super::super::arithmetic::mul_word;
 use super::super::fixed::{

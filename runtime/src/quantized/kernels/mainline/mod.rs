@@ -14,7 +14,8 @@
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
-/// [`naked_asm!`](core::arch::naked_asm) with lines, a semicolon, and operands, as `layer_asm` and `gru_asm` want it.
+/// [`naked_asm!`](core::arch::naked_asm) with lines, a semicolon, and operands, as `layer_asm` and `gru_asm`
+/// want it.
 macro_rules! mainline_asm {
     ($($line:expr),+; $($operands:tt)*) => {
         core::arch::naked_asm!($($line,)+ $($operands)*)
