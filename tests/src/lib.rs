@@ -7,7 +7,7 @@
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
-//! - [`bench`]: models of typical sizes, for instruction counts and memory.
+//! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
 pub mod bench;

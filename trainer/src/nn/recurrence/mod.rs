@@ -59,7 +59,7 @@ pub struct RecurrentWeights<'a> {
     pub mean: &'a [f32],
     /// Variances τ; `None` if all are zero.
     pub var: Option<&'a [f32]>,
-    /// Means of the biases that belong to the state's share alone, [units] for a GRU's candidate; other cells
+    /// Means of the biases that belong to the state's share alone, one per unit for a GRU's candidate; other cells
     /// have none.
     pub bias: &'a [f32],
     /// Variances of those, unless all are zero.
