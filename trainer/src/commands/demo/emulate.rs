@@ -145,13 +145,16 @@ fn on_this_machine(model: &[u8], rows: &Rows) -> Result<Vec<Vec<u32>>> {
     Ok(rows.iter().map(|row| bits(&model.step(&mut state, row))).collect())
 }
 
-/// The words of a prediction in the firmware's order: moments, then the surprise if the model has one.
+/// The words of a prediction in the firmware's order: moments, then surprise, distance and anomaly score if the
+/// model has them.
 fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
     let mut words = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()].concat();
     if let Some(surprise) = prediction.surprise() {
         words.push(surprise.nll);
         words.extend(surprise.z);
     }
+    words.extend(prediction.novelty().map(|novelty| novelty.distance));
+    words.extend(prediction.anomaly().map(|anomaly| anomaly.score));
     words.into_iter().map(f32::to_bits).collect()
 }
 
