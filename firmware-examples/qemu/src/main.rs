@@ -35,24 +35,24 @@ fn headings(job: &Job, predictor: &Predictor<'_, '_>) {
     println!("Each row: the inputs, then the prediction with one standard deviation.\n");
     let checkpoint = predictor.model().checkpoint();
     print!(" row ");
-    checkpoint.input_names().take(SHOWN).for_each(|name| print!("{name:>9}"));
+    checkpoint.input_names().take(SHOWN).for_each(|name| print!("{name:>10}"));
     print!("  |");
-    checkpoint.output_names().take(SHOWN).for_each(|name| print!("{name:>9}        "));
+    checkpoint.output_names().take(SHOWN).for_each(|name| print!("{name:>10}        "));
     println!();
 }
 
 fn observed(value: f32) {
     if value.is_nan() {
-        print!("{:>9}", "missing");
+        print!("{:>10}", "missing");
     } else {
-        print!("{value:9.2}");
+        print!("{value:10.2}");
     }
 }
 
 fn predicted(prediction: &Prediction<'_>) {
     print!("  |");
     for output in prediction.iter().take(SHOWN) {
-        print!("{:9.2} ± {:5.2}", output.mean, output.std_dev());
+        print!("{:10.2} ± {:5.2}", output.mean, output.std_dev());
     }
     match prediction.surprise() {
         Some(surprise) => println!("   surprise {:7.2} nats", surprise.nll),

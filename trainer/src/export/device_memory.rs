@@ -79,7 +79,7 @@ mod tests {
             for layout in [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean] {
                 let spec = ModelSpec { layout, ..test_spec(4, 1, &[(cell, 8)]) };
                 let cores: Vec<&str> = device_memory(&spec).iter().map(|memory| memory.core).collect();
-                assert_eq!(cores, ["M0", "M3", "M33", "M4F"], "{cell:?} in {layout:?}");
+                assert_eq!(cores, ["M0", "M3", "M4F", "M33"], "{cell:?} in {layout:?}");
             }
         }
     }

@@ -65,7 +65,8 @@ print("];")
 
 print("\n/// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by")
 print("/// core, cell and layout; for a denoiser (`vosp`) and a sampler (`storn`) by the layout of both networks.\n#[rustfmt::skip]")
-keys = sorted({(case["core"], case["cell"], case["layout"]) for case in measured if case["core"] in CORES})
+keys = {(case["core"], case["cell"], case["layout"]) for case in measured if case["core"] in CORES}
+keys = sorted(keys, key=lambda key: (CORES.index(key[0]), key))
 most = lambda key, name: max(case[name] for case in measured if (case["core"], case["cell"], case["layout"]) == key)
 print(f"pub(super) const STACKS: [(&str, &str, Layout, [u32; 2]); {len(keys)}] = [")
 for key in keys:

@@ -75,8 +75,8 @@ pub(super) fn memory_facts(memory: &[DeviceMemory]) -> Vec<(&'static str, String
     };
     vec![
         ("handle", format!("{} bytes", first.handle_bytes)),
-        ("stack", format!("{} bytes in a step", on_cores(|on| on.step_stack_bytes))),
-        ("", format!("{} bytes while loading", on_cores(|on| on.load_stack_bytes))),
+        ("stack", format!("at most {} bytes in a step", on_cores(|on| on.step_stack_bytes))),
+        ("", format!("at most {} bytes while loading", on_cores(|on| on.load_stack_bytes))),
     ]
 }
 
