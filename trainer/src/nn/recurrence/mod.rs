@@ -59,8 +59,8 @@ pub struct RecurrentWeights<'a> {
     pub mean: &'a [f32],
     /// Variances τ; `None` if all are zero.
     pub var: Option<&'a [f32]>,
-    /// Means of the biases that belong to the state's share alone, one per unit for a GRU's candidate; other cells
-    /// have none.
+    /// Means of the biases that belong to the state's share alone, one per unit for a GRU's candidate; other
+    /// cells have none.
     pub bias: &'a [f32],
     /// Variances of those, unless all are zero.
     pub bias_var: Option<&'a [f32]>,
