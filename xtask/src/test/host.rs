@@ -30,8 +30,15 @@ pub(super) fn documentation() -> Result<String> {
 }
 
 pub(super) fn features() -> Result<String> {
-    let combinations =
-        ["float", "quantized", "float,quantized", "float,defmt", "quantized,defmt", "std", "std,defmt"];
+    let combinations = [
+        "float",
+        "quantized",
+        "float,quantized",
+        "float,defmt",
+        "quantized,defmt",
+        "float,std",
+        "write,defmt",
+    ];
     for features in combinations {
         Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")
             .argument(features)
