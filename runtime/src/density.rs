@@ -61,7 +61,8 @@ pub fn impute(
     let solved = scratch.split_at_mut_checked(triangle(count)).and_then(|(matrix, rest)| {
         let (vector, _) = rest.split_at_mut_checked(count)?;
         system(precision, mean, var, matrix, vector);
-        invert_factor(matrix, count);
+        factor(matrix, count);
+        invert(matrix, count);
         solve(matrix, vector);
         Some((&*matrix, &*vector))
     });
@@ -75,21 +76,35 @@ pub fn impute(
     }
 }
 
-/// Squared Mahalanobis distance xᵀ Λ x of a row; `precision` yields the lower triangle.
+/// Squared Mahalanobis distance xᵀ Λ x of a row; `precision` is the lower triangle, whose elements `number`
+/// reads.
 ///
 /// With missing channels at their conditional means it is that of the channels that are present, because the
 /// conditional mean minimises the quadratic form over the missing ones. For rows like those of the training
 /// data its expectation is the number of present channels.
-pub fn distance(precision: impl Iterator<Item = f32>, row: &[f32]) -> f32 {
-    let mut precision = precision;
-    let mut sum = 0.0;
-    for (index, x) in row.iter().enumerate() {
-        let mut inner = 0.0;
-        for (y, weight) in row.iter().take(index).zip(precision.by_ref()) {
-            inner += weight * y;
+#[inline(never)] // its loops want the registers for themselves
+pub fn distance<W: Copy>(precision: &[W], number: impl Fn(W) -> f32, row: &[f32]) -> f32 {
+    let term = |x: f32, inner: f32, diagonal: W| x * (inner + inner + number(diagonal) * x);
+    let (pairs, last) = row.as_chunks();
+    let (mut rest, mut sum) = (precision, 0.0);
+    // Two rows of the triangle at a time, which share the values they are multiplied by.
+    for (index, [x, y]) in pairs.iter().enumerate() {
+        let Some((upper, [upper_diagonal, below @ ..])) = rest.split_at_checked(2 * index) else { break };
+        let Some((lower, [beside, lower_diagonal, below @ ..])) = below.split_at_checked(2 * index) else {
+            break;
+        };
+        let (mut above, mut under) = (0.0, 0.0);
+        for ((value, upper), lower) in row.iter().zip(upper).zip(lower) {
+            above += number(*upper) * value;
+            under += number(*lower) * value;
         }
-        let diagonal = precision.next().unwrap_or(0.0);
-        sum += x * (inner + inner + diagonal * x);
+        sum += term(*x, above, *upper_diagonal);
+        sum += term(*y, under + number(*beside) * x, *lower_diagonal);
+        rest = below;
+    }
+    if let ([x], Some((diagonal, elements))) = (last, rest.split_last()) {
+        let inner = elements.iter().zip(row).map(|(element, value)| number(*element) * value).sum();
+        sum += term(*x, inner, *diagonal);
     }
     // Comparisons with NaN are false.
     if sum > 0.0 { at_most(sum, UNIT_LIMIT * UNIT_LIMIT) } else { 0.0 }
@@ -175,13 +190,12 @@ fn system(
     matrix: &mut [f32],
     vector: &mut [f32],
 ) {
-    let pairs = unknown(var).enumerate().flat_map(|(row, i)| {
-        let columns = unknown(var).take(row + 1);
-        columns.map(move |j| (i, j))
-    });
-    for (element, (i, j)) in matrix.iter_mut().zip(pairs) {
-        let noise = if i == j { 1.0 / at(var, i) } else { 0.0 };
-        *element = precision(packed(i, j)) + noise;
+    let mut elements = matrix.iter_mut();
+    for (row, i) in unknown(var).enumerate() {
+        let start = triangle(i);
+        for (element, j) in elements.by_ref().take(row + 1).zip(unknown(var)) {
+            *element = precision(start + j) + if i == j { 1.0 / at(var, i) } else { 0.0 };
+        }
     }
     for (element, i) in vector.iter_mut().zip(unknown(var)) {
         let exact = mean.iter().zip(var).enumerate().filter(|(_, (_, var))| **var <= 0.0 || var.is_nan());
@@ -191,44 +205,70 @@ fn system(
     }
 }
 
-/// Replaces a positive definite matrix A = L Lᵀ by W = L⁻¹, in its lower triangle (Golub and Van Loan 2013,
-/// *Matrix Computations*, alg. 4.2.1): A⁻¹ = Wᵀ W.
-fn invert_factor(matrix: &mut [f32], count: usize) {
-    for row in 0..count {
-        for column in 0..=row {
-            let inner: f32 =
-                (0..column).map(|k| at(matrix, packed(row, k)) * at(matrix, packed(column, k))).sum();
-            let left = at(matrix, packed(row, column)) - inner;
-            let value = if row == column {
-                libm::sqrtf(if left > SMALLEST_PIVOT { left } else { SMALLEST_PIVOT })
-            } else {
-                left / at(matrix, packed(column, column))
-            };
-            set(matrix, packed(row, column), value);
+/// Replaces a positive definite matrix A by its Cholesky factor L, A = L Lᵀ, in its lower triangle (Golub and
+/// Van Loan 2013, *Matrix Computations*, alg. 4.2.1).
+fn factor(matrix: &mut [f32], count: usize) {
+    for index in 0..count {
+        let Some((above, row)) = split_row(matrix, index) else { return };
+        for column in 0..index {
+            let upper = above.get(triangle(column)..).unwrap_or_default();
+            let left = at(row, column) - dot(row.get(..column).unwrap_or_default(), upper);
+            set(row, column, left / at(upper, column));
         }
+        let before = row.get(..index).unwrap_or_default();
+        let left = at(row, index) - dot(before, before);
+        set(row, index, libm::sqrtf(if left > SMALLEST_PIVOT { left } else { SMALLEST_PIVOT }));
     }
-    for column in 0..count {
-        set(matrix, packed(column, column), 1.0 / at(matrix, packed(column, column)));
-        for row in column + 1..count {
-            let inner: f32 =
-                (column..row).map(|k| at(matrix, packed(row, k)) * at(matrix, packed(k, column))).sum();
-            set(matrix, packed(row, column), -inner / at(matrix, packed(row, row)));
+}
+
+/// Replaces L by W = L⁻¹, so that A⁻¹ = Wᵀ W.
+fn invert(matrix: &mut [f32], count: usize) {
+    for index in 0..count {
+        let Some((above, row)) = split_row(matrix, index) else { return };
+        let diagonal = at(row, index);
+        for column in 0..index {
+            let inner = column_dot(above, column, row.get(column..index).unwrap_or_default());
+            set(row, column, -inner / diagonal);
         }
+        set(row, index, 1.0 / diagonal);
     }
+}
+
+/// A row of a lower triangle, and the rows above it.
+fn split_row(matrix: &mut [f32], index: usize) -> Option<(&[f32], &mut [f32])> {
+    let (above, row) = matrix.get_mut(..triangle(index + 1))?.split_at_mut_checked(triangle(index))?;
+    Some((above, row))
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Product of a column of a lower triangle, from its diagonal down, and a vector.
+fn column_dot(matrix: &[f32], column: usize, vector: &[f32]) -> f32 {
+    // Down a column, elements are ever further apart.
+    let (mut place, mut sum) = (triangle(column) + column, 0.0);
+    for (value, next) in vector.iter().zip(column + 1..) {
+        let Some(element) = matrix.get(place) else { break };
+        sum += element * value;
+        place += next;
+    }
+    sum
 }
 
 /// Replaces b by W b. From the last row up, so that no element is read after it was written.
 fn solve(inverse_factor: &[f32], vector: &mut [f32]) {
     for row in (0..vector.len()).rev() {
-        let value = (0..=row).map(|k| at(inverse_factor, packed(row, k)) * at(vector, k)).sum();
+        let elements = inverse_factor.get(triangle(row)..).unwrap_or_default();
+        let value = dot(vector.get(..=row).unwrap_or_default(), elements);
         set(vector, row, value);
     }
 }
 
 /// Element `place` of A⁻¹ b = Wᵀ (W b) and of the diagonal of A⁻¹, within their limits.
 fn moments(inverse_factor: &[f32], product: &[f32], place: usize) -> Moments {
-    let column = (place..product.len()).map(|row| at(inverse_factor, packed(row, place)));
-    let mean: f32 = column.clone().zip(product.iter().skip(place)).map(|(w, b)| w * b).sum();
+    let mean = column_dot(inverse_factor, place, product.get(place..).unwrap_or_default());
+    let column = (place..product.len()).map(|row| at(inverse_factor, triangle(row) + place));
     let var: f32 = column.map(|w| w * w).sum();
     if mean.is_finite() && var.is_finite() {
         Moments { mean: limited_mean(mean), var: at_most(var, 1.0) }

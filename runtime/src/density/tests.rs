@@ -114,7 +114,7 @@ fn the_distance_of_an_imputed_row_is_that_of_its_present_channels() {
     impute(|k| precision[k], &mut row, &mut var, &mut [0.0; scratch_words(4)]);
     // Σ_PP of channels 0 and 2 has the correlation −0.3.
     let expected = (0.7_f64.powi(2) + 2.0 * 0.3 * 0.7 * 2.0 + 4.0) / (1.0 - 0.09);
-    let found = distance(precision.iter().copied(), &row);
+    let found = distance(&precision, |element| element, &row);
     assert!((f64::from(found) - expected).abs() < 1e-4, "{found} {expected}");
 }
 
@@ -160,7 +160,7 @@ fn hostile_numbers_stay_within_the_limits() {
         for i in (0..4).filter(|i| missing[*i]) {
             assert!(mean[i].abs() <= UNIT_LIMIT && (0.0..=1.0).contains(&var[i]), "{mean:?} {var:?}");
         }
-        let distance = distance((0..10).map(number), &mean);
+        let distance = distance(&std::array::from_fn::<_, 10, _>(|k| k), number, &mean);
         assert!(distance >= 0.0 && distance.is_finite(), "{distance}");
         // A conditional is within its limits; a prediction may be anything.
         let prediction = Moments { mean: number(shift), var: number(shift + 1).abs() };

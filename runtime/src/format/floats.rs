@@ -19,7 +19,6 @@ impl<'m> F32s<'m> {
     }
 
     /// The raw four-byte groups, for kernels that read several at a time.
-    #[cfg(feature = "float")]
     pub(crate) fn words(self) -> &'m [[u8; 4]] {
         self.0
     }

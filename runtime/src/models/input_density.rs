@@ -7,6 +7,7 @@ use super::prediction::Novelty;
 use crate::arena::ArenaSplitter;
 use crate::density;
 use crate::format::F32s;
+use crate::limits::UNIT_LIMIT;
 use crate::moments::Moments;
 use crate::spec::{DensitySpec, Imputation};
 
@@ -36,6 +37,42 @@ impl<'a> StandardisedRow<'a> {
 
     pub(super) fn view(&self) -> ImputedRow<'_> {
         ImputedRow { mean: self.mean, var: self.var }
+    }
+
+    /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for any
+    /// other.
+    fn read_usual(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> Option<()> {
+        let values = row.values.get(..self.mean.len()).filter(|_| row.vars.is_empty())?;
+        let scales = model.input_mean.iter().zip(model.input_std_dev.iter());
+        let mut largest = 0;
+        for ((standardised, value), (mean, std_dev)) in self.mean.iter_mut().zip(values).zip(scales) {
+            *standardised = (value - mean) / std_dev;
+            // As integers, magnitudes are in the same order, and those of infinities and NaN are the largest.
+            largest = largest.max(standardised.abs().to_bits());
+        }
+        if largest >= UNIT_LIMIT.to_bits() {
+            return None;
+        }
+        self.var.fill(0.0);
+        Some(())
+    }
+
+    /// Standardises any row and marks what is missing; the number of present channels, and whether all are
+    /// exact.
+    fn read_any(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> (f32, bool) {
+        let (mut present, mut exact) = (0.0, true);
+        for (channel, (mean, var)) in self.mean.iter_mut().zip(self.var.iter_mut()).enumerate() {
+            let moments = match row.reading(channel) {
+                Some(reading) => {
+                    present += 1.0;
+                    model.standardised(channel, Some(reading))
+                }
+                None => Moments { mean: 0.0, var: density::MISSING },
+            };
+            exact &= moments.var == 0.0;
+            (*mean, *var) = (moments.mean, moments.var);
+        }
+        (present, exact)
     }
 }
 
@@ -71,24 +108,16 @@ impl InputDensity<'_> {
         standardised: &mut StandardisedRow<'_>,
         scratch: &mut [f32],
     ) -> Novelty {
+        let (present, exact) = match standardised.read_usual(model, row) {
+            Some(()) => (standardised.mean.len() as f32, true),
+            None => standardised.read_any(model, row),
+        };
         let StandardisedRow { mean, var } = standardised;
-        let (mut present, mut exact) = (0.0, true);
-        for (channel, (mean, var)) in mean.iter_mut().zip(var.iter_mut()).enumerate() {
-            let moments = match row.reading(channel) {
-                Some(reading) => {
-                    present += 1.0;
-                    model.standardised(channel, Some(reading))
-                }
-                None => Moments { mean: 0.0, var: density::MISSING },
-            };
-            exact &= moments.var == 0.0;
-            (*mean, *var) = (moments.mean, moments.var);
-        }
         if !exact {
             density::impute(|index| self.precision.at(index), mean, var, scratch);
         }
-        let distance =
-            density::distance(self.precision.iter(), mean) / if present > 1.0 { present } else { 1.0 };
+        let distance = density::distance(self.precision.words(), f32::from_le_bytes, mean)
+            / if present > 1.0 { present } else { 1.0 };
         if !exact {
             self.finish(model, row, predicted, standardised);
         }

@@ -173,7 +173,7 @@ fn distance(density: &InputDensity, scaler: &Scaler, row: &[f32]) -> f32 {
         let mut scratch = vec![0.0; density::scratch_words(row.len())];
         density::impute(|index| density.precision[index], &mut mean, &mut var, &mut scratch);
     }
-    density::distance(density.precision.iter().copied(), &mean) / present
+    density::distance(&density.precision, |element| element, &mean) / present
 }
 
 /// Growth of the outputs' variances with unfamiliar rows: the maximum-likelihood value on validation data.
