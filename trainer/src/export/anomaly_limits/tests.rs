@@ -1,4 +1,5 @@
 use quaver::Model;
+use quaver::anomaly::AnomalyKind;
 use quaver::checkpoint::{CellKind, Layout, WeightFormat};
 
 use super::*;
@@ -42,7 +43,8 @@ fn limited(rows: f64) -> (Vec<u8>, AnomalyLimits) {
     };
     let bytes = encoded(&Additions::default());
     let limits =
-        anomaly_limits(&bytes, &state.scaling.inputs, &[], &[&train, &[sequence(2000, 2)]], rows).unwrap();
+        anomaly_limits(&bytes, &state.scaling.inputs, &[], &[&train, &[sequence(2000, 2)]], 32, rows)
+            .unwrap();
     (encoded(&Additions { anomaly: Some(limits.clone()), ..Additions::default() }), limits)
 }
 
@@ -65,11 +67,11 @@ fn alarms(bytes: &[u8], sequence: &Sequence) -> usize {
 #[test]
 fn sound_rows_give_about_as_many_alarms_as_allowed() {
     let (bytes, limits) = limited(200.0);
-    assert_eq!(limits.source, ThresholdSource::Measured);
+    assert!(!limits.extrapolated);
     let found: usize = (10..13).map(|epoch| alarms(&bytes, &sequence(4000, epoch))).sum();
     assert!((15..=110).contains(&found), "{found}");
     let (strict, limits) = limited(100_000.0);
-    assert_eq!(limits.source, ThresholdSource::Extrapolated);
+    assert!(limits.extrapolated);
     let found: usize = (10..13).map(|epoch| alarms(&strict, &sequence(4000, epoch))).sum();
     assert!(found <= 3, "{found} where 0.12 are expected");
 }
@@ -81,8 +83,8 @@ fn the_runtime_scores_rows_as_the_exporter_did() {
     let sound = sequence(500, 20);
     let state = state(&[sequence(4000, 1)]);
     let read = evidence(&bytes, &state.scaling.inputs, &[], std::slice::from_ref(&sound)).unwrap();
-    let fit = Fit { row: limits.row, channels: limits.channels };
-    let expected = fit.scores(&read[0]);
+    let fit = Fit { window: limits.window, row: limits.row, channels: limits.channels };
+    let expected = fit.scores(&read[0]).into_iter().map(|row| row.into_iter().fold(f32::NAN, f32::max));
     for (row, (found, expected)) in scores(&bytes, &sound).iter().zip(expected).enumerate().skip(1) {
         assert_eq!(found.map(|anomaly| anomaly.score), Some(expected), "row {row}");
     }
@@ -118,7 +120,7 @@ fn a_channel_that_never_changes_has_no_limits() {
     let train = vec![Sequence::next(rows)];
     let state = state(&train);
     let bytes = encode(&state, WeightFormat::F32, Layout::Float, &Encoding::default()).unwrap();
-    let limits = anomaly_limits(&bytes, &state.scaling.inputs, &[], &[&train], 100.0).unwrap();
+    let limits = anomaly_limits(&bytes, &state.scaling.inputs, &[], &[&train], 32, 100.0).unwrap();
     assert_eq!(limits.channels[0].limits, [Limit::default(); STATISTICS]);
     assert!(limits.channels[1].limits[RUNS].weight > 0.0);
 }
