@@ -184,7 +184,7 @@ fn detecting(target: Target) -> Vec<u8> {
 fn faults_raise_alarms_that_name_channel_and_kind() {
     type Fault = fn(usize, f32) -> f32;
     let faults: [(AnomalyKind, &[Target], Fault); 6] = [
-        (AnomalyKind::Saturated, &[Target::Columns], |_, x| x.clamp(-0.7, 0.3)),
+        (AnomalyKind::Saturated, &[Target::Columns], |_, x| if x < 0.0 { -1.2 } else { 1.2 }),
         (AnomalyKind::Stuck, &[Target::Next, Target::Columns], |_, _| 0.25),
         (AnomalyKind::Shifted, &[Target::Next], |_, x| 0.5 * x + 1.5),
         (AnomalyKind::Rough, &[Target::Columns], |step, x| x + if step % 2 == 0 { 4.0 } else { -4.0 }),

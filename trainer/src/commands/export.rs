@@ -307,7 +307,7 @@ impl<'a> Settled<'a> {
             let train = if data.fresh_noise.is_none() { &data.train[..] } else { &[] };
             let splits = [train, &data.valid[..]];
             let bytes = self.stored(factors)?;
-            let window = evidence_window(options.rate_hz);
+            let window = evidence_window(options.rate_hz, &splits);
             let limits = anomaly_limits(&bytes, &scaling.inputs, precision, &splits, window, rows)?;
             self.additions.anomaly = Some(limits);
         }

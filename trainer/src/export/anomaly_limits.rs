@@ -19,7 +19,9 @@ use crate::data::{Scaler, Sequence};
 
 /// Window of the moving averages: seconds where the sampling rate is known, rows where it is not.
 const WINDOW_SECONDS: f64 = 2.5;
-const WINDOW_ROWS: u16 = 128;
+const WINDOW_ROWS: f64 = 128.0;
+/// Windows that each split has to hold, so that it shows how averages vary.
+const LEAST_WINDOWS: f64 = 16.0;
 /// Slacks of cumulative sums to choose from; with the last, sums stay at zero.
 const SLACKS: [f32; 5] = [0.25, 0.5, 1.0, 2.0, Z_CAP];
 /// Where the tail of a statistic starts.
@@ -32,9 +34,12 @@ const ROW_STATISTICS: usize = 2;
 const RUNS: usize = STATISTICS - 2;
 const RETURNS: usize = STATISTICS - 1;
 
-/// Window of the moving averages in rows, for a sampling rate.
-pub fn evidence_window(rate_hz: Option<f64>) -> u16 {
-    rate_hz.map_or(WINDOW_ROWS, |rate_hz| (WINDOW_SECONDS * rate_hz).round().clamp(8.0, 4096.0) as u16)
+/// Window of the moving averages in rows, for a sampling rate and the sound sequences of each split.
+pub fn evidence_window(rate_hz: Option<f64>, splits: &[&[Sequence]]) -> u16 {
+    let rows = splits.iter().map(|split| split.iter().map(Sequence::len).sum::<usize>());
+    let shortest = rows.filter(|rows| *rows > 0).min().unwrap_or(0);
+    let wanted = rate_hz.map_or(WINDOW_ROWS, |rate_hz| WINDOW_SECONDS * rate_hz);
+    wanted.min(shortest as f64 / LEAST_WINDOWS).round().clamp(8.0, 4096.0) as u16
 }
 
 /// Limits of anomaly detection.

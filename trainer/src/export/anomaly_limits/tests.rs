@@ -124,3 +124,12 @@ fn a_channel_that_never_changes_has_no_limits() {
     assert_eq!(limits.channels[0].limits, [Limit::default(); STATISTICS]);
     assert!(limits.channels[1].limits[RUNS].weight > 0.0);
 }
+
+#[test]
+fn a_window_is_seconds_long_unless_recordings_are_short() {
+    let (long, short) = (vec![sequence(9000, 1)], vec![sequence(400, 1)]);
+    assert_eq!(evidence_window(Some(100.0), &[&long, &[]]), 250);
+    assert_eq!(evidence_window(None, &[&long]), 128);
+    assert_eq!(evidence_window(Some(30.0), &[&long, &short]), 25, "a sixteenth of 400 rows");
+    assert_eq!(evidence_window(Some(1.0), &[&long]), 8);
+}
