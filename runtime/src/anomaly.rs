@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | mean of z² over the row | residuals of the prediction | [`Unlikely`](AnomalyKind::Unlikely) rows |
 //! | Mahalanobis distance per channel | the input density | [`Distant`](AnomalyKind::Distant) rows |
-//! | two-sided cumulative sum of z | residuals of the prediction | [`Shifted`](AnomalyKind::Shifted) channels |
+//! | cumulative sum of z | residuals of the prediction | [`Shifted`](AnomalyKind::Shifted) channels |
 //! | moving average of z² | residuals of the prediction | [`Noisy`](AnomalyKind::Noisy) channels |
 //! | its inverse | residuals of the prediction | [`Quiet`](AnomalyKind::Quiet) channels |
-//! | moving average of z² | values given the other channels | [`Mismatched`](AnomalyKind::Mismatched) channels |
+//! | moving average of z² | values given the others | [`Mismatched`](AnomalyKind::Mismatched) channels |
 //! | moving average of squared increments | standardised values | [`Rough`](AnomalyKind::Rough) channels |
 //! | its inverse | standardised values | [`Quiet`](AnomalyKind::Quiet) channels |
 //! | length of a run of equal values | values | [`Stuck`](AnomalyKind::Stuck) channels |
-//! | moving average of returns to a repeated value | values | [`Saturated`](AnomalyKind::Saturated) channels |
+//! | moving average of returns | values | [`Saturated`](AnomalyKind::Saturated) channels |
 //!
 //! Cumulative sums are those of Page (1954, "Continuous inspection schemes"): S⁺ ← max(0, S⁺ + z − k) and
 //! likewise S⁻ of −z, with a slack k that evidence has to exceed; moving averages those of Roberts (1959,

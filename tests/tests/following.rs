@@ -165,7 +165,8 @@ fn intervals_have_the_stored_quantiles_and_tracking_uses_them() {
     });
 }
 
-/// Limits at 8 for sums, 4 for squares and increments, 6 for what is quiet, 5 for repetitions, 0.5 for returns.
+/// Limits at 8 for sums, 4 for squares and increments, 6 for what is quiet, 5 for repetitions, 0.5 for
+/// returns.
 fn detecting(target: Target) -> Vec<u8> {
     let anomaly = Some(AnomalySpec { window: 16 });
     let mut contents = contents(target, Extensions { anomaly, ..Extensions::default() });

@@ -4,8 +4,8 @@
 //! Peaks over a high threshold u, one of each cluster of rows, have exponential excesses if the tail is light
 //! (Coles 2001, *An Introduction to Statistical Modeling of Extreme Values*, sec. 4.3, with shape 0). With
 //! peaks at the rate r per row and the mean excess m, the limit that is exceeded once in T rows is
-//! u + m ln(r T). Unlike the shape of a generalised Pareto distribution, m is known to 20 % from 25 peaks; one
-//! standard error, m/√n for n peaks, is added to it.
+//! u + m ln(r T). Unlike the shape of a generalised Pareto distribution, m is known to 20 % from 25 peaks;
+//! one standard error, m/√n for n peaks, is added to it.
 
 /// Quantiles of the scores to start from; the highest with enough peaks above it is taken.
 const THRESHOLD_QUANTILES: [f64; 6] = [0.998, 0.995, 0.99, 0.98, 0.95, 0.9];

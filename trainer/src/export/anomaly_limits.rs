@@ -7,8 +7,8 @@
 //!    a short recording shows few excesses. Of training and validation data the larger counts: residuals of
 //!    training rows are too small.
 //! 3. The limit of a statistic is that of its maximum over the channels, at the rate of alarms asked for
-//!    divided by the number of statistics (Bonferroni), by an exponential tail ([`alarm_limit`]). One limit for
-//!    each statistic, because their tails differ: a single limit is that of the heaviest tail.
+//!    divided by the number of statistics (Bonferroni), by an exponential tail ([`alarm_limit`]). One limit
+//!    for each statistic, because their tails differ: a single limit is that of the heaviest tail.
 
 use quaver::anomaly::{ChannelLimits, ChannelState, Limit, STATISTICS, SUM_CAP, Z_CAP};
 use serde::Serialize;
