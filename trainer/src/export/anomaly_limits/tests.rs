@@ -62,14 +62,16 @@ fn alarms(bytes: &[u8], sequence: &Sequence) -> usize {
     found.windows(2).filter(|pair| !pair[0] && pair[1]).count()
 }
 
-/// Three sequences of 4,000 rows that the limits have not seen. At one alarm in 200 rows, 60 are expected;
-/// the limit is the larger of two, and 30 clusters of alarms have a standard error of 20 %.
+/// Three sequences of 4,000 rows that the limits have not seen. At one alarm in 200 rows, 60 are allowed.
+/// Limits err on the safe side, by a factor of a few: they are the larger of two splits, with a standard error
+/// added, and statistics that share their alarms are counted as if they did not. A tenth would be
+/// too few.
 #[test]
 fn sound_rows_give_about_as_many_alarms_as_allowed() {
     let (bytes, limits) = limited(200.0);
     assert!(!limits.extrapolated);
     let found: usize = (10..13).map(|epoch| alarms(&bytes, &sequence(4000, epoch))).sum();
-    assert!((15..=110).contains(&found), "{found}");
+    assert!((6..=70).contains(&found), "{found}");
     let (strict, limits) = limited(100_000.0);
     assert!(limits.extrapolated);
     let found: usize = (10..13).map(|epoch| alarms(&strict, &sequence(4000, epoch))).sum();
