@@ -63,9 +63,9 @@ fn alarms(bytes: &[u8], sequence: &Sequence) -> usize {
 }
 
 /// Three sequences of 4,000 rows that the limits have not seen. At one alarm in 200 rows, 60 are allowed.
-/// Limits err on the safe side, by a factor of a few: they are the larger of two splits, with a standard error
-/// added, and statistics that share their alarms are counted as if they did not. A tenth would be
-/// too few.
+/// Limits err on the safe side, by a factor of a few: they are the larger of two splits, with a standard
+/// error added, and statistics that share their alarms are counted as if they did not. A tenth would be too
+/// few.
 #[test]
 fn sound_rows_give_about_as_many_alarms_as_allowed() {
     let (bytes, limits) = limited(200.0);
