@@ -23,6 +23,8 @@ pub struct RowScore {
     pub name: &'static str,
     /// How it is computed.
     pub detail: &'static str,
+    /// Its threshold, if it has one of its own; for others it is chosen on the sound recording.
+    pub threshold: Option<f64>,
     /// The score of one row; `None` where the model has none.
     pub of: fn(&ReadRow<'_>) -> Option<f32>,
 }
@@ -32,16 +34,19 @@ pub const ROW_SCORES: [RowScore; 3] = [
     RowScore {
         name: "surprise",
         detail: "negative log-likelihood of the row under the prediction made before it",
+        threshold: None,
         of: |read| read.prediction.surprise().map(|surprise| surprise.nll),
     },
     RowScore {
         name: "anomaly",
         detail: "largest statistic relative to its limit in the checkpoint (export --false-alarms)",
+        threshold: Some(1.0),
         of: |read| read.prediction.anomaly().map(|anomaly| anomaly.score),
     },
     RowScore {
         name: "largest z",
         detail: "no model: the largest |value − training mean| / training standard deviation in the row",
+        threshold: None,
         of: largest_z,
     },
 ];

@@ -1,6 +1,7 @@
 //! From a trained network to a checkpoint, and the cost of quantization.
 
 mod additions;
+mod alarm_limit;
 mod anomaly_evidence;
 mod anomaly_limits;
 mod constants;
@@ -16,7 +17,7 @@ mod storage;
 mod variance_correction;
 
 pub use additions::{Additions, stored_quantiles};
-pub use anomaly_limits::{AnomalyLimits, anomaly_limits};
+pub use anomaly_limits::{AnomalyLimits, anomaly_limits, evidence_window};
 pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{QuantizationCost, cost};

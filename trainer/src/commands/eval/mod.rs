@@ -113,7 +113,7 @@ pub struct Arguments {
     /// --missing, or all, one at a time.
     #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "gap")]
     missing_lengths: Vec<usize>,
-    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, spikes,
+    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, dead, spikes,
     /// swapped, saturation, gain drift, offset, delay and noise.
     #[arg(long, conflicts_with = "gap")]
     faults: bool,
