@@ -155,7 +155,10 @@ fn all_formats() {
     let named = files
         .load("train = 'x.values.npy'\ntargets = 'c1'\nvalid_fraction = 0.4\nlengths = 'l.npy'")
         .unwrap();
-    assert_eq!(named, by_name);
+    let read = |data: &Dataset| data.files.iter().map(|file| file.checksum.name.clone()).collect::<Vec<_>>();
+    assert_eq!(read(&by_name), ["x.values.npy", "x.lengths.npy"]);
+    assert_eq!(read(&named), ["x.values.npy", "l.npy"]);
+    assert_eq!(named, Dataset { files: named.files.clone(), ..by_name });
 }
 
 #[test]
@@ -195,4 +198,32 @@ fn test_rows_may_be_led_up_to() {
         load("{ file = 'a.csv', burn_in = 3 }").unwrap_err(),
         "data.test: a.csv: burn_in needs a range of rows that it precedes, such as rows = \"2502..\""
     );
+}
+
+/// The shortest of a few times that it takes to load a file of this many columns, in seconds.
+fn seconds_for_columns(columns: usize) -> f64 {
+    let names: Vec<String> = (0..columns).map(|index| format!("a_long_name_of_a_channel_{index}")).collect();
+    let row = vec!["1"; columns].join(",");
+    let files = Files::new(&[("a.csv", &format!("{}\n{row}\n{row}\n", names.join(",")))]);
+    let half = &names[columns / 2];
+    let section = format!(
+        "train = 'a.csv'\nvalid = 'a.csv'\ninputs = '{}..{half}'\ntargets = '{half}..={}'",
+        names[0],
+        names[columns - 1]
+    );
+    let once = |_| {
+        let begun = std::time::Instant::now();
+        // A model takes fewer columns, which is known only when all have been read.
+        drop(files.load(&section));
+        begun.elapsed().as_secs_f64()
+    };
+    (0..5).map(once).fold(f64::INFINITY, f64::min)
+}
+
+/// Sixteen times the columns take about sixteen times as long. With every name compared with every other it
+/// would be 256 times; the limit is between the two, four times from either.
+#[test]
+fn time_is_linear_in_the_columns() {
+    let ratio = seconds_for_columns(48_000) / seconds_for_columns(3_000);
+    assert!(ratio < 64.0, "sixteen times the columns take {ratio:.0} times as long");
 }
