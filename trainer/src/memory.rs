@@ -1,14 +1,15 @@
 //! Memory that is left for this process, to refuse what cannot fit before it is begun.
 //!
-//! Known on Linux only. Elsewhere nothing is refused, and a process that takes too much is ended by its system.
+//! Known on Linux only. Elsewhere nothing is refused, and a process that takes too much is ended by its
+//! system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-/// Bytes that this process can still take, as far as they are known: what the machine has left, swap included,
-/// within the limits of its control groups and of its address space (`ulimit -v`).
+/// Bytes that this process can still take, as far as they are known: what the machine has left, swap
+/// included, within the limits of its control groups and of its address space (`ulimit -v`).
 pub(crate) fn available() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| of_machine(&text));

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character acts on a terminal instead of being shown: control characters (C0, DEL, C1), separators
-/// of lines and paragraphs, and the marks, embeddings, overrides and isolates of bidirectional text (Unicode
-/// Standard Annex 9, section 2).
+/// Whether a character acts on a terminal instead of being shown: control characters (C0, DEL, C1),
+/// separators of lines and paragraphs, and the marks, embeddings, overrides and isolates of bidirectional
+/// text (Unicode Standard Annex 9, section 2).
 pub(crate) fn is_unprintable(character: char) -> bool {
     let bidirectional = matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use place::Place;
 
-/// The calls of `quaver train` that create, sync or rename a file, in order; nothing where they cannot be traced.
+/// The calls of `quaver train` that create, sync or rename a file, in order; nothing where they cannot be
+/// traced.
 fn calls(place: &Place) -> Option<Vec<String>> {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     if !traced.is_ok_and(|output| output.status.success()) {

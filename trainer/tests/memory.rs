@@ -90,9 +90,9 @@ const THREAD: usize = 1024;
 /// The allocator counts for all threads, so that there is one test at a time.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// The estimate is to refuse what cannot fit and nothing that can. It is within 40 % of the peak for nets whose
-/// parameters take most of the memory, for those whose sequences do, and for those in between: it counts the
-/// arrays of a step, and how long each of them lives is Burn's affair.
+/// The estimate is to refuse what cannot fit and nothing that can. It is within 40 % of the peak for nets
+/// whose parameters take most of the memory, for those whose sequences do, and for those in between: it
+/// counts the arrays of a step, and how long each of them lives is Burn's affair.
 #[test]
 fn the_estimate_is_near_the_peak() {
     let _one = ONE.lock();

@@ -81,7 +81,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Refuses names of files that would act on a terminal wherever they are printed. TOML may have several lines.
+/// Refuses names of files that would act on a terminal wherever they are printed. TOML may have several
+/// lines.
 fn check_arguments(arguments: impl IntoIterator<Item = String>) -> Result<()> {
     let mut sets_value = false;
     for argument in arguments {

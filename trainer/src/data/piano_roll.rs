@@ -47,8 +47,8 @@ fn count_steps(line: &str) -> usize {
     1 + line.bytes().filter(|byte| *byte == b';').count()
 }
 
-/// Refuses the contents of a file whose rolls do not fit into memory: a step of silence is one byte there, and a
-/// number per key here.
+/// Refuses the contents of a file whose rolls do not fit into memory: a step of silence is one byte there,
+/// and a number per key here.
 ///
 /// # Errors
 /// Says what is needed and what there is.

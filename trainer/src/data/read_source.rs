@@ -23,8 +23,8 @@ pub(super) struct ReadOptions<'a> {
 }
 
 impl DataSource {
-    /// Reads the columns that `choose` selects from the available names, and the selected rows. Adds the files
-    /// it opens to `read`.
+    /// Reads the columns that `choose` selects from the available names, and the selected rows. Adds the
+    /// files it opens to `read`.
     pub(super) fn read(
         &self,
         reading: ReadOptions<'_>,

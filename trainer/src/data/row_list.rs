@@ -8,8 +8,8 @@ use super::rows::Rows;
 use crate::config::RowList;
 
 impl RowList {
-    /// The listed rows, each as a sequence. Rows are counted through all of `sequences`. Adds the list's file to
-    /// `read`.
+    /// The listed rows, each as a sequence. Rows are counted through all of `sequences`. Adds the list's file
+    /// to `read`.
     pub(super) fn pick(&self, sequences: &[Rows], read: &mut ReadFiles) -> Result<Vec<Rows>> {
         let rows: Vec<(&Rows, usize)> =
             sequences.iter().flat_map(|rows| (0..rows.len()).map(move |index| (rows, index))).collect();

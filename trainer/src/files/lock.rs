@@ -2,9 +2,9 @@
 //!
 //! The system releases it when its holder ends in whatever way, killed or without power, so that a lock is
 //! never stale; what the file says about its holder is for people alone. Processes on one machine always
-//! exclude each other. On network file systems (NFS 4, NFS 3 with its lock service, SMB) so do machines, unless
-//! a file system is mounted with local locks (`nolock`, `local_lock=all`); where there are no locks at all,
-//! [`Locking::Unsupported`] is returned and the caller goes on with a notice.
+//! exclude each other. On network file systems (NFS 4, NFS 3 with its lock service, SMB) so do machines,
+//! unless a file system is mounted with local locks (`nolock`, `local_lock=all`); where there are no locks at
+//! all, [`Locking::Unsupported`] is returned and the caller goes on with a notice.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,5 @@
-//! Files that survive: each appears whole or not at all, also after a power loss, and a folder has one writer.
+//! Files that survive: each appears whole or not at all, also after a power loss, and a folder has one
+//! writer.
 
 pub(crate) mod lock;
 
@@ -24,8 +25,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 ///
 /// The content goes to a new file in the same folder, with a random name and opened exclusively: a file or a
 /// symbolic link that waits there under a name that could be guessed is never written to. It is synced to the
-/// disk before it is renamed, and its folder after that. A power loss therefore leaves the old file or the new
-/// one, and once this function has returned, the new one.
+/// disk before it is renamed, and its folder after that. A power loss therefore leaves the old file or the
+/// new one, and once this function has returned, the new one.
 ///
 /// # Errors
 /// When the folder is missing, full or cannot be written to, with a message that names the file; or that of

@@ -11,8 +11,8 @@ use crate::data::{Dataset, changed_file};
 /// The notice for states without checksums.
 const NO_CHECKSUMS: &str = "this run was started by an earlier version, which stored no checksums of the data: a change may go unnoticed";
 
-/// Refuses other data than those that the run in `folder` started with, unless they are forced on it. `fresh` is
-/// the state that a new run on `data` would start with.
+/// Refuses other data than those that the run in `folder` started with, unless they are forced on it. `fresh`
+/// is the state that a new run on `data` would start with.
 pub(super) fn check_data<A: PartialEq>(
     (state, fresh): (&RunState<A>, &RunState<A>),
     data: &Dataset,

@@ -1,5 +1,5 @@
-//! The memory that training takes, estimated from sizes alone, so that a net which cannot fit is refused before
-//! anything of it is allocated.
+//! The memory that training takes, estimated from sizes alone, so that a net which cannot fit is refused
+//! before anything of it is allocated.
 //!
 //! Numbers of 32 bits are counted per parameter, and per sequence of a batch and time step. The factors are
 //! fitted to the heap that training steps of every cell take; `trainer/tests/memory.rs` compares.
@@ -22,8 +22,8 @@ const PER_PARAMETER: u64 = 4;
 /// Numbers per recurrent weight of the layer under way: packed forms for both directions.
 const PER_RECURRENT_WEIGHT: u64 = 3;
 
-/// Numbers per parameter that a run keeps besides: parameters and two moments of the optimiser, before and after
-/// the epoch under way, and their encoding when they are saved.
+/// Numbers per parameter that a run keeps besides: parameters and two moments of the optimiser, before and
+/// after the epoch under way, and their encoding when they are saved.
 const PER_PARAMETER_OF_RUN: u64 = 9;
 
 /// Numbers per pre-activation, sequence and step.

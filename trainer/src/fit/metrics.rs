@@ -134,8 +134,8 @@ fn keep_lines(path: &Path, wanted: impl Fn(&str) -> Option<String>) -> Result<()
     files::replace(path, kept.as_bytes())
 }
 
-/// The text of a file up to its last complete line: an interruption may have left part of one, which looks like
-/// a whole line of fewer digits, or bytes that are no text.
+/// The text of a file up to its last complete line: an interruption may have left part of one, which looks
+/// like a whole line of fewer digits, or bytes that are no text.
 fn whole_lines(path: &Path) -> Result<String> {
     let mut bytes =
         fs::read(path).with_context(|| format!("cannot read the metrics `{}` of a run", path.display()))?;
@@ -211,7 +211,8 @@ mod tests {
         assert_eq!(contents(folder.path()), [format!("{HEADER},skipped\n"), String::new()]);
     }
 
-    /// Of a line of an epoch that was lost, every part is dropped whole, also one that looks like another epoch.
+    /// Of a line of an epoch that was lost, every part is dropped whole, also one that looks like another
+    /// epoch.
     #[test]
     fn a_torn_last_line_is_dropped_whole() {
         let folder = tempfile::tempdir().unwrap();

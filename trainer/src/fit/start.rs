@@ -38,14 +38,14 @@ impl TrainOptions {
 
 /// Trains an architecture on `data` and keeps the run in the folder `out`.
 ///
-/// A resumed run continues after its last completed epoch, and ends with the same bits as a run that was never
-/// interrupted. A run that was stopped before it saved its first state starts again. The folder is locked for
-/// as long as this function runs.
+/// A resumed run continues after its last completed epoch, and ends with the same bits as a run that was
+/// never interrupted. A run that was stopped before it saved its first state starts again. The folder is
+/// locked for as long as this function runs.
 ///
 /// # Errors
-/// When the folder contains another run, or none to resume, or is in use by another process; when the data are
-/// no longer those that the run started with; when memory is too small; when a file cannot be written; or when
-/// the loss is no longer finite, in which case the state before that epoch stays in the folder.
+/// When the folder contains another run, or none to resume, or is in use by another process; when the data
+/// are no longer those that the run started with; when memory is too small; when a file cannot be written; or
+/// when the loss is no longer finite, in which case the state before that epoch stays in the folder.
 pub fn train_as<A: Architecture>(
     config: &Config,
     data: &Dataset,

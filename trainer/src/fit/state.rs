@@ -45,8 +45,8 @@ pub struct RunState<A = ModelSpec> {
     pub input_names: Vec<String>,
     /// Names of the target channels.
     pub target_names: Vec<String>,
-    /// The data files that it was trained on; none in states of earlier versions, and where the data were made
-    /// in memory. Not part of the encoding: it is stored apart, behind the density.
+    /// The data files that it was trained on; none in states of earlier versions, and where the data were
+    /// made in memory. Not part of the encoding: it is stored apart, behind the density.
     #[serde(skip)]
     pub data: Option<Vec<FileChecksum>>,
 }
@@ -115,8 +115,8 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, density of the inputs and data files if there are any, and CRC-32 of all. If there are files
-    /// but no density, one of no channels stands in its place.
+    /// Magic, state, density of the inputs and data files if there are any, and CRC-32 of all. If there are
+    /// files but no density, one of no channels stands in its place.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
             postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be encoded")?;

@@ -2,8 +2,8 @@
 //!
 //! A child process cannot crash the search, returns all its memory, and can be killed like any other. It
 //! inherits the lock of the trial's run folder as its standard input: if the search is killed and the trial
-//! survives, the lock stays taken until the trial ends, and a new search waits for it. The trial ends after an
-//! epoch at most, when it can no longer report.
+//! survives, the lock stays taken until the trial ends, and a new search waits for it. The trial ends after
+//! an epoch at most, when it can no longer report.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! Text in CSV files that spreadsheets do not run.
 //!
-//! A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is a formula to a spreadsheet, also in
-//! quotes, and a formula can start programs or send data away (OWASP, *CSV injection*). Text that begins so is
-//! written with an apostrophe before it, which makes it text to a spreadsheet; numbers stay numbers. Names of
-//! columns are read without that apostrophe, so that files which Quaver wrote keep their names.
+//! A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is a formula to a spreadsheet, also
+//! in quotes, and a formula can start programs or send data away (OWASP, *CSV injection*). Text that begins
+//! so is written with an apostrophe before it, which makes it text to a spreadsheet; numbers stay numbers.
+//! Names of columns are read without that apostrophe, so that files which Quaver wrote keep their names.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// Text that a spreadsheet shows and does not run. One more apostrophe goes before any that are there, so that
-/// [`unguarded`] always returns the original.
+/// Text that a spreadsheet shows and does not run. One more apostrophe goes before any that are there, so
+/// that `unguarded` always returns the original.
 pub fn guarded(text: &str) -> Cow<'_, str> {
     let is_number = text.parse::<f64>().is_ok();
     if is_formula(text) && !is_number { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
