@@ -35,6 +35,35 @@ fn an_evaluation_says_whether_the_net_is_worth_it() {
     assert!(!text.contains("persistence"), "{text}");
 }
 
+/// Targets four times as far from the predictions as in training: intervals that follow them cover more of them,
+/// and the more often they are told the truth, the more.
+#[test]
+fn error_bars_follow_the_truth_in_an_evaluation() {
+    let place = Place::new();
+    place.train();
+    let (run, tracked, config) = (place.at("run"), place.at("tracked.qvr"), place.at("config.toml"));
+    place.export("int8", "model.qvr");
+    succeeds(&["export", &run, "--track", "0.2", "-o", &tracked]);
+    let coverage = |observe: &[&str]| {
+        let evaluated = ["eval", &tracked, "--data", &config, "--json", "--no-baselines"];
+        json(&succeeds(&[&evaluated[..], observe].concat()))["coverage"]["90"].as_f64().expect("a number")
+    };
+    let far = |line: &str| {
+        let (inputs, sum) = line.rsplit_once(',').expect("a target");
+        let shown = sum.parse().map_or(sum.to_string(), |sum: f32| (10.0 + 4.0 * (sum - 10.0)).to_string());
+        format!("{inputs},{shown}\n")
+    };
+    let recorded = fs::read_to_string(place.path("test.csv")).expect("the recording");
+    place.write("test.csv", &recorded.lines().map(far).collect::<String>());
+    let [never, sometimes, always] = [&[][..], &["--observe", "4"], &["--observe"]].map(coverage);
+    assert!(never < sometimes && sometimes < always, "{never} {sometimes} {always}");
+    let refused = |model: &str, names: &[&str]| {
+        fails(&["eval", model, "--data", &config, "--observe"], names);
+    };
+    refused(&run, &["--track"]);
+    refused(&place.at("model.qvr"), &["--track"]);
+}
+
 #[test]
 fn missing_channels_are_scored_next_to_stand_ins() {
     let place = Place::new();

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use quaver::Model;
 use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, WeightFormat};
 
 use super::checkpoint_file;
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::predict_latent_by_runtime;
-use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
+use crate::evaluate::{NovelRows, novel_rows, predict_latent_by_runtime};
+use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent, settle_density};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
-use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
+use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime, predict_observing};
 use crate::runs::TrainedState;
 
 /// A trained model in any form.
@@ -154,11 +154,14 @@ impl EvaluatedModel {
         }
     }
 
-    /// The checkpoint that a device would run; of a run folder, one in f32.
-    pub(super) fn runtime_bytes(&self) -> Result<Cow<'_, [u8]>> {
+    /// The checkpoint that a device would run; of a run folder, one in f32 whose imputation is chosen as in an
+    /// export.
+    pub(super) fn runtime_bytes(&self, data: &Dataset) -> Result<Cow<'_, [u8]>> {
         match self {
             EvaluatedModel::Run(state) => {
-                Ok(Cow::Owned(encode(state, WeightFormat::F32, Layout::Float, &Encoding::default())?))
+                let density = settle_density(state, &data.train, &data.valid)?;
+                let encoding = Encoding { density, ..Encoding::default() };
+                Ok(Cow::Owned(encode(state, WeightFormat::F32, Layout::Float, &encoding)?))
             }
             EvaluatedModel::Latent(state) => {
                 let storage = LatentStorageOptions {
@@ -171,6 +174,42 @@ impl EvaluatedModel {
             EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => {
                 Ok(Cow::Borrowed(&model.bytes))
             }
+        }
+    }
+
+    /// Predictions of a model that is told the truth about every `every`-th row after it has predicted it, so
+    /// that the width of its error bars follows.
+    pub(super) fn prediction_observing(
+        &self,
+        sequences: &[Sequence],
+        every: usize,
+    ) -> Result<Vec<SequencePrediction>> {
+        let EvaluatedModel::Checkpoint(model) = self else {
+            bail!("--observe is for checkpoints: export the run with --track, and evaluate what it wrote");
+        };
+        ensure!(
+            model.spec.extensions.tracking.is_some(),
+            "the error bars of this checkpoint do not follow the truth; export it with --track"
+        );
+        ensure!(
+            !model.spec.target.is_next(),
+            "a model of its own next input learns the truth from each row by itself; leave out --observe"
+        );
+        Ok(predict_observing(&model.bytes, sequences, |step| step % every == every - 1)?)
+    }
+
+    /// How error bars fare on rows unlike the training data; nothing unless this is a checkpoint with an input
+    /// density and normal outputs.
+    pub(super) fn novel_rows(
+        &self,
+        sequences: &[Sequence],
+        predictions: &[SequencePrediction],
+    ) -> Result<Option<NovelRows>> {
+        match self {
+            EvaluatedModel::Checkpoint(model) if model.spec.likelihood.is_normal() => {
+                Ok(novel_rows(&model.bytes, sequences, predictions)?)
+            }
+            _ => Ok(None),
         }
     }
 

@@ -158,6 +158,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         tracking: arguments.track.map(|rate| TrackingSpec { rate, ..TrackingSpec::default() }),
         rows_per_alarm: rate,
     };
+    eprintln!("rounding, imputation and layout are chosen on the training and validation rows");
     let exported = if arguments.calibrate {
         calibrated_export(&state, options, &data, &arguments.output)?
     } else {

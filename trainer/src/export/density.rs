@@ -9,7 +9,7 @@ use super::storage::{Encoding, encode};
 use crate::data::{InputDensity, Rows, Scaler, Sequence};
 use crate::fit::RunState;
 use crate::golden_section;
-use crate::prediction::{ScoredValue, predict_by_runtime};
+use crate::prediction::{ScoredValue, excess_distances, predict_by_runtime};
 
 /// Fraction of the training rows that count as familiar.
 const FAMILIAR: f64 = 0.99;
@@ -21,8 +21,8 @@ const MOST_CHANNELS: usize = 6;
 /// Lengths of the gaps; those longer than half of the rows are left out.
 const LENGTHS: [usize; 4] = [3, 30, 300, 3000];
 
-const DECAYS: [f32; 6] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
-const INFLATIONS: [f32; 4] = [1.02, 1.1, 1.3, 2.0];
+const DECAYS: [f32; 4] = [0.0003, 0.003, 0.03, 0.3];
+const INFLATIONS: [f32; 5] = [1.0, 1.1, 1.3, 2.0, 4.0];
 
 /// Unfamiliar validation rows from which the growth of variances can be estimated.
 const FEWEST_UNFAMILIAR: usize = 30;
@@ -79,21 +79,18 @@ fn settle_imputation(state: &RunState, valid: &[Sequence]) -> Result<Imputation>
         let losses = losses?;
         Ok(losses.iter().sum::<f64>() / losses.len().max(1) as f64)
     };
-    let combined = |decay, inflation| Imputation::Combined { decay, inflation };
-    let best = |candidates: Vec<Imputation>| -> Result<Imputation> {
-        let mut best = (f64::INFINITY, candidates[0]);
-        for candidate in candidates {
-            let found = loss(candidate)?;
-            if found < best.0 {
-                best = (found, candidate);
-            }
+    // Both at once: what is inflated more may be forgotten more slowly.
+    let combined = DECAYS
+        .into_iter()
+        .flat_map(|decay| INFLATIONS.map(|inflation| Imputation::Combined { decay, inflation }));
+    let mut best = (loss(Imputation::Conditional)?, Imputation::Conditional);
+    for candidate in combined {
+        let found = loss(candidate)?;
+        if found < best.0 {
+            best = (found, candidate);
         }
-        Ok(best.1)
-    };
-    let decays = DECAYS.map(|decay| combined(decay, 1.0)).into_iter().chain([Imputation::Conditional]);
-    let first = best(decays.collect())?;
-    let Imputation::Combined { decay, .. } = first else { return Ok(first) };
-    best([first].into_iter().chain(INFLATIONS.map(|inflation| combined(decay, inflation))).collect())
+    }
+    Ok(best.1)
 }
 
 /// Validation rows in which one channel has gaps of one length.
@@ -187,7 +184,7 @@ pub fn fit_widening(bytes: &[u8], valid: &[Sequence]) -> Result<Option<f32>> {
     let mut unfamiliar = Vec::new();
     for (sequence, prediction) in valid.iter().zip(predict_by_runtime(bytes, valid)?) {
         for (step, excess) in
-            excesses(&model, sequence)?.into_iter().enumerate().filter(|(_, excess)| *excess > 0.0)
+            excess_distances(&model, sequence)?.into_iter().enumerate().filter(|(_, excess)| *excess > 0.0)
         {
             let targets = sequence.targets.row(step).iter().enumerate();
             let observed = targets.filter(|(_, target)| target.is_finite());
@@ -209,20 +206,6 @@ pub fn fit_widening(bytes: &[u8], valid: &[Sequence]) -> Result<Option<f32>> {
         unfamiliar.iter().map(term).sum()
     };
     Ok(Some(golden_section::minimise([-12.0, 8.0], 40, nll).exp() as f32))
-}
-
-/// Distance beyond the familiar of the row that the model read last before each prediction.
-fn excesses(model: &Model<'_>, sequence: &Sequence) -> Result<Vec<f64>> {
-    let mut words = vec![0.0; model.spec().arena_words()];
-    let mut state = model.start_in(&mut words)?;
-    let late = usize::from(model.spec().target.is_next());
-    let mut step = |row: &[f32]| {
-        let novelty = model.step(&mut state, row).novelty();
-        novelty.map_or(0.0, |novelty| f64::from(novelty.distance - novelty.familiar).max(0.0))
-    };
-    let read = sequence.inputs.iter().take(sequence.len() - late.min(sequence.len()));
-    let found: Vec<f64> = read.map(&mut step).collect();
-    Ok(std::iter::repeat_n(0.0, late).chain(found).collect())
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //! single predicted value.
 
 mod adaptive;
+mod novelty;
 mod scored_value;
 mod sequence;
 
 pub use adaptive::predict_adaptively;
+pub(crate) use novelty::excess_distances;
 pub(crate) use scored_value::ScoredValue;
 pub use scored_value::central_probability;
 pub(crate) use sequence::write_batch;
-pub use sequence::{SequencePrediction, predict_by_network, predict_by_runtime};
+pub use sequence::{SequencePrediction, predict_by_network, predict_by_runtime, predict_observing};

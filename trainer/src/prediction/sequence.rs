@@ -100,6 +100,19 @@ pub fn predict_by_runtime(
     bytes: &[u8],
     sequences: &[Sequence],
 ) -> Result<Vec<SequencePrediction>, quaver::Error> {
+    predict_observing(bytes, sequences, |_| false)
+}
+
+/// The same, while the model is told the truth about the steps that `observed` chooses, after it has predicted
+/// them.
+///
+/// # Errors
+/// If the bytes are not a checkpoint.
+pub fn predict_observing(
+    bytes: &[u8],
+    sequences: &[Sequence],
+    observed: impl Fn(usize) -> bool,
+) -> Result<Vec<SequencePrediction>, quaver::Error> {
     let model = Model::load(bytes)?;
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut state = model.start_in(&mut words)?;
@@ -117,6 +130,9 @@ pub fn predict_by_runtime(
             prediction.write_row(step, &outputs);
             if model.spec().target.is_next() {
                 model.step(&mut state, row);
+            }
+            if observed(step) {
+                model.observe(&mut state, sequence.targets.row(step));
             }
         }
         predictions.push(prediction);

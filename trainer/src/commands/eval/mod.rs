@@ -24,7 +24,9 @@ use super::print::{print_json, print_text};
 use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
-use crate::evaluate::{Baseline, Scores, baselines, latent_scores, scores, standardised_residuals};
+use crate::evaluate::{
+    Baseline, NovelRows, Scores, baselines, latent_scores, scores, standardised_residuals,
+};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, TrainedLatentModel};
 use crate::report;
@@ -66,6 +68,7 @@ pub(super) use perturbed_page::coverage as missing_coverage;
   quaver eval runs/first --missing emg3,emg1+emg2,bursts:2s@10% --rate-hz 50
   quaver eval runs/first --missing-lengths 10,100,1000      coverage by rows since a channel went missing
   quaver eval runs/first --faults --rate-hz 50 --plot faults.html
+  quaver eval model.qvr --data config.toml --observe 200    error bars that follow the truth about every 200th row
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
@@ -120,6 +123,12 @@ pub struct Arguments {
     /// With --missing and --faults: samples per second, for bursts in seconds and false alarms per hour.
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate_hz: Option<f64>,
+    /// Tell a checkpoint exported with --track the truth about every N-th row after it has predicted it, so
+    /// that its error bars follow; without a number, about every row.
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1",
+          conflicts_with_all = ["missing", "missing_lengths", "faults", "gap"],
+          value_parser = clap::value_parser!(u32).range(1..))]
+    observe: Option<u32>,
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
@@ -165,6 +174,9 @@ struct Evaluation {
     /// Scores of the model.
     #[serde(flatten)]
     scores: Scores,
+    /// Coverage on rows unlike the training data, if the model has an input density.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    novel_rows: Option<NovelRows>,
     /// Baselines on the same rows.
     baselines: Vec<Baseline>,
     /// Denoising scores, where clean inputs are known.
@@ -233,13 +245,17 @@ fn score(
     sequences: &[Sequence],
     perturbed: Option<&PerturbedEvaluation>,
 ) -> Result<Evaluation> {
-    let predictions = evaluated.prediction(sequences)?;
+    let predictions = match arguments.observe {
+        Some(every) => evaluated.prediction_observing(sequences, every as usize)?,
+        None => evaluated.prediction(sequences)?,
+    };
     let likelihood = evaluated.spec().likelihood;
     let std_devs = Scaling::fit(&data.train).targets.std_dev;
     let found = Evaluation {
         convention: CONVENTION,
         kind: evaluated.kind(data.target),
         scores: scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs),
+        novel_rows: evaluated.novel_rows(sequences, &predictions)?,
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
         denoising: denoising::score(evaluated, data, sequences, !arguments.no_baselines)?,
     };

@@ -52,7 +52,8 @@ pub(super) fn score(
     data: &Dataset,
     sequences: &[Sequence],
 ) -> Result<PerturbedEvaluation> {
-    let bytes = evaluated.runtime_bytes().context("--missing and --faults run a model as a device does")?;
+    let bytes =
+        evaluated.runtime_bytes(data).context("--missing and --faults run a model as a device does")?;
     let cases = cases(arguments, data, sequences)?;
     let scaling = Scaling::fit(&data.train);
     let likelihood = evaluated.spec().likelihood;

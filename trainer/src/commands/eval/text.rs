@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Evaluation;
 use crate::commands::text_table;
-use crate::evaluate::{Baseline, OutputScores, Scores};
+use crate::evaluate::{Baseline, NovelRows, OutputScores, Scores};
 
 /// Scores and baselines with explanations.
 pub(super) fn render(found: &Evaluation) -> String {
@@ -12,6 +12,7 @@ pub(super) fn render(found: &Evaluation) -> String {
     text += &format!("\n{}; {}\n", found.kind, found.convention);
     text += "50 %, 90 %, 95 %: fraction of values inside that interval, ± standard error with regard to autocorrelation; \
              epistemic: its fraction of the predicted variance\n";
+    text += &found.novel_rows.as_ref().map_or(String::new(), novel);
     if !found.baselines.is_empty() {
         text += &format!("\n{}\n", text_table::render(&comparison_rows(found)));
         for baseline in &found.baselines {
@@ -20,6 +21,19 @@ pub(super) fn render(found: &Evaluation) -> String {
         text += &comparison(found);
     }
     text
+}
+
+/// How many values were predicted from rows unlike the training data, and coverage there and elsewhere.
+fn novel(rows: &NovelRows) -> String {
+    let all = rows.novel_values + rows.familiar_values;
+    let covered = |coverage: Option<f64>| coverage.map_or("-".into(), per_cent);
+    format!(
+        "{} of these values are predictions from rows unlike the training data, which the model reports (novelty): \
+         their 90 % interval covers {}; that of all others {}\n",
+        per_cent(rows.novel_values as f64 / all.max(1) as f64),
+        covered(rows.novel_coverage),
+        covered(rows.familiar_coverage)
+    )
 }
 
 /// One row per output and one for all, below a heading.

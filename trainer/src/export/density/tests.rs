@@ -3,6 +3,7 @@ use quaver::checkpoint::{Activation, CellKind, Target};
 use super::*;
 use crate::config::{InitConfig, TrainingConfig};
 use crate::data::Scaling;
+use crate::evaluate::novel_rows;
 use crate::nn::test_spec;
 use crate::random::{Purpose, normal, stream};
 
@@ -103,4 +104,20 @@ fn widening_is_that_of_the_unfamiliar_rows() {
     let found = f64::from(fit_widening(&bytes, &[valid]).unwrap().unwrap());
     assert!((found / growth - 1.0).abs() < 0.34, "{found}");
     assert_eq!(fit_widening(&bytes, &[recording(20, 6)]).unwrap(), None, "nothing unusual");
+}
+
+#[test]
+fn values_predicted_from_novel_rows_are_counted_apart() {
+    let train = vec![recording(5000, 7)];
+    let state = persistence(&train, 0.1);
+    let density = settle_density(&state, &train, &train).unwrap();
+    let encoding = Encoding { density, ..Encoding::default() };
+    let bytes = encode(&state, WeightFormat::F32, Layout::Float, &encoding).unwrap();
+    // The third row is far away, so the fourth one is predicted from it, and wrongly.
+    let values = vec![0.1, 0.1, 0.1, 0.1, 900.0, -900.0, 0.1, 0.1];
+    let sequences = [Sequence::next(Rows { channels: 2, values })];
+    let predictions = predict_by_runtime(&bytes, &sequences).unwrap();
+    let found = novel_rows(&bytes, &sequences, &predictions).unwrap().unwrap();
+    assert_eq!((found.novel_values, found.familiar_values), (2, 6));
+    assert_eq!((found.novel_coverage, found.familiar_coverage), (Some(0.0), Some(4.0 / 6.0)));
 }
