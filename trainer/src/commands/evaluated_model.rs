@@ -1,13 +1,13 @@
 //! The model of an evaluation: a run folder of either kind, or a checkpoint.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use quaver::Model;
 use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, WeightFormat};
 
+use super::checkpoint_file;
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{NovelRows, novel_rows, predict_latent_by_runtime};
@@ -50,8 +50,7 @@ impl EvaluatedModel {
             });
         }
         let shown = path.display();
-        let bytes = fs::read(path)
-            .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+        let bytes = checkpoint_file::read(path, checkpoint_file::OR_RUN)?;
         let unusable = || format!("{shown} is not a usable checkpoint");
         if Kind::of(&bytes) == Some(Kind::Latent) {
             let model = quaver::LatentModel::load(&bytes).with_context(unusable)?;
