@@ -97,8 +97,8 @@ fn a_residual_model_does_not_run_away_when_a_channel_stays_missing() {
     }
 }
 
-/// A denoiser that says 0 ± 0.01 whatever it reads: in a gap its own estimate grows old as the recursion says,
-/// up to the variance of the training rows, and a reading ends that.
+/// A denoiser that says 0 ± 0.01 whatever it reads: in a gap its own estimate grows old as the recursion
+/// says, up to the variance of the training rows, and a reading ends that.
 #[test]
 fn the_last_estimate_of_a_denoiser_grows_old_in_a_gap() {
     let (decay, inflation) = (0.001, 1.1);

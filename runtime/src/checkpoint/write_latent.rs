@@ -16,8 +16,8 @@ use crate::spec::{AutoregressivePrior, LatentSpec};
 pub struct FittedPrior {
     /// Prior of each latent, in place of [`LatentSpec::prior`].
     pub latents: Vec<AutoregressivePrior>,
-    /// Variance of the noise of each channel, in squared raw units, that observed rows have and predicted rows
-    /// have not: that of a model trained with clean targets.
+    /// Variance of the noise of each channel, in squared raw units, that observed rows have and predicted
+    /// rows have not: that of a model trained with clean targets.
     pub row_noise: Vec<f32>,
 }
 

@@ -123,8 +123,8 @@ impl InputDensity<'_> {
         }
     }
 
-    /// Moves variances of outputs whose channels were imputed towards the imputed ones, where those are larger:
-    /// w ← w + s max(0, v − w) with the share s, in raw units.
+    /// Moves variances of outputs whose channels were imputed towards the imputed ones, where those are
+    /// larger: w ← w + s max(0, v − w) with the share s, in raw units.
     pub(super) fn add_lasting(
         &self,
         row: &RawRow<'_>,

@@ -63,8 +63,8 @@ pub enum Prior {
 /// Prior of one component of z that was fitted after training and then takes the place of [`Prior`] in
 /// predictions: a stationary autoregressive process, z_t ~ N(m + a (z_{t−1} − m), (1 − a²) v), z_0 ~ N(m, v).
 ///
-/// A VOSP that was trained with little weight on the divergence has a posterior that does not follow the prior
-/// of its training; predictions of a row before it is observed need one that does.
+/// A VOSP that was trained with little weight on the divergence has a posterior that does not follow the
+/// prior of its training; predictions of a row before it is observed need one that does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AutoregressivePrior {
     /// Stationary mean m.

@@ -1,8 +1,8 @@
 //! The prior of a latent model fitted after training.
 //!
-//! With little weight on the divergence, the posteriors of a model do not follow the prior that it was trained
-//! with, and the prediction of a row before it is observed is as wrong as that prior. Posteriors of training
-//! rows show which prior would have been right.
+//! With little weight on the divergence, the posteriors of a model do not follow the prior that it was
+//! trained with, and the prediction of a row before it is observed is as wrong as that prior. Posteriors of
+//! training rows show which prior would have been right.
 
 use quaver::checkpoint::AutoregressivePrior;
 
@@ -13,14 +13,14 @@ use crate::data::Sequence;
 /// start from.
 const LARGEST_DECAY: f64 = 0.9999;
 
-/// The stationary autoregressive process of first order that has the moments of draws from the posteriors: for
-/// each latent variable the mean m and the variance v = V[μ_t] + E[σ_t²] over all steps, and the coefficient a
-/// of the regression of μ_t − m on μ_{t−1} − m.
+/// The stationary autoregressive process of first order that has the moments of draws from the posteriors:
+/// for each latent variable the mean m and the variance v = V[μ_t] + E[σ_t²] over all steps, and the
+/// coefficient a of the regression of μ_t − m on μ_{t−1} − m.
 ///
-/// Then N(m + a (μ_{t−1} − m), a² σ_{t−1}² + (1 − a²) v) has, on average over steps, the mean and the variance
-/// of z_t given the rows before. In a linear Gaussian model with exact posteriors these are the parameters of
-/// the process itself, since v = V[E[z_t | x_{1:t}]] + E[V[z_t | x_{1:t}]] and E[μ_t | x_{1:t−1}] = m + a
-/// (μ_{t−1} − m): the prediction of the Kalman filter (Kalman 1960).
+/// Then N(m + a (μ_{t−1} − m), a² σ_{t−1}² + (1 − a²) v) has, on average over steps, the mean and the
+/// variance of z_t given the rows before. In a linear Gaussian model with exact posteriors these are the
+/// parameters of the process itself, since v = V[E[z_t | x_{1:t}]] + E[V[z_t | x_{1:t}]] and E[μ_t |
+/// x_{1:t−1}] = m + a (μ_{t−1} − m): the prediction of the Kalman filter (Kalman 1960).
 pub fn fit_prior(posteriors: &[PosteriorMoments]) -> Vec<AutoregressivePrior> {
     let latents = posteriors.first().map_or(0, |posterior| posterior.mean.channels);
     (0..latents).map(|latent| fit_latent(posteriors, latent)).collect()
@@ -73,7 +73,8 @@ mod tests {
 
     const STEPS: usize = 100_000;
 
-    /// Exact posteriors of z_t given x_{1:t} for z_t − m = a (z_{t−1} − m) + √(v (1 − a²)) w, x_t = z_t + √r e.
+    /// Exact posteriors of z_t given x_{1:t} for z_t − m = a (z_{t−1} − m) + √(v (1 − a²)) w, x_t = z_t +
+    /// √r e.
     fn kalman(prior: AutoregressivePrior, noise: f64, seed: u64) -> PosteriorMoments {
         let [mean, var, decay] = [prior.mean, prior.var, prior.decay].map(f64::from);
         let mut rng = stream(seed, Purpose::Initialisation);

@@ -60,8 +60,8 @@ impl LatentModel<'_> {
         decoder_input.finish_posterior();
     }
 
-    /// Computes a row by the generative network from the distribution of z, without advancing the stream. With
-    /// a fitted prior it is that of the next row.
+    /// Computes a row by the generative network from the distribution of z, without advancing the stream.
+    /// With a fitted prior it is that of the next row.
     #[inline(never)]
     pub(super) fn decode(&self, state: &mut LatentState<'_>, prior: LatentPriors<'_>) {
         match self.spec().forecast {
