@@ -60,6 +60,21 @@ pub enum Prior {
     Wiener,
 }
 
+/// Prior of one component of z that was fitted after training and then takes the place of [`Prior`] in
+/// predictions: a stationary autoregressive process, z_t ~ N(m + a (z_{t−1} − m), (1 − a²) v), z_0 ~ N(m, v).
+///
+/// A VOSP that was trained with little weight on the divergence has a posterior that does not follow the
+/// prior of its training; predictions of a row before it is observed need one that does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AutoregressivePrior {
+    /// Stationary mean m.
+    pub mean: f32,
+    /// Stationary variance v.
+    pub var: f32,
+    /// Correlation a of successive steps, from −1 to 1. White noise has 0.
+    pub decay: f32,
+}
+
 /// How the distribution of z enters the generative network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]

@@ -10,8 +10,8 @@ use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, Weight
 use super::checkpoint_file;
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::{NovelRows, novel_rows, predict_latent_by_runtime};
-use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent, settle_density};
+use crate::evaluate::{NovelRows, SurpriseScores, novel_rows, predict_latent_by_runtime};
+use crate::export::{Encoding, LatentEncoding, LatentStorageOptions, encode, encode_latent, settle_density};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime, predict_observing};
@@ -154,6 +154,21 @@ impl EvaluatedModel {
         }
     }
 
+    /// Predictions of rows before they are observed by a denoiser's checkpoint, and the scores of the rows
+    /// that it read against them; nothing of any other model.
+    pub(super) fn before_rows(
+        &self,
+        sequences: &[Sequence],
+    ) -> Result<Option<(Vec<SequencePrediction>, SurpriseScores)>> {
+        match self {
+            EvaluatedModel::LatentCheckpoint(model) if model.denoises => {
+                let found = predict_latent_by_runtime(&model.bytes, sequences)?;
+                Ok(Some((found.expected, found.surprise)))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// The checkpoint that a device would run; of a run folder, one in f32 whose imputation is chosen as in an
     /// export.
     pub(super) fn runtime_bytes(&self, data: &Dataset) -> Result<Cow<'_, [u8]>> {
@@ -169,7 +184,7 @@ impl EvaluatedModel {
                     layout: Layout::Float,
                     forecast: Forecast::Moments,
                 };
-                Ok(Cow::Owned(encode_latent(state, storage)?))
+                Ok(Cow::Owned(encode_latent(state, storage, &LatentEncoding::default())?))
             }
             EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => {
                 Ok(Cow::Borrowed(&model.bytes))

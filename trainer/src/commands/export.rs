@@ -146,7 +146,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let data = Config::load(&folder.config(), &[])?.load_data()?;
     let state = match trained {
         TrainedState::Predictor(state) => state,
-        TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data.valid),
+        TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data),
     };
     let storage =
         StorageOptions { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
@@ -483,6 +483,10 @@ fn render_density(density: &DensitySpec) -> String {
         Imputation::Combined { decay, inflation } => format!(
             "\nmissing channels are imputed from the other channels and from predictions \
              (decay {decay}, inflation {inflation} per row)"
+        ),
+        Imputation::LastEstimate { decay, inflation, share } => format!(
+            "\nmissing channels are imputed from the other channels and from their last estimates \
+             (decay {decay}, inflation {inflation} per row; {share} of the variance lasts)"
         ),
     };
     text += &format!("; rows are familiar up to a squared distance of {:.2} per channel", density.familiar);

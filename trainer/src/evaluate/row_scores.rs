@@ -182,7 +182,7 @@ mod tests {
     use crate::config::{Config, InitConfig, TrainingConfig};
     use crate::data::{Rows, Scaling};
     use crate::evaluate::predict_latent_by_runtime;
-    use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
+    use crate::export::{Encoding, LatentEncoding, LatentStorageOptions, encode, encode_latent};
     use crate::fit::RunState;
     use crate::latent::LatentNets;
     use crate::nn::test_spec;
@@ -249,7 +249,7 @@ mod tests {
                 layout: Layout::Float,
                 forecast: Forecast::Moments,
             };
-            let bytes = encode_latent(&state, storage).unwrap();
+            let bytes = encode_latent(&state, storage, &LatentEncoding::default()).unwrap();
             for sequences in [&sequences, &clean] {
                 let found = predict_and_score(&bytes, &scaling.inputs, &ROW_SCORES, sequences).unwrap();
                 let expected = predict_latent_by_runtime(&bytes, sequences).unwrap();

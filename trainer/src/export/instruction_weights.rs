@@ -81,3 +81,11 @@ pub(super) const STACKS: [(&str, &str, Layout, [u32; 2]); 50] = [
 
 /// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.
 pub(super) const HANDLES: [u32; 2] = [396, 820];
+
+/// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;
+/// following the truth and detecting faults, their channels, and outputs.
+pub(super) const EXTENSION_PARTS: usize = 7;
+
+/// Instructions per part of the extensions, by core, whatever the layout.
+#[rustfmt::skip]
+pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 0] = [];

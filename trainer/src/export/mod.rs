@@ -13,6 +13,8 @@ mod gram;
 mod instruction_weights;
 mod instructions;
 mod latent;
+mod latent_gram;
+mod latent_prior;
 mod storage;
 mod variance_correction;
 
@@ -25,7 +27,8 @@ pub use density::{fit_widening, settle_density};
 pub use device_memory::{DeviceMemory, device_memory, latent_device_memory};
 pub use gram::gram_matrices;
 pub use instructions::{InstructionCount, generative_passes, instructions, latent_instructions};
-pub use latent::{LatentCost, LatentStorageOptions, encode_latent, latent_cost};
+pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};
+pub use latent_prior::{PriorGain, refit_prior};
 pub(crate) use storage::MAX_FAST_NLL_INCREASE;
 pub use storage::{Encoding, StorageOptions, encode};
 pub use variance_correction::variance_correction;

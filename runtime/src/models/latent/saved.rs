@@ -31,7 +31,9 @@ impl LatentModel<'_> {
                     .for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
-                let saved = state.decoder_input.saved_latents(state.predicted).chain(state.outputs.saved());
+                // Only the prior of the training overwrites the latents in a prediction.
+                let predicted = state.predicted && !self.has_fitted_prior();
+                let saved = state.decoder_input.saved_latents(predicted).chain(state.outputs.saved());
                 rest.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
         }
