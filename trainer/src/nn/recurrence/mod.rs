@@ -19,6 +19,7 @@ mod moment_slices;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod unit_function;
 mod unroll;
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm};
