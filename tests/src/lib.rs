@@ -4,6 +4,7 @@
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
+//! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
@@ -11,6 +12,7 @@
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
 pub mod bench;
+pub mod damage;
 pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;

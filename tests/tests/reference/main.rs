@@ -160,24 +160,24 @@ fn outputs_of_every_kind_agree() {
     both_formats(classes, &[(TANH, 9)], ROUNDING, "categorical output");
 }
 
+/// A network that outputs residuals, in every layout.
+fn residuals_agree(target: Target, what: &str) {
+    let base = Architecture { outputs: 3, target, ..Architecture::default() };
+    let paper = Architecture { form: MomentForm::Paper, ..base };
+    both_formats(paper, &[(TANH, 9)], ROUNDING, what);
+    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
+    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, &format!("{what}, heteroscedastic"));
+    quantized_layouts(base, &[(TANH, 9)], INTEGER, what);
+}
+
 #[test]
 fn changes_are_added_to_the_last_row() {
-    let base = Architecture { outputs: 3, target: Target::ResidualNext, ..Architecture::default() };
-    let paper = Architecture { form: MomentForm::Paper, ..base };
-    both_formats(paper, &[(TANH, 9)], ROUNDING, "change");
-    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
-    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "change, heteroscedastic");
-    quantized_layouts(base, &[(TANH, 9)], INTEGER, "change");
+    residuals_agree(Target::ResidualNext, "change");
 }
 
 #[test]
 fn corrections_are_added_to_the_row_itself() {
-    let base = Architecture { outputs: 3, target: Target::ResidualSame, ..Architecture::default() };
-    let paper = Architecture { form: MomentForm::Paper, ..base };
-    both_formats(paper, &[(TANH, 9)], ROUNDING, "correction");
-    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
-    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "correction, heteroscedastic");
-    quantized_layouts(base, &[(TANH, 9)], INTEGER, "correction");
+    residuals_agree(Target::ResidualSame, "correction");
 }
 
 #[test]
