@@ -151,19 +151,8 @@ mod tests {
     use crate::data::Rows;
 
     fn dataset(values: &[f32]) -> Dataset {
-        Dataset {
-            train: vec![Sequence::next(Rows { channels: 2, values: values.to_vec() })],
-            valid: Vec::new(),
-            test: Vec::new(),
-            input_names: vec!["a".into(), "b".into()],
-            target_names: vec!["a".into(), "b".into()],
-            target: Target::Next,
-            validation: String::new(),
-            augmentation: None,
-            fresh_noise: None,
-            gaps: None,
-            files: Vec::new(),
-        }
+        let train = vec![Sequence::next(Rows { channels: 2, values: values.to_vec() })];
+        Dataset::of([train, Vec::new(), Vec::new()], &["a", "b"])
     }
 
     #[test]

@@ -9,13 +9,11 @@ use anyhow::{Context, Result};
 use super::super::export;
 use super::super::print::print_text;
 use super::super::progress::TrainingConsole;
-use crate::config::Config;
+use super::training::train_anew;
 use crate::data::Dataset;
 use crate::demo::signal::{MUSCLES, Recording, SignalForm, generate};
 use crate::files;
-use crate::fit::{RunFolder, TrainOptions};
 use crate::report::{self, Body, Report, Section, plot};
-use crate::runs;
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 300.0), ("valid", 60.0), ("test", 60.0)];
@@ -60,15 +58,8 @@ pub(super) fn write_picture(path: &Path, page: &Report) -> Result<()> {
 
 /// Trains with the config, and stores the model in int8.
 pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
-    let folder = RunFolder::new(&out.join("run"));
-    if folder.last_state().exists() {
-        fs::remove_dir_all(folder.path()).context("cannot remove the run of an earlier demo")?;
-    }
-    let config = Config::load(&out.join("config.toml"), &[])?;
-    let data = config.load_data()?;
     eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
-    let summary =
-        runs::train(&config, &data, folder.path(), TrainOptions::default(), &mut TrainingConsole::new())?;
+    let (folder, data, summary) = train_anew(out, &mut TrainingConsole::new())?;
     eprintln!("3/4  exporting to int8 and evaluating with the runtime");
     let model = out.join("model.qvr");
     export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;

@@ -8,7 +8,7 @@ use quaver::checkpoint::ModelSpec;
 use super::{config, dataset, delayed_sum, run, sequences_of};
 use crate::config::{AddedNoiseConfig, AugmentConfig};
 use crate::data::{Augmentation, Dataset, FileChecksum, ReadFile};
-use crate::fit::{NoProgress, Progress, RunFolder, RunState, StopReason, TrainOptions};
+use crate::fit::{NoProgress, Progress, RunFolder, RunState, RunSummary, StopReason, TrainOptions};
 use crate::runs::train;
 
 /// The files of a run in the order in which an epoch writes them.
@@ -274,6 +274,12 @@ fn a_run_may_begin_with_what_another_has_learned() {
         .unwrap();
 }
 
+/// A run that starts from what another has learned.
+fn train_from(first: &Path, data: &Dataset, out: &Path) -> anyhow::Result<RunSummary> {
+    let config = config("lstm", &[&format!("init.from='{}'", first.display())]);
+    train(&config, data, out, TrainOptions::resuming(false), &mut NoProgress)
+}
+
 #[test]
 fn what_another_run_has_learned_must_fit() {
     let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
@@ -288,14 +294,7 @@ fn what_another_run_has_learned_must_fit() {
         assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
     }
     let renamed = Dataset { input_names: vec!["other".into()], ..dataset(delayed_sum) };
-    let error = train(
-        &config("lstm", &[&from]),
-        &renamed,
-        second.path(),
-        TrainOptions::resuming(false),
-        &mut NoProgress,
-    )
-    .unwrap_err();
+    let error = train_from(first.path(), &renamed, second.path()).unwrap_err();
     assert!(format!("{error:#}").contains("but the data have other and"), "{error:#}");
     assert!(!second.path().join("last.state").exists());
 }
@@ -334,14 +333,7 @@ fn fine_tuned_on_outliers(sequences: usize) -> (anyhow::Result<()>, tempfile::Te
         *sequence = crate::data::Sequence::columns(sequence.inputs.as_ref().clone(), targets);
     }
     // The scaling is that of the first run: in their own, no number would be far from the mean.
-    let from = format!("init.from='{}'", first.path().display());
-    let result = train(
-        &config("lstm", &[&from]),
-        &data,
-        second.path(),
-        TrainOptions::resuming(false),
-        &mut NoProgress,
-    );
+    let result = train_from(first.path(), &data, second.path());
     (result.map(|_| ()), second)
 }
 
