@@ -23,6 +23,17 @@ pub struct PerturbedRecordings<'a> {
 }
 
 impl<'a> PerturbedRecordings<'a> {
+    /// Recordings with Gaussian outputs, for tests.
+    #[cfg(test)]
+    pub(super) fn gaussian(
+        [input_names, target_names]: [&'a [String]; 2],
+        scaling: &'a Scaling,
+        sequences: &'a [Sequence],
+    ) -> Self {
+        let likelihood = Likelihood::Gaussian;
+        PerturbedRecordings { likelihood, input_names, target_names, scaling, sequences, seed: 1 }
+    }
+
     /// What predictions are scored against.
     pub(super) fn targets(&self) -> ScoredTargets<'a> {
         ScoredTargets {

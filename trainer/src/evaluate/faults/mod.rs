@@ -131,12 +131,9 @@ impl FaultEvaluation<'_> {
     }
 
     fn channels(&self) -> Vec<usize> {
-        let mut rng = stream(self.recordings.seed, Purpose::Evaluation { index: 0 });
-        choose(
-            &mut rng,
-            MOST_FAULTY_CHANNELS.min(self.recordings.input_names.len()),
-            self.recordings.input_names.len(),
-        )
+        let PerturbedRecordings { input_names, seed, .. } = self.recordings;
+        let mut rng = stream(seed, Purpose::Evaluation { index: 0 });
+        choose(&mut rng, MOST_FAULTY_CHANNELS.min(input_names.len()), input_names.len())
     }
 
     fn score_fault<E>(
@@ -147,37 +144,33 @@ impl FaultEvaluation<'_> {
         stretches: &[Vec<Range<usize>>],
         predict: &mut impl FnMut(&[Sequence]) -> Result<ScoredRun, E>,
     ) -> Result<FaultOutcome, E> {
+        let PerturbedRecordings { input_names, scaling, sequences, seed, .. } = self.recordings;
+        let targets = self.recordings.targets();
         let groups = ValueGroup::of(self.recordings.are_predicted());
         let mut totals = vec![Vec::new(); groups.len()];
         let mut scores = vec![FaultyScores::default(); self.scores.len()];
         for channel in self.channels() {
             let purpose = Purpose::Evaluation { index: (index + 1) << 16 | channel as u64 };
-            let mut rng = stream(self.recordings.seed, purpose);
+            let mut rng = stream(seed, purpose);
             let faulty = |(sequence, stretches): (&Sequence, &Vec<Range<usize>>)| {
-                let inputs = fault.apply(
-                    &sequence.inputs,
-                    channel,
-                    stretches,
-                    &self.recordings.scaling.inputs,
-                    &mut rng,
-                );
+                let inputs = fault.apply(&sequence.inputs, channel, stretches, &scaling.inputs, &mut rng);
                 Sequence { inputs: Arc::new(inputs), ..sequence.clone() }
             };
-            let read: Vec<Sequence> = self.recordings.sequences.iter().zip(stretches).map(faulty).collect();
+            let read: Vec<Sequence> = sequences.iter().zip(stretches).map(faulty).collect();
             let run = predict(&read)?;
-            let changed = changed(self.recordings.sequences, &read);
+            let changed = changed(sequences, &read);
             let rows = FaultyRows { stretches, changed, settling: self.settling };
             for ((found, run), score) in scores.iter_mut().zip(&run.scores).zip(&sound.thresholds) {
                 found.add(&rows, run, score.threshold);
             }
-            let affected = fault.channels(channel, self.recordings.input_names.len());
+            let affected = fault.channels(channel, input_names.len());
             for (group, totals) in groups.iter().zip(&mut totals) {
                 let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
                     stretches[sequence].iter().any(|stretch| stretch.contains(&step))
                         && group.selects(affected.contains(&output))
                 };
-                let found = SelectedTotals::of(&self.recordings.targets(), &run.predictions, selected);
-                totals.push((self.recordings.input_names[channel].clone(), found));
+                let found = SelectedTotals::of(&targets, &run.predictions, selected);
+                totals.push((input_names[channel].clone(), found));
             }
         }
         let summaries = groups.iter().zip(&totals);
@@ -185,9 +178,7 @@ impl FaultEvaluation<'_> {
         Ok(FaultOutcome {
             fault: fault.name(),
             strength: fault.strength(),
-            groups: summaries
-                .filter_map(|(group, t)| RunSummary::new(*group, &self.recordings.targets(), t))
-                .collect(),
+            groups: summaries.filter_map(|(group, t)| RunSummary::new(*group, &targets, t)).collect(),
             detection: detection.map(|((found, score), sound)| found.detection(score.name, sound)).collect(),
         })
     }

@@ -2,8 +2,6 @@
 
 use std::convert::Infallible;
 
-use quaver::checkpoint::Likelihood;
-
 use super::*;
 use crate::data::{Rows, Scaler, Scaling};
 use crate::evaluate::row_scores::ROW_SCORES;
@@ -45,14 +43,7 @@ fn faults_cost_what_they_change_and_are_found_where_they_show() {
         targets: Scaler { mean: vec![0.0], std_dev: vec![0.7] },
         density: None,
     };
-    let recordings = PerturbedRecordings {
-        likelihood: Likelihood::Gaussian,
-        input_names: &input_names,
-        target_names: &target_names,
-        scaling: &scaling,
-        sequences: &sequences,
-        seed: 1,
-    };
+    let recordings = PerturbedRecordings::gaussian([&input_names, &target_names], &scaling, &sequences);
     let evaluation = FaultEvaluation {
         recordings,
         scores: &ROW_SCORES[..1],

@@ -7,7 +7,7 @@ use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, run, sequences_of};
 use crate::config::{AddedNoiseConfig, AugmentConfig};
-use crate::data::{Augmentation, Dataset, FileChecksum, ReadFile};
+use crate::data::{Augmentation, Dataset, EpochChanges, FileChecksum, ReadFile};
 use crate::fit::{NoProgress, Progress, RunFolder, RunState, RunSummary, StopReason, TrainOptions};
 use crate::runs::train;
 
@@ -58,7 +58,8 @@ fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
         let mut data = dataset(delayed_sum);
         let noise = AddedNoiseConfig { snr_db: Some(5.0), on: None, seed: 1, fresh: None };
         let again = noise.add([&mut data.train, &mut data.valid, &mut data.test]);
-        Dataset { fresh_noise: fresh.then_some(again), ..data }
+        let fresh_noise = fresh.then_some(again);
+        Dataset { changes: EpochChanges { fresh_noise, ..EpochChanges::default() }, ..data }
     };
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let go = |place: usize, data: &Dataset, epochs: &str, resume: bool| {
@@ -84,7 +85,8 @@ fn rows_change_from_epoch_to_epoch_and_a_resumed_run_meets_them_again() {
     let changing = |asked: AugmentConfig| {
         let data = dataset(delayed_sum);
         let augmentation = Augmentation::new(&asked, &data.input_names, &data.train, false).unwrap();
-        Dataset { augmentation: Some(augmentation), ..data }
+        let augmentation = Some(augmentation);
+        Dataset { changes: EpochChanges { augmentation, ..EpochChanges::default() }, ..data }
     };
     let moved = || changing(AugmentConfig { shift: 0.2, speed: 0.1, blend: 0.3, ..AugmentConfig::default() });
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();

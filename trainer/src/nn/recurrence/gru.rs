@@ -7,17 +7,14 @@
 use quaver::moments::{Moments, interpolate, product};
 
 use super::MomentSlices;
-use super::activation::ActivationFn;
+use super::activation::GateActivations;
 use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput, StepOutput};
 use super::trace::{GatedTrace, activate, split_trace};
 use super::unit_function::{UnitFunction, for_each_unit};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// A GRU with its two activation functions.
-pub(super) struct Gru {
-    pub(super) sigmoid: ActivationFn,
-    pub(super) tanh: ActivationFn,
-}
+pub(super) struct Gru(pub(super) GateActivations);
 
 /// Positions of the gates among the pre-activations.
 const RESET: usize = 0;
@@ -40,11 +37,11 @@ impl RecurrentCell for Gru {
         let units = before.mean.len();
         let (pre_gates, state_share) = pre.split_at(SIGMOIDS * units);
         let [gates, candidate, _] = split_trace(trace, SIGMOIDS, state_share);
-        let gates = activate(self.sigmoid, pre_gates, gates);
+        let gates = activate(self.0.sigmoid, pre_gates, gates);
         // The state is written last; until then its place holds the argument of the candidate's tanh.
         let reset = gates.lane(RESET, units);
         for_each_unit::<CandidateArgument, 3>([reset, state_share, input_share], state.reborrow());
-        let candidate = activate(self.tanh, state.as_slices(), candidate);
+        let candidate = activate(self.0.tanh, state.as_slices(), candidate);
         for_each_unit::<InterpolateState, 3>([gates.lane(UPDATE, units), candidate, before], state);
     }
 

@@ -3,7 +3,7 @@
 
 use quaver::moments::{Moments, product};
 
-use super::activation::{ActivationFn, DerivativesMut};
+use super::activation::{DerivativesMut, GateActivations};
 use super::cell::{RecurrentCell, StepGradients, StepInput, StepOutput};
 use super::trace::{GatedTrace, activate, split_trace};
 use super::unit_function::{UnitFunction, for_each_unit};
@@ -11,10 +11,7 @@ use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// An LSTM with its two activation functions.
-pub(super) struct Lstm {
-    pub(super) sigmoid: ActivationFn,
-    pub(super) tanh: ActivationFn,
-}
+pub(super) struct Lstm(pub(super) GateActivations);
 
 /// Gates, the cell's input among them.
 const GATES: usize = 4;
@@ -41,7 +38,7 @@ impl RecurrentCell for Lstm {
         let gate = |gate| gates.lane(gate, units);
         let operands = [gate(FORGET), before, gate(INPUT), gate(CELL_INPUT)];
         for_each_unit::<UpdateCellState, 4>(operands, memory.reborrow());
-        let activated = activate(self.tanh, memory.as_slices(), activated);
+        let activated = activate(self.0.tanh, memory.as_slices(), activated);
         for_each_unit::<UpdateHiddenState, 2>([gate(OUTPUT), activated], state);
     }
 
@@ -119,8 +116,8 @@ impl Lstm {
         let (gate_derivatives, cell_input_derivatives) =
             DerivativesMut::quarters(derivatives).split_at(sigmoids);
         let (pre_gates, pre_cell_input) = pre.split_at(sigmoids);
-        (self.sigmoid)(pre_gates, gates, gate_derivatives);
-        (self.tanh)(pre_cell_input, cell_input, cell_input_derivatives);
+        (self.0.sigmoid)(pre_gates, gates, gate_derivatives);
+        (self.0.tanh)(pre_cell_input, cell_input, cell_input_derivatives);
         MomentSlices::halves(value)
     }
 }
