@@ -53,10 +53,8 @@ impl MissingScores {
 impl MissingEvaluation<'_> {
     /// Number of calls of `predict` in [`MissingEvaluation::score`].
     pub fn runs(&self, cases: &[MissingCase]) -> usize {
-        let of = |case: &MissingCase| {
-            case.patterns(self.recordings.input_names, &[], self.recordings.seed).len()
-                * stand_ins(case).count()
-        };
+        let PerturbedRecordings { input_names, seed, .. } = self.recordings;
+        let of = |case: &MissingCase| case.patterns(input_names, &[], seed).len() * stand_ins(case).count();
         1 + cases.iter().map(of).sum::<usize>()
     }
 
@@ -70,21 +68,20 @@ impl MissingEvaluation<'_> {
         cases: &[MissingCase],
         mut predict: impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
     ) -> Result<Vec<MissingScores>, E> {
-        let whole =
-            SelectedTotals::of(&self.recordings.targets(), &predict(self.recordings.sequences)?, |_| true);
-        let whole =
-            RunSummary::new(ValueGroup::Outputs, &self.recordings.targets(), &[(String::new(), whole)]);
+        let PerturbedRecordings { input_names, sequences, seed, .. } = self.recordings;
+        let targets = self.recordings.targets();
+        let whole = SelectedTotals::of(&targets, &predict(sequences)?, |_| true);
+        let whole = RunSummary::new(ValueGroup::Outputs, &targets, &[(String::new(), whole)]);
         let mut found = vec![MissingScores {
             case: "none".into(),
             reads: NOTHING_MISSING,
             groups: whole.into_iter().collect(),
         }];
         for case in cases {
-            let patterns =
-                case.patterns(self.recordings.input_names, self.recordings.sequences, self.recordings.seed);
+            let patterns = case.patterns(input_names, sequences, seed);
             for (stand_in, reads) in stand_ins(case) {
                 let groups = self.score_patterns(&patterns, stand_in, &mut predict)?;
-                found.push(MissingScores { case: case.label(self.recordings.input_names), reads, groups });
+                found.push(MissingScores { case: case.label(input_names), reads, groups });
             }
             found.extend(self.score_held(case, &patterns));
         }
@@ -97,25 +94,22 @@ impl MissingEvaluation<'_> {
         if !self.recordings.are_predicted() || !case.comes_and_goes() {
             return None;
         }
+        let PerturbedRecordings { input_names, target_names, scaling, sequences, .. } = self.recordings;
         let targets = ScoredTargets { has_intervals: false, ..self.recordings.targets() };
         let held = |(sequence, mask): (&Sequence, &Mask)| {
-            let filled = StandIn::LastValue.fill(sequence, mask, &self.recordings.scaling.inputs.mean);
-            let zeros = SequencePrediction::zeros(sequence.len(), self.recordings.target_names.len());
+            let filled = StandIn::LastValue.fill(sequence, mask, &scaling.inputs.mean);
+            let zeros = SequencePrediction::zeros(sequence.len(), target_names.len());
             SequencePrediction { mean: Rows::clone(&filled.inputs), ..zeros }
         };
         let totals = patterns.iter().map(|Pattern { name, masks }| {
-            let predictions: Vec<_> = self.recordings.sequences.iter().zip(masks).map(held).collect();
+            let predictions: Vec<_> = sequences.iter().zip(masks).map(held).collect();
             let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
                 masks[sequence].is_scored(step) && masks[sequence].is_missing(step, output)
             };
             (name.clone(), SelectedTotals::of(&targets, &predictions, selected))
         });
         let summary = RunSummary::new(ValueGroup::AffectedChannels, &targets, &totals.collect::<Vec<_>>())?;
-        Some(MissingScores {
-            case: case.label(self.recordings.input_names),
-            reads: HELD,
-            groups: vec![summary],
-        })
+        Some(MissingScores { case: case.label(input_names), reads: HELD, groups: vec![summary] })
     }
 
     /// Scores of all runs of a case, by group of values.
@@ -125,12 +119,13 @@ impl MissingEvaluation<'_> {
         stand_in: StandIn,
         predict: &mut impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
     ) -> Result<Vec<RunSummary>, E> {
-        let own_inputs = self.recordings.are_predicted();
+        let PerturbedRecordings { scaling, sequences, .. } = self.recordings;
+        let (own_inputs, targets) = (self.recordings.are_predicted(), self.recordings.targets());
         let groups = ValueGroup::of(own_inputs);
         let mut totals = vec![Vec::new(); groups.len()];
         for Pattern { name, masks } in patterns {
-            let fill = |(sequence, mask)| stand_in.fill(sequence, mask, &self.recordings.scaling.inputs.mean);
-            let read: Vec<Sequence> = self.recordings.sequences.iter().zip(masks).map(fill).collect();
+            let fill = |(sequence, mask)| stand_in.fill(sequence, mask, &scaling.inputs.mean);
+            let read: Vec<Sequence> = sequences.iter().zip(masks).map(fill).collect();
             let predictions = predict(&read)?;
             for (group, totals) in groups.iter().zip(&mut totals) {
                 let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
@@ -138,16 +133,11 @@ impl MissingEvaluation<'_> {
                     let is_missing = own_inputs && mask.is_missing(step, output);
                     mask.is_scored(step) && group.selects(is_missing)
                 };
-                totals.push((
-                    name.clone(),
-                    SelectedTotals::of(&self.recordings.targets(), &predictions, selected),
-                ));
+                totals.push((name.clone(), SelectedTotals::of(&targets, &predictions, selected)));
             }
         }
         let summaries = groups.iter().zip(&totals);
-        Ok(summaries
-            .filter_map(|(group, totals)| RunSummary::new(*group, &self.recordings.targets(), totals))
-            .collect())
+        Ok(summaries.filter_map(|(group, totals)| RunSummary::new(*group, &targets, totals)).collect())
     }
 }
 
