@@ -56,8 +56,8 @@ struct CandidateArgument;
 
 impl UnitFunction<3> for CandidateArgument {
     #[inline(always)]
-    fn value([reset, state_share, x]: [Moments; 3]) -> Moments {
-        let h = product(reset, state_share);
+    fn value([reset, state_share, input_share]: [MomentSlices<'_>; 3], unit: usize) -> Moments {
+        let (x, h) = (input_share.at(unit), product(reset.at(unit), state_share.at(unit)));
         Moments { mean: x.mean + h.mean, var: x.var + h.var }
     }
 }
@@ -67,8 +67,8 @@ struct InterpolateState;
 
 impl UnitFunction<3> for InterpolateState {
     #[inline(always)]
-    fn value([update, candidate, before]: [Moments; 3]) -> Moments {
-        interpolate(update, candidate, before)
+    fn value([update, candidate, before]: [MomentSlices<'_>; 3], unit: usize) -> Moments {
+        interpolate(update.at(unit), candidate.at(unit), before.at(unit))
     }
 }
 

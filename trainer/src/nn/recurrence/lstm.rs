@@ -54,8 +54,9 @@ struct UpdateCellState;
 
 impl UnitFunction<4> for UpdateCellState {
     #[inline(always)]
-    fn value([forget, before, input, cell_input]: [Moments; 4]) -> Moments {
-        let (kept, added) = (product(forget, before), product(input, cell_input));
+    fn value([forget, before, input, cell_input]: [MomentSlices<'_>; 4], unit: usize) -> Moments {
+        let kept = product(forget.at(unit), before.at(unit));
+        let added = product(input.at(unit), cell_input.at(unit));
         Moments { mean: kept.mean + added.mean, var: kept.var + added.var }
     }
 }
@@ -65,8 +66,8 @@ struct UpdateHiddenState;
 
 impl UnitFunction<2> for UpdateHiddenState {
     #[inline(always)]
-    fn value([gate, activated]: [Moments; 2]) -> Moments {
-        product(gate, activated)
+    fn value([gate, activated]: [MomentSlices<'_>; 2], unit: usize) -> Moments {
+        product(gate.at(unit), activated.at(unit))
     }
 }
 

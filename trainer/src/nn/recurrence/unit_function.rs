@@ -7,10 +7,10 @@ use quaver::moments::Moments;
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// A function of the moments of `N` operands.
+/// A function of the moments of `N` operands, unit by unit.
 pub(super) trait UnitFunction<const N: usize> {
-    /// Its moments. To be marked `#[inline(always)]`, as [`Kernel`] demands.
-    fn value(operands: [Moments; N]) -> Moments;
+    /// Its moments at one unit. To be marked `#[inline(always)]`, as [`Kernel`] demands.
+    fn value(operands: [MomentSlices<'_>; N], unit: usize) -> Moments;
 }
 
 /// Applies a function to each unit.
@@ -34,10 +34,13 @@ impl<F: UnitFunction<N>, const N: usize> Kernel for EachUnit<'_, F, N> {
     #[inline(always)]
     fn run<P: Processor>(self) {
         let units = self.operands[0].mean.len();
-        let operands = self.operands.map(|operand| operand.first(units));
+        let mut operands = self.operands;
+        for operand in &mut operands {
+            *operand = operand.first(units);
+        }
         let mut result = self.result.first(units);
         for unit in 0..units {
-            result.put(unit, F::value(operands.map(|operand| operand.at(unit))));
+            result.put(unit, F::value(operands, unit));
         }
     }
 }
