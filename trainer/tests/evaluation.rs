@@ -35,8 +35,8 @@ fn an_evaluation_says_whether_the_net_is_worth_it() {
     assert!(!text.contains("persistence"), "{text}");
 }
 
-/// Targets four times as far from the predictions as in training: intervals that follow them cover more of them,
-/// and the more often they are told the truth, the more.
+/// Targets four times as far from the predictions as in training: intervals that follow them cover more of
+/// them, and the more often they are told the truth, the more.
 #[test]
 fn error_bars_follow_the_truth_in_an_evaluation() {
     let place = Place::new();

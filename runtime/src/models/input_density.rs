@@ -39,8 +39,8 @@ impl<'a> StandardisedRow<'a> {
         ImputedRow { mean: self.mean, var: self.var }
     }
 
-    /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for any
-    /// other.
+    /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for
+    /// any other.
     fn read_usual(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> Option<()> {
         let values = row.values.get(..self.mean.len()).filter(|_| row.vars.is_empty())?;
         let scales = model.input_mean.iter().zip(model.input_std_dev.iter());

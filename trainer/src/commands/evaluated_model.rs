@@ -159,8 +159,8 @@ impl EvaluatedModel {
         }
     }
 
-    /// The checkpoint that a device would run; of a run folder, one in f32 whose imputation is chosen as in an
-    /// export.
+    /// The checkpoint that a device would run; of a run folder, one in f32 whose imputation is chosen as in
+    /// an export.
     pub(super) fn runtime_bytes(&self, data: &Dataset) -> Result<Cow<'_, [u8]>> {
         match self {
             EvaluatedModel::Run(state) => {
@@ -203,8 +203,8 @@ impl EvaluatedModel {
         Ok(predict_observing(&model.bytes, sequences, |step| step % every == every - 1)?)
     }
 
-    /// How error bars fare on rows unlike the training data; nothing unless this is a checkpoint with an input
-    /// density and normal outputs.
+    /// How error bars fare on rows unlike the training data; nothing unless this is a checkpoint with an
+    /// input density and normal outputs.
     pub(super) fn novel_rows(
         &self,
         sequences: &[Sequence],

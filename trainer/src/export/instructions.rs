@@ -4,8 +4,8 @@
 //! the worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it:
 //! blocks of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels
 //! to score, GRU units; and over those of the extensions: a row without any channel is the worst one for an
-//! input density, which then solves for all of them. The weight of each part is fitted by `instructions.py` to what QEMU counts
-//! (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
+//! input density, which then solves for all of them. The weight of each part is fitted by `instructions.py`
+//! to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::LatentModel;
 use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};

@@ -25,8 +25,8 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Integer layouts and optional parts at every size; floating point, models that predict their inputs, and
-    /// latent models, at one.
+    /// Integer layouts and optional parts at every size; floating point, models that predict their inputs,
+    /// and latent models, at one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for cell in ["lstm", "gru", "elman"] {
