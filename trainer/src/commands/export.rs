@@ -262,8 +262,7 @@ impl<'a> Settled<'a> {
         Ok(settled)
     }
 
-    /// Encodes the state with the variances that training gave it, but for the loss of quantization, and writes
-    /// it.
+    /// Writes the checkpoint with the variances of the run, corrected for what quantization changes.
     fn export(mut self, output: &Path) -> Result<ExportedPredictor> {
         let correction = match (self.options.storage.format, self.state.spec.likelihood) {
             (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
