@@ -2,6 +2,7 @@
 //! streams that are the same, bit for bit, wherever they are made.
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
+//! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
@@ -10,6 +11,7 @@
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
+pub mod attack;
 pub mod bench;
 pub mod gait;
 pub mod golden;

@@ -1,0 +1,118 @@
+//! Latent models, at and just beyond their bounds.
+
+use quaver::checkpoint::{
+    Activation, CellKind, Family, Forecast, Kind, LatentCheckpoint, LatentSpec, Layout, Likelihood,
+    MAX_DRAWS, ModelSpec, Prior, Target,
+};
+
+use super::dice::Dice;
+use super::frame::{framed, pad, parts};
+use super::header::latent_header;
+use super::network::{Network, Section};
+use super::spec;
+
+/// Both networks of a latent model.
+#[derive(Clone, Debug)]
+pub struct Latent {
+    /// How they belong together.
+    pub spec: LatentSpec,
+    /// Recognition network, then generative network.
+    pub networks: [Network; 2],
+}
+
+impl Latent {
+    /// A latent model.
+    pub fn craft(dice: &mut Dice) -> Self {
+        let (spec, [recognition, generative]) = loop {
+            let drafted = draft(dice);
+            let draws = if let Forecast::Draws { count } = drafted.0.forecast { u64::from(count) } else { 1 };
+            let work = drafted.1.iter().map(ModelSpec::multiply_accumulates).sum::<u64>();
+            if work.saturating_mul(draws) <= 300_000 {
+                break drafted;
+            }
+        };
+        let first_latent = usize::from(generative.inputs.saturating_sub(spec.latents));
+        let scaled = if spec.family == Family::Storn { first_latent } else { 0 };
+        let mut network = |network: ModelSpec| Network::craft(network, [Vec::new(), Vec::new()], dice);
+        let [mut recognition, mut generative] = [recognition, generative].map(&mut network);
+        let outputs = 2;
+        unscale(&mut recognition.sections[outputs..outputs + 2], 0);
+        unscale(&mut generative.sections[..2], scaled);
+        Latent { spec, networks: [recognition, generative] }
+    }
+
+    /// The file.
+    pub fn encode(&self) -> Vec<u8> {
+        let files = self.networks.each_ref().map(Network::encode);
+        let header = latent_header(&self.spec, files.each_ref().map(Vec::len));
+        let mut payload = Vec::new();
+        for file in files {
+            payload.extend(file);
+            pad(&mut payload);
+        }
+        framed(Kind::Latent, 2, &header, &payload)
+    }
+
+    /// What an accepted file holds.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let spec = *LatentCheckpoint::read(bytes).ok()?.spec();
+        let (_, _, payload) = parts(bytes)?;
+        let length = |file: &[u8]| {
+            parts(file).map(|(_, header, payload)| 20 + header.len().next_multiple_of(16) + payload.len())
+        };
+        let first = length(payload)?;
+        let (recognition, rest) = payload.split_at_checked(first.next_multiple_of(16))?;
+        let generative = rest.get(..length(rest)?)?;
+        let networks = [Network::decode(&recognition[..first])?, Network::decode(generative)?];
+        Some(Latent { spec, networks })
+    }
+}
+
+/// Sets the means of channels from `first` on to 0 and their standard deviations to 1.
+fn unscale(sections: &mut [Section], first: usize) {
+    for (section, value) in sections.iter_mut().zip([0.0_f32, 1.0]) {
+        if let Section::Bytes(bytes) = section {
+            bytes.chunks_mut(4).skip(first).for_each(|word| word.copy_from_slice(&value.to_le_bytes()));
+        }
+    }
+}
+
+fn draft(dice: &mut Dice) -> (LatentSpec, [ModelSpec; 2]) {
+    let family = dice.pick(&[Family::Storn, Family::Vosp]);
+    let [mut recognition, mut generative] = [spec::network(dice), spec::network(dice)];
+    let latents = dice.pick(&[1, 1, 2, 3, 8]);
+    let normal = [Likelihood::Gaussian, Likelihood::Heteroscedastic];
+    recognition.outputs = dice.pick_or_beyond(&[latents], &[latents + 1]);
+    recognition.target = Target::Columns;
+    if !matches!(recognition.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic) {
+        recognition.likelihood = dice.pick_or_beyond(&normal, &[recognition.likelihood]);
+    }
+    let units = recognition.layers.last().map_or(0, |layer| layer.units);
+    let before = if family == Family::Storn { recognition.inputs } else { units };
+    generative.inputs = dice.pick_or_beyond(&[before + latents], &[before, before + latents + 1]);
+    generative.outputs = recognition.inputs;
+    let residual = family == Family::Storn
+        && matches!(generative.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
+    generative.target = match residual {
+        true => dice.pick(&[Target::Columns, Target::ResidualNext]),
+        false => Target::Columns,
+    };
+    if family == Family::Vosp {
+        let dense = CellKind::Dense(Activation::Tanh);
+        generative
+            .layers
+            .iter_mut()
+            .for_each(|layer| layer.cell = dice.pick_or_beyond(&[dense], &[CellKind::Gru]));
+    }
+    let prior = match family {
+        Family::Storn => dice.pick_or_beyond(&[Prior::White], &[Prior::Wiener]),
+        Family::Vosp => dice.pick(&[Prior::White, Prior::Wiener]),
+    };
+    let count = dice.pick_or_beyond(&[1, 2, 3, 16, MAX_DRAWS], &[0, MAX_DRAWS + 1, u16::MAX]);
+    let forecasts = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count }];
+    let forecast = match generative.layout {
+        Layout::Mean => dice.pick_or_beyond(&forecasts[1..], &forecasts[..1]),
+        _ => dice.pick(&forecasts),
+    };
+    (LatentSpec { family, prior, latents, forecast }, [recognition, generative])
+}
