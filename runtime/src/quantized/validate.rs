@@ -1,6 +1,7 @@
 //! Checks of what the integer kernels can run, and of affine maps in quantized layouts.
 
-use super::format::{BLOCK_ROWS, QuantizedView, SUM_LIMIT};
+use super::format::{BIAS_LIMIT, BLOCK_ROWS, QuantizedGroup, QuantizedView, SQUARE_SUM_LIMIT, SUM_LIMIT};
+use super::kernels::integers;
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
     Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
@@ -53,7 +54,7 @@ fn check_noise(noise: UnitNoise, means_only: bool, part: Part, field: &'static s
 }
 
 /// Checks the scales and rows of the next affine map: kernels rely on variances that are not negative and fit
-/// their integers.
+/// their integers, and on biases that leave room for a product.
 #[inline(never)]
 pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
     let map = QuantizedView::read(cursor, shape);
@@ -62,33 +63,60 @@ pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Pa
     for group in map.groups() {
         let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));
         check(pairs == [true; 2], part, "weight", "pairs of codes from -127 to 127")?;
-        let sums = square_sums(group.squares);
-        let fits =
-            sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= SUM_LIMIT >> quant_params.variance_bits));
-        check(fits, part, "square", "codes from 0 to 127 whose sums leave room for variances")?;
-        let signed = group.var_scales.iter().any(|scale| i32::from_le_bytes(*scale) < 0);
+        check_squares(&map, &group, part)?;
+        let large = integers(group.biases).into_iter().any(|bias| bias.unsigned_abs() >= BIAS_LIMIT);
+        check(!large, part, "bias", "below 2^29 in magnitude")?;
+        let signed = integers(group.var_scales).into_iter().any(i32::is_negative);
         check(!signed, part, "square", "scales that are not negative")?;
     }
     Ok(())
 }
 
-/// Sums of the codes of four rows; `None` if one is negative.
-fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
-    let mut sums = [0; BLOCK_ROWS];
-    // Two columns of rows 0 and 1, lower row first, then of rows 2 and 3.
-    for [b0, a0, b1, a1, d0, c0, d1, c1] in blocks.as_chunks().0 {
-        for (sum, codes) in sums.iter_mut().zip([[a0, a1], [b0, b1], [c0, c1], [d0, d1]]) {
-            let [first, second] = codes.map(|code| *code as i8);
-            *sum += u32::from(u8::try_from(first).ok()?) + u32::from(u8::try_from(second).ok()?);
+/// Checks that Σ square × code of four rows fits its integer whatever the codes of variances, which are at
+/// most 2^bits: rounding up the largest of them takes one more than its bits can hold.
+fn check_squares(map: &QuantizedView<'_>, group: &QuantizedGroup<'_>, part: Part) -> Result<(), Error> {
+    let bits = map.quant_params().variance_bits;
+    let (sums, limit) = if map.has_squares {
+        (row_sums(group.squares, stored_square), SUM_LIMIT >> bits)
+    } else if map.propagates {
+        (
+            row_sums(group.weights, |code| Some(code.unsigned_abs() * code.unsigned_abs())),
+            SQUARE_SUM_LIMIT >> bits,
+        )
+    } else {
+        return Ok(());
+    };
+    let fits = sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= limit));
+    check(fits, part, "square", "from 0 to 127 where stored, with sums that leave room for variances")
+}
+
+/// The square that a code stands for where squares are stored; `None` if it is negative.
+fn stored_square(code: i32) -> Option<u32> {
+    u32::try_from(code).ok()
+}
+
+/// Sums over the codes of four rows, each as `square` has it; `None` if one of them has none.
+fn row_sums(blocks: &[u8], square: impl Fn(i32) -> Option<u32>) -> Option<[u32; BLOCK_ROWS]> {
+    let mut sums = [0_u32; BLOCK_ROWS];
+    // Two columns of rows 0 and 1, then of rows 2 and 3. Of at most 8,192 columns none exceeds 127².
+    for pairs in blocks.as_chunks().0.as_chunks::<4>().0 {
+        for (rows, pairs) in sums.as_chunks_mut::<2>().0.iter_mut().zip(pairs.as_chunks::<2>().0) {
+            for codes in pairs.map(codes) {
+                let [upper, lower] = codes.map(&square);
+                *rows = [rows[0] + upper?, rows[1] + lower?];
+            }
         }
     }
     Some(sums)
 }
 
+/// The two codes a and b of 256·a + b.
+fn codes(pair: [u8; 2]) -> [i32; 2] {
+    let lower = i32::from(pair[0] as i8);
+    [(i32::from(i16::from_le_bytes(pair)) - lower) >> 8, lower]
+}
+
 /// Whether two bytes are 256·a + b with both codes in −127…127.
 fn is_pair(bytes: &[u8; 2]) -> bool {
-    let [low, _] = *bytes;
-    let pair = i32::from(i16::from_le_bytes(*bytes));
-    let upper = (pair - i32::from(low as i8)) >> 8;
-    low != 0x80 && (-127..=127).contains(&upper)
+    codes(*bytes).into_iter().all(|code| (-127..=127).contains(&code))
 }
