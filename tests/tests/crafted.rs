@@ -1,9 +1,12 @@
 //! Crafted checkpoints: what each of them once broke. Their checksums are right, their contents hostile.
 
-use quaver::checkpoint::{Activation, CellKind, Contents, Layout, WeightFormat, write};
-use quaver::{Error, Model};
+use quaver::checkpoint::{
+    Activation, CellKind, Contents, Layout, Likelihood, UnitNoise, WeightFormat, write,
+};
+use quaver::{Error, FeedMode, Model, Rollouts, Sampler};
 use quaver_tests::attack::network::{Network, Section};
 use quaver_tests::golden::{Architecture, randomise};
+use quaver_tests::latent::LatentArchitecture;
 use quaver_tests::numbers::Numbers;
 
 /// An Elman network in a quantized layout, as an exporter writes it.
@@ -60,4 +63,54 @@ fn biases_leave_room_for_a_product() {
         assert_eq!(bias(1 << 29), Some("bias"));
         assert_eq!(bias(i32::MIN), Some("bias"));
     }
+}
+
+/// Weights of 10⁶ on 512 units of 10⁶ with strong noise have a pre-activation whose variance, times a scale of
+/// 10⁶, is beyond the range of f32: nothing is known about the probability, so that p (1 − p) is ¼.
+#[test]
+fn an_unknown_probability_is_no_certainty() {
+    let noise = UnitNoise::Multiplicative { var: 1e6 };
+    let architecture = Architecture {
+        likelihood: Likelihood::Bernoulli,
+        noise: [noise; 3],
+        variance_scale: 1e6,
+        ..Architecture::default()
+    };
+    let layers = [(CellKind::Elman(Activation::Relu), 512)];
+    let mut contents = Contents::zeros(architecture.spec(&layers, WeightFormat::F32));
+    contents.layers[0].weight.fill(1e6);
+    contents.output.weight.fill(1e6);
+    let bytes = write(&contents).expect("a valid model");
+    let model = Model::load(&bytes).expect("a valid model");
+    let mut words = vec![0.0; model.spec().arena_words()];
+    let mut state = model.start_in(&mut words).expect("enough words");
+    for _ in 0..5 {
+        for output in model.step(&mut state, &[1e3; 3]).iter() {
+            assert!((output.mean - 0.5).abs() < 0.01 && output.variance > 0.24, "{output:?}");
+        }
+    }
+}
+
+/// Channels of a size of 10³⁰ have squares beyond the range of f32; the standard deviation of their futures
+/// is not.
+#[test]
+fn rollouts_of_large_values_have_a_finite_standard_deviation() {
+    let networks = |scale: f32| {
+        let mut networks = LatentArchitecture::storn().networks("wide", WeightFormat::F32, Layout::Float);
+        networks.generative.output_scaler.std_dev.fill(1e18);
+        networks.generative.output.weight.iter_mut().for_each(|weight| *weight *= scale);
+        networks.generative.noise_var.fill(1e-12);
+        networks.write().expect("a valid model")
+    };
+    let std_dev = |scale: f32| {
+        let bytes = networks(scale);
+        let (mut words, mut futures) = (vec![0.0; 1000], vec![0.0; 1000]);
+        let mut sampler = Sampler::load_in(&bytes, &mut words).expect("a valid model");
+        let mut rollouts = Rollouts::<8>::new_in(&mut sampler, &mut futures).expect("enough words");
+        rollouts.advance(&mut Numbers::new("futures"), FeedMode::Mean);
+        rollouts.std_dev(0).expect("a channel")
+    };
+    let (small, large) = (std_dev(0.5), std_dev(5e5));
+    assert!(small > 1e14 && small < 1e19, "{small}");
+    assert!((large / small / 1e6 - 1.0).abs() < 1e-3, "{small} {large}");
 }
