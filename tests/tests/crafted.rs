@@ -1,9 +1,10 @@
 //! Crafted checkpoints: what each of them once broke. Their checksums are right, their contents hostile.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, Layout, Likelihood, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, Layout, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
 };
 use quaver::{Error, FeedMode, Model, Rollouts, Sampler};
+use quaver_tests::attack::campaign::overlong;
 use quaver_tests::attack::network::{Network, Section};
 use quaver_tests::golden::{Architecture, randomise};
 use quaver_tests::latent::LatentArchitecture;
@@ -113,4 +114,81 @@ fn rollouts_of_large_values_have_a_finite_standard_deviation() {
     let (small, large) = (std_dev(0.5), std_dev(5e5));
     assert!(small > 1e14 && small < 1e19, "{small}");
     assert!((large / small / 1e6 - 1.0).abs() < 1e-3, "{small} {large}");
+}
+
+/// The same value in more bytes than it needs would make two files of one model.
+#[test]
+fn overlong_integers_are_refused() {
+    let bytes = quantized(Layout::Fast).encode();
+    assert_eq!(field(&bytes), None);
+    assert_eq!(field(&overlong(&bytes)), Some("header"));
+    let latent = LatentArchitecture::vosp().networks("crafted", WeightFormat::F32, Layout::Float);
+    let bytes = latent.write().expect("a valid model");
+    assert_eq!(quaver::LatentModel::load(&overlong(&bytes)).err(), Some(Error::Header));
+}
+
+/// Padding that is not zero would make many files of one model.
+#[test]
+fn padding_inside_blocks_is_zero() {
+    for layout in [Layout::Small, Layout::Fast, Layout::Mean] {
+        let network = if layout == Layout::Mean { deterministic() } else { quantized(layout) };
+        let changed = |change: fn(&mut quaver_tests::attack::quantized::Group)| {
+            let mut network = network.clone();
+            for section in &mut network.sections {
+                if let Section::Map(map, _) = section {
+                    change(map.groups.last_mut().expect("a group"));
+                    break;
+                }
+            }
+            field(&network.encode())
+        };
+        assert_eq!(changed(|_| ()), None, "{layout:?}");
+        // Seven units: the last group has three rows, and three inputs are padded to four columns.
+        assert_eq!(changed(|group| group.weights[0][3] = 1), Some("weight"), "{layout:?}");
+        assert_eq!(changed(|group| group.weights[3][0] = 1), Some("weight"), "{layout:?}");
+        assert_eq!(changed(|group| group.weights[11][0] = -1), Some("weight"), "{layout:?}");
+        assert_eq!(changed(|group| group.biases[3] = 1), Some("bias"), "{layout:?}");
+        assert_eq!(changed(|group| group.mean_scales[3] = 1), Some("weight"), "{layout:?}");
+        if layout != Layout::Mean {
+            assert_eq!(changed(|group| group.var_scales[3] = 1), Some("square"), "{layout:?}");
+        }
+        if layout == Layout::Fast {
+            assert_eq!(changed(|group| group.squares[3][0] = 1), Some("square"));
+        }
+    }
+}
+
+/// A network of the layout `mean`.
+fn deterministic() -> Network {
+    let architecture =
+        Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::MeanOnly, ..Architecture::default() };
+    let layers = [(CellKind::Elman(Activation::Tanh), 7)];
+    let mut contents = Contents::zeros(architecture.spec(&layers, WeightFormat::Int8));
+    contents.spec.layout = Layout::Mean;
+    randomise(&mut contents, &mut Numbers::new("crafted"));
+    Network::decode(&write(&contents).expect("a valid model")).expect("a valid checkpoint")
+}
+
+#[test]
+fn names_are_one_line_each_without_control_characters() {
+    let named = |names: &str| {
+        let mut network = quantized(Layout::Fast);
+        network.names[0] = names.into();
+        field(&network.encode())
+    };
+    for names in ["", "a\nb\nc", "µ (V)\n=1+1\n 关节"] {
+        assert_eq!(named(names), None, "{names:?}");
+    }
+    for names in [
+        "a\nb",
+        "a\nb\nc\n",
+        "a\n\nc",
+        "\n\n",
+        "a\r\nb\r\nc",
+        "a\nb\u{1b}[31m\nc",
+        "a\tb\nc\nd",
+        "a\u{7f}\nb\nc",
+    ] {
+        assert_eq!(named(names), Some("input_names"), "{names:?}");
+    }
 }

@@ -53,12 +53,12 @@ impl<'m> Checkpoint<'m> {
         self.payload.len()
     }
 
-    /// Names of the inputs, in order; none if they are not UTF-8.
+    /// Names of the inputs, in order; empty if they have none.
     pub fn input_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
         lines(self.header.input_names)
     }
 
-    /// Names of the outputs, in order; none if they are not UTF-8.
+    /// Names of the outputs, in order; empty if they have none.
     pub fn output_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
         lines(self.header.output_names)
     }

@@ -1,6 +1,9 @@
 //! Checks of what the integer kernels can run, and of affine maps in quantized layouts.
 
-use super::format::{BIAS_LIMIT, BLOCK_ROWS, QuantizedGroup, QuantizedView, SQUARE_SUM_LIMIT, SUM_LIMIT};
+use super::format::{
+    BIAS_LIMIT, BLOCK_ROWS, Columns, GruPart, PaddedShape, QuantizedGroup, QuantizedView, SQUARE_SUM_LIMIT,
+    SUM_LIMIT, Words,
+};
 use super::kernels::integers;
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
@@ -54,69 +57,113 @@ fn check_noise(noise: UnitNoise, means_only: bool, part: Part, field: &'static s
 }
 
 /// Checks the scales and rows of the next affine map: kernels rely on variances that are not negative and fit
-/// their integers, and on biases that leave room for a product.
+/// their integers, and on biases that leave room for a product. Padding is zero.
 #[inline(never)]
 pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
     let map = QuantizedView::read(cursor, shape);
     let quant_params = map.quant_params();
     check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
-    for group in map.groups() {
-        let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));
-        check(pairs == [true; 2], part, "weight", "pairs of codes from -127 to 127")?;
-        check_squares(&map, &group, part)?;
-        let large = integers(group.biases).into_iter().any(|bias| bias.unsigned_abs() >= BIAS_LIMIT);
-        check(!large, part, "bias", "below 2^29 in magnitude")?;
-        let signed = integers(group.var_scales).into_iter().any(i32::is_negative);
-        check(!signed, part, "square", "scales that are not negative")?;
+    for (index, group) in map.groups().enumerate() {
+        let cells = Cells::new(shape, map.padded, index);
+        check_group(&map, &group, &cells, part)?;
     }
     Ok(())
 }
 
-/// Checks that Σ square × code of four rows fits its integer whatever the codes of variances, which are at
-/// most 2^bits: rounding up the largest of them takes one more than its bits can hold.
-fn check_squares(map: &QuantizedView<'_>, group: &QuantizedGroup<'_>, part: Part) -> Result<(), Error> {
+/// Checks four rows.
+fn check_group(
+    map: &QuantizedView<'_>,
+    group: &QuantizedGroup<'_>,
+    cells: &Cells,
+    part: Part,
+) -> Result<(), Error> {
+    let weights = cells.row_sums(group.weights, squared_weight);
+    let sums = weights.ok_or(invalid(part, "weight", "pairs of codes from -127 to 127, 0 in padding"))?;
+    let squares = cells.row_sums(group.squares, stored_square);
+    let squares = squares.ok_or(invalid(part, "square", "codes from 0 to 127, 0 in padding"))?;
+    // Codes of variances are at most 2^bits: rounding up the largest takes one more than its bits can hold.
     let bits = map.quant_params().variance_bits;
-    let (sums, limit) = if map.has_squares {
-        (row_sums(group.squares, stored_square), SUM_LIMIT >> bits)
-    } else if map.propagates {
-        (
-            row_sums(group.weights, |code| Some(code.unsigned_abs() * code.unsigned_abs())),
-            SQUARE_SUM_LIMIT >> bits,
-        )
-    } else {
-        return Ok(());
+    let fits = match (map.propagates, map.has_squares) {
+        (false, _) => true,
+        (true, true) => squares.iter().all(|sum| *sum <= SUM_LIMIT >> bits),
+        (true, false) => sums.iter().all(|sum| *sum <= SQUARE_SUM_LIMIT >> bits),
     };
-    let fits = sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= limit));
-    check(fits, part, "square", "from 0 to 127 where stored, with sums that leave room for variances")
+    check(fits, part, "square", "of sums that leave room for variances")?;
+    let is_bias = |bias: i32| bias.unsigned_abs() < BIAS_LIMIT;
+    check(cells.holds(group.biases, is_bias), part, "bias", "below 2^29 in magnitude, 0 in padding")?;
+    check(cells.holds(group.mean_scales, |_| true), part, "weight", "of scale 0 in padding")?;
+    let is_scale = |scale: i32| scale >= 0;
+    check(cells.holds(group.var_scales, is_scale), part, "square", "of scales from 0, and 0 in padding")
 }
 
-/// The square that a code stands for where squares are stored; `None` if it is negative.
+fn invalid(part: Part, field: &'static str, allowed: &'static str) -> Error {
+    Error::Invalid { part, field, allowed }
+}
+
+/// The square of a weight's code; `None` if that is none.
+fn squared_weight(code: i32) -> Option<u32> {
+    (-127..=127).contains(&code).then_some(code.unsigned_abs() * code.unsigned_abs())
+}
+
+/// The square that a code stands for where squares are stored; `None` if that is none.
 fn stored_square(code: i32) -> Option<u32> {
-    u32::try_from(code).ok()
+    (0..=127).contains(&code).then_some(code.unsigned_abs())
 }
 
-/// Sums over the codes of four rows, each as `square` has it; `None` if one of them has none.
-fn row_sums(blocks: &[u8], square: impl Fn(i32) -> Option<u32>) -> Option<[u32; BLOCK_ROWS]> {
-    let mut sums = [0_u32; BLOCK_ROWS];
-    // Two columns of rows 0 and 1, then of rows 2 and 3. Of at most 8,192 columns none exceeds 127².
-    for pairs in blocks.as_chunks().0.as_chunks::<4>().0 {
-        for (rows, pairs) in sums.as_chunks_mut::<2>().0.iter_mut().zip(pairs.as_chunks::<2>().0) {
-            for codes in pairs.map(codes) {
-                let [upper, lower] = codes.map(&square);
-                *rows = [rows[0] + upper?, rows[1] + lower?];
+/// Which rows and columns of a group are not padding.
+struct Cells {
+    rows: usize,
+    /// Columns of the input, and where they end with their padding.
+    inputs: [usize; 2],
+    /// Columns of the state.
+    state: usize,
+}
+
+impl Cells {
+    fn new(shape: AffineShape, padded: PaddedShape, index: usize) -> Self {
+        let (rows, place) =
+            if padded.split { (shape.units(), index / GruPart::ALL.len()) } else { (shape.rows, index) };
+        let state = shape.cols.saturating_sub(shape.inputs);
+        let (inputs, state) = match padded.columns(index) {
+            Columns::All => ([shape.inputs, padded.inputs], state),
+            Columns::Input => ([shape.inputs, padded.inputs], 0),
+            Columns::State => ([0; 2], state),
+        };
+        Cells { rows: rows.saturating_sub(BLOCK_ROWS * place), inputs, state }
+    }
+
+    fn is_column(&self, column: usize) -> bool {
+        let [inputs, end] = self.inputs;
+        column < inputs || column.checked_sub(end).is_some_and(|column| column < self.state)
+    }
+
+    /// Sums of the squares of four rows' codes; `None` if one has no square, or is in the padding and not 0.
+    fn row_sums(&self, blocks: &[u8], square: fn(i32) -> Option<u32>) -> Option<[u32; BLOCK_ROWS]> {
+        let mut sums = [0_u32; BLOCK_ROWS];
+        // Two columns of rows 0 and 1, then of rows 2 and 3.
+        for (pair, words) in blocks.as_chunks().0.as_chunks::<4>().0.iter().enumerate() {
+            let [a, b, c, d] = words.map(codes);
+            for (column, [upper, lower]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
+                let rows = if self.is_column(column) { self.rows } else { 0 };
+                let codes = upper.into_iter().chain(lower);
+                for (row, (sum, code)) in sums.iter_mut().zip(codes).enumerate() {
+                    // Of at most 8,192 columns none exceeds 127².
+                    *sum += square(code).filter(|_| row < rows || code == 0)?;
+                }
             }
         }
+        Some(sums)
     }
-    Some(sums)
+
+    /// Whether the words of the rows are as they may be, and those of the padding 0.
+    fn holds(&self, words: &Words, is_allowed: impl Fn(i32) -> bool) -> bool {
+        let mut words = integers(words).into_iter().enumerate();
+        words.all(|(row, word)| if row < self.rows { is_allowed(word) } else { word == 0 })
+    }
 }
 
 /// The two codes a and b of 256·a + b.
 fn codes(pair: [u8; 2]) -> [i32; 2] {
     let lower = i32::from(pair[0] as i8);
     [(i32::from(i16::from_le_bytes(pair)) - lower) >> 8, lower]
-}
-
-/// Whether two bytes are 256·a + b with both codes in −127…127.
-fn is_pair(bytes: &[u8; 2]) -> bool {
-    codes(*bytes).into_iter().all(|code| (-127..=127).contains(&code))
 }

@@ -3,7 +3,7 @@
 use quaver::{AdaptOptions, AdaptivePredictor, Covariance, Model};
 
 use super::dice::{Dice, Style};
-use super::rows::{bits, check, garbage, row, same, same_state};
+use super::rows::{bits, check, garbage, refused, row, same, same_state};
 use super::trial::Outcome;
 
 /// Rows with labels before a stream is saved, and after it is restored.
@@ -43,7 +43,7 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
     predictor.save(&mut saved).map_err(|error| format!("adaptive: save: {error}"))?;
     let mut restored =
         AdaptivePredictor::load_in(bytes, &mut other, options).map_err(|error| error.to_string())?;
-    restored.restore(&saved).map_err(|error| format!("adaptive: restore: {error}"))?;
+    restored.restore(&saved).map_err(|error| refused(error, &saved))?;
     restored.save(&mut again).map_err(|error| format!("adaptive: save again: {error}"))?;
     same_state(&saved, &again)?;
     for _ in 0..ROWS[1] {

@@ -5,7 +5,7 @@ use quaver::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
 
 use super::dice::Dice;
 use super::latent_spec::Latent;
-use super::rows::{bits, check, garbage, row, same, same_state, vars};
+use super::rows::{bits, check, garbage, refused, row, same, same_state, vars};
 use super::trial::Outcome;
 
 /// Rows before a stream is saved, and after it is restored.
@@ -44,7 +44,7 @@ fn denoise(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(),
     let [mut saved, mut again] = [garbage(model.saved_words()), garbage(model.saved_words())];
     denoiser.save(&mut saved).map_err(|error| format!("save: {error}"))?;
     let mut restored = Denoiser::load_in(bytes, &mut other).map_err(|error| error.to_string())?;
-    restored.restore(&saved).map_err(|error| format!("restore: {error}"))?;
+    restored.restore(&saved).map_err(|error| refused(error, &saved))?;
     restored.save(&mut again).map_err(|error| format!("save again: {error}"))?;
     same_state(&saved, &again)?;
     for _ in 0..ROWS[1] {
@@ -74,7 +74,7 @@ fn sample(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(), 
     let [mut saved, mut again] = [garbage(model.saved_words()), garbage(model.saved_words())];
     sampler.save(&mut saved).map_err(|error| format!("save: {error}"))?;
     let mut restored = Sampler::load_in(bytes, &mut other).map_err(|error| error.to_string())?;
-    restored.restore(&saved).map_err(|error| format!("restore: {error}"))?;
+    restored.restore(&saved).map_err(|error| refused(error, &saved))?;
     restored.save(&mut again).map_err(|error| format!("save again: {error}"))?;
     same_state(&saved, &again)?;
     for _ in 0..ROWS[1] {

@@ -1,6 +1,6 @@
 //! Hostile rows, and what a prediction must be whatever the row.
 
-use quaver::Prediction;
+use quaver::{Error, Prediction};
 
 use super::dice::Dice;
 
@@ -120,4 +120,10 @@ pub fn same_state(first: &[f32], second: &[f32]) -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// A stream that was saved and cannot be restored.
+pub fn refused(error: Error, saved: &[f32]) -> String {
+    let value = if let Error::StateValue { word } = error { saved.get(word) } else { None };
+    format!("restore of a saved stream of {} words: {error}: {value:?}", saved.len())
 }

@@ -4,7 +4,7 @@ use quaver::Model;
 
 use super::dice::Dice;
 use super::network::Network;
-use super::rows::{bits, check, garbage, row, same, same_state, vars};
+use super::rows::{bits, check, garbage, refused, row, same, same_state, vars};
 
 /// Rows before a stream is saved, and after it is restored.
 const ROWS: [usize; 2] = [5, 3];
@@ -58,7 +58,7 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
     let [mut saved, mut again] = [garbage(spec.saved_words()), garbage(spec.saved_words())];
     model.save(&state, &mut saved).map_err(|error| format!("save: {error}"))?;
     let mut restored = twin.start_in(&mut other).map_err(|error| error.to_string())?;
-    twin.restore(&mut restored, &saved).map_err(|error| format!("restore: {error}"))?;
+    twin.restore(&mut restored, &saved).map_err(|error| refused(error, &saved))?;
     twin.save(&restored, &mut again).map_err(|error| format!("save again: {error}"))?;
     same_state(&saved, &again)?;
     for _ in 0..ROWS[1] {
