@@ -3,7 +3,7 @@
 use quaver::checkpoint::{
     Activation, CellKind, Contents, Layout, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
 };
-use quaver::{Error, FeedMode, Model, Rollouts, Sampler};
+use quaver::{AdaptOptions, AdaptivePredictor, Error, FeedMode, Model, Rollouts, Sampler};
 use quaver_tests::attack::campaign::overlong;
 use quaver_tests::attack::network::{Network, Section};
 use quaver_tests::golden::{Architecture, randomise};
@@ -190,5 +190,31 @@ fn names_are_one_line_each_without_control_characters() {
         "a\u{7f}\nb\nc",
     ] {
         assert_eq!(named(names), Some("input_names"), "{names:?}");
+    }
+}
+
+/// Directions that were learned often keep a smallest variance, however large the units are there: P can then
+/// exceed the trace of the prior.
+#[test]
+fn what_was_learned_from_large_units_can_be_restored() {
+    let layers = [(CellKind::Elman(Activation::Relu), 9)];
+    let mut contents = Contents::zeros(Architecture::default().spec(&layers, WeightFormat::F32));
+    randomise(&mut contents, &mut Numbers::new("large units"));
+    contents.layers[0].weight.iter_mut().for_each(|weight| *weight *= 1e5);
+    let bytes = write(&contents).expect("a valid model");
+    let options = AdaptOptions { prior: 1e6, forgetting: 0.91, correlation: 1.0, ..AdaptOptions::default() };
+    for seed in 0..200 {
+        let mut words = vec![0.0; 1000];
+        let mut predictor = AdaptivePredictor::load_in(&bytes, &mut words, options).expect("a valid model");
+        let mut numbers = Numbers::new(&format!("row {seed}"));
+        for _ in 0..12 {
+            let mut row = [0.0; 3];
+            numbers.fill(&mut row, -2.0, 2.0);
+            predictor.step(&row);
+            predictor.learn(&[1.0, -1.0]);
+        }
+        let mut saved = vec![0.0; predictor.saved_words()];
+        predictor.save(&mut saved).expect("the right length");
+        assert_eq!(predictor.restore(&saved), Ok(()), "seed {seed}: trace {}", saved[saved.len() - 2]);
     }
 }
