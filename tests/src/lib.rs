@@ -37,6 +37,11 @@ pub struct Case {
     pub task: replay::Task,
 }
 
+/// The example of a how-to page, compiled and run likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/choose-a-size.md")]
+pub struct ChooseASize;
+
 /// The examples of the project's README, compiled and run as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -1,9 +1,12 @@
 //! Crafted checkpoints: what each of them once broke. Their checksums are right, their contents hostile.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, Layout, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
+    Activation, CellKind, Contents, DensitySpec, Extensions, Forecast, Imputation, Layout, Likelihood,
+    OutputMode, UnitNoise, WeightFormat, write,
 };
-use quaver::{AdaptOptions, AdaptivePredictor, Error, FeedMode, Model, Rollouts, Sampler};
+use quaver::{
+    AdaptOptions, AdaptivePredictor, Arena, Denoiser, Error, FeedMode, LatentModel, Model, Rollouts, Sampler,
+};
 use quaver_tests::attack::campaign::overlong;
 use quaver_tests::attack::network::{Network, Section};
 use quaver_tests::golden::{Architecture, randomise};
@@ -124,7 +127,7 @@ fn overlong_integers_are_refused() {
     assert_eq!(field(&overlong(&bytes)), Some("header"));
     let latent = LatentArchitecture::vosp().networks("crafted", WeightFormat::F32, Layout::Float);
     let bytes = latent.write().expect("a valid model");
-    assert_eq!(quaver::LatentModel::load(&overlong(&bytes)).err(), Some(Error::Header));
+    assert_eq!(LatentModel::load(&overlong(&bytes)).err(), Some(Error::Header));
 }
 
 /// Padding that is not zero would make many files of one model.
@@ -190,6 +193,65 @@ fn names_are_one_line_each_without_control_characters() {
         "a\u{7f}\nb\nc",
     ] {
         assert_eq!(named(names), Some("input_names"), "{names:?}");
+    }
+}
+
+/// A header of two bytes must not decide the time of a step.
+#[test]
+fn draws_are_limited() {
+    let draws = |count: u16| {
+        let mut networks = LatentArchitecture::vosp().networks("draws", WeightFormat::F32, Layout::Float);
+        networks.spec.forecast = Forecast::Draws { count };
+        networks.write()
+    };
+    assert!(draws(256).is_ok());
+    let message = draws(257).expect_err("too many draws").to_string();
+    assert!(message.contains("draws") && message.contains("256"), "{message}");
+}
+
+/// Weights counted by the specification of the format: for the mean, for the variance where it is propagated,
+/// and twice more where weights have variances.
+#[test]
+fn a_step_costs_what_its_weights_and_draws_say() {
+    let varied = Architecture { weight_variance: true, ..Architecture::default() };
+    let means = Architecture { mode: OutputMode::MeanOnly, ..Architecture::default() };
+    let layers = [(CellKind::Gru, 5), (CellKind::Elman(Activation::Tanh), 4)];
+    let cost = |of: Architecture| of.spec(&layers, WeightFormat::F32).step_cost();
+    let (layers_of, output) = (3 * 5 * (3 + 5) + 4 * (5 + 4), 2 * 4);
+    assert_eq!(cost(Architecture::default()), 2 * (layers_of + output));
+    assert_eq!(cost(varied), 4 * (layers_of + output));
+    assert_eq!(cost(means), 2 * layers_of + output);
+    let mut networks = LatentArchitecture::vosp().networks("cost", WeightFormat::F32, Layout::Float);
+    networks.spec.forecast = Forecast::Draws { count: 256 };
+    let bytes = networks.write().expect("a valid model");
+    let [recognition, generative] = [&networks.recognition, &networks.generative].map(|n| n.spec.step_cost());
+    let needed = recognition + 512 * generative;
+    assert_eq!(LatentModel::load(&bytes).expect("valid").step_cost(), needed);
+    assert!(LatentModel::load_within(&bytes, needed).is_ok());
+    let mut arena = Arena::<1000>::new();
+    let error = Denoiser::load_within(&bytes, &mut arena, needed - 1).expect_err("too slow");
+    assert_eq!(error, Error::Budget { needed, allowed: needed - 1 });
+    let message = error.to_string();
+    assert!(message.contains(&needed.to_string()), "{message}");
+}
+
+/// Every multiplication of a row whose channels are all missing, counted in the formulas of the density: the
+/// Cholesky factor, its inverse, the solution and the moments; then the distance.
+#[test]
+fn the_imputation_of_a_row_costs_no_more_than_promised() {
+    for inputs in [1_u64, 2, 3, 16, 64, 4096] {
+        let triangle = |n: u64| n * (n + 1) / 2;
+        let factor: u64 = (0..inputs).map(|i| triangle(i.saturating_sub(1)) + i).sum();
+        let inverse: u64 = (0..inputs).map(triangle).sum();
+        let rest = triangle(inputs) + 2 * triangle(inputs) + triangle(inputs) + inputs * inputs;
+        let density = DensitySpec { imputation: Imputation::Conditional, familiar: 1.0, widening: 0.0 };
+        let extensions = Extensions { density: Some(density), ..Extensions::default() };
+        let layers = [(CellKind::Elman(Activation::Tanh), 1)];
+        let plain = Architecture { inputs: inputs as u16, ..Architecture::default() };
+        let with = Architecture { extensions, ..plain }.spec(&layers, WeightFormat::F32).step_cost();
+        let promised = with - plain.spec(&layers, WeightFormat::F32).step_cost();
+        let exact = factor + inverse + rest;
+        assert!(exact <= promised && promised <= 2 * exact, "{inputs}: {exact} {promised}");
     }
 }
 

@@ -95,7 +95,7 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
     }
     refused(storn, |n| n.spec.latents = 3, &["recognition network", "outputs", "latent"]);
     refused(storn, |n| n.spec.prior = Prior::Wiener, &["prior", "white", "STORN"]);
-    refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 4096"]);
+    refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 256"]);
     refused(
         vosp,
         |n| n.recognition.output_scaler.std_dev[1] = 2.0,

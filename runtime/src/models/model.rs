@@ -1,5 +1,6 @@
 //! A loaded network, and the steps of its streams.
 
+use super::cost::check_budget;
 use super::emitter::Emitter;
 use super::input::{RawRow, Reading};
 use super::input_density::{ImputedRow, InputDensity};
@@ -44,6 +45,29 @@ impl<'m> Model<'m> {
     /// Names the field at fault; see [`Error`].
     pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
         Ok(Self::new(Checkpoint::read(bytes)?))
+    }
+
+    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
+    /// step takes more than `budget` multiply-accumulates ([`ModelSpec::step_cost`]).
+    ///
+    /// ```
+    /// # static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");
+    /// use quaver::{Error, Model};
+    ///
+    /// // A core that takes 4 cycles per multiply-accumulate with the model of today, at 64 MHz and 1 kHz.
+    /// const BUDGET: u64 = 64_000_000 / 1_000 / 4;
+    /// let model = Model::load_within(MODEL, BUDGET)?;
+    /// assert!(model.spec().step_cost() <= BUDGET);
+    /// assert!(matches!(Model::load_within(MODEL, 100), Err(Error::Budget { .. })));
+    /// # Ok::<(), quaver::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and [`Error::Budget`].
+    pub fn load_within(bytes: &'m [u8], budget: u64) -> Result<Self, Error> {
+        let model = Self::load(bytes)?;
+        check_budget(model.spec().step_cost(), budget)?;
+        Ok(model)
     }
 
     /// The model of a checked checkpoint.

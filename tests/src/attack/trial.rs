@@ -33,6 +33,10 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
     let twin = Model::load(&shifted[1..]).map_err(|error| format!("refused at another address: {error}"))?;
 
     let spec = model.spec();
+    let cost = spec.step_cost();
+    if Model::load_within(bytes, cost).is_err() || Model::load_within(bytes, cost - 1).is_ok() {
+        return Err(format!("a budget of {cost} multiply-accumulates is not that of a step"));
+    }
     let [mut words, mut other] = [garbage(spec.arena_words()), garbage(spec.arena_words())];
     let mut state = model.start_in(&mut words).map_err(|error| error.to_string())?;
     check(&model.prediction(&state))?;

@@ -23,7 +23,7 @@ pub use cost::{QuantizationCost, cost};
 pub use density::{fit_widening, settle_density};
 pub use device_memory::{DeviceMemory, device_memory, latent_device_memory};
 pub use gram::gram_matrices;
-pub use instructions::{InstructionCount, generative_passes, instructions, latent_instructions};
+pub use instructions::{InstructionCount, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentStorageOptions, encode_latent, latent_cost};
 pub(crate) use storage::MAX_FAST_NLL_INCREASE;
 pub use storage::{Encoding, StorageOptions, encode};

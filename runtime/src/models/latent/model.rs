@@ -5,6 +5,7 @@ use crate::backend::NetworkMemory;
 use crate::checkpoint::LatentCheckpoint;
 use crate::format::{Error, Part};
 use crate::models::Model;
+use crate::models::cost::check_budget;
 use crate::spec::{Family, Forecast, LatentSpec};
 
 /// A loaded latent model: the weights of two networks in flash.
@@ -44,6 +45,17 @@ impl<'m> LatentModel<'m> {
             generative: Model::new(checkpoint.generative().clone()),
             crc: checkpoint.crc(),
         })
+    }
+
+    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
+    /// step takes more than `budget` multiply-accumulates ([`step_cost`](Self::step_cost)).
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and [`Error::Budget`].
+    pub fn load_within(bytes: &'m [u8], budget: u64) -> Result<Self, Error> {
+        let model = Self::load(bytes)?;
+        check_budget(model.step_cost(), budget)?;
+        Ok(model)
     }
 
     /// The architecture, apart from the two networks.
