@@ -255,6 +255,18 @@ fn the_imputation_of_a_row_costs_no_more_than_promised() {
     }
 }
 
+#[test]
+fn an_intact_checkpoint_passes_a_second_look_in_pieces_of_any_size() {
+    let bytes = quantized(Layout::Fast).encode();
+    let intact = Model::load(&bytes).expect("a valid model");
+    assert_eq!(intact.recheck().finish(), Ok(()));
+    for step in [1, 3, 256, usize::MAX] {
+        let mut recheck = intact.recheck();
+        let mut results = std::iter::repeat_with(|| recheck.advance(step)).take(bytes.len());
+        assert_eq!(results.find_map(|result| result), Some(Ok(())), "{step} bytes at a time");
+    }
+}
+
 /// Directions that were learned often keep a smallest variance, however large the units are there: P can then
 /// exceed the trace of the prior.
 #[test]

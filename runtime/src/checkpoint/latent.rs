@@ -1,7 +1,9 @@
 //! Reading the checkpoint of a latent model in place.
 
 use super::{Checkpoint, latent_validate};
-use crate::format::{Cursor, Error, Frame, Kind, LatentHeader, Part, aligned, decode_latent_header, zeros};
+use crate::format::{
+    Cursor, Error, Frame, Kind, LatentHeader, Part, Recheck, aligned, decode_latent_header, zeros,
+};
 use crate::spec::LatentSpec;
 
 /// A checked checkpoint of a latent model, borrowing its weights from the bytes it was read from.
@@ -19,6 +21,7 @@ pub struct LatentCheckpoint<'m> {
     spec: LatentSpec,
     recognition: Checkpoint<'m>,
     generative: Checkpoint<'m>,
+    bytes: &'m [u8],
     crc: u32,
 }
 
@@ -41,7 +44,7 @@ impl<'m> LatentCheckpoint<'m> {
         let recognition = network(&mut cursor, recognition_bytes, Part::Recognition)?;
         let generative = network(&mut cursor, generative_bytes, Part::Generative)?;
         latent_validate::networks(&spec, &recognition, &generative)?;
-        Ok(LatentCheckpoint { spec, recognition, generative, crc })
+        Ok(LatentCheckpoint { spec, recognition, generative, bytes, crc })
     }
 
     /// The architecture, apart from the two networks.
@@ -57,6 +60,11 @@ impl<'m> LatentCheckpoint<'m> {
     /// The network that computes p(x_t | …, z_t).
     pub fn generative(&self) -> &Checkpoint<'m> {
         &self.generative
+    }
+
+    /// A second look at the bytes of both networks, in case they have changed since they were read.
+    pub fn recheck(&self) -> Recheck<'m> {
+        Recheck::new(self.bytes, self.crc)
     }
 
     /// The checksum stored at the end of the file: identifies exactly this model.

@@ -25,6 +25,7 @@ pub(crate) fn zeros(bytes: &[u8], part: Part, field: &'static str) -> Result<(),
 
 /// Names are given for every channel or for none, one per line in UTF-8. None is empty and no line ends the
 /// last one, so that equal names are equal bytes; none has control characters, which a terminal would obey.
+#[inline(never)]
 pub(crate) fn names(lines: &[u8], channels: u16, field: &'static str) -> Result<(), Error> {
     check(core::str::from_utf8(lines).is_ok(), Part::Spec, field, "UTF-8")?;
     let (mut count, mut before) = (0, b'\n');

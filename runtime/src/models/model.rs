@@ -14,7 +14,7 @@ use crate::arena::Arena;
 use crate::backend;
 use crate::checkpoint::Checkpoint;
 use crate::conformal;
-use crate::format::{Cursor, Error, F32s, Vector};
+use crate::format::{Cursor, Error, F32s, Recheck, Vector};
 use crate::moments::Moments;
 use crate::spec::{Extensions, Likelihood, ModelSpec, Target};
 use crate::step_io::InputPairs;
@@ -113,6 +113,21 @@ impl<'m> Model<'m> {
     /// of the flash may not.
     pub fn is_accelerated(&self) -> bool {
         backend::is_accelerated(self.spec(), &self.weights)
+    }
+
+    /// A second look at the bytes of the checkpoint, in case the flash has changed since it was loaded.
+    pub fn recheck(&self) -> Recheck<'m> {
+        self.checkpoint.recheck()
+    }
+
+    /// Checks that a stream's memory is one that steps can have left: an error names the first word, counted
+    /// from the start of the stream's memory, that is not finite, a negative variance, or out of its range.
+    /// Together with [`recheck`](Self::recheck), for a task that watches over the others.
+    ///
+    /// # Errors
+    /// [`Error::StateValue`]; [`reset`](Self::reset) or [`restore`](Self::restore) the stream.
+    pub fn check_state(&self, state: &State<'_>) -> Result<(), Error> {
+        state.check(self.spec())
     }
 
     /// Begins a stream in `arena`.

@@ -69,6 +69,14 @@ impl<'m, 'a> Predictor<'m, 'a> {
         }
     }
 
+    /// Checks the stream's memory; see [`Model::check_state`].
+    ///
+    /// # Errors
+    /// [`Error::StateValue`].
+    pub fn check_state(&self) -> Result<(), Error> {
+        self.model.check_state(&self.state)
+    }
+
     /// Tells the stream the truth about its last prediction, so that the width of its error bars follows; see
     /// [`Model::observe`].
     pub fn observe(&mut self, truth: &[f32]) {

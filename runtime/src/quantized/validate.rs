@@ -10,6 +10,9 @@ use crate::spec::{
     Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
 };
 
+/// Largest magnitude of a code.
+const LARGEST_CODE: i32 = 127;
+
 /// Checks that the integer kernels can run an architecture.
 pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
     check(spec.weight_format == WeightFormat::Int8, Part::Spec, "weight_format", "int8 in this layout")?;
@@ -77,9 +80,9 @@ fn check_group(
     cells: &Cells,
     part: Part,
 ) -> Result<(), Error> {
-    let weights = cells.row_sums(group.weights, squared_weight);
+    let weights = cells.row_sums(group.weights, Codes::Weights);
     let sums = weights.ok_or(invalid(part, "weight", "pairs of codes from -127 to 127, 0 in padding"))?;
-    let squares = cells.row_sums(group.squares, stored_square);
+    let squares = cells.row_sums(group.squares, Codes::Squares);
     let squares = squares.ok_or(invalid(part, "square", "codes from 0 to 127, 0 in padding"))?;
     // Codes of variances are at most 2^bits: rounding up the largest takes one more than its bits can hold.
     let bits = map.quant_params().variance_bits;
@@ -89,25 +92,24 @@ fn check_group(
         (true, false) => sums.iter().all(|sum| *sum <= SQUARE_SUM_LIMIT >> bits),
     };
     check(fits, part, "square", "of sums that leave room for variances")?;
-    let is_bias = |bias: i32| bias.unsigned_abs() < BIAS_LIMIT;
-    check(cells.holds(group.biases, is_bias), part, "bias", "below 2^29 in magnitude, 0 in padding")?;
-    check(cells.holds(group.mean_scales, |_| true), part, "weight", "of scale 0 in padding")?;
-    let is_scale = |scale: i32| scale >= 0;
-    check(cells.holds(group.var_scales, is_scale), part, "square", "of scales from 0, and 0 in padding")
+    let [largest_bias, any] = [BIAS_LIMIT as i32 - 1, i32::MAX];
+    let biases = cells.holds(group.biases, [-largest_bias, largest_bias]);
+    check(biases, part, "bias", "below 2^29 in magnitude, 0 in padding")?;
+    check(cells.holds(group.mean_scales, [i32::MIN, any]), part, "weight", "of scale 0 in padding")?;
+    check(cells.holds(group.var_scales, [0, any]), part, "square", "of scales from 0, and 0 in padding")
 }
 
 fn invalid(part: Part, field: &'static str, allowed: &'static str) -> Error {
     Error::Invalid { part, field, allowed }
 }
 
-/// The square of a weight's code; `None` if that is none.
-fn squared_weight(code: i32) -> Option<u32> {
-    (-127..=127).contains(&code).then_some(code.unsigned_abs() * code.unsigned_abs())
-}
-
-/// The square that a code stands for where squares are stored; `None` if that is none.
-fn stored_square(code: i32) -> Option<u32> {
-    (0..=127).contains(&code).then_some(code.unsigned_abs())
+/// What the codes of a block are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Codes {
+    /// Weights, squared while running.
+    Weights,
+    /// Squares.
+    Squares,
 }
 
 /// Which rows and columns of a group are not padding.
@@ -137,28 +139,33 @@ impl Cells {
         column < inputs || column.checked_sub(end).is_some_and(|column| column < self.state)
     }
 
-    /// Sums of the squares of four rows' codes; `None` if one has no square, or is in the padding and not 0.
-    fn row_sums(&self, blocks: &[u8], square: fn(i32) -> Option<u32>) -> Option<[u32; BLOCK_ROWS]> {
+    /// Sums of the squares of four rows' codes; `None` if one is out of range, or in the padding and not 0.
+    #[inline(never)] // once for both kinds of codes
+    fn row_sums(&self, blocks: &[u8], kind: Codes) -> Option<[u32; BLOCK_ROWS]> {
+        let least = if kind == Codes::Weights { -LARGEST_CODE } else { 0 };
         let mut sums = [0_u32; BLOCK_ROWS];
         // Two columns of rows 0 and 1, then of rows 2 and 3.
         for (pair, words) in blocks.as_chunks().0.as_chunks::<4>().0.iter().enumerate() {
             let [a, b, c, d] = words.map(codes);
-            for (column, [upper, lower]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
+            for (column, [[p, q], [r, s]]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
                 let rows = if self.is_column(column) { self.rows } else { 0 };
-                let codes = upper.into_iter().chain(lower);
-                for (row, (sum, code)) in sums.iter_mut().zip(codes).enumerate() {
+                for (row, (sum, code)) in sums.iter_mut().zip([p, q, r, s]).enumerate() {
+                    if code < least || code > LARGEST_CODE || (row >= rows && code != 0) {
+                        return None;
+                    }
                     // Of at most 8,192 columns none exceeds 127².
-                    *sum += square(code).filter(|_| row < rows || code == 0)?;
+                    *sum += (if kind == Codes::Weights { code * code } else { code }) as u32;
                 }
             }
         }
         Some(sums)
     }
 
-    /// Whether the words of the rows are as they may be, and those of the padding 0.
-    fn holds(&self, words: &Words, is_allowed: impl Fn(i32) -> bool) -> bool {
+    /// Whether the words of the rows are in a range, and those of the padding 0.
+    #[inline(never)]
+    fn holds(&self, words: &Words, [least, largest]: [i32; 2]) -> bool {
         let mut words = integers(words).into_iter().enumerate();
-        words.all(|(row, word)| if row < self.rows { is_allowed(word) } else { word == 0 })
+        words.all(|(row, word)| if row < self.rows { least <= word && word <= largest } else { word == 0 })
     }
 }
 

@@ -39,6 +39,7 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
         check(&predictor.step(&row)).map_err(|error| format!("adaptive: {error} after {row:?}"))?;
         predictor.learn(&truth);
     }
+    predictor.check_state().map_err(|error| format!("adaptive: check_state: {error}"))?;
     let [mut saved, mut again] = [garbage(predictor.saved_words()), garbage(predictor.saved_words())];
     predictor.save(&mut saved).map_err(|error| format!("adaptive: save: {error}"))?;
     let mut restored =

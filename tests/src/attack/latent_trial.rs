@@ -42,6 +42,7 @@ fn denoise(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(),
         }
     }
     let [mut saved, mut again] = [garbage(model.saved_words()), garbage(model.saved_words())];
+    denoiser.check_state().map_err(|error| format!("check_state: {error}"))?;
     denoiser.save(&mut saved).map_err(|error| format!("save: {error}"))?;
     let mut restored = Denoiser::load_in(bytes, &mut other).map_err(|error| error.to_string())?;
     restored.restore(&saved).map_err(|error| refused(error, &saved))?;
@@ -72,6 +73,7 @@ fn sample(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(), 
         check(&sampler.prediction())?;
     }
     let [mut saved, mut again] = [garbage(model.saved_words()), garbage(model.saved_words())];
+    sampler.check_state().map_err(|error| format!("check_state: {error}"))?;
     sampler.save(&mut saved).map_err(|error| format!("save: {error}"))?;
     let mut restored = Sampler::load_in(bytes, &mut other).map_err(|error| error.to_string())?;
     restored.restore(&saved).map_err(|error| refused(error, &saved))?;

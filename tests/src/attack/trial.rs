@@ -59,6 +59,7 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
         }
     }
 
+    model.check_state(&state).map_err(|error| format!("check_state: {error}"))?;
     let [mut saved, mut again] = [garbage(spec.saved_words()), garbage(spec.saved_words())];
     model.save(&state, &mut saved).map_err(|error| format!("save: {error}"))?;
     let mut restored = twin.start_in(&mut other).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use super::state::LatentState;
 use crate::backend::NetworkMemory;
 use crate::checkpoint::LatentCheckpoint;
-use crate::format::{Error, Part};
+use crate::format::{Error, Part, Recheck};
 use crate::models::Model;
 use crate::models::cost::check_budget;
 use crate::spec::{Family, Forecast, LatentSpec};
@@ -28,6 +28,8 @@ pub struct LatentModel<'m> {
     spec: LatentSpec,
     recognition: Model<'m>,
     generative: Model<'m>,
+    /// From the first byte of both networks.
+    recheck: Recheck<'m>,
     crc: u32,
 }
 
@@ -43,6 +45,7 @@ impl<'m> LatentModel<'m> {
             spec: *checkpoint.spec(),
             recognition: Model::new(checkpoint.recognition().clone()),
             generative: Model::new(checkpoint.generative().clone()),
+            recheck: checkpoint.recheck(),
             crc: checkpoint.crc(),
         })
     }
@@ -77,6 +80,11 @@ impl<'m> LatentModel<'m> {
     /// [`Model::is_accelerated`].
     pub fn is_accelerated(&self) -> bool {
         self.recognition.is_accelerated() && self.generative.is_accelerated()
+    }
+
+    /// A second look at the bytes of both networks, in case the flash has changed since they were loaded.
+    pub fn recheck(&self) -> Recheck<'m> {
+        self.recheck.clone()
     }
 
     /// Channels of a row.

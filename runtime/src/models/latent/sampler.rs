@@ -191,6 +191,14 @@ impl<'m, 'a> Sampler<'m, 'a> {
         self.model.restore(&mut self.state, words)
     }
 
+    /// Checks the stream's memory; see [`Model::check_state`](crate::Model::check_state).
+    ///
+    /// # Errors
+    /// [`Error::StateValue`].
+    pub fn check_state(&self) -> Result<(), Error> {
+        self.model.check_state(&self.state)
+    }
+
     /// Whether steps run in the kernels in assembler of the target core; see
     /// [`Model::is_accelerated`](crate::Model::is_accelerated).
     pub fn is_accelerated(&self) -> bool {
