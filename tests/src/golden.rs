@@ -158,6 +158,10 @@ fn case_specs() -> Vec<CaseSpec> {
         extensions: density(Imputation::Combined { decay: 0.03, inflation: 1.1 }),
         ..of
     };
+    let last_estimate = Architecture {
+        extensions: density(Imputation::LastEstimate { decay: 0.03, inflation: 1.1, share: 0.75 }),
+        ..Architecture { outputs: 3, ..base }
+    };
     let following = |of: Architecture| {
         let tracking = Some(TrackingSpec { rate: 0.2, miss_rate: 0.2, bound: 2.0 });
         let anomaly = Some(AnomalySpec { window: 8 });
@@ -247,6 +251,8 @@ fn case_specs() -> Vec<CaseSpec> {
         case_spec("density-residual-same", &[(ELMAN, 6)], conditional(residual_same), Rows::Gaps),
         case_spec("density-hostile", &[(LSTM, 5)], combined(residual_next), Rows::Hostile),
         case_spec("following", &[(LSTM, 5)], following(scattered(base)), Rows::Gaps),
+        case_spec("density-last-estimate", &[(LSTM, 5)], last_estimate, Rows::Gaps),
+        case_spec("density-last-estimate-hostile", &[(ELMAN, 6)], scattered(last_estimate), Rows::Hostile),
         case_spec("following-next", &[(ELMAN, 6)], following(next), Rows::Gaps),
         case_spec("following-density", &[(GRU, 5)], following(combined(residual_next)), Rows::Gaps),
         case_spec("following-hostile", &[(LSTM, 5)], following(conditional(next)), Rows::Hostile),

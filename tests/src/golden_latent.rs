@@ -39,6 +39,7 @@ fn case_specs() -> Vec<LatentCaseSpec> {
         recognition_likelihood: Likelihood::Gaussian,
         ..deterministic(vosp)
     };
+    let fitted_means = with(LatentArchitecture::fitted_vosp(), Forecast::PosteriorMean);
     let binary = LatentArchitecture { likelihood: Likelihood::Bernoulli, ..with(storn, draws) };
     let pairs = LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(vosp, draws) };
     let classes = LatentArchitecture {
@@ -55,6 +56,8 @@ fn case_specs() -> Vec<LatentCaseSpec> {
         case_spec("denoiser", vosp, FOLLOW, Rows::Gaps),
         case_spec("denoiser-means", white, FOLLOW, Rows::Ordinary),
         case_spec("denoiser-draws", pairs, FOLLOW, Rows::Hostile),
+        case_spec("denoiser-fitted", LatentArchitecture::fitted_vosp(), FOLLOW, Rows::Gaps),
+        case_spec("denoiser-fitted-means", fitted_means, FOLLOW, Rows::Hostile),
         case_spec("sampler", storn, ALL, Rows::Gaps),
         case_spec("sampler-binary-draws", binary, ALL, Rows::Binary),
         case_spec(

@@ -2,8 +2,8 @@
 //! them.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, Family, Forecast, LatentSpec, Layout, Likelihood, OutputMode, Prior,
-    Scaler, Target, UnitNoise, WeightFormat, WriteError, write_latent,
+    Activation, AutoregressivePrior, CellKind, Contents, Family, FittedPrior, Forecast, LatentSpec, Layout,
+    Likelihood, OutputMode, Prior, Scaler, Target, UnitNoise, WeightFormat, WriteError, write_latent,
 };
 
 use crate::golden::{Architecture, randomise};
@@ -30,6 +30,8 @@ pub struct LatentArchitecture<'l> {
     pub noise: [UnitNoise; 3],
     /// Whether the outputs of both networks carry variance.
     pub mode: OutputMode,
+    /// Whether predictions have a prior of their own, and rows a noise.
+    pub fitted: bool,
 }
 
 /// Both networks, in full precision.
@@ -41,6 +43,8 @@ pub struct Networks {
     pub recognition: Contents,
     /// Says p(x_t | …, z_t).
     pub generative: Contents,
+    /// What was fitted after training.
+    pub fitted: FittedPrior,
 }
 
 impl LatentArchitecture<'_> {
@@ -61,6 +65,7 @@ impl LatentArchitecture<'_> {
             generative: &[(CellKind::Lstm, 5)],
             noise: [0.9, 0.75, 0.8].map(|keep| UnitNoise::Dropout { keep }),
             mode: OutputMode::Propagating,
+            fitted: false,
         }
     }
 
@@ -78,6 +83,26 @@ impl LatentArchitecture<'_> {
             generative: &[(CellKind::Dense(Activation::Tanh), 7)],
             ..storn
         }
+    }
+
+    /// A denoiser whose predictions have a prior that was fitted after training.
+    pub fn fitted_vosp() -> Self {
+        LatentArchitecture { fitted: true, ..Self::vosp() }
+    }
+
+    /// What is fitted after training, from numbers that depend on `label` alone.
+    fn fitted_prior(self, label: &str) -> FittedPrior {
+        if !self.fitted {
+            return FittedPrior::default();
+        }
+        let mut numbers = Numbers::new(&format!("{label}, prior"));
+        let mut latent = |_| AutoregressivePrior {
+            mean: numbers.between(-0.5, 0.5),
+            var: numbers.between(0.2, 1.5),
+            decay: numbers.between(-0.3, 0.98),
+        };
+        let latents = (0..self.spec.latents).map(&mut latent).collect();
+        FittedPrior { latents, row_noise: (0..self.channels).map(|_| numbers.between(0.01, 0.5)).collect() }
     }
 
     /// The networks, with weights that depend on `label` alone.
@@ -116,7 +141,7 @@ impl LatentArchitecture<'_> {
         let scaled = if family == Family::Storn { self.channels.into() } else { 0 };
         generative.input_scaler.mean[scaled..].fill(0.0);
         generative.input_scaler.std_dev[scaled..].fill(1.0);
-        Networks { spec: self.spec, recognition, generative }
+        Networks { spec: self.spec, recognition, generative, fitted: self.fitted_prior(label) }
     }
 }
 
@@ -126,6 +151,6 @@ impl Networks {
     /// # Errors
     /// If this is not a valid latent model.
     pub fn write(&self) -> Result<Vec<u8>, WriteError> {
-        write_latent(&self.spec, &self.recognition, &self.generative)
+        write_latent(&self.spec, &self.recognition, &self.generative, &self.fitted)
     }
 }

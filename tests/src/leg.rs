@@ -9,8 +9,8 @@
 //!   average.
 
 use quaver::checkpoint::{
-    Activation, Affine, CellKind, Contents, Family, Forecast, LatentSpec, Likelihood, Prior, Scaler,
-    UnitNoise, WeightFormat,
+    Activation, Affine, CellKind, Contents, Family, FittedPrior, Forecast, LatentSpec, Likelihood, Prior,
+    Scaler, UnitNoise, WeightFormat,
 };
 
 use crate::golden::Architecture;
@@ -109,7 +109,7 @@ pub fn sampler(forecast: Forecast) -> Networks {
     reads_joints(&mut generative);
     outputs_joints(&mut generative, NOISE_VAR);
     let spec = LatentSpec { family: Family::Storn, prior: Prior::White, latents: JOINTS as u16, forecast };
-    Networks { spec, recognition, generative }
+    Networks { spec, recognition, generative, fitted: FittedPrior::default() }
 }
 
 /// VOSP: z_t is how far a joint is from its prediction, one latent per joint.
@@ -140,7 +140,7 @@ pub fn denoiser(forecast: Forecast) -> Networks {
     recognition.input_names = NAMES.map(String::from).into();
     outputs_joints(&mut generative, FILTER_VAR);
     let spec = LatentSpec { family: Family::Vosp, prior: Prior::White, latents: JOINTS as u16, forecast };
-    Networks { spec, recognition, generative }
+    Networks { spec, recognition, generative, fitted: FittedPrior::default() }
 }
 
 /// The files in `runtime/examples` that hold these models.

@@ -79,6 +79,7 @@ fn every_kind_of_checkpoint_has_a_fixture() {
         "2 Int8 Mean",
         "2 Storn",
         "2 Vosp",
+        "3 Vosp",
         "3 density",
         "3 tracking",
         "3 quantiles",

@@ -165,15 +165,16 @@ fn intervals_have_the_stored_quantiles_and_tracking_uses_them() {
     });
 }
 
-/// Limits at 8 for sums, 4 for squares and increments, 6 for quiet rows, 5 for repetitions.
+/// Limits at 8 for sums, 4 for squares and increments, 6 for what is quiet, 5 for repetitions, 0.5 for
+/// returns.
 fn detecting(target: Target) -> Vec<u8> {
     let anomaly = Some(AnomalySpec { window: 16 });
     let mut contents = contents(target, Extensions { anomaly, ..Extensions::default() });
     let limits = ChannelLimits {
-        residual_slack: 0.5,
-        neighbour_slack: 0.5,
+        slack: 0.5,
         increment: 2.0,
-        limits: [8.0, 4.0, 8.0, 4.0, 6.0, 5.0].map(|limit| Limit { start: 0.0, weight: 1.0 / limit }),
+        limits: [8.0, 4.0, 6.0, 4.0, 4.0, 6.0, 5.0, 0.5]
+            .map(|limit| Limit { start: 0.0, weight: 1.0 / limit }),
     };
     contents.anomaly_row = vec![0.0, 0.05, 0.0, 0.0];
     contents.anomaly_channels = [limits.numbers(), limits.numbers()].concat();
@@ -183,7 +184,8 @@ fn detecting(target: Target) -> Vec<u8> {
 #[test]
 fn faults_raise_alarms_that_name_channel_and_kind() {
     type Fault = fn(usize, f32) -> f32;
-    let faults: [(AnomalyKind, &[Target], Fault); 5] = [
+    let faults: [(AnomalyKind, &[Target], Fault); 6] = [
+        (AnomalyKind::Saturated, &[Target::Columns], |_, x| if x < 0.0 { -1.2 } else { 1.2 }),
         (AnomalyKind::Stuck, &[Target::Next, Target::Columns], |_, _| 0.25),
         (AnomalyKind::Shifted, &[Target::Next], |_, x| 0.5 * x + 1.5),
         (AnomalyKind::Rough, &[Target::Columns], |step, x| x + if step % 2 == 0 { 4.0 } else { -4.0 }),
@@ -239,14 +241,16 @@ fn impossible_words_of_what_follows_the_stream_are_refused() {
         let needed = predictor.model().spec().saved_words();
         let mut saved = vec![0.0; needed];
         predictor.save(&mut saved).expect("the right length");
-        let evidence = needed - 16;
+        let evidence = needed - 20;
         let impossible = [
             (evidence - 2, 0.0),
             (evidence - 1, f32::NAN),
             (evidence, SUM_CAP + 1.0),
             (evidence + 2, -1.0),
-            (evidence + 5, f32::INFINITY),
-            (needed - 1, -2.0),
+            (evidence + 4, f32::INFINITY),
+            (evidence + 7, 1.5),
+            (needed - 4, -2.0),
+            (needed - 1, f32::NAN),
         ];
         for (word, value) in impossible {
             let mut damaged = saved.clone();

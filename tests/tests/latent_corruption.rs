@@ -13,18 +13,19 @@ fn networks(architecture: LatentArchitecture) -> Networks {
     architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Float)
 }
 
-fn both() -> [LatentArchitecture<'static>; 2] {
-    [LatentArchitecture::storn(), LatentArchitecture::vosp()]
+fn architectures() -> [LatentArchitecture<'static>; 3] {
+    [LatentArchitecture::storn(), LatentArchitecture::vosp(), LatentArchitecture::fitted_vosp()]
 }
 
 #[test]
 fn what_was_written_is_read() {
-    for networks in both().map(networks) {
+    for networks in architectures().map(networks) {
         let bytes = networks.write().expect("a valid model");
         let read = LatentCheckpoint::read(&bytes).expect("a valid checkpoint");
         assert_eq!(*read.spec(), networks.spec);
         assert_eq!(*read.recognition().spec(), networks.recognition.spec);
         assert_eq!(*read.generative().spec(), networks.generative.spec);
+        assert!(read.autoregressive_prior().eq(networks.fitted.latents.iter().copied()));
         assert_eq!(read.crc().to_le_bytes(), bytes[bytes.len() - 4..]);
         assert_eq!(networks.write().expect("again"), bytes, "equal models are equal files");
     }
@@ -45,7 +46,7 @@ fn the_networks_can_be_cut_out() {
 
 #[test]
 fn every_truncation_is_refused() {
-    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+    for bytes in architectures().map(|architecture| networks(architecture).write().expect("a valid model")) {
         for len in 0..bytes.len() {
             assert!(LatentCheckpoint::read(&bytes[..len]).is_err(), "{len} of {} bytes", bytes.len());
         }
@@ -56,7 +57,7 @@ fn every_truncation_is_refused() {
 
 #[test]
 fn every_flipped_bit_is_refused() {
-    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+    for bytes in architectures().map(|architecture| networks(architecture).write().expect("a valid model")) {
         for bit in 0..8 * bytes.len() {
             let mut damaged = bytes.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -87,7 +88,7 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
         let message = networks.write().expect_err("an invalid model").to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message:?} should name {words:?}");
     };
-    let [storn, vosp] = both();
+    let [storn, vosp, fitted] = architectures();
     /// The network with other sizes or choices, and no weights that would have the wrong number.
     fn rebuilt(contents: &mut Contents, change: impl FnOnce(&mut ModelSpec)) {
         change(&mut contents.spec);
@@ -96,6 +97,14 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
     refused(storn, |n| n.spec.latents = 3, &["recognition network", "outputs", "latent"]);
     refused(storn, |n| n.spec.prior = Prior::Wiener, &["prior", "white", "STORN"]);
     refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 256"]);
+    let no_storn = LatentArchitecture { fitted: true, ..storn };
+    refused(no_storn, |_| {}, &["fitted prior", "none", "STORN"]);
+    refused(fitted, |n| n.fitted.latents[1].decay = 1.001, &["fitted prior", "decays from −1 to 1"]);
+    refused(fitted, |n| n.fitted.latents[0].var = -0.1, &["fitted prior", "variances"]);
+    refused(fitted, |n| n.fitted.latents[0].mean = f32::NAN, &["fitted prior", "means"]);
+    refused(fitted, |n| n.fitted.row_noise[2] = f32::INFINITY, &["row noise", "finite"]);
+    refused(fitted, |n| n.fitted.row_noise.clear(), &["payload"]);
+    refused(fitted, |n| n.fitted.latents.truncate(1), &["payload"]);
     refused(
         vosp,
         |n| n.recognition.output_scaler.std_dev[1] = 2.0,
@@ -154,7 +163,7 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
 /// With all checksums mended, the reader's other checks are on their own: an error, or a model that runs.
 #[test]
 fn every_changed_byte_with_valid_checksums_gives_an_error_or_a_model_that_runs() {
-    for bytes in both().map(|architecture| networks(architecture).write().expect("a valid model")) {
+    for bytes in architectures().map(|architecture| networks(architecture).write().expect("a valid model")) {
         let inner: Vec<usize> =
             (16..bytes.len()).step_by(16).filter(|start| bytes[*start..].starts_with(b"QVER")).collect();
         let [recognition, generative] = inner[..] else { panic!("two networks expected at {inner:?}") };

@@ -11,7 +11,8 @@ const TANH: CellKind = CellKind::Elman(Activation::Tanh);
 
 /// Two channels with this correlation and a range of ±3.
 fn contents(target: Target, imputation: Imputation, correlation: f32) -> Contents {
-    let outputs = if target.is_next() { 2 } else { 1 };
+    let own_inputs = target.is_next() || matches!(imputation, Imputation::LastEstimate { .. });
+    let outputs = if own_inputs { 2 } else { 1 };
     let density = Some(DensitySpec { imputation, familiar: 9.0, widening: 1.0 });
     let architecture = Architecture {
         inputs: 2,
@@ -93,6 +94,37 @@ fn a_residual_model_does_not_run_away_when_a_channel_stays_missing() {
             assert!(end.variance > 0.9, "nothing is known any more: {end:?}");
             assert!(end.mean < 0.1, "the conditional remains: {end:?}");
         }
+    }
+}
+
+/// A denoiser that says 0 ± 0.01 whatever it reads: in a gap its own estimate grows old as the recursion
+/// says, up to the variance of the training rows, and a reading ends that.
+#[test]
+fn the_last_estimate_of_a_denoiser_grows_old_in_a_gap() {
+    let (decay, inflation) = (0.001, 1.1);
+    for (share, lasts) in [(1.0, true), (0.0, false)] {
+        let imputation = Imputation::LastEstimate { decay, inflation, share };
+        let mut contents = contents(Target::Columns, imputation, 0.0);
+        contents.noise_var = vec![1e-4; 2];
+        let bytes = write(&contents).expect("a valid model");
+        let mut arena = Arena::<64>::new();
+        let mut predictor = Predictor::load(&bytes, &mut arena).expect("a valid model");
+        let mut variances = |row: [f32; 2]| {
+            let prediction = predictor.step(&row);
+            [0, 1].map(|channel| f64::from(prediction.get(channel).expect("two outputs").variance))
+        };
+        assert!((variances([1.0, 0.0])[0] - 1e-4).abs() < 1e-8);
+        let mut expected = 1e-4;
+        for row in 0..10_000 {
+            let kept = (1.0 - f64::from(decay)).powi(2);
+            expected = (kept * f64::from(inflation) * expected + 1.0 - kept).min(1.0);
+            let [missing, present] = variances([f32::NAN, 0.0]);
+            let grown = if lasts { expected } else { 1e-4 };
+            // Rounding adds up over the rows of the recursion; next to 1 it no longer grows.
+            assert!((missing / grown - 1.0).abs() < 1e-3, "row {row}: {missing} against {grown}");
+            assert!((present - 1e-4).abs() < 1e-8, "{present}");
+        }
+        assert!((variances([1.0, 0.0])[0] - 1e-4).abs() < 1e-8, "a reading ends the gap");
     }
 }
 

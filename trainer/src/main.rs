@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use quaver_trainer::commands::CommandLine;
+use quaver_trainer::commands;
 
 // The system allocator returns the pages of large tensors after every step, and page faults follow; this one
 // keeps them.
@@ -11,11 +10,5 @@ use quaver_trainer::commands::CommandLine;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match CommandLine::parse().command.run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    commands::main()
 }

@@ -23,14 +23,6 @@ fn train(place: &Place, out: &str, more: &[&str]) {
     succeeds(&arguments(place, out, more).iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// Asserts that two runs have ended alike, bit for bit.
-fn assert_same(place: &Place, one: &str, other: &str) {
-    for file in ["best.state", "last.state", "metrics.csv", "metrics.jsonl", "config.toml"] {
-        let read = |run: &str| fs::read(place.path(run).join(file)).expect("a file of the run");
-        assert!(read(one) == read(other), "{file} of {one} and {other} differ");
-    }
-}
-
 /// When a run is killed, without a chance to tidy up.
 enum Moment {
     /// So many lines of progress after its start, in the steps of an epoch.
@@ -90,7 +82,7 @@ fn a_run_that_was_killed_again_and_again_ends_with_the_same_bits() {
         kill_at(&place, "parts", &resume, &moment);
     }
     train(&place, "parts", &resume);
-    assert_same(&place, "whole", "parts");
+    place.assert_same_runs("whole", "parts");
 }
 
 #[test]
@@ -100,7 +92,7 @@ fn a_run_that_was_killed_before_its_first_state_begins_again() {
     train(&place, "parts", &["--set", "training.epochs=1"]);
     fs::remove_file(place.path("parts").join("last.state")).expect("the state");
     train(&place, "parts", &["--resume"]);
-    assert_same(&place, "run", "parts");
+    place.assert_same_runs("run", "parts");
     fails(
         &["train", &place.at("config.toml"), "--out", &place.at("nowhere"), "--resume"],
         &["nowhere", "no run to continue"],
@@ -130,7 +122,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     // The first state does not fit.
     errors_of(&train_with_little_room(&place, "first", wide));
     train(&place, "first", &[wide, &["--resume"]].concat());
-    assert_same(&place, "whole", "first");
+    place.assert_same_runs("whole", "first");
     // The third does not.
     train(&place, "third", &[wide, &["--set", "training.epochs=2"]].concat());
     let kept = fs::read(place.path("third").join("last.state")).expect("the state");
@@ -141,7 +133,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     let left_over = hidden.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
     assert_eq!(left_over.count(), 0, "half a file is left behind");
     train(&place, "third", &[wide, &["--resume"]].concat());
-    assert_same(&place, "whole", "third");
+    place.assert_same_runs("whole", "third");
 }
 
 /// Looks into a model that comes with the runtime.

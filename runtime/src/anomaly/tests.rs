@@ -1,5 +1,6 @@
 use std::vec::Vec;
 
+use super::channel::add;
 use super::*;
 use crate::random::normal_of;
 
@@ -14,8 +15,7 @@ fn bits(step: usize) -> u32 {
 
 fn limits() -> ChannelLimits {
     ChannelLimits {
-        residual_slack: 0.5,
-        neighbour_slack: 1.0,
+        slack: 0.5,
         increment: 2.0, // of white noise of unit variance
         limits: [Limit { start: 0.0, weight: 1.0 }; STATISTICS],
     }
@@ -45,8 +45,9 @@ fn mean(statistics: &[[f32; STATISTICS]], index: usize) -> f64 {
 #[test]
 fn moving_averages_have_their_expectations_on_white_noise() {
     let statistics = run((0..200_000).map(|step| normal_of(bits(step))));
-    assert!((mean(&statistics, 1) - 1.0).abs() < 0.015, "{}", mean(&statistics, 1));
-    assert!((mean(&statistics, 3) - 1.0).abs() < 0.015, "{}", mean(&statistics, 3));
+    for index in [1, 3, 4] {
+        assert!((mean(&statistics, index) - 1.0).abs() < 0.015, "{index}: {}", mean(&statistics, index));
+    }
 }
 
 /// The average run length of a two-sided cumulative sum with slack 0.5 until it exceeds 4 is 168 rows on
@@ -79,12 +80,16 @@ fn each_fault_is_seen_by_its_statistic() {
     let highest =
         |index: usize| run((0..1200).map(sound)).iter().map(|all| all[index]).fold(f32::MIN, f32::max);
     type Fault = fn(f32, usize) -> f32;
-    let faults: [(usize, Fault); 5] = [
+    let faults: [(usize, Fault); 9] = [
         (0, |x, _| x + 1.5),
         (1, |x, _| 3.0 * x),
-        (3, |x, step| if step % 2 == 0 { x + 3.0 } else { x - 3.0 }),
-        (4, |_, step| 0.05 * (step % 2) as f32),
-        (5, |_, _| 0.3),
+        (2, |x, _| 0.2 * x),
+        (3, |x, _| 3.0 * x),
+        (4, |x, step| if step % 2 == 0 { x + 3.0 } else { x - 3.0 }),
+        (5, |_, step| 0.05 * (step % 2) as f32),
+        (6, |_, _| 0.3),
+        (7, |_, _| 0.3),
+        (7, |x, _| x.clamp(-0.5, 0.5)),
     ];
     for (index, fault) in faults {
         let values = (0..1200).map(|step| if step < 1100 { sound(step) } else { fault(sound(step), step) });
@@ -101,7 +106,26 @@ fn a_recovered_channel_is_soon_free_of_suspicion() {
     assert_eq!(statistics[2400][0], SUM_CAP);
     assert!(statistics[2499 + 120][0] < 5.0, "{}", statistics[2499 + 120][0]);
     assert!(statistics[2499 + 200][1] < 2.0, "{}", statistics[2499 + 200][1]);
-    assert_eq!(statistics[2499 + 2][5], 0.0);
+    assert_eq!(statistics[2499 + 2][6], 0.0);
+    assert!(statistics[2499 + 200][7] < 0.01, "{}", statistics[2499 + 200][7]);
+}
+
+/// With λ = 1/32: 0.8 is repeated once, which makes it remembered; the next two rows at 0.8 are returns of
+/// weight 0.64, the first of them although it repeats nothing; −0.8 was never repeated.
+#[test]
+fn returns_are_to_values_that_were_repeated_on_that_side() {
+    let returns = |values: &[f32]| run(values.iter().copied()).iter().map(|all| all[7]).collect::<Vec<_>>();
+    let found = returns(&[0.8, 0.8, 0.3, 0.8, -0.8, 0.8]);
+    let kept = 1.0 - SMOOTHING;
+    let mut expected = 0.0;
+    for (row, weight) in [0.0, 0.64, 0.0, 0.64, 0.0, 0.64].into_iter().enumerate() {
+        expected = kept * expected + SMOOTHING * weight;
+        // Rounding of six steps.
+        assert!((found[row] - expected).abs() < 1e-6, "row {row}: {} {expected}", found[row]);
+    }
+    // At the mean a repetition has the least weight, far from it at most 1.
+    assert_eq!(returns(&[0.01, 0.01])[1], SMOOTHING / 16.0);
+    assert_eq!(returns(&[7.0, 7.0])[1], SMOOTHING);
 }
 
 #[test]
@@ -114,10 +138,11 @@ fn a_missing_channel_is_no_evidence() {
     for _ in 0..50 {
         state.update(&limits, SMOOTHING, None);
     }
-    assert_eq!(before[..5], state.statistics(&limits)[..5]);
+    assert_eq!(before[..6], state.statistics(&limits)[..6]);
+    assert_eq!(before[7], state.statistics(&limits)[7]);
     // Nothing is known of the increment over a gap.
-    state.update(&limits, SMOOTHING, evidence(0.1));
-    assert_eq!(state.statistics(&limits)[3..], [before[3], before[4], 0.0]);
+    state.update(&limits, SMOOTHING, evidence(0.2));
+    assert_eq!(state.statistics(&limits)[4..7], [before[4], before[5], 0.0]);
 }
 
 #[test]
@@ -151,7 +176,7 @@ fn the_worst_statistic_is_named_and_those_without_weight_are_left_out() {
     limits.limits = [Limit::default(); STATISTICS];
     let mut state = ChannelState::new(&limits);
     assert_eq!(worst_of_channel(3, &state, &limits), None);
-    limits.limits[5] = Limit { start: 1.0, weight: 0.25 };
+    limits.limits[6] = Limit { start: 1.0, weight: 0.25 };
     for _ in 0..7 {
         state.update(&limits, SMOOTHING, Some(Evidence::default()));
     }

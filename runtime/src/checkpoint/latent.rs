@@ -2,9 +2,13 @@
 
 use super::{Checkpoint, latent_validate};
 use crate::format::{
-    Cursor, Error, Frame, Kind, LatentHeader, Part, Recheck, aligned, decode_latent_header, zeros,
+    Cursor, Error, F32s, Frame, Kind, LatentHeader, Part, Recheck, VERSION, aligned, decode_latent_header,
+    zeros,
 };
-use crate::spec::LatentSpec;
+use crate::spec::{AutoregressivePrior, LatentSpec};
+
+/// Bytes of one [`AutoregressivePrior`]: three numbers.
+const PRIOR_BYTES: usize = 12;
 
 /// A checked checkpoint of a latent model, borrowing its weights from the bytes it was read from.
 ///
@@ -21,6 +25,8 @@ pub struct LatentCheckpoint<'m> {
     spec: LatentSpec,
     recognition: Checkpoint<'m>,
     generative: Checkpoint<'m>,
+    prior: F32s<'m>,
+    row_noise: F32s<'m>,
     bytes: &'m [u8],
     crc: u32,
 }
@@ -31,20 +37,33 @@ impl<'m> LatentCheckpoint<'m> {
     /// # Errors
     /// Names the network and the field at fault; see [`Error`].
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
-        let Frame { header, payload, crc, .. } = Frame::read(bytes, Kind::Latent)?;
+        let Frame { header, payload, version, crc } = Frame::read(bytes, Kind::Latent)?;
         let LatentHeader { spec, recognition_bytes, generative_bytes } = decode_latent_header(header)?;
         let [recognition_bytes, generative_bytes] =
             [recognition_bytes, generative_bytes].map(|bytes| bytes as usize);
-        let (expected, found) =
-            (aligned(recognition_bytes).saturating_add(aligned(generative_bytes)), payload.len());
-        if expected != found {
-            return Err(Error::Length { field: "payload", expected, found });
+        let found = payload.len();
+        let networks = aligned(recognition_bytes).saturating_add(aligned(generative_bytes));
+        let length = |expected| Error::Length { field: "payload", expected, found };
+        // What follows the networks in the newer version is checked when their sizes are known to be right.
+        if found < networks || (version != VERSION && found > networks) {
+            return Err(length(networks));
         }
         let mut cursor = Cursor::new(payload);
         let recognition = network(&mut cursor, recognition_bytes, Part::Recognition)?;
         let generative = network(&mut cursor, generative_bytes, Part::Generative)?;
         latent_validate::networks(&spec, &recognition, &generative)?;
-        Ok(LatentCheckpoint { spec, recognition, generative, bytes, crc })
+        let [mut prior, mut row_noise] = [F32s::default(); 2];
+        if version == VERSION {
+            let (latents, channels) = (usize::from(spec.latents), usize::from(generative.spec().outputs));
+            let expected = networks + aligned(PRIOR_BYTES * latents) + aligned(4 * channels);
+            if found != expected {
+                return Err(length(expected));
+            }
+            prior = fitted(&mut cursor, PRIOR_BYTES * latents)?;
+            row_noise = fitted(&mut cursor, 4 * channels)?;
+            latent_validate::fitted(&spec, prior, row_noise)?;
+        }
+        Ok(LatentCheckpoint { spec, recognition, generative, prior, row_noise, bytes, crc })
     }
 
     /// The architecture, apart from the two networks.
@@ -67,6 +86,22 @@ impl<'m> LatentCheckpoint<'m> {
         Recheck::new(self.bytes, self.crc)
     }
 
+    /// The prior of each latent that was fitted after training; none if predictions use
+    /// [`LatentSpec::prior`].
+    pub fn autoregressive_prior(&self) -> impl Iterator<Item = AutoregressivePrior> + 'm {
+        self.prior.triples().map(|[mean, var, decay]| AutoregressivePrior { mean, var, decay })
+    }
+
+    /// The same as numbers: mean, variance and decay of each latent.
+    pub(crate) fn prior_numbers(&self) -> F32s<'m> {
+        self.prior
+    }
+
+    /// Variance of the noise of observed rows per channel, if predictions do not contain it.
+    pub(crate) fn row_noise_numbers(&self) -> F32s<'m> {
+        self.row_noise
+    }
+
     /// The checksum stored at the end of the file: identifies exactly this model.
     pub fn crc(&self) -> u32 {
         self.crc
@@ -78,4 +113,11 @@ fn network<'m>(cursor: &mut Cursor<'m>, bytes: usize, part: Part) -> Result<Chec
     let (network, padding) = cursor.padded(bytes);
     zeros(padding, part, "padding")?;
     Checkpoint::read(network).map_err(|error| latent_validate::inside(part, error))
+}
+
+/// The numbers in the next `bytes` of the payload, fitted after training.
+fn fitted<'m>(cursor: &mut Cursor<'m>, bytes: usize) -> Result<F32s<'m>, Error> {
+    let (numbers, padding) = cursor.padded(bytes);
+    zeros(padding, Part::Latent, "padding")?;
+    Ok(F32s::new(numbers))
 }

@@ -1,7 +1,8 @@
 //! Checks that two networks make a latent model, so that a step has nothing left to check.
 
 use super::Checkpoint;
-use crate::format::{Error, Part, Vector, check};
+use crate::format::{Error, F32s, Part, Vector, check};
+use crate::limits::{UNIT_LIMIT, VAR_LIMIT};
 use crate::spec::{CellKind, Family, Forecast, LatentSpec, Layout, MAX_DRAWS, ModelSpec, Prior, Target};
 
 /// An error together with the network that it is in.
@@ -29,6 +30,19 @@ pub(super) fn networks(
     combination(spec, generative.spec())?;
     check_recognition(spec, recognition)?;
     check_generative(spec, recognition.spec(), generative)
+}
+
+/// What was fitted after training: the prior of every latent, and the noise of every channel in raw units.
+pub(super) fn fitted(spec: &LatentSpec, prior: F32s<'_>, row_noise: F32s<'_>) -> Result<(), Error> {
+    let part = Part::Latent;
+    check(spec.family == Family::Vosp, part, "fitted prior", "none when the family is STORN")?;
+    let sound = |[mean, var, decay]: [f32; 3]| {
+        mean.abs() <= UNIT_LIMIT && (0.0..=VAR_LIMIT).contains(&var) && (-1.0..=1.0).contains(&decay)
+    };
+    let allowed = "means up to 10⁶, variances from 0 to 10¹², decays from −1 to 1";
+    check(prior.triples().all(sound), part, "fitted prior", allowed)?;
+    let finite = |var: f32| (0.0..=f32::MAX).contains(&var);
+    check(row_noise.iter().all(finite), part, "row noise", "finite and not negative")
 }
 
 /// Family, prior and forecast.

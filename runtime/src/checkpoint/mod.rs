@@ -14,9 +14,9 @@ mod write_latent;
 
 pub use crate::format::{Error, Kind, Part, Recheck, VERSION};
 pub use crate::spec::{
-    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
-    LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec, MomentForm, OutputMode,
-    OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
+    Activation, AnomalySpec, AutoregressivePrior, CellKind, DensitySpec, Extensions, Family, Forecast,
+    Imputation, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec,
+    MomentForm, OutputMode, OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
 };
 pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;
@@ -28,7 +28,7 @@ pub use crate::format::WriteError;
 #[cfg(feature = "write")]
 pub use write::{Contents, Scaler, write};
 #[cfg(feature = "write")]
-pub use write_latent::write_latent;
+pub use write_latent::{FittedPrior, write_latent};
 
 /// Embeds a checkpoint in the program, at an address that is a multiple of 16, as accelerated kernels need
 /// it.

@@ -5,8 +5,21 @@ use std::vec::Vec;
 
 use super::write::{Contents, write};
 use super::{LatentCheckpoint, WriteError};
-use crate::format::{Kind, LatentHeader, PLAIN_VERSION, Part, encode_latent_header, extend_padded, framed};
-use crate::spec::LatentSpec;
+use crate::format::{
+    Kind, LatentHeader, PLAIN_VERSION, Part, VERSION, encode_latent_header, extend_padded, framed, le_bytes,
+};
+use crate::spec::{AutoregressivePrior, LatentSpec};
+
+/// What was fitted after training for predictions of rows before they are observed; both lists are empty in a
+/// model without.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FittedPrior {
+    /// Prior of each latent, in place of [`LatentSpec::prior`].
+    pub latents: Vec<AutoregressivePrior>,
+    /// Variance of the noise of each channel, in squared raw units, that observed rows have and predicted
+    /// rows have not: that of a model trained with clean targets.
+    pub row_noise: Vec<f32>,
+}
 
 /// Encodes a latent model and reads it back: the bytes are known to load.
 ///
@@ -17,6 +30,7 @@ pub fn write_latent(
     spec: &LatentSpec,
     recognition: &Contents,
     generative: &Contents,
+    fitted: &FittedPrior,
 ) -> Result<Vec<u8>, WriteError> {
     let recognition = network(recognition, Part::Recognition)?;
     let generative = network(generative, Part::Generative)?;
@@ -31,7 +45,16 @@ pub fn write_latent(
     let mut payload = Vec::new();
     extend_padded(&mut payload, &recognition);
     extend_padded(&mut payload, &generative);
-    let bytes = framed(Kind::Latent, PLAIN_VERSION, &header, &payload)?;
+    let FittedPrior { latents, row_noise } = fitted;
+    let has_fitted = !latents.is_empty() || !row_noise.is_empty();
+    if has_fitted {
+        let numbers: Vec<f32> =
+            latents.iter().flat_map(|prior| [prior.mean, prior.var, prior.decay]).collect();
+        extend_padded(&mut payload, &le_bytes(&numbers));
+        extend_padded(&mut payload, &le_bytes(row_noise));
+    }
+    let version = if has_fitted { VERSION } else { PLAIN_VERSION };
+    let bytes = framed(Kind::Latent, version, &header, &payload)?;
     LatentCheckpoint::read(&bytes)?;
     Ok(bytes)
 }

@@ -272,6 +272,11 @@ impl<'m> Decoder<'m> {
         match self.byte() {
             0 => Imputation::Conditional,
             1 => Imputation::Combined { decay: self.number(), inflation: self.number() },
+            2 => Imputation::LastEstimate {
+                decay: self.number(),
+                inflation: self.number(),
+                share: self.number(),
+            },
             _ => self.unsound(Imputation::Conditional),
         }
     }

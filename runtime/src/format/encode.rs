@@ -196,6 +196,10 @@ impl Encoder {
                 self.number(*decay);
                 self.number(*inflation);
             }
+            Imputation::LastEstimate { decay, inflation, share } => {
+                self.byte(2);
+                [decay, inflation, share].into_iter().for_each(|number| self.number(*number));
+            }
         }
         self.number(*familiar);
         self.number(*widening);

@@ -36,6 +36,11 @@ impl<'m> F32s<'m> {
         self.0.as_chunks::<2>().0.iter().map(|bytes| bytes.map(f32::from_le_bytes))
     }
 
+    /// The numbers in order, three at a time.
+    pub(crate) fn triples(self) -> impl ExactSizeIterator<Item = [f32; 3]> + 'm {
+        self.0.as_chunks::<3>().0.iter().map(|bytes| bytes.map(f32::from_le_bytes))
+    }
+
     /// Group `index` of `N` numbers, or zeros beyond the end.
     pub(crate) fn group<const N: usize>(self, index: usize) -> [f32; N] {
         self.0.as_chunks::<N>().0.get(index).map_or([0.0; N], |bytes| bytes.map(f32::from_le_bytes))

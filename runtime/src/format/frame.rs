@@ -1,7 +1,5 @@
 //! The frame of every checkpoint: preamble, header, payload and checksum.
 
-use core::ops::RangeInclusive;
-
 #[cfg(feature = "write")]
 use super::WriteError;
 use super::cursor::Cursor;
@@ -28,14 +26,6 @@ impl Kind {
         match self {
             Kind::Predictor => *b"QVER",
             Kind::Latent => *b"QVLS",
-        }
-    }
-
-    /// Versions of such checkpoints that this crate reads.
-    fn versions(self) -> RangeInclusive<u16> {
-        match self {
-            Kind::Predictor => PLAIN_VERSION..=VERSION,
-            Kind::Latent => PLAIN_VERSION..=PLAIN_VERSION,
         }
     }
 
@@ -109,7 +99,7 @@ impl Preamble {
             None => return Err(Error::Magic),
         }
         let version = u16::from_le_bytes([v0, v1]);
-        if !kind.versions().contains(&version) {
+        if !(PLAIN_VERSION..=VERSION).contains(&version) {
             return Err(Error::Version { found: version });
         }
         validate::zeros(&[r0, r1], Part::Preamble, "reserved")?;

@@ -43,5 +43,6 @@ pub use write_error::WriteError;
 /// [`Extensions`](crate::checkpoint::Extensions).
 pub const VERSION: u16 = 3;
 
-/// Version of checkpoints without extensions, and of the frame around latent models.
+/// Version of checkpoints without extensions, and of latent models without a prior that was fitted after
+/// training.
 pub(crate) const PLAIN_VERSION: u16 = 2;

@@ -102,10 +102,22 @@ fn input_density(density: &DensitySpec, spec: &ModelSpec) -> Result<(), Error> {
             let predicts = spec.target.is_next() && spec.likelihood.is_normal();
             let allowed = "conditional unless the outputs are normal distributions of the next input";
             check(predicts, part, "imputation", allowed)?;
-            check((0.0..=1.0).contains(&decay), part, "decay", "from 0 to 1")?;
-            check((1.0..=WEIGHT_LIMIT).contains(&inflation), part, "inflation", "from 1 to 1e6")
+            forgetting(decay, inflation)
+        }
+        Imputation::LastEstimate { decay, inflation, share } => {
+            let own_inputs = !spec.target.is_next() && spec.outputs == spec.inputs;
+            let allowed = "conditional unless the outputs are normal distributions of the inputs";
+            check(own_inputs && spec.likelihood.is_normal(), part, "imputation", allowed)?;
+            check((0.0..=1.0).contains(&share), part, "share", "from 0 to 1")?;
+            forgetting(decay, inflation)
         }
     }
+}
+
+/// How fast a prediction in place of a reading is forgotten.
+fn forgetting(decay: f32, inflation: f32) -> Result<(), Error> {
+    check((0.0..=1.0).contains(&decay), Part::Density, "decay", "from 0 to 1")?;
+    check((1.0..=WEIGHT_LIMIT).contains(&inflation), Part::Density, "inflation", "from 1 to 1e6")
 }
 
 /// Number of outputs and likelihood that go with the target.

@@ -50,9 +50,11 @@ impl fmt::Display for Anomaly {
             AnomalyKind::Distant => "distant row",
             AnomalyKind::Shifted => "shifted",
             AnomalyKind::Noisy => "noisy",
+            AnomalyKind::Mismatched => "mismatched",
             AnomalyKind::Rough => "rough",
             AnomalyKind::Quiet => "quiet",
             AnomalyKind::Stuck => "stuck",
+            AnomalyKind::Saturated => "saturated",
         };
         f.write_str(kind)?;
         if let Some(channel) = self.channel {

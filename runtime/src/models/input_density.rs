@@ -2,13 +2,13 @@
 
 use super::input::{RawRow, Reading};
 use super::model::Model;
-use super::outputs::Outputs;
+use super::outputs::{OutputSlices, Outputs};
 use super::prediction::Novelty;
 use crate::arena::ArenaSplitter;
 use crate::density;
 use crate::format::F32s;
 use crate::limits::UNIT_LIMIT;
-use crate::moments::Moments;
+use crate::moments::{Moments, at_most};
 use crate::spec::{DensitySpec, Imputation};
 
 /// The input density of a checkpoint.
@@ -39,8 +39,8 @@ impl<'a> StandardisedRow<'a> {
         ImputedRow { mean: self.mean, var: self.var }
     }
 
-    /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for any
-    /// other.
+    /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for
+    /// any other.
     fn read_usual(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> Option<()> {
         let values = row.values.get(..self.mean.len()).filter(|_| row.vars.is_empty())?;
         let scales = model.input_mean.iter().zip(model.input_std_dev.iter());
@@ -137,7 +137,11 @@ impl InputDensity<'_> {
         for (channel, (mean, var)) in moments.filter(|(channel, _)| row.reading(*channel).is_none()) {
             let conditional = Moments { mean: *mean, var: *var };
             let imputed = match (self.spec.imputation, predicted.impute(channel)) {
-                (Imputation::Combined { decay, inflation }, Some(reading)) => {
+                (
+                    Imputation::Combined { decay, inflation }
+                    | Imputation::LastEstimate { decay, inflation, .. },
+                    Some(reading),
+                ) => {
                     let prediction = model.standardised(channel, Some(reading));
                     density::combine(density::forget(prediction, decay, inflation), conditional)
                 }
@@ -145,6 +149,27 @@ impl InputDensity<'_> {
             };
             let Moments { mean: value, var: spread } = self.within_range(model, channel, imputed);
             (*mean, *var) = (value, spread);
+        }
+    }
+
+    /// Moves variances of outputs whose channels were imputed towards the imputed ones, where those are
+    /// larger: w ← w + s max(0, v − w) with the share s, in raw units.
+    pub(super) fn add_lasting(
+        &self,
+        row: &RawRow<'_>,
+        imputed: ImputedRow<'_>,
+        std_devs: F32s<'_>,
+        [_, epistemic, aleatoric]: OutputSlices<'_>,
+    ) {
+        let Imputation::LastEstimate { share, .. } = self.spec.imputation else { return };
+        let outputs = epistemic.iter_mut().zip(&*aleatoric).zip(std_devs.iter()).enumerate();
+        for (channel, ((var, noise), std_dev)) in outputs {
+            if row.reading(channel).is_none() {
+                let excess = imputed.at(channel).var * (std_dev * std_dev) - (*var + noise);
+                // The sum of both parts stays finite.
+                let lasting = if excess > 0.0 { share * excess } else { 0.0 };
+                *var = at_most(*var + lasting, f32::MAX - noise);
+            }
         }
     }
 

@@ -327,6 +327,9 @@ impl<'m> Model<'m> {
         step.emitter.widening = widening.map_or(1.0, |(density, novelty)| density.widening(novelty));
         backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
         step.emitter.finish();
+        if let (Some(row), Some(density)) = (row, &self.density) {
+            density.add_lasting(row, imputed, self.output_std_dev, outputs.slices());
+        }
     }
 
     /// Advances the layers by one sample, without computing outputs.

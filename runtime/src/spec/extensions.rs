@@ -82,4 +82,17 @@ pub enum Imputation {
         /// Inflation i of the variance, at least 1.
         inflation: f32,
     },
+    /// The conditional, combined as above with the model's own estimate of the channel in the row before; for
+    /// models that estimate their inputs without noise. The network averages over rows whose errors it takes
+    /// as independent, while an imputed value is wrong in the same direction for the whole gap. Hence the
+    /// variance w of the channel's own output is not left below that of the imputed value, v: w ← w + s
+    /// max(0, v − w). In a gap v follows from w of the row before, and grows by the decay and the inflation.
+    LastEstimate {
+        /// Decay d per row, 0 to 1.
+        decay: f32,
+        /// Inflation i of the variance, at least 1.
+        inflation: f32,
+        /// Share s of the imputed variance that lasts, 0 to 1.
+        share: f32,
+    },
 }

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// Most draws that a forecast may average over.
 ///
-/// Each draw is a pass through the generative network: a header of a few bytes decides the time of a step. The
-/// standard error of a mean over n draws is a fraction 1/√n of their standard deviation, and that of the
-/// standard deviation about 1/√(2n): 6 % and 4 % with 256 draws, which is less than what models are wrong by.
+/// Each draw is a pass through the generative network: a header of a few bytes decides the time of a step.
+/// Draws come in pairs ±ε, which keep the mean exact to first order; n pairs give the standard deviation to
+/// within 1/√(2n), 6 % with 256 draws, which is less than what models are wrong by.
 pub const MAX_DRAWS: u16 = 256;
 
 /// How two networks and a latent variable z per step make one model of sequences.
@@ -79,6 +79,21 @@ pub enum Prior {
     White,
     /// z_t − z_{t−1} ~ N(0, 1), z_0 = 0.
     Wiener,
+}
+
+/// Prior of one component of z that was fitted after training and then takes the place of [`Prior`] in
+/// predictions: a stationary autoregressive process, z_t ~ N(m + a (z_{t−1} − m), (1 − a²) v), z_0 ~ N(m, v).
+///
+/// A VOSP that was trained with little weight on the divergence has a posterior that does not follow the
+/// prior of its training; predictions of a row before it is observed need one that does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AutoregressivePrior {
+    /// Stationary mean m.
+    pub mean: f32,
+    /// Stationary variance v.
+    pub var: f32,
+    /// Correlation a of successive steps, from −1 to 1. White noise has 0.
+    pub decay: f32,
 }
 
 /// How the distribution of z enters the generative network.

@@ -13,7 +13,7 @@ mod extensions;
 mod latent;
 
 pub use extensions::{AnomalySpec, DensitySpec, Extensions, Imputation, TrackingSpec};
-pub use latent::{Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
+pub use latent::{AutoregressivePrior, Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
 
 use heapless::Vec;
 #[cfg(feature = "serde")]

@@ -125,6 +125,10 @@ impl Wire {
                     self.integer(1);
                     [decay, inflation].into_iter().for_each(|number| self.number(number));
                 }
+                Imputation::LastEstimate { decay, inflation, share } => {
+                    self.integer(2);
+                    [decay, inflation, share].into_iter().for_each(|number| self.number(number));
+                }
             }
             [familiar, widening].into_iter().for_each(|number| self.number(number));
         }

@@ -18,6 +18,8 @@ pub struct Latent {
     pub spec: LatentSpec,
     /// Recognition network, then generative network.
     pub networks: [Network; 2],
+    /// Mean, variance and decay of each latent's fitted prior, and the noise of each channel; none without.
+    pub fitted: Option<[Vec<f32>; 2]>,
 }
 
 impl Latent {
@@ -38,7 +40,13 @@ impl Latent {
         let outputs = 2;
         unscale(&mut recognition.sections[outputs..outputs + 2], 0);
         unscale(&mut generative.sections[..2], scaled);
-        Latent { spec, networks: [recognition, generative] }
+        let channels = usize::from(recognition.spec.inputs);
+        let fits = match spec.family {
+            Family::Vosp => dice.once_in(2),
+            Family::Storn => dice.oversteps(),
+        };
+        let fitted = fits.then(|| [prior(spec.latents, dice), dice.numbers_in(channels, [0.0, f32::MAX])]);
+        Latent { spec, networks: [recognition, generative], fitted }
     }
 
     /// The file.
@@ -50,13 +58,17 @@ impl Latent {
             payload.extend(file);
             pad(&mut payload);
         }
-        framed(Kind::Latent, 2, &header, &payload)
+        for numbers in self.fitted.iter().flatten() {
+            payload.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+            pad(&mut payload);
+        }
+        framed(Kind::Latent, if self.fitted.is_some() { 3 } else { 2 }, &header, &payload)
     }
 
     /// What an accepted file holds.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let spec = *LatentCheckpoint::read(bytes).ok()?.spec();
-        let (_, _, payload) = parts(bytes)?;
+        let (version, _, payload) = parts(bytes)?;
         let length = |file: &[u8]| {
             parts(file).map(|(_, header, payload)| 20 + header.len().next_multiple_of(16) + payload.len())
         };
@@ -64,8 +76,27 @@ impl Latent {
         let (recognition, rest) = payload.split_at_checked(first.next_multiple_of(16))?;
         let generative = rest.get(..length(rest)?)?;
         let networks = [Network::decode(&recognition[..first])?, Network::decode(generative)?];
-        Some(Latent { spec, networks })
+        let mut rest = rest.get(generative.len().next_multiple_of(16)..)?;
+        let mut numbers = |count: usize| -> Option<Vec<f32>> {
+            let (section, left) = rest.split_at_checked((4 * count).next_multiple_of(16))?;
+            rest = left;
+            let words = section.chunks(4).take(count);
+            Some(words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect())
+        };
+        let channels = usize::from(networks[0].spec.inputs);
+        let fitted = match version {
+            3 => Some([numbers(3 * usize::from(spec.latents))?, numbers(channels)?]),
+            _ => None,
+        };
+        Some(Latent { spec, networks, fitted })
     }
+}
+
+/// Mean, variance and decay of a fitted prior of each latent.
+fn prior(latents: u16, dice: &mut Dice) -> Vec<f32> {
+    let style = dice.style();
+    let ranges = [[-1e6, 1e6], [0.0, 1e12], [-1.0, 1.0]];
+    (0..latents).flat_map(|_| ranges.map(|range| dice.number(range, style))).collect()
 }
 
 /// Sets the means of channels from `first` on to 0 and their standard deviations to 1.

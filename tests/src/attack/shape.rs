@@ -107,7 +107,7 @@ pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 8] {
         (only(density, inputs), MEAN),
         (only(extensions.quantiles, 4 * outputs), [1.0 / 1e6, 1e6]),
         (only(anomaly, 4), [0.0, 1e12]),
-        (only(anomaly, 15 * inputs), [0.0, 1e12]),
+        (only(anomaly, 18 * inputs), [0.0, 1e12]),
     ]
     .map(|(count, range)| VectorShape { count, range })
 }

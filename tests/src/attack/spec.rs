@@ -145,8 +145,9 @@ fn extensions(spec: &ModelSpec, dice: &mut Dice) -> Extensions {
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let next = matches!(spec.target, Target::Next | Target::ResidualNext);
     let quantiles = dice.once_in(2) && (normal || dice.oversteps());
+    let estimates = normal && !next && spec.outputs == spec.inputs;
     Extensions {
-        density: dice.once_in(2).then(|| density(normal && next, dice)),
+        density: dice.once_in(2).then(|| density(normal && next, estimates, dice)),
         tracking: (dice.once_in(2) && (normal || dice.oversteps())).then(|| tracking(quantiles, dice)),
         quantiles,
         anomaly: (dice.once_in(2) && (normal || !next || dice.oversteps()))
@@ -154,13 +155,17 @@ fn extensions(spec: &ModelSpec, dice: &mut Dice) -> Extensions {
     }
 }
 
-fn density(may_combine: bool, dice: &mut Dice) -> DensitySpec {
+fn density(predicts: bool, estimates: bool, dice: &mut Dice) -> DensitySpec {
     let (decay, inflation) = (dice.number([0.0, 1.0], Style::Mixed), dice.number([1.0, 1e6], Style::Mixed));
-    let combines = dice.once_in(2) && (may_combine || dice.oversteps());
+    let share = dice.number([0.0, 1.0], Style::Mixed);
+    let combined = Imputation::Combined { decay, inflation };
+    let last = Imputation::LastEstimate { decay, inflation, share };
+    let conditional = Imputation::Conditional;
     DensitySpec {
-        imputation: match combines {
-            true => Imputation::Combined { decay, inflation },
-            false => Imputation::Conditional,
+        imputation: match (predicts, estimates) {
+            (true, _) => dice.pick_or_beyond(&[combined, conditional], &[last]),
+            (false, true) => dice.pick_or_beyond(&[last, conditional], &[combined]),
+            (false, false) => dice.pick_or_beyond(&[conditional], &[combined, last]),
         },
         familiar: dice.number([0.0, 1e6], Style::Mixed),
         widening: dice.number([0.0, 1e6], Style::Mixed),

@@ -15,7 +15,7 @@ use quaver_tests::{fixtures, golden_latent};
 const ROWS: usize = 6;
 
 /// Golden cases that become fixtures: every layout, cell and likelihood, and both families.
-const CASES: [&str; 19] = [
+const CASES: [&str; 21] = [
     "elman-tanh-f32",
     "lstm-int8",
     "lstm-small",
@@ -31,9 +31,11 @@ const CASES: [&str; 19] = [
     "categorical-small",
     "residual-next-with-gaps-elman-fast",
     "density-next-f32",
+    "density-last-estimate-small",
     "following-density-fast",
     "denoiser-follow-fast",
     "denoiser-draws-follow-f32",
+    "denoiser-fitted-follow-fast",
     "sampler-follow-small",
 ];
 

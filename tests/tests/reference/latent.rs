@@ -1,7 +1,8 @@
 //! Denoiser and sampler against two slow f64 networks, stepped by the equations.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Family, Forecast, LatentSpec, Layout, Likelihood, Prior, WeightFormat,
+    Activation, AutoregressivePrior, CellKind, Family, Forecast, LatentSpec, Layout, Likelihood, Prior,
+    WeightFormat,
 };
 use quaver::{Denoiser, Prediction, Sampler};
 use quaver_tests::latent::{LatentArchitecture, Networks};
@@ -37,11 +38,15 @@ impl Reference {
     fn new(networks: &Networks) -> Self {
         let latents = usize::from(networks.spec.latents);
         let read = usize::from(networks.generative.spec.inputs) - latents;
+        let stationary =
+            networks.fitted.latents.iter().map(|prior| (f64::from(prior.mean), f64::from(prior.var)));
+        let mut start: Vec<Pair> = stationary.collect();
+        start.resize(latents, (0.0, 0.0));
         Reference {
             recognition: Network::new(&networks.recognition),
             generative: Network::new(&networks.generative),
             read: vec![(0.0, 0.0); read],
-            latents: vec![(0.0, 0.0); latents],
+            latents: start,
             networks: networks.clone(),
         }
     }
@@ -59,7 +64,24 @@ impl Reference {
             Prior::Wiener => (z.0, z.1 + 1.0),
         };
         let prior: Vec<Pair> = self.latents.iter().map(prior).collect();
-        self.generative.clone().step(self.fed(&prior))
+        let fitted = &self.networks.fitted.latents;
+        if fitted.is_empty() {
+            return self.generative.clone().step(self.fed(&prior));
+        }
+        // A fitted prior is fed with its variance, whatever an observed row is fed with.
+        let next = |(prior, z): (&AutoregressivePrior, &Pair)| {
+            let [mean, var, decay] = [prior.mean, prior.var, prior.decay].map(f64::from);
+            (mean + decay * (z.0 - mean), decay.powi(2) * z.1 + (1.0 - decay.powi(2)) * var)
+        };
+        let latents = fitted.iter().zip(&self.latents).map(next);
+        self.generative.clone().step(self.read.iter().copied().chain(latents).collect())
+    }
+
+    /// The prediction of a row as it is observed, with its noise.
+    fn observable(&self) -> Vec<Triple> {
+        let noise = self.networks.fitted.row_noise.iter().map(|var| f64::from(*var));
+        let expected = self.expected().into_iter().zip(noise.chain(std::iter::repeat(0.0)));
+        expected.map(|((mean, epistemic, aleatoric), noise)| (mean, epistemic, aleatoric + noise)).collect()
     }
 
     /// The row with its gaps filled in by what was expected, in raw units.
@@ -74,7 +96,7 @@ impl Reference {
     /// Takes in x_t. Returns the estimate of it (VOSP) or the prediction of the next row (STORN), and −log
     /// p(x_t).
     fn step(&mut self, row: &[f32]) -> (Vec<Triple>, f64) {
-        let expected = self.expected();
+        let expected = self.observable();
         let nll = nll(self.networks.generative.spec.likelihood, row, &expected);
         let filled = Self::filled(row, &expected);
         let scaled = |scaler: &quaver::checkpoint::Scaler| -> Vec<Pair> {
@@ -179,6 +201,7 @@ fn every_storage(architecture: LatentArchitecture) {
 fn denoisers_agree_with_the_equations() {
     let vosp = LatentArchitecture::vosp();
     every_storage(vosp);
+    every_storage(LatentArchitecture::fitted_vosp());
     let white = LatentArchitecture {
         spec: LatentSpec { prior: Prior::White, latents: 3, ..vosp.spec },
         recognition: &[(CellKind::Lstm, 6)],

@@ -1,17 +1,17 @@
 //! The model of an evaluation: a run folder of either kind, or a checkpoint.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use quaver::Model;
 use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, WeightFormat};
 
+use super::checkpoint_file;
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::evaluate::{NovelRows, novel_rows, predict_latent_by_runtime};
-use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent, settle_density};
+use crate::evaluate::{NovelRows, SurpriseScores, novel_rows, predict_latent_by_runtime};
+use crate::export::{Encoding, LatentEncoding, LatentStorageOptions, encode, encode_latent, settle_density};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::prediction::{SequencePrediction, predict_by_network, predict_by_runtime, predict_observing};
@@ -50,8 +50,7 @@ impl EvaluatedModel {
             });
         }
         let shown = path.display();
-        let bytes = fs::read(path)
-            .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+        let bytes = checkpoint_file::read(path, checkpoint_file::OR_RUN)?;
         let unusable = || format!("{shown} is not a usable checkpoint");
         if Kind::of(&bytes) == Some(Kind::Latent) {
             let model = quaver::LatentModel::load(&bytes).with_context(unusable)?;
@@ -155,8 +154,23 @@ impl EvaluatedModel {
         }
     }
 
-    /// The checkpoint that a device would run; of a run folder, one in f32 whose imputation is chosen as in an
-    /// export.
+    /// Predictions of rows before they are observed by a denoiser's checkpoint, and the scores of the rows
+    /// that it read against them; nothing of any other model.
+    pub(super) fn before_rows(
+        &self,
+        sequences: &[Sequence],
+    ) -> Result<Option<(Vec<SequencePrediction>, SurpriseScores)>> {
+        match self {
+            EvaluatedModel::LatentCheckpoint(model) if model.denoises => {
+                let found = predict_latent_by_runtime(&model.bytes, sequences)?;
+                Ok(Some((found.expected, found.surprise)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The checkpoint that a device would run; of a run folder, one in f32 whose imputation is chosen as in
+    /// an export.
     pub(super) fn runtime_bytes(&self, data: &Dataset) -> Result<Cow<'_, [u8]>> {
         match self {
             EvaluatedModel::Run(state) => {
@@ -170,7 +184,7 @@ impl EvaluatedModel {
                     layout: Layout::Float,
                     forecast: Forecast::Moments,
                 };
-                Ok(Cow::Owned(encode_latent(state, storage)?))
+                Ok(Cow::Owned(encode_latent(state, storage, &LatentEncoding::default())?))
             }
             EvaluatedModel::Checkpoint(model) | EvaluatedModel::LatentCheckpoint(model) => {
                 Ok(Cow::Borrowed(&model.bytes))
@@ -199,8 +213,8 @@ impl EvaluatedModel {
         Ok(predict_observing(&model.bytes, sequences, |step| step % every == every - 1)?)
     }
 
-    /// How error bars fare on rows unlike the training data; nothing unless this is a checkpoint with an input
-    /// density and normal outputs.
+    /// How error bars fare on rows unlike the training data; nothing unless this is a checkpoint with an
+    /// input density and normal outputs.
     pub(super) fn novel_rows(
         &self,
         sequences: &[Sequence],

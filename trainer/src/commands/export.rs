@@ -15,12 +15,11 @@ use super::print::{print_json, print_text};
 use super::text_table;
 use crate::config::Config;
 use crate::data::{Dataset, Sequence};
-use crate::evaluate::{
-    CONFORMAL_LEVELS, OutputQuantiles, ThresholdSource, conformal_quantiles, variance_factors,
-};
+use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
 use crate::export::{
     Additions, AnomalyLimits, Encoding, QuantizationCost, StorageOptions, anomaly_limits, cost, encode,
-    fit_widening, gram_matrices, rust_constants, settle_density, stored_quantiles, variance_correction,
+    evidence_window, fit_widening, gram_matrices, rust_constants, settle_density, stored_quantiles,
+    variance_correction,
 };
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -147,7 +146,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let data = Config::load(&folder.config(), &[])?.load_data()?;
     let state = match trained {
         TrainedState::Predictor(state) => state,
-        TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data.valid),
+        TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data),
     };
     let storage =
         StorageOptions { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };
@@ -157,6 +156,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         widen: arguments.widen,
         tracking: arguments.track.map(|rate| TrackingSpec { rate, ..TrackingSpec::default() }),
         rows_per_alarm: rate,
+        rate_hz: arguments.rate_hz,
     };
     eprintln!("rounding, imputation and layout are chosen on the training and validation rows");
     let exported = if arguments.calibrate {
@@ -213,7 +213,8 @@ pub(super) fn export(
     output: &Path,
 ) -> Result<ExportedPredictor> {
     let storage = StorageOptions { format, layout: None };
-    let options = ExportOptions { storage, widen: false, tracking: None, rows_per_alarm: None };
+    let options =
+        ExportOptions { storage, widen: false, tracking: None, rows_per_alarm: None, rate_hz: None };
     export_as(state, options, data, output)
 }
 
@@ -247,6 +248,8 @@ struct ExportOptions {
     tracking: Option<TrackingSpec>,
     /// Rows in which one false alarm is allowed, if faults are to be detected.
     rows_per_alarm: Option<f64>,
+    /// Samples per second, if known.
+    rate_hz: Option<f64>,
 }
 
 /// A state with everything that determines its bytes but the factors on its variances.
@@ -305,7 +308,8 @@ impl<'a> Settled<'a> {
             let train = if data.fresh_noise.is_none() { &data.train[..] } else { &[] };
             let splits = [train, &data.valid[..]];
             let bytes = self.stored(factors)?;
-            let limits = anomaly_limits(&bytes, &scaling.inputs, precision, &splits, rows)?;
+            let window = evidence_window(options.rate_hz, &splits);
+            let limits = anomaly_limits(&bytes, &scaling.inputs, precision, &splits, window, rows)?;
             self.additions.anomaly = Some(limits);
         }
         Ok(())
@@ -462,17 +466,14 @@ fn render_conformal<'a>(conformal: &ConformalReport, names: impl Iterator<Item =
 
 /// How the limits of anomaly detection were found.
 fn render_limits(limits: &AnomalyLimits) -> String {
-    let AnomalyLimits { rows_per_alarm, rows, source, .. } = limits;
-    let how = match source {
-        ThresholdSource::Measured => "counted".into(),
-        ThresholdSource::Extrapolated => {
-            format!("extrapolated from {rows} rows by a generalised Pareto tail: a rough figure")
-        }
-        ThresholdSource::LargestSound => {
-            format!("the largest score of {rows} sound rows, which are too few to set a rate")
-        }
+    let AnomalyLimits { window, rows_per_alarm, rows, extrapolated, .. } = limits;
+    let how = match extrapolated {
+        false => format!("from {rows} rows"),
+        true => format!("extrapolated from {rows} rows by exponential tails: a rough figure"),
     };
-    format!("\nfaults are detected with one false alarm in {rows_per_alarm:.0} rows, {how}")
+    format!(
+        "\nfaults are detected with one false alarm in {rows_per_alarm:.0} rows, {how}; evidence is gathered over {window} rows"
+    )
 }
 
 /// How missing channels are imputed, and what happens to unfamiliar rows.
@@ -482,6 +483,10 @@ fn render_density(density: &DensitySpec) -> String {
         Imputation::Combined { decay, inflation } => format!(
             "\nmissing channels are imputed from the other channels and from predictions \
              (decay {decay}, inflation {inflation} per row)"
+        ),
+        Imputation::LastEstimate { decay, inflation, share } => format!(
+            "\nmissing channels are imputed from the other channels and from their last estimates \
+             (decay {decay}, inflation {inflation} per row; {share} of the variance lasts)"
         ),
     };
     text += &format!("; rows are familiar up to a squared distance of {:.2} per channel", density.familiar);

@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use super::export::Arguments;
 use super::print::{print_json, print_text};
-use crate::data::Sequence;
+use crate::data::{Dataset, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
 use crate::export::{
-    LatentCost, LatentStorageOptions, MAX_FAST_NLL_INCREASE, encode_latent, latent_constants, latent_cost,
+    LatentCost, LatentEncoding, LatentStorageOptions, MAX_FAST_NLL_INCREASE, PriorGain, encode_latent,
+    latent_constants, latent_cost, refit_prior,
 };
 use crate::files;
 use crate::fit::RunState;
@@ -28,6 +29,9 @@ struct ExportedLatentModel {
     #[serde(flatten)]
     cost: LatentCost,
     forecast: String,
+    /// What a refitted prior is worth, where one was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prior: Option<PriorGain>,
     layout: String,
     flash_bytes: usize,
     arena_words: usize,
@@ -35,29 +39,31 @@ struct ExportedLatentModel {
     constants: PathBuf,
 }
 
-pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, sequences: &[Sequence]) -> Result<()> {
+pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Dataset) -> Result<()> {
     ensure!(!arguments.calibrate, "--calibrate is for predictors; remove it for a latent model");
     ensure!(arguments.track.is_none(), "--track is for predictors; remove it for a latent model");
     ensure!(
         arguments.false_alarms.is_none(),
         "--false-alarms is for predictors; remove it for a latent model"
     );
-    let full = |forecast| {
-        encode_latent(
-            state,
-            LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast },
-        )
+    let sequences = &data.valid[..];
+    let full = |forecast, encoding: &LatentEncoding| {
+        let storage = LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast };
+        encode_latent(state, storage, encoding)
     };
     let some = beginning(sequences);
-    let forecast = best_forecast(some, full)?;
-    let storage = LatentStorageOptions {
-        format: arguments.weights.into(),
-        layout: layout(arguments, state, some, forecast)?,
-        forecast,
-    };
-    let bytes = encode_latent(state, storage)?;
-    let cost = latent_cost(sequences, &full(forecast)?, &bytes)?;
-    let exported = write(&arguments.output, &bytes, cost, storage)?;
+    let forecast = best_forecast(some, |forecast| full(forecast, &LatentEncoding::default()))?;
+    let (fitted, gain) = refit_prior(state, forecast, data, sequences)?;
+    let mut encoding = LatentEncoding { fitted, ..LatentEncoding::default() };
+    let format = WeightFormat::from(arguments.weights);
+    if format == WeightFormat::Int8 {
+        encoding = encoding.with_gram_matrices(state, forecast, &data.train)?;
+    }
+    let layout = layout(arguments, state, some, forecast, &encoding)?;
+    let storage = LatentStorageOptions { format, layout, forecast };
+    let bytes = encode_latent(state, storage, &encoding)?;
+    let cost = latent_cost(sequences, &full(forecast, &encoding)?, &bytes)?;
+    let exported = ExportedLatentModel { prior: gain, ..write(&arguments.output, &bytes, cost, storage)? };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported, clean)) }
 }
@@ -95,6 +101,7 @@ fn layout(
     state: &RunState<LatentNets>,
     sequences: &[Sequence],
     forecast: Forecast,
+    encoding: &LatentEncoding,
 ) -> Result<Layout> {
     if let Some(layout) = arguments.layout {
         return Ok(layout.into());
@@ -104,7 +111,7 @@ fn layout(
         return Ok(Layout::Float);
     }
     let nll = |layout| -> Result<f64> {
-        let bytes = encode_latent(state, LatentStorageOptions { format, layout, forecast })?;
+        let bytes = encode_latent(state, LatentStorageOptions { format, layout, forecast }, encoding)?;
         Ok(predict_latent_by_runtime(&bytes, sequences)?.nll)
     };
     let float = nll(Layout::Float)?;
@@ -133,6 +140,7 @@ fn write(
     Ok(ExportedLatentModel {
         cost,
         forecast,
+        prior: None,
         layout: format!("{:?}", storage.layout).to_lowercase(),
         flash_bytes: bytes.len(),
         arena_words: model.arena_words(),
@@ -142,7 +150,8 @@ fn write(
 
 /// The files and costs, for predictions one step ahead or of `clean` rows.
 fn render(arguments: &Arguments, exported: &ExportedLatentModel, clean: bool) -> String {
-    let ExportedLatentModel { cost, forecast, layout, flash_bytes, arena_words: words, constants } = exported;
+    let ExportedLatentModel { cost, forecast, prior, layout, flash_bytes, arena_words: words, constants } =
+        exported;
     let [fed, scored] = match clean {
         true => ["latent variables", "clean rows, denoised"],
         false => ["latent variables of the next row", "rows one step ahead"],
@@ -150,15 +159,26 @@ fn render(arguments: &Arguments, exported: &ExportedLatentModel, clean: bool) ->
     format!(
         "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
          {}: constants for firmware\n\
-         {fed} are fed as {forecast}, the best on the validation data\n\
+         {fed} are fed as {forecast}, the best on the validation data\n{}\
          validation NLL of {scored}  {:.4} nats per step, {:+.4} against f32\n\
          predicted variance × {:.4}, means shifted by {:.4} standard deviations\n",
         arguments.output.display(),
         4 * words,
         constants.display(),
+        prior.map_or(String::new(), prior_line),
         cost.nll,
         cost.nll_increase,
         cost.variance_ratio,
         cost.mean_shift
+    )
+}
+
+/// What a refitted prior is worth.
+fn prior_line(gain: PriorGain) -> String {
+    let PriorGain { trained_nll, refitted_nll } = gain;
+    let used = if gain.is_used() { "refitted" } else { "that of the training" };
+    format!(
+        "prior of the latent variables: {used}; validation NLL of rows before they are seen {refitted_nll:.4} refitted, \
+         {trained_nll:.4} as trained\n"
     )
 }

@@ -1,6 +1,7 @@
 //! The subcommands of `quaver`.
 
 mod adapt;
+mod checkpoint_file;
 mod demo;
 mod denoise;
 mod eval;
@@ -24,8 +25,14 @@ mod split;
 mod text_table;
 mod train;
 
-use anyhow::Result;
+use std::env;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
 use clap::{Parser, Subcommand};
+
+use crate::nn::parallel::threads_from_environment;
+use crate::printable::{escaped, unprintable_in};
 
 /// Trains recurrent networks that predict a mean and a variance, and runs them as a microcontroller would.
 #[derive(Debug, Parser)]
@@ -62,12 +69,46 @@ pub enum Command {
     Impute(impute::Arguments),
 }
 
+/// The program: parses the command line, runs the subcommand, and prints an error if there is one.
+pub fn main() -> ExitCode {
+    let result = check_arguments(env::args_os().map(|argument| argument.to_string_lossy().into_owned()));
+    match result.and_then(|()| CommandLine::parse().command.run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", escaped(&format!("{error:#}")));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Refuses names of files that would act on a terminal wherever they are printed. TOML may have several
+/// lines.
+fn check_arguments(arguments: impl IntoIterator<Item = String>) -> Result<()> {
+    let mut sets_value = false;
+    for argument in arguments {
+        let text = if sets_value || argument.starts_with("--set=") {
+            argument.replace(['\n', '\t'], " ")
+        } else {
+            argument
+        };
+        if let Some(character) = unprintable_in(&text) {
+            bail!(
+                "the control character {character} in the argument `{}`: rename the file, or type it again",
+                text.escape_default()
+            );
+        }
+        sets_value = text == "--set";
+    }
+    Ok(())
+}
+
 impl Command {
     /// Runs the subcommand.
     ///
     /// # Errors
     /// Describes what is wrong, where, and how to fix it.
     pub fn run(self) -> Result<()> {
+        threads_from_environment().map_err(anyhow::Error::msg)?;
         match self {
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Train(arguments) => train::run(&arguments),
@@ -80,6 +121,29 @@ impl Command {
             Command::Denoise(arguments) => denoise::run(&arguments),
             Command::Sample(arguments) => sample::run(&arguments),
             Command::Impute(arguments) => impute::run(&arguments),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(arguments: &[&str]) -> Result<()> {
+        check_arguments(arguments.iter().map(ToString::to_string))
+    }
+
+    #[test]
+    fn control_characters_in_arguments_are_refused_but_for_line_breaks_in_toml() {
+        check(&["quaver", "run", "größe 1.qvr"]).unwrap();
+        check(&["quaver", "train", "--set", "data.train=[\n'a.csv']", "--set=seed=\n1"]).unwrap();
+        for arguments in [&["quaver", "run", "a\n.qvr"][..], &["quaver", "--set", "a=\u{1b}"], &["\u{202e}"]]
+        {
+            let error = check(arguments).unwrap_err().to_string();
+            assert!(
+                error.starts_with("the control character U+") && unprintable_in(&error).is_none(),
+                "{error}"
+            );
         }
     }
 }

@@ -4,7 +4,9 @@ use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::print::print_note;
 use crate::fit::{EpochMetrics, Progress, RunPlan, StepReport};
+use crate::printable::escaped;
 
 /// Prints the progress of a run to standard error, so that standard output contains results only.
 pub(super) struct TrainingConsole {
@@ -19,11 +21,15 @@ impl TrainingConsole {
     }
 
     fn print_line(&self, line: &str) {
-        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+        if self.bar.is_hidden() { print_note(line) } else { self.bar.println(escaped(line)) }
     }
 }
 
 impl Progress for TrainingConsole {
+    fn notice(&mut self, line: &str) {
+        self.print_line(&format!("note: {line}"));
+    }
+
     fn start(&mut self, plan: &RunPlan) {
         let style = ProgressStyle::with_template("{bar:32} epoch {msg}, {eta} left at most");
         self.bar.set_style(style.expect("a valid template"));

@@ -5,10 +5,10 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tempfile::NamedTempFile;
 
 use crate::data::Table;
 use crate::data::csv::{self, RowReader};
+use crate::files;
 
 /// Input and output of rows.
 #[derive(Debug, clap::Args)]
@@ -94,26 +94,12 @@ pub(super) fn write(output: Option<&Path>, fill: impl FnOnce(&mut dyn Write) -> 
             Err(error) if is_broken_pipe(&error) => Ok(()),
             result => result,
         },
-        Some(path) => write_whole(path, fill),
+        Some(path) => files::replace_with(path, fill),
     }
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-}
-
-fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let complain = || format!("cannot write {}", path.display());
-    let mut file = NamedTempFile::new_in(folder).with_context(complain)?;
-    fill(file.as_file_mut())?;
-    file.persist(path).with_context(complain)?;
-    Ok(())
-}
-
-/// A CSV cell, quoted if necessary.
-pub(super) fn quoted(text: &str) -> String {
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
 }
 
 /// The shortest text that parses to the same number, or an empty cell for NaN.

@@ -5,8 +5,8 @@ use std::io::{BufRead, Write};
 use anyhow::Result;
 use quaver::{Model, Output, Prediction, State};
 
-use super::row_io::{cell, quoted, select};
-use crate::data::csv::{RowReader, RowStart};
+use super::row_io::{cell, select};
+use crate::data::csv::{RowReader, RowStart, spreadsheet};
 
 /// The channels of a model.
 #[derive(Clone, Debug)]
@@ -87,12 +87,12 @@ pub(super) fn follow<R: BufRead>(
 
 pub(super) fn header(names: &[String], scores_rows: bool) -> String {
     let parts = |name: &String| {
-        ["mean", "std_dev", "epistemic", "aleatoric"].map(|part| quoted(&format!("{name}.{part}")))
+        ["mean", "std_dev", "epistemic", "aleatoric"].map(|part| spreadsheet::cell(&format!("{name}.{part}")))
     };
     let mut columns: Vec<String> = names.iter().flat_map(parts).collect();
     if scores_rows {
         columns.push("surprise".into());
-        columns.extend(names.iter().map(|name| quoted(&format!("{name}.z"))));
+        columns.extend(names.iter().map(|name| spreadsheet::cell(&format!("{name}.z"))));
     }
     columns.join(",")
 }

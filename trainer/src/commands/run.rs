@@ -1,11 +1,11 @@
 //! `quaver run`: the runtime, row by row.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use quaver::Model;
 
+use super::checkpoint_file;
 use super::row_io::RowIo;
 use super::row_model::{RuntimePredictor, follow};
 
@@ -31,7 +31,7 @@ pub struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.model.display();
-    let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
+    let bytes = checkpoint_file::read(&arguments.model, "")?;
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut predictor = RuntimePredictor::new(&model, &mut words)?;

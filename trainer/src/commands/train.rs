@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use super::progress::TrainingConsole;
 use crate::config::{Config, InitConfig};
+use crate::fit::TrainOptions;
 use crate::runs;
 
 /// Train the model of a config
@@ -36,6 +37,12 @@ pub struct Arguments {
     /// Resume the run in this folder, exactly where it stopped.
     #[arg(long)]
     resume: bool,
+    /// Go on although data files have changed since the run started, or memory seems too small.
+    #[arg(long)]
+    force: bool,
+    /// The run folder is locked by the process that started this one.
+    #[arg(long, hide = true)]
+    locked: bool,
     /// Override a value of the config.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -50,6 +57,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         config.init = InitConfig { from: Some(run), ..InitConfig::default() };
     }
     let data = config.load_data()?;
-    runs::train(&config, &data, &arguments.out, arguments.resume, &mut TrainingConsole::new())?;
+    let Arguments { resume, force, locked, .. } = *arguments;
+    let options = TrainOptions { resume, force, locked };
+    runs::train(&config, &data, &arguments.out, options, &mut TrainingConsole::new())?;
     Ok(())
 }

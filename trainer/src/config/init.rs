@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
+use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid, optional};
 
 /// The section `[init]`: where training starts (Bayer 2015, thesis, 1.3.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,6 +83,7 @@ impl InitConfig {
     /// Checks the section; `units` is the size of the smallest layer.
     pub(super) fn check(&self, units: Option<u16>) -> Result<(), InvalidValue> {
         check_rules("init", self, &Self::RULES)?;
+        self.from.iter().try_for_each(|path| check_path("init.from", path))?;
         if self.from.is_some() && *self != (InitConfig { from: self.from.clone(), ..InitConfig::default() }) {
             return Err(invalid("init.from", "excludes the other keys of `[init]`; remove them"));
         }

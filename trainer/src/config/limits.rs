@@ -2,6 +2,9 @@
 //! reference (`docs/reference/config.md`) read.
 
 use std::fmt;
+use std::path::Path;
+
+use crate::printable::unprintable_in;
 
 /// A value that is not allowed: its dotted key, and what is wrong with it.
 #[derive(Debug, PartialEq)]
@@ -13,6 +16,16 @@ pub(super) struct InvalidValue {
 /// An invalid value at a dotted key.
 pub(super) fn invalid(key: &str, problem: impl Into<String>) -> InvalidValue {
     InvalidValue { key: key.to_string(), problem: problem.into() }
+}
+
+/// Refuses a path that would act on a terminal wherever it is printed.
+pub(super) fn check_path(key: &str, path: &Path) -> Result<(), InvalidValue> {
+    match unprintable_in(&path.to_string_lossy()) {
+        Some(character) => {
+            Err(invalid(key, format!("has the control character {character} in a path: rename the file")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// One end of a range.

@@ -91,7 +91,7 @@ pub struct Config {
     pub training: TrainingConfig,
     /// Keys that a search draws for every trial. The `config.toml` of a run does not contain this section:
     /// there every value is settled.
-    #[serde(default, skip_serializing)]
+    #[serde(default, skip_serializing_if = "SearchConfig::is_default")]
     pub search: SearchConfig,
 }
 
@@ -181,6 +181,11 @@ impl Config {
     /// When a value has no TOML form.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).context("cannot write the config as TOML")
+    }
+
+    /// The config of one run: the same without `[search]`, because every value is settled.
+    pub fn settled(&self) -> Config {
+        Config { search: SearchConfig::default(), ..self.clone() }
     }
 
     /// Every value by its dotted key, as TOML, with all defaults.

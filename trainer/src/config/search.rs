@@ -10,28 +10,30 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
 
 /// The section `[search]`: every key of the config that is searched, with a distribution as its value, such
 /// as `training.learning_rate = { log_uniform = [1e-4, 1e-1] }`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct SearchConfig {
     /// When bad trials are stopped.
     pub halving: HalvingConfig,
     /// The distribution of every searched key, by its dotted name.
+    #[serde(flatten)]
     pub space: BTreeMap<String, Distribution>,
 }
 
 /// The table `search.halving`: successive halving. Of all trials, which train for `first_epochs` epochs, the
 /// best 1/`factor` train for `factor` times as long, and so on until `training.epochs`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HalvingConfig {
     /// Epochs that every trial trains for; a ninth of `training.epochs` if not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_epochs: Option<usize>,
     /// Of this many trials, one continues, for this many times the epochs; 1 trains every trial to its end.
     pub factor: usize,
@@ -44,7 +46,8 @@ impl Default for HalvingConfig {
 }
 
 /// The distribution that a value is drawn from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Distribution {
     /// `{ uniform = [low, high] }`: a real number.
     Uniform([f64; 2]),
@@ -84,6 +87,9 @@ impl TryFrom<Table> for SearchConfig {
 /// own.
 fn collect(prefix: &str, table: Table, space: &mut BTreeMap<String, Distribution>) -> Result<(), String> {
     for (name, value) in table {
+        if name.is_empty() {
+            return Err("`search`: a key has an empty part; name the keys to search".into());
+        }
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match value {
             Value::Table(inner) if inner.keys().any(|name| NAMES.contains(&name.as_str())) => {
@@ -136,6 +142,11 @@ impl HalvingConfig {
 }
 
 impl SearchConfig {
+    /// Whether nothing is searched, and nothing set.
+    pub(super) fn is_default(&self) -> bool {
+        *self == SearchConfig::default()
+    }
+
     pub(super) fn check(&self, epochs: usize) -> Result<(), InvalidValue> {
         check_rules("search.halving", &self.halving, &HalvingConfig::RULES)?;
         if let Some(first) = self.halving.first_epochs.filter(|first| *first > epochs) {
@@ -162,7 +173,9 @@ impl Distribution {
                 Err(invalid(key, format!("is a variance: it must not be below 0, found {}", ends[0])))
             }
             Distribution::UniformVariance(ends) => ascending(key, *ends),
-            Distribution::Normal([_, std_dev]) => Limits::POSITIVE.check(key, *std_dev),
+            Distribution::Normal([mean, std_dev]) => {
+                Limits::FINITE.check(key, *mean).and_then(|()| Limits::POSITIVE.check(key, *std_dev))
+            }
             Distribution::Integer(ends) => ascending(key, *ends),
             Distribution::LogInteger(ends) => Limits::closed(1.0, i64::MAX as f64)
                 .check(key, ends[0] as f64)
@@ -170,9 +183,19 @@ impl Distribution {
             Distribution::Choice(values) if values.is_empty() => {
                 Err(invalid(key, "has nothing to choose from"))
             }
-            Distribution::Choice(_) => Ok(()),
+            Distribution::Choice(values) => values.iter().try_for_each(|value| finite(key, value)),
             Distribution::List(parts) => parts.iter().try_for_each(|part| part.check(key)),
         }
+    }
+}
+
+/// Refuses infinities and NaN, which no key takes, in a value of any kind.
+fn finite(key: &str, value: &Value) -> Result<(), InvalidValue> {
+    match value {
+        Value::Float(number) => Limits::FINITE.check(key, *number),
+        Value::Array(values) => values.iter().try_for_each(|value| finite(key, value)),
+        Value::Table(table) => table.values().try_for_each(|value| finite(key, value)),
+        _ => Ok(()),
     }
 }
 
@@ -227,7 +250,24 @@ mod tests {
     fn the_config_as_run_has_no_search() {
         let text = format!("{SHORT}[search]\nseed = {{ integer = [1, 9] }}");
         let config = Config::parse("run.toml", &text, &[]).unwrap();
-        assert!(!config.search.space.is_empty() && !config.to_toml().unwrap().contains("search"));
+        assert!(!config.search.space.is_empty() && config.to_toml().unwrap().contains("[search.seed]"));
+        assert!(!config.settled().to_toml().unwrap().contains("search"));
+    }
+
+    #[test]
+    fn a_search_reads_back_as_it_was_written() {
+        for search in [
+            "a = { log_uniform = [1e-4, 1] }\nb.c = { uniform_variance = [0, 1] }\n\"d\" = { normal = [0, 2] }",
+            "e = { integer = [1, 9] }\nf = { log_integer = [1, 9] }\nuniform = { uniform = [0, 1] }",
+            "g = { choice = ['x', 2, [3.5], { k = 1 }, true, 1979-05-27] }\nhalving = { factor = 4 }",
+            "h = { list = [{ integer = [1, 2] }, { list = [{ choice = [7] }] }] }",
+            "halving = { first_epochs = 2 }",
+        ] {
+            let config = Config::parse("a.toml", &format!("{SHORT}[search]\n{search}"), &[]).unwrap();
+            let written = config.to_toml().unwrap();
+            let again = Config::parse("b.toml", &written, &[]).map_err(|error| format!("{error}\n{written}"));
+            assert_eq!(again, Ok(config), "{written}");
+        }
     }
 
     #[test]
@@ -255,6 +295,9 @@ mod tests {
             ("init.input_std_dev = { normal = [0, 0] }", ["`search.init.input_std_dev`", "above 0"]),
             ("init.sparse = { log_integer = [0, 9] }", ["`search.init.sparse`", "from 1"]),
             ("init.sparse = { choice = [] }", ["`search.init.sparse`", "nothing"]),
+            ("init.sparse = { choice = [1, [nan]] }", ["`search.init.sparse`", "finite"]),
+            ("init.input_std_dev = { normal = [nan, 1] }", ["`search.init.input_std_dev`", "finite"]),
+            ("init.\"\" = { uniform = [0, 1] }", ["`search`", "empty"]),
             ("training.epochs = { integer = [1, 9] }", ["`search.training.epochs`", "halving"]),
             ("halving = { factor = 0 }", ["`search.halving.factor`", "from 1 to 100"]),
             (

@@ -177,7 +177,7 @@ fn a_bernoulli_likelihood_needs_targets_of_0_and_1() {
 }
 
 #[test]
-fn the_examples_and_the_benchmarks_are_valid() {
+fn the_examples_and_the_benchmarks_are_valid_and_read_back_as_they_are_written() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (folder, least) in [("examples", 11), ("../benchmarks", 8)] {
         let files = std::fs::read_dir(crate_folder.join(folder)).unwrap().map(|entry| entry.unwrap().path());
@@ -186,7 +186,12 @@ fn the_examples_and_the_benchmarks_are_valid() {
         };
         let configs: Vec<PathBuf> = files.filter(is_config).collect();
         assert!(configs.len() >= least, "{folder}");
-        configs.iter().for_each(|path| drop(Config::load(path, &[]).unwrap()));
+        for path in configs {
+            let config = Config::load(&path, &[]).unwrap();
+            let written = config.to_toml().unwrap();
+            let again = Config::parse("written.toml", &written, &[]).unwrap();
+            assert_eq!(again, config, "{} as written:\n{written}", path.display());
+        }
     }
 }
 

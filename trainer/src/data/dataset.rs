@@ -7,6 +7,7 @@ use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::augment::Augmentation;
 use super::input_gaps::InputGaps;
+use super::read_file::ReadFile;
 use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
 
@@ -33,6 +34,8 @@ pub struct Dataset {
     pub fresh_noise: Option<FreshNoise>,
     /// Gaps that the inputs of the training sequences get in every epoch, if any.
     pub gaps: Option<InputGaps>,
+    /// The files that the data were read from; none if they were made in memory.
+    pub files: Vec<ReadFile>,
 }
 
 impl Dataset {
@@ -52,6 +55,7 @@ impl Dataset {
             augmentation: None,
             fresh_noise: None,
             gaps: None,
+            files: Vec::new(),
         }
     }
 
@@ -158,6 +162,7 @@ mod tests {
             augmentation: None,
             fresh_noise: None,
             gaps: None,
+            files: Vec::new(),
         }
     }
 

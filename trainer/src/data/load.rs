@@ -7,6 +7,7 @@ use super::augment::Augmentation;
 use super::dataset::Dataset;
 use super::envelope;
 use super::input_gaps::InputGaps;
+use super::read_file::ReadFiles;
 use super::read_source::ReadOptions;
 use super::rows::{Rows, Sequence};
 use super::select_columns::SelectedColumns;
@@ -42,10 +43,11 @@ impl DataConfig {
     /// When a file cannot be read, or its contents contradict the config; the message names the file or the
     /// key.
     pub fn load(&self) -> Result<Dataset> {
-        let mut choice = None;
-        let mut train = self.split("train", &self.train, &mut choice)?;
-        let mut valid = self.split("valid", &self.valid, &mut choice)?;
-        let mut test = self.split("test", &self.test, &mut choice)?;
+        let (mut choice, mut files) = (None, ReadFiles::default());
+        let mut split = |key, sources| self.split(key, sources, &mut choice, &mut files);
+        let mut train = split("train", &self.train)?;
+        let mut valid = split("valid", &self.valid)?;
+        let mut test = split("test", &self.test)?;
         let mut validation = "from files of its own".to_string();
         if let Some(fraction) = self.fraction_set_aside() {
             (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
@@ -68,6 +70,7 @@ impl DataConfig {
             augmentation,
             fresh_noise: noise.filter(|_| self.noise_is_fresh()),
             gaps,
+            files: files.0,
         };
         dataset.check()?;
         Ok(dataset)
@@ -79,11 +82,12 @@ impl DataConfig {
         key: &str,
         sources: &[DataSource],
         settled: &mut Option<SelectedColumns>,
+        files: &mut ReadFiles,
     ) -> Result<Vec<Sequence>> {
         let mut sequences = Vec::new();
         for source in sources {
             let (choice, table) =
-                self.read(source, settled.as_ref()).with_context(|| format!("data.{key}"))?;
+                self.read(source, settled.as_ref(), files).with_context(|| format!("data.{key}"))?;
             let burn_in = source.burn_in.unwrap_or(0);
             let led = |sequence| Sequence { burn_in, ..sequence };
             sequences.extend(self.sequences(table, &choice).into_iter().map(led));
@@ -96,10 +100,11 @@ impl DataConfig {
         &self,
         source: &DataSource,
         settled: Option<&SelectedColumns>,
+        files: &mut ReadFiles,
     ) -> Result<(SelectedColumns, Table)> {
         let reading =
             ReadOptions { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
-        source.read(reading, |names| {
+        source.read(reading, files, |names| {
             let own = SelectedColumns::new(&self.inputs, &self.targets, names)?;
             match settled {
                 Some(settled) => check_same_columns(settled, &own).map(|()| settled.clone()),

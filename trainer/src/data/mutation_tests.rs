@@ -84,13 +84,18 @@ fn piano_rolls_survive() {
 #[test]
 fn configs_survive() {
     let seed = b"seed = 1\n[data]\ntrain = [{ file = 'a', rows = '..80%' }]\ntargets = ['c0..c3']\n\
-        [model]\nlayers = [3]\n";
+        [model]\nlayers = [3]\n[search]\nnoise.input_keep = { uniform = [0.5, 1] }\n\
+        \"model.layers\" = { list = [{ choice = [3, 4.5, 'x'] }] }\nhalving = { factor = 2 }\n";
     survive(seed, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let half = text.len() / 2;
         let set = text.get(half..).unwrap_or_default().to_string();
         // The same bytes once more as a value set on the command line.
         let _ = Config::parse("f", "", &[set]);
-        Config::parse("f", &text, &[]).is_ok()
+        Config::parse("f", &text, &[]).is_ok_and(|config| {
+            let written = config.to_toml().expect("what was read can be written");
+            assert_eq!(Config::parse("written", &written, &[]).expect("and read again"), config, "{text}");
+            true
+        })
     });
 }

@@ -11,6 +11,7 @@ use anyhow::{Result, bail};
 use super::lines::Lines;
 use super::rows::Rows;
 use super::table::Table;
+use crate::memory;
 
 /// MIDI numbers of the lowest and the highest key of a piano.
 const KEYS: RangeInclusive<usize> = 21..=108;
@@ -41,11 +42,27 @@ pub fn read<R: BufRead>(source: R, file: &str) -> Result<Table> {
     Ok(Table { names: KEYS.map(|note| format!("n{note}")).collect(), sequences })
 }
 
+/// Number of steps of a sequence.
+fn count_steps(line: &str) -> usize {
+    1 + line.bytes().filter(|byte| *byte == b';').count()
+}
+
+/// Refuses the contents of a file whose rolls do not fit into memory: a step of silence is one byte there,
+/// and a number per key here.
+///
+/// # Errors
+/// Says what is needed and what there is.
+pub(super) fn check_size(text: &[u8], available: Option<u64>, file: &str) -> Result<()> {
+    let steps = text.iter().filter(|byte| b";\n".contains(byte)).count() + 1;
+    let bytes = (steps * CHANNELS * size_of::<f32>()) as u64;
+    let what = format!("{file}: a piano roll of {steps} steps and {CHANNELS} keys");
+    memory::check(&what, bytes, available, "split the file, and train on a part of it")
+}
+
 fn parse_line(line: &str) -> Result<Rows, String> {
-    let mut rows = Rows::new(CHANNELS);
-    for (step, notes) in line.split(';').enumerate() {
-        rows.values.resize((step + 1) * CHANNELS, 0.0);
-        let keys = &mut rows.values[step * CHANNELS..];
+    let mut rows = Rows { channels: CHANNELS, values: vec![0.0; count_steps(line) * CHANNELS] };
+    let keys = rows.values.chunks_exact_mut(CHANNELS);
+    for (step, (notes, keys)) in line.split(';').zip(keys).enumerate() {
         press(notes, keys).map_err(|problem| format!("step {}: {problem}", step + 1))?;
     }
     Ok(rows)
@@ -86,6 +103,27 @@ mod tests {
         assert_eq!([notes(first, 0), notes(first, 1), notes(first, 2)], [vec![21, 108], vec![], vec![60]]);
         assert_eq!(table.sequences[1].len(), 2);
         assert_eq!(table.sequences[1].values.iter().sum::<f32>(), 0.0);
+    }
+
+    #[test]
+    fn a_roll_that_does_not_fit_into_memory_is_refused_before_it_is_read() {
+        assert_eq!((count_steps(";;"), count_steps("60")), (3, 1));
+        let check = |text: &str, available| check_size(text.as_bytes(), available, "f.txt");
+        let text = ";60\n".repeat(500);
+        assert!(check(&text[1..], Some(352_000)).is_ok() && check(&text, None).is_ok());
+        let error = check(&text, Some(352_000)).unwrap_err().to_string();
+        assert!(
+            error.starts_with("f.txt: a piano roll of 1001 steps and 88 keys needs about 344.1 KiB"),
+            "{error}"
+        );
+    }
+
+    /// Vectors that double as they grow take up to twice as much, and three times while they are copied.
+    #[test]
+    fn a_sequence_takes_no_more_than_its_rows() {
+        let table = read(";".repeat(999).as_bytes(), "f.txt").unwrap();
+        let values = &table.sequences[0].values;
+        assert_eq!((values.len(), values.capacity()), (88_000, 88_000));
     }
 
     #[test]

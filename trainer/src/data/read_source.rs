@@ -6,11 +6,13 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::csv::{self, RowReader};
+use super::read_file::{ChecksumReader, ReadFiles};
 use super::rows::Rows;
 use super::select_columns::SelectedColumns;
 use super::table::Table;
 use super::{lines, npy, piano_roll};
 use crate::config::{DataSource, FileFormat, RowSelection};
+use crate::memory;
 
 /// Options for files that do not describe themselves.
 #[derive(Clone, Copy, Debug)]
@@ -21,41 +23,58 @@ pub(super) struct ReadOptions<'a> {
 }
 
 impl DataSource {
-    /// Reads the columns that `choose` selects from the available names, and the selected rows.
+    /// Reads the columns that `choose` selects from the available names, and the selected rows. Adds the
+    /// files it opens to `read`.
     pub(super) fn read(
         &self,
         reading: ReadOptions<'_>,
+        read: &mut ReadFiles,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns, String>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = self.file.display().to_string();
         let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
-        let (choice, mut table) = self.read_columns(reading, &file, choose)?;
-        table.sequences = self.cut(table.sequences).with_context(|| file.clone())?;
+        let (choice, mut table) = self.read_columns(reading, read, &file, choose)?;
+        table.sequences = self.cut(table.sequences, read).with_context(|| file.clone())?;
         Ok((choice, table))
     }
 
     fn read_columns(
         &self,
         reading: ReadOptions<'_>,
+        read: &mut ReadFiles,
         file: &str,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
     ) -> Result<(SelectedColumns, Table)> {
         let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
             FileFormat::Csv => {
-                let mut reader = RowReader::new(lines::open(&self.file)?, file, reading.header)?;
+                let mut source = ChecksumReader::open(&self.file)?;
+                let mut reader = RowReader::new(&mut source, file, reading.header)?;
                 let choice = choose(&reader.names())?;
                 reader.select(&choice.all())?;
-                return Ok((choice, csv::read(reader)?));
+                let table = csv::read(reader)?;
+                source.into_inner().finish(read)?;
+                return Ok((choice, table));
             }
             FileFormat::Npy => {
                 let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
-                npy::read(&self.file, named.or_else(|| npy::companion(&self.file)).as_deref())?
+                self.read_npy(named.or_else(|| npy::companion(&self.file)).as_deref(), read, file)?
             }
-            FileFormat::PianoRoll => piano_roll::read(lines::open(&self.file)?, file)?,
+            FileFormat::PianoRoll => {
+                let text = ChecksumReader::read_whole(&self.file, read)?;
+                piano_roll::check_size(&text, memory::available(), file)?;
+                piano_roll::read(text.as_slice(), file)?
+            }
         };
         let choice = choose(&table.names)?;
         let table = table.select(file, &choice.all())?;
         Ok((choice, table))
+    }
+
+    fn read_npy(&self, lengths: Option<&Path>, read: &mut ReadFiles, file: &str) -> Result<Table> {
+        let values = ChecksumReader::read_whole(&self.file, read)?;
+        let Some(path) = lengths else { return npy::read((&values, file), None) };
+        let lengths = ChecksumReader::read_whole(path, read)?;
+        npy::read((&values, file), Some((&lengths, &path.display().to_string())))
     }
 
     fn infer_format(&self) -> Result<FileFormat> {
@@ -66,7 +85,7 @@ impl DataSource {
     }
 
     /// Keeps the selected sequences and rows.
-    fn cut(&self, mut sequences: Vec<Rows>) -> Result<Vec<Rows>> {
+    fn cut(&self, mut sequences: Vec<Rows>, read: &mut ReadFiles) -> Result<Vec<Rows>> {
         let mut first = 0;
         if let Some(cut) = self.sequences {
             let range = cut.within(sequences.len()).map_err(|problem| anyhow!("sequences {problem}"))?;
@@ -78,7 +97,7 @@ impl DataSource {
                 bail!("burn_in needs a range of rows that it precedes, such as rows = \"2502..\"");
             }
             None => return Ok(sequences),
-            Some(RowSelection::Listed(list)) => return list.pick(&sequences),
+            Some(RowSelection::Listed(list)) => return list.pick(&sequences, read),
             Some(RowSelection::Range(cut)) => cut,
         };
         let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {

@@ -2,16 +2,19 @@
 
 use anyhow::{Result, anyhow, bail, ensure};
 
-use super::lines::{self, Lines};
+use super::lines::Lines;
+use super::read_file::{ChecksumReader, ReadFiles};
 use super::rows::Rows;
 use crate::config::RowList;
 
 impl RowList {
-    /// The listed rows, each as a sequence. Rows are counted through all of `sequences`.
-    pub(super) fn pick(&self, sequences: &[Rows]) -> Result<Vec<Rows>> {
+    /// The listed rows, each as a sequence. Rows are counted through all of `sequences`. Adds the list's file
+    /// to `read`.
+    pub(super) fn pick(&self, sequences: &[Rows], read: &mut ReadFiles) -> Result<Vec<Rows>> {
         let rows: Vec<(&Rows, usize)> =
             sequences.iter().flat_map(|rows| (0..rows.len()).map(move |index| (rows, index))).collect();
-        let mut file = Lines::new(lines::open(&self.file)?, &self.file.display().to_string());
+        let text = ChecksumReader::read_whole(&self.file, read)?;
+        let mut file = Lines::new(text.as_slice(), &self.file.display().to_string());
         let line = self.find(&mut file)?;
         let place = format!("{}:{}", self.file.display(), self.line + 1);
         let one = |cell: &str| {

@@ -1,6 +1,8 @@
 //! Selects the input and target columns of a file.
 
-use super::table::listed;
+use std::collections::{HashMap, HashSet};
+
+use super::table::{listed, places};
 use crate::config::{ColumnPatterns, Columns, Targets};
 
 /// The names of the selected columns.
@@ -21,7 +23,8 @@ impl SelectedColumns {
             Targets::Next | Targets::Clean => None,
             Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
         };
-        let is_target = |name: &String| targets.as_ref().is_some_and(|targets| targets.contains(name));
+        let among_targets: HashSet<&String> = targets.iter().flatten().collect();
+        let is_target = |name: &String| among_targets.contains(name);
         let inputs = match inputs {
             Columns::All => names.iter().filter(|name| !is_target(name)).cloned().collect(),
             Columns::Matching(patterns) => resolve("data.inputs", patterns, names)?,
@@ -32,22 +35,25 @@ impl SelectedColumns {
         if let Some(both) = inputs.iter().find(|name| is_target(name)) {
             return Err(format!("column `{both}` is both input and target; take it out of one of them"));
         }
-        Ok(SelectedColumns { targets: targets.unwrap_or_else(|| inputs.clone()), inputs })
+        let targets = targets.clone().unwrap_or_else(|| inputs.clone());
+        Ok(SelectedColumns { targets, inputs })
     }
 
     /// All columns to read, each once: the inputs, then the targets that are not inputs.
     pub(crate) fn all(&self) -> Vec<String> {
-        let others = self.targets.iter().filter(|target| !self.inputs.contains(target));
+        let inputs: HashSet<&String> = self.inputs.iter().collect();
+        let others = self.targets.iter().filter(|target| !inputs.contains(target));
         self.inputs.iter().chain(others).cloned().collect()
     }
 }
 
 /// The columns that match the patterns, each at most once.
 fn resolve(key: &str, patterns: &[String], names: &[String]) -> Result<Vec<String>, String> {
-    let mut chosen: Vec<String> = Vec::new();
+    let (mut chosen, mut seen) = (Vec::new(), HashSet::new());
+    let places = places(names);
     for pattern in patterns {
-        for name in matching(pattern, names).map_err(|problem| format!("{key}: {problem}"))? {
-            if chosen.contains(name) {
+        for name in matching(pattern, names, &places).map_err(|problem| format!("{key}: {problem}"))? {
+            if !seen.insert(name) {
                 return Err(format!("{key}: column `{name}` is named twice"));
             }
             chosen.push(name.clone());
@@ -59,8 +65,12 @@ fn resolve(key: &str, patterns: &[String], names: &[String]) -> Result<Vec<Strin
     Ok(chosen)
 }
 
-fn matching<'a>(pattern: &str, names: &'a [String]) -> Result<&'a [String], String> {
-    let place = |wanted: &str| names.iter().position(|name| name == wanted);
+fn matching<'a>(
+    pattern: &str,
+    names: &'a [String],
+    places: &HashMap<&str, usize>,
+) -> Result<&'a [String], String> {
+    let place = |wanted: &str| places.get(wanted).copied();
     if let Some(index) = place(pattern) {
         return Ok(&names[index..=index]);
     }
@@ -88,8 +98,9 @@ fn follows(last: &str, name: &str) -> bool {
 impl ColumnPatterns {
     /// Indices of the matching columns among `names`, each at most once. The error starts with the key.
     pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
-        let place = |chosen: &String| names.iter().position(|name| name == chosen);
-        Ok(resolve(key, self.as_slice(), names)?.iter().filter_map(place).collect())
+        let places = places(names);
+        let chosen = resolve(key, self.as_slice(), names)?;
+        Ok(chosen.iter().filter_map(|name| places.get(name.as_str()).copied()).collect())
     }
 }
 
@@ -127,6 +138,7 @@ mod tests {
     fn stretches_of_columns() {
         assert_eq!(choose(&["emg1..=emg3"], &["force"]).unwrap().inputs, ["emg1", "emg2", "emg3"]);
         let numbered = ["c0", "c1", "c2"].map(String::from);
+        let matching = |pattern: &str, names| matching(pattern, names, &places(names));
         assert_eq!(matching("c1..c3", &numbered).unwrap(), ["c1", "c2"]);
         let later = ["c4", "c5", "c6"].map(String::from);
         assert_eq!(matching("c5..c7", &later).unwrap(), ["c5", "c6"]);

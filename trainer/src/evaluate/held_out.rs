@@ -100,6 +100,7 @@ mod tests {
             augmentation: None,
             fresh_noise: None,
             gaps: None,
+            files: Vec::new(),
             train: vec![oscillation(400)],
             valid: vec![oscillation(100)],
             test: vec![oscillation(25), oscillation(9)],

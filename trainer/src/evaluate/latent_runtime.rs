@@ -3,6 +3,9 @@
 use quaver::checkpoint::{Family, Target};
 use quaver::{Denoiser, LatentModel, Prediction, Sampler};
 
+use serde::Serialize;
+
+use super::score_totals::INTERVALS;
 use super::scores;
 use crate::data::Sequence;
 use crate::prediction::SequencePrediction;
@@ -18,6 +21,17 @@ pub struct LatentStreamPrediction {
     /// those given their noisy versions: nats per time step, summed over channels, with densities in raw
     /// units.
     pub nll: f64,
+    /// Scores of the rows that were read, each against its prediction.
+    pub surprise: SurpriseScores,
+}
+
+/// Scores of observed rows against the predictions made before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SurpriseScores {
+    /// Mean surprise in nats per step.
+    pub mean_nats: f64,
+    /// Proportion of observed values inside their 90 % interval.
+    pub coverage: f64,
 }
 
 impl LatentStreamPrediction {
@@ -84,21 +98,22 @@ struct StreamTotals {
     expected: Vec<SequencePrediction>,
     nll: f64,
     steps: usize,
+    values: usize,
+    inside: usize,
 }
 
 impl StreamTotals {
     fn new(sequences: &[Sequence], channels: usize) -> Self {
         let expected =
             sequences.iter().map(|sequence| SequencePrediction::zeros(sequence.len(), channels)).collect();
-        StreamTotals { expected, nll: 0.0, steps: 0 }
+        StreamTotals { expected, nll: 0.0, steps: 0, values: 0, inside: 0 }
     }
 
     fn streamed(self, estimates: Option<Vec<SequencePrediction>>) -> LatentStreamPrediction {
-        LatentStreamPrediction {
-            expected: self.expected,
-            estimates,
-            nll: self.nll / self.steps.max(1) as f64,
-        }
+        let mean_nats = self.nll / self.steps.max(1) as f64;
+        let coverage = self.inside as f64 / self.values.max(1) as f64;
+        let surprise = SurpriseScores { mean_nats, coverage };
+        LatentStreamPrediction { expected: self.expected, estimates, nll: mean_nats, surprise }
     }
 
     fn run(&mut self, sequences: &[Sequence], mut see: impl FnMut(&mut Self, usize, usize, &[f32])) {
@@ -114,6 +129,10 @@ impl StreamTotals {
         if let Some(surprise) = prediction.surprise() {
             self.nll += f64::from(surprise.nll);
             self.steps += 1;
+            let observed = surprise.z.iter().filter(|z| !z.is_nan());
+            self.values += observed.clone().count();
+            let [_, (_, width), _] = INTERVALS;
+            self.inside += observed.filter(|z| f64::from(z.abs()) <= width).count();
         }
     }
 }

@@ -37,8 +37,8 @@ pub use faults::{
 pub use gaps::{GapScores, gap_scores};
 pub use held_out::{GapFilling, HeldOutGap};
 pub use latent::{FeedScores, LatentScores, Nats, latent_scores};
-pub use latent_runtime::{LatentStreamPrediction, predict_latent_by_runtime};
-pub use missing::{BURST_DRAWS, MOST_SUBSETS, MissingCase, MissingEvaluation, MissingScores};
+pub use latent_runtime::{LatentStreamPrediction, SurpriseScores, predict_latent_by_runtime};
+pub use missing::{BURST_DRAWS, BurstChannels, MOST_SUBSETS, MissingCase, MissingEvaluation, MissingScores};
 pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use recalibrate::variance_factors;

@@ -23,6 +23,8 @@ pub struct RowScore {
     pub name: &'static str,
     /// How it is computed.
     pub detail: &'static str,
+    /// Its threshold, if it has one of its own; for others it is chosen on the sound recording.
+    pub threshold: Option<f64>,
     /// The score of one row; `None` where the model has none.
     pub of: fn(&ReadRow<'_>) -> Option<f32>,
 }
@@ -32,16 +34,19 @@ pub const ROW_SCORES: [RowScore; 3] = [
     RowScore {
         name: "surprise",
         detail: "negative log-likelihood of the row under the prediction made before it",
+        threshold: None,
         of: |read| read.prediction.surprise().map(|surprise| surprise.nll),
     },
     RowScore {
         name: "anomaly",
         detail: "largest statistic relative to its limit in the checkpoint (export --false-alarms)",
+        threshold: Some(1.0),
         of: |read| read.prediction.anomaly().map(|anomaly| anomaly.score),
     },
     RowScore {
         name: "largest z",
         detail: "no model: the largest |value − training mean| / training standard deviation in the row",
+        threshold: None,
         of: largest_z,
     },
 ];
@@ -177,7 +182,7 @@ mod tests {
     use crate::config::{Config, InitConfig, TrainingConfig};
     use crate::data::{Rows, Scaling};
     use crate::evaluate::predict_latent_by_runtime;
-    use crate::export::{Encoding, LatentStorageOptions, encode, encode_latent};
+    use crate::export::{Encoding, LatentEncoding, LatentStorageOptions, encode, encode_latent};
     use crate::fit::RunState;
     use crate::latent::LatentNets;
     use crate::nn::test_spec;
@@ -244,7 +249,7 @@ mod tests {
                 layout: Layout::Float,
                 forecast: Forecast::Moments,
             };
-            let bytes = encode_latent(&state, storage).unwrap();
+            let bytes = encode_latent(&state, storage, &LatentEncoding::default()).unwrap();
             for sequences in [&sequences, &clean] {
                 let found = predict_and_score(&bytes, &scaling.inputs, &ROW_SCORES, sequences).unwrap();
                 let expected = predict_latent_by_runtime(&bytes, sequences).unwrap();

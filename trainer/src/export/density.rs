@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use quaver::Model;
-use quaver::checkpoint::{Contents, DensitySpec, Imputation, Layout, Likelihood, ModelSpec, WeightFormat};
+use quaver::checkpoint::{Contents, DensitySpec, Imputation, Layout, Likelihood, WeightFormat};
 use quaver::density;
 
 use super::storage::{Encoding, encode};
@@ -24,17 +24,31 @@ const LENGTHS: [usize; 4] = [3, 30, 300, 3000];
 const DECAYS: [f32; 4] = [0.0003, 0.003, 0.03, 0.3];
 const INFLATIONS: [f32; 5] = [1.0, 1.1, 1.3, 2.0, 4.0];
 
+/// The same for estimates of the row before, which grow old more slowly than predictions.
+const ESTIMATE_DECAYS: [f32; 7] = [0.0, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03];
+const ESTIMATE_INFLATIONS: [f32; 7] = [1.0, 1.01, 1.02, 1.03, 1.05, 1.1, 1.3];
+const SHARES: [f32; 5] = [0.0, 0.5, 0.8, 0.9, 1.0];
+
 /// Unfamiliar validation rows from which the growth of variances can be estimated.
 const FEWEST_UNFAMILIAR: usize = 30;
 
 /// A use of the density by which every missing channel is imputed and no row is unfamiliar.
-pub(super) fn unsettled(spec: &ModelSpec) -> DensitySpec {
-    let predicts = spec.target.is_next() && spec.likelihood.is_normal();
-    let imputation = match predicts {
-        true => Imputation::Combined { decay: 0.01, inflation: 1.0 },
-        false => Imputation::Conditional,
+pub(super) fn unsettled(state: &RunState) -> DensitySpec {
+    let normal = state.spec.likelihood.is_normal();
+    let imputation = if state.spec.target.is_next() && normal {
+        Imputation::Combined { decay: 0.01, inflation: 1.0 }
+    } else if estimates_inputs(state) {
+        Imputation::LastEstimate { decay: 0.01, inflation: 1.0, share: 1.0 }
+    } else {
+        Imputation::Conditional
     };
     DensitySpec { imputation, familiar: 1e6, widening: 0.0 }
+}
+
+/// Whether the outputs are the inputs without their noise.
+fn estimates_inputs(state: &RunState) -> bool {
+    let RunState { spec, input_names, target_names, .. } = state;
+    !spec.target.is_next() && spec.likelihood.is_normal() && input_names == target_names
 }
 
 /// Puts a density into the contents of a checkpoint.
@@ -48,9 +62,9 @@ pub(super) fn write_density(contents: &mut Contents, density: &InputDensity, spe
 /// Chooses how missing channels are imputed, and which rows are familiar. Nothing for a state without a
 /// density.
 ///
-/// A model of other columns imputes conditionals. For a model of its own next input, decay and inflation are
-/// those with the smallest NLL of values hidden in validation rows, averaged over lengths of gaps; a model
-/// that gains nothing from its predictions there imputes conditionals, too.
+/// A model of other columns imputes conditionals. For a model of its own next input, or of its inputs without
+/// noise, decay and inflation are those with the smallest NLL of values hidden in validation rows, averaged
+/// over lengths of gaps; a model that gains nothing from its predictions there imputes conditionals, too.
 ///
 /// # Errors
 /// When the network cannot be encoded.
@@ -60,10 +74,10 @@ pub fn settle_density(
     valid: &[Sequence],
 ) -> Result<Option<DensitySpec>> {
     let Some(density) = &state.scaling.density else { return Ok(None) };
-    let base = unsettled(&state.spec);
+    let base = unsettled(state);
     let imputation = match base.imputation {
         Imputation::Conditional => Imputation::Conditional,
-        Imputation::Combined { .. } => settle_imputation(state, valid)?,
+        Imputation::Combined { .. } | Imputation::LastEstimate { .. } => settle_imputation(state, valid)?,
     };
     let familiar = familiar_distance(density, &state.scaling.inputs, train);
     Ok(Some(DensitySpec { imputation, familiar, ..base }))
@@ -72,25 +86,50 @@ pub fn settle_density(
 fn settle_imputation(state: &RunState, valid: &[Sequence]) -> Result<Imputation> {
     let hidden = hidden_values(valid);
     let loss = |imputation| -> Result<f64> {
-        let density = Some(DensitySpec { imputation, ..unsettled(&state.spec) });
+        let density = Some(DensitySpec { imputation, ..unsettled(state) });
         let encoding = Encoding { density, ..Encoding::default() };
         let bytes = encode(state, WeightFormat::F32, Layout::Float, &encoding)?;
         let losses: Result<Vec<f64>> = hidden.iter().map(|hidden| hidden.nll(&bytes)).collect();
         let losses = losses?;
         Ok(losses.iter().sum::<f64>() / losses.len().max(1) as f64)
     };
-    // Both at once: what is inflated more may be forgotten more slowly.
-    let combined = DECAYS
-        .into_iter()
-        .flat_map(|decay| INFLATIONS.map(|inflation| Imputation::Combined { decay, inflation }));
-    let mut best = (loss(Imputation::Conditional)?, Imputation::Conditional);
-    for candidate in combined {
-        let found = loss(candidate)?;
-        if found < best.0 {
-            best = (found, candidate);
+    let mut best = Settling { best: (loss(Imputation::Conditional)?, Imputation::Conditional), loss };
+    if estimates_inputs(state) {
+        let last = |decay, inflation, share| Imputation::LastEstimate { decay, inflation, share };
+        best.try_all(ESTIMATE_DECAYS.map(|decay| last(decay, 1.02, 1.0)))?;
+        for _ in 0..2 {
+            let Imputation::LastEstimate { decay, share, .. } = best.best.1 else { break };
+            best.try_all(ESTIMATE_INFLATIONS.map(|inflation| last(decay, inflation, share)))?;
+            let Imputation::LastEstimate { decay, inflation, .. } = best.best.1 else { break };
+            best.try_all(SHARES.map(|share| last(decay, inflation, share)))?;
+            let Imputation::LastEstimate { inflation, share, .. } = best.best.1 else { break };
+            best.try_all(ESTIMATE_DECAYS.map(|decay| last(decay, inflation, share)))?;
+        }
+    } else {
+        // Both at once: what is inflated more may be forgotten more slowly.
+        for decay in DECAYS {
+            best.try_all(INFLATIONS.map(|inflation| Imputation::Combined { decay, inflation }))?;
         }
     }
-    Ok(best.1)
+    Ok(best.best.1)
+}
+
+/// The imputation with the smallest loss so far.
+struct Settling<L> {
+    best: (f64, Imputation),
+    loss: L,
+}
+
+impl<L: Fn(Imputation) -> Result<f64>> Settling<L> {
+    fn try_all<const N: usize>(&mut self, candidates: [Imputation; N]) -> Result<()> {
+        for candidate in candidates {
+            let found = (self.loss)(candidate)?;
+            if found < self.best.0 {
+                self.best = (found, candidate);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Validation rows in which one channel has gaps of one length.

@@ -1,15 +1,15 @@
 //! Gram matrices of the inputs of every affine map on training data, which guide the rounding of its weights.
 
 use anyhow::{Result, anyhow};
-use quaver::Model;
 use quaver::checkpoint::{
     Affine, Contents, LayerSpec, Likelihood, OutputMode, UnitNoise, WeightFormat, write,
 };
 use quaver::export::GramMatrices;
 use quaver::noise::NoiseCoefficients;
+use quaver::{Model, Prediction};
 
 use super::contents;
-use crate::data::{Scaler, Sequence};
+use crate::data::{Rows, Sequence};
 use crate::fit::RunState;
 use crate::nn::parameters::{AffineShape, maps};
 
@@ -19,7 +19,7 @@ const STEPS: usize = 2000;
 const NEGLIGIBLE: f64 = 1e-4;
 
 /// Mean and variance of a column, including noise.
-type ColumnMoments = (f64, f64);
+pub(super) type ColumnMoments = (f64, f64);
 
 /// Runs the network in f32 over `sequences` and accumulates the Gram matrices of the inputs of each affine
 /// map: the layers', then the output's.
@@ -29,39 +29,79 @@ type ColumnMoments = (f64, f64);
 pub fn gram_matrices(state: &RunState, sequences: &[Sequence]) -> Result<Vec<GramMatrices>> {
     let RunState { spec, parameters, scaling, input_names, target_names, .. } = state;
     let contents = contents(spec, WeightFormat::F32, parameters, scaling, input_names, target_names);
-    let bytes = write(&contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))?;
+    let rows: Vec<InputRows<'_>> =
+        sequences.iter().map(|sequence| InputRows { mean: &sequence.inputs, var: None }).collect();
+    gram_matrices_of(&contents, &rows)
+}
+
+/// The rows of one sequence that a network reads, in raw units, with their variances if they have any.
+#[derive(Clone, Copy)]
+pub(super) struct InputRows<'a> {
+    pub(super) mean: &'a Rows,
+    pub(super) var: Option<&'a Rows>,
+}
+
+/// The same for the contents of a checkpoint in f32. Rows with missing values are stepped over: their
+/// imputation is up to the runtime.
+pub(super) fn gram_matrices_of(
+    contents: &Contents,
+    sequences: &[InputRows<'_>],
+) -> Result<Vec<GramMatrices>> {
+    let mut accumulators = accumulators(contents);
+    let every = sequences.iter().map(|rows| rows.mean.len()).sum::<usize>().div_ceil(STEPS);
+    let mut step = 0;
+    run_network(contents, sequences, |row, states, _| {
+        step += 1;
+        if step % every == 0 && row.mean.iter().all(|value| value.is_finite()) {
+            accumulate(&mut accumulators, contents, standardised(contents, row), states);
+        }
+    })?;
+    Ok(accumulators.into_iter().map(|accumulate| accumulate.gram_matrices).collect())
+}
+
+/// One row that a network reads; without variances it is certain.
+#[derive(Clone, Copy)]
+pub(super) struct InputRow<'a> {
+    pub(super) mean: &'a [f32],
+    var: &'a [f32],
+}
+
+/// Streams sequences through a network in f32. `see` gets every row, the saved states before and after it,
+/// and the outputs.
+pub(super) fn run_network(
+    contents: &Contents,
+    sequences: &[InputRows<'_>],
+    mut see: impl FnMut(InputRow<'_>, [&[f32]; 2], &Prediction<'_>),
+) -> Result<()> {
+    let bytes = write(contents).map_err(|error| anyhow!("the model cannot be stored: {error}"))?;
     let model = Model::load(&bytes)?;
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut stream = model.start_in(&mut words)?;
     let mut before = vec![0.0; model.spec().saved_words()];
     let mut after = before.clone();
-    let mut accumulators = accumulators(&contents);
-    let every = sequences.iter().map(Sequence::len).sum::<usize>().div_ceil(STEPS);
-    let mut step = 0;
-    for sequence in sequences {
+    for rows in sequences {
         model.reset(&mut stream);
         model.save(&stream, &mut after)?;
-        for row in sequence.inputs.iter() {
+        for (step, mean) in rows.mean.iter().enumerate() {
             std::mem::swap(&mut before, &mut after);
-            model.step(&mut stream, row);
+            let row = InputRow { mean, var: rows.var.map_or(&[], |var| var.row(step)) };
+            model.step_uncertain(&mut stream, row.mean, row.var);
             model.save(&stream, &mut after)?;
-            step += 1;
-            // Imputation of missing values is up to the runtime, so rows with missing values are skipped.
-            if step % every == 0 && row.iter().all(|value| value.is_finite()) {
-                accumulate(
-                    &mut accumulators,
-                    &contents,
-                    standardised(&scaling.inputs, row),
-                    [&before, &after],
-                );
-            }
+            see(row, [&before, &after], &model.prediction(&stream));
         }
     }
-    Ok(accumulators.into_iter().map(|accumulate| accumulate.gram_matrices).collect())
+    Ok(())
 }
 
-fn standardised(scaler: &Scaler, row: &[f32]) -> Vec<ColumnMoments> {
-    row.iter().enumerate().map(|(channel, value)| (scaler.standardise(channel, *value).into(), 0.0)).collect()
+fn standardised(contents: &Contents, row: InputRow<'_>) -> Vec<ColumnMoments> {
+    let quaver::checkpoint::Scaler { mean, std_dev } = &contents.input_scaler;
+    let vars = row.var.iter().copied().chain(std::iter::repeat(0.0));
+    let scalers = mean.iter().zip(std_dev);
+    let columns = row.mean.iter().zip(vars).zip(scalers);
+    let moments = |((value, var), (mean, std_dev)): ((&f32, f32), (&f32, &f32))| {
+        (f64::from((value - mean) / std_dev), f64::from(var / (std_dev * std_dev)))
+    };
+    columns.map(moments).collect()
 }
 
 /// Adds one step, from the saved states before and after it.
@@ -87,7 +127,7 @@ fn accumulate(
 }
 
 /// The states h of each layer in a saved stream: means, then variances, then further state of the cell.
-fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<ColumnMoments>> {
+pub(super) fn units(layers: &[LayerSpec], saved: &[f32]) -> Vec<Vec<ColumnMoments>> {
     let mut rest = saved;
     let mut layer_units = |layer: &LayerSpec| {
         let units = usize::from(layer.units);
@@ -161,7 +201,7 @@ mod tests {
 
     use super::*;
     use crate::config::{InitConfig, TrainingConfig};
-    use crate::data::{Rows, Scaling};
+    use crate::data::{Scaler, Scaling};
     use crate::nn::{test_cells, test_spec};
 
     #[test]

@@ -1,6 +1,7 @@
 //! From a trained network to a checkpoint, and the cost of quantization.
 
 mod additions;
+mod alarm_limit;
 mod anomaly_evidence;
 mod anomaly_limits;
 mod constants;
@@ -12,11 +13,13 @@ mod gram;
 mod instruction_weights;
 mod instructions;
 mod latent;
+mod latent_gram;
+mod latent_prior;
 mod storage;
 mod variance_correction;
 
 pub use additions::{Additions, stored_quantiles};
-pub use anomaly_limits::{AnomalyLimits, anomaly_limits};
+pub use anomaly_limits::{AnomalyLimits, anomaly_limits, evidence_window};
 pub use constants::{latent_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{QuantizationCost, cost};
@@ -24,7 +27,8 @@ pub use density::{fit_widening, settle_density};
 pub use device_memory::{DeviceMemory, device_memory, latent_device_memory};
 pub use gram::gram_matrices;
 pub use instructions::{InstructionCount, instructions, latent_instructions};
-pub use latent::{LatentCost, LatentStorageOptions, encode_latent, latent_cost};
+pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};
+pub use latent_prior::{PriorGain, refit_prior};
 pub(crate) use storage::MAX_FAST_NLL_INCREASE;
 pub use storage::{Encoding, StorageOptions, encode};
 pub use variance_correction::variance_correction;

@@ -92,7 +92,7 @@ pub fn encode(
     contents.spec.layout = layout;
     contents.gram = encoding.gram_matrices.to_vec();
     if let Some(density) = &scaling.density {
-        write_density(&mut contents, density, encoding.density.unwrap_or(unsettled(spec)));
+        write_density(&mut contents, density, encoding.density.unwrap_or_else(|| unsettled(state)));
     }
     if let Some(additions) = encoding.additions {
         additions.add_to(&mut contents);

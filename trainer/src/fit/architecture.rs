@@ -7,6 +7,7 @@ use quaver::checkpoint::{ModelSpec, Target};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::memory_estimate::TrainedNetwork;
 use super::noise_init::init_noise;
 use super::noise_refit::refit_noise;
 use super::step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient_with};
@@ -38,6 +39,9 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
 
     /// Whether these are its parameters.
     fn fits(&self, parameters: &Parameters) -> bool;
+
+    /// Its networks, for an estimate of the memory that training takes.
+    fn networks(&self) -> Vec<TrainedNetwork<'_>>;
 
     /// Numbers of input and target channels.
     fn channels(&self) -> [usize; 2];
@@ -117,6 +121,10 @@ impl Architecture for ModelSpec {
 
     fn fits(&self, parameters: &Parameters) -> bool {
         parameters.fits(self)
+    }
+
+    fn networks(&self) -> Vec<TrainedNetwork<'_>> {
+        vec![(self, 1)]
     }
 
     fn channels(&self) -> [usize; 2] {

@@ -1,12 +1,13 @@
 //! The run folder: its files, and whether a run may be resumed.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::config::Config;
 use crate::files;
+use crate::files::lock::{self, Locking};
 
 /// Keys that may change when a run is resumed: they determine when it ends, not what it computes.
 const FREE: [&str; 3] = ["training.epochs", "training.patience", "training.max_minutes"];
@@ -43,18 +44,34 @@ impl RunFolder {
         self.path.join("best.state")
     }
 
-    /// Creates the folder for a new run.
+    /// Creates the folder for a new run, unless it exists.
     pub(super) fn create(&self) -> Result<()> {
-        let shown = self.path.display();
+        fs::create_dir_all(&self.path)
+            .with_context(|| format!("cannot create the run folder `{}`", self.path.display()))
+    }
+
+    /// Refuses to start a run where there is one.
+    pub(super) fn check_empty(&self) -> Result<()> {
         if self.last_state().exists() {
-            bail!("`{shown}` already contains a run: continue it with --resume, or choose another folder");
+            bail!(
+                "`{}` already contains a run: continue it with --resume, or choose another folder",
+                self.path.display()
+            );
         }
-        fs::create_dir_all(&self.path).with_context(|| format!("cannot create the run folder `{shown}`"))
+        Ok(())
+    }
+
+    /// Excludes other processes from the folder. Where there are no locks, returns a notice instead.
+    pub(super) fn lock(&self) -> Result<Result<File, String>> {
+        Ok(match lock::lock(&self.path)? {
+            Locking::Locked(file) => Ok(file),
+            Locking::Unsupported => Err(lock::unsupported(&self.path)),
+        })
     }
 
     /// Writes the config of the run.
     pub(super) fn write_config(&self, config: &Config) -> Result<()> {
-        files::replace(&self.config(), config.to_toml()?.as_bytes())
+        files::replace(&self.config(), config.settled().to_toml()?.as_bytes())
     }
 
     /// Refuses a config that would not continue the run.
@@ -67,7 +84,7 @@ impl RunFolder {
             .with_context(|| format!("cannot read `{}`, so there is no run to continue", path.display()))?;
         // Parsed rather than compared as text, so that keys which have been renamed since compare equal.
         let before = Config::parse(&path.display().to_string(), &as_run, &[])?;
-        let (before, now) = (before.settings()?, config.settings()?);
+        let (before, now) = (before.settled().settings()?, config.settled().settings()?);
         let keys = before.keys().chain(now.keys());
         for key in keys.filter(|key| !FREE.contains(&key.as_str())) {
             if before.get(key) != now.get(key) {
@@ -112,8 +129,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let folder = RunFolder::new(place.path());
         folder.create().unwrap();
+        folder.check_empty().unwrap();
         fs::write(folder.last_state(), "").unwrap();
-        assert!(folder.create().unwrap_err().to_string().contains("--resume"));
+        assert!(folder.check_empty().unwrap_err().to_string().contains("--resume"));
     }
 
     #[test]

@@ -49,6 +49,15 @@ impl MetricFiles {
         MetricFiles { csv: folder.join("metrics.csv"), json_lines: folder.join("metrics.jsonl"), header }
     }
 
+    /// The epochs in the files of the run in `folder`, up to the first line that is not whole.
+    ///
+    /// # Errors
+    /// When the file cannot be read; the message names it.
+    pub fn read(folder: &Path) -> Result<Vec<EpochMetrics>> {
+        let text = whole_lines(&folder.join("metrics.jsonl"))?;
+        Ok(text.lines().map_while(|line| serde_json::from_str(line).ok()).collect())
+    }
+
     /// Creates both files without any epoch.
     ///
     /// # Errors
@@ -86,6 +95,8 @@ impl MetricFiles {
             let wanted = line == self.header || csv_epoch(&line).is_some_and(|epoch| epoch <= last);
             wanted.then_some(line)
         };
+        let columns_of = |line: &String| line.split(',').count() == columns;
+        let csv = |line: &str| csv(line).filter(columns_of);
         keep_lines(&self.csv, csv)?;
         keep_lines(&self.json_lines, |line| {
             json_epoch(line).is_some_and(|epoch| epoch <= last).then(|| line.to_string())
@@ -119,10 +130,19 @@ fn json_epoch(line: &str) -> Option<usize> {
 
 /// Keeps the lines before the first one that is not wanted, each as `wanted` returns it.
 fn keep_lines(path: &Path, wanted: impl Fn(&str) -> Option<String>) -> Result<()> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("cannot read the metrics `{}` of the run to continue", path.display()))?;
-    let kept: String = text.lines().map_while(wanted).map(|line| format!("{line}\n")).collect();
+    let kept: String = whole_lines(path)?.lines().map_while(wanted).map(|line| format!("{line}\n")).collect();
     files::replace(path, kept.as_bytes())
+}
+
+/// The text of a file up to its last complete line: an interruption may have left part of one, which looks
+/// like a whole line of fewer digits, or bytes that are no text.
+fn whole_lines(path: &Path) -> Result<String> {
+    let mut bytes =
+        fs::read(path).with_context(|| format!("cannot read the metrics `{}` of a run", path.display()))?;
+    let text = std::str::from_utf8(&bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    let end = bytes[..text].iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+    bytes.truncate(end);
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -189,6 +209,32 @@ mod tests {
         assert_eq!(contents(folder.path()), two_epochs);
         files.truncate(0).unwrap();
         assert_eq!(contents(folder.path()), [format!("{HEADER},skipped\n"), String::new()]);
+    }
+
+    /// Of a line of an epoch that was lost, every part is dropped whole, also one that looks like another
+    /// epoch.
+    #[test]
+    fn a_torn_last_line_is_dropped_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = MetricFiles::new(folder.path(), false);
+        files.create().unwrap();
+        (1..=11).for_each(|epoch| files.append(&metrics(epoch)).unwrap());
+        let whole = contents(folder.path());
+        let next = [csv_line(&metrics(12)), json_line(&metrics(12)).unwrap()];
+        for part in 1..next[1].len() {
+            for ((name, whole), next) in ["metrics.csv", "metrics.jsonl"].iter().zip(&whole).zip(&next) {
+                let torn = format!("{whole}{}", &next[..part.min(next.len() - 1)]);
+                fs::write(folder.path().join(name), torn).unwrap();
+            }
+            assert_eq!(MetricFiles::read(folder.path()).unwrap().len(), 11);
+            files.truncate(12).unwrap();
+            assert_eq!(contents(folder.path()), whole, "{part} bytes of the line");
+        }
+        for garbage in [&b"\0\0\0"[..], b"\xff\xfe\n", b"12\n"] {
+            fs::write(folder.path().join("metrics.csv"), [whole[0].as_bytes(), garbage].concat()).unwrap();
+            files.truncate(12).unwrap();
+            assert_eq!(contents(folder.path()), whole, "{garbage:?}");
+        }
     }
 
     #[test]

@@ -5,10 +5,12 @@
 
 pub mod architecture;
 pub mod average;
+mod data_check;
 pub mod folder;
 mod head_losses;
 pub mod likelihood;
 pub mod loss;
+pub mod memory_estimate;
 pub mod metrics;
 pub mod nesterov;
 pub(crate) mod noise_init;
@@ -33,6 +35,6 @@ pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{NoProgress, Progress, RunPlan, StepReport};
 pub use run::{RunSummary, StopReason};
-pub use start::train_as;
+pub use start::{TrainOptions, train_as};
 pub use state::{BestEpoch, RunState};
 pub use step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient, loss_and_gradient_with};

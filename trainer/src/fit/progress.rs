@@ -4,6 +4,9 @@ use super::metrics::EpochMetrics;
 
 /// An observer of a run: a progress bar, a log, a test. All methods are optional.
 pub trait Progress {
+    /// Something that the user should know, in one line, before training starts.
+    fn notice(&mut self, _line: &str) {}
+
     /// Training is about to start.
     fn start(&mut self, _plan: &RunPlan) {}
 

@@ -1,52 +1,92 @@
 //! The start of a run: a new one, one from the state of another run, or a resumed one.
 
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
 use super::architecture::Architecture;
+use super::data_check::check_data;
 use super::folder::RunFolder;
+use super::memory_estimate;
 use super::metrics::MetricFiles;
 use super::progress::Progress;
 use super::run::{Run, RunSummary};
 use super::state::RunState;
 use crate::config::Config;
-use crate::data::{Dataset, Scaling};
+use crate::data::{Dataset, FileChecksum, Scaling};
+use crate::files;
 use crate::nn::Parameters;
+
+/// How a run starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrainOptions {
+    /// Continue the run in the folder after its last completed epoch.
+    pub resume: bool,
+    /// Go on although the data have changed since the run started, or memory seems too small.
+    pub force: bool,
+    /// The caller has locked the folder, and keeps it locked.
+    pub locked: bool,
+}
+
+impl TrainOptions {
+    /// A new run, or a resumed one.
+    pub fn resuming(resume: bool) -> Self {
+        TrainOptions { resume, ..TrainOptions::default() }
+    }
+}
 
 /// Trains an architecture on `data` and keeps the run in the folder `out`.
 ///
-/// With `resume`, the run in that folder continues after its last completed epoch, and ends with the same
-/// bits as a run that was never interrupted. A run that was stopped before it saved its first state starts
-/// again.
+/// A resumed run continues after its last completed epoch, and ends with the same bits as a run that was
+/// never interrupted. A run that was stopped before it saved its first state starts again. The folder is
+/// locked for as long as this function runs.
 ///
 /// # Errors
-/// When the folder contains another run, or none to resume; when a file cannot be written; or when the loss
-/// is no longer finite, in which case the state before that epoch stays in the folder.
+/// When the folder contains another run, or none to resume, or is in use by another process; when the data
+/// are no longer those that the run started with; when memory is too small; when a file cannot be written; or
+/// when the loss is no longer finite, in which case the state before that epoch stays in the folder.
 pub fn train_as<A: Architecture>(
     config: &Config,
     data: &Dataset,
     out: &Path,
-    resume: bool,
+    options: TrainOptions,
     progress: &mut dyn Progress,
 ) -> Result<RunSummary> {
     let folder = RunFolder::new(out);
     let metrics = MetricFiles::new(out, config.latent.is_some());
-    let fresh = fresh_state::<A>(config, data)?;
-    if resume {
+    if options.resume {
         folder.check_config(config)?;
     }
-    let state = if resume && folder.last_state().exists() {
-        reopen(config, &folder, &metrics, &fresh)?
+    let spec = A::from_config(config, data)?;
+    if !options.force {
+        memory_estimate::check(&spec.networks(), config, data)?;
+    }
+    let fresh = fresh_state(spec, config, data)?;
+    folder.create()?;
+    let _lock = lock(&folder, options, progress)?;
+    files::remove_temporary(folder.path());
+    let state = if options.resume && folder.last_state().exists() {
+        let state = RunState::<A>::load(&folder.last_state())?;
+        check_data((&state, &fresh), data, &folder, options, progress)?;
+        reopen(config, &folder, &metrics, RunState { data: fresh.data, ..state })?
     } else {
+        folder.check_empty()?;
         begin(config, &folder, &metrics, fresh)?
     };
     Run { config, data, folder, metrics, state }.run(progress)
 }
 
+/// Locks the folder, unless the caller has done so.
+fn lock(folder: &RunFolder, options: TrainOptions, progress: &mut dyn Progress) -> Result<Option<File>> {
+    if options.locked {
+        return Ok(None);
+    }
+    Ok(folder.lock()?.inspect_err(|notice| progress.notice(notice)).ok())
+}
+
 /// The state before the first epoch.
-fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunState<A>> {
-    let spec = A::from_config(config, data)?;
+fn fresh_state<A: Architecture>(spec: A, config: &Config, data: &Dataset) -> Result<RunState<A>> {
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
@@ -55,7 +95,9 @@ fn fresh_state<A: Architecture>(config: &Config, data: &Dataset) -> Result<RunSt
         }
     };
     let names = [data.input_names.clone(), data.target_names.clone()];
-    Ok(RunState::first(spec, parameters, &config.training, scaling, names))
+    let files: Vec<FileChecksum> = data.files.iter().map(|file| file.checksum.clone()).collect();
+    let state = RunState::first(spec, parameters, &config.training, scaling, names);
+    Ok(RunState { data: Some(files).filter(|files| !files.is_empty()), ..state })
 }
 
 /// The parameters of another run, and the scaling they were trained with.
@@ -91,34 +133,19 @@ fn begin<A: Architecture>(
     metrics: &MetricFiles,
     fresh: RunState<A>,
 ) -> Result<RunState<A>> {
-    folder.create()?;
     folder.write_config(config)?;
     metrics.create()?;
     fresh.save(&folder.last_state())?;
     Ok(fresh)
 }
 
-/// Opens a run to resume it.
+/// Prepares the files of a run to resume it from this state.
 fn reopen<A: Architecture>(
     config: &Config,
     folder: &RunFolder,
     metrics: &MetricFiles,
-    fresh: &RunState<A>,
+    state: RunState<A>,
 ) -> Result<RunState<A>> {
-    let state = RunState::<A>::load(&folder.last_state())?;
-    let mut scaling = fresh.scaling.clone();
-    if state.scaling.density.is_none() {
-        // A run of an earlier version.
-        scaling.density = None;
-    }
-    ensure!(
-        state.spec == fresh.spec
-            && state.scaling == scaling
-            && state.input_names == fresh.input_names
-            && state.target_names == fresh.target_names,
-        "the data differ from those that the run in `{}` started with: restore them, or start another run",
-        folder.path().display()
-    );
     metrics.truncate(state.epoch)?;
     folder.write_config(config)?;
     Ok(state)

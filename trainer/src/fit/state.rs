@@ -12,9 +12,10 @@ use super::architecture::Architecture;
 use super::average::ParameterAverage;
 use super::optimiser::Optimiser;
 use crate::config::TrainingConfig;
-use crate::data::{Scaler, Scaling};
+use crate::data::{FileChecksum, InputDensity, Scaler, Scaling};
 use crate::files;
 use crate::nn::Parameters;
+use crate::printable::unprintable_in;
 
 /// The same checksum as that of checkpoints.
 const CRC: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
@@ -44,6 +45,10 @@ pub struct RunState<A = ModelSpec> {
     pub input_names: Vec<String>,
     /// Names of the target channels.
     pub target_names: Vec<String>,
+    /// The data files that it was trained on; none in states of earlier versions, and where the data were
+    /// made in memory. Not part of the encoding: it is stored apart, behind the density.
+    #[serde(skip)]
+    pub data: Option<Vec<FileChecksum>>,
 }
 
 /// The best epoch of a run.
@@ -75,6 +80,7 @@ impl<A: Architecture> RunState<A> {
             scaling,
             input_names,
             target_names,
+            data: None,
         }
     }
 
@@ -109,12 +115,18 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, density of the inputs if there is one, and CRC-32 of all.
+    /// Magic, state, density of the inputs and data files if there are any, and CRC-32 of all. If there are
+    /// files but no density, one of no channels stands in its place.
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
             postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be encoded")?;
-        if let Some(density) = &self.scaling.density {
+        let absent = InputDensity { precision: Vec::new(), low: Vec::new(), high: Vec::new() };
+        let density = self.scaling.density.as_ref().or(self.data.as_ref().map(|_| &absent));
+        if let Some(density) = density {
             bytes = postcard::to_extend(density, bytes).context("the density cannot be encoded")?;
+        }
+        if let Some(data) = &self.data {
+            bytes = postcard::to_extend(data, bytes).context("the data files cannot be encoded")?;
         }
         bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
@@ -133,10 +145,15 @@ impl<A: Architecture> RunState<A> {
             postcard::take_from_bytes::<Self>(content).context("its contents cannot be decoded")?;
         // States of earlier versions end here.
         if !rest.is_empty() {
-            let density;
+            let density: InputDensity;
             (density, rest) =
                 postcard::take_from_bytes(rest).context("its density of the inputs cannot be decoded")?;
-            state.scaling.density = Some(density);
+            state.scaling.density = Some(density).filter(|density| !density.precision.is_empty());
+        }
+        if !rest.is_empty() {
+            let data;
+            (data, rest) = postcard::take_from_bytes(rest).context("its data files cannot be decoded")?;
+            state.data = Some(data);
         }
         ensure!(rest.is_empty(), "it has {} extra bytes at its end", rest.len());
         state.check()?;
@@ -159,6 +176,13 @@ impl<A: Architecture> RunState<A> {
                 && (self.input_names.len(), self.target_names.len()) == (inputs, outputs),
             "its channels are not those of its architecture"
         );
+        for name in self.input_names.iter().chain(&self.target_names) {
+            ensure!(
+                unprintable_in(name).is_none(),
+                "the channel name `{}` has control characters: rename the column, and train again",
+                name.escape_default()
+            );
+        }
         ensure!(
             self.scaling.density.as_ref().is_none_or(|density| density.fits(inputs)),
             "the density of its inputs is not that of its channels"
@@ -173,7 +197,6 @@ mod tests {
 
     use super::*;
     use crate::config::InitConfig;
-    use crate::data::InputDensity;
     use crate::fit::optimiser::Adam;
     use crate::nn::test_spec;
 
@@ -199,6 +222,7 @@ mod tests {
             },
             input_names: vec!["a".into(), "b".into()],
             target_names: vec!["c".into()],
+            data: Some(vec![FileChecksum { name: "a.csv".into(), bytes: 12, crc: 1 << 60 }]),
         }
     }
 
@@ -212,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_state_without_a_density_is_one_of_an_earlier_version() {
-        let mut old = state();
+        let mut old = RunState { data: None, ..state() };
         let with = old.encode().unwrap();
         old.scaling.density = None;
         let without = old.encode().unwrap();
@@ -223,6 +247,15 @@ mod tests {
         narrow.scaling.density.as_mut().unwrap().precision.pop();
         let error = RunState::<ModelSpec>::decode(&narrow.encode().unwrap()).unwrap_err().to_string();
         assert!(error.contains("density of its inputs"), "{error}");
+    }
+
+    #[test]
+    fn files_are_told_from_a_density() {
+        let mut state = state();
+        state.scaling.density = None;
+        assert_eq!(RunState::<ModelSpec>::decode(&state.encode().unwrap()).unwrap(), state);
+        state.data = Some(Vec::new());
+        assert_eq!(RunState::<ModelSpec>::decode(&state.encode().unwrap()).unwrap(), state);
     }
 
     #[test]
@@ -244,6 +277,10 @@ mod tests {
         other.spec.inputs = 3;
         let error = RunState::<ModelSpec>::decode(&other.encode().unwrap()).unwrap_err().to_string();
         assert!(error.contains("not those of its architecture"), "{error}");
+        let mut named = state();
+        named.input_names[1] = "\u{1b}[2J".into();
+        let error = RunState::<ModelSpec>::decode(&named.encode().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("`\\u{1b}[2J` has control characters"), "{error}");
     }
 
     #[test]

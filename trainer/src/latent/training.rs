@@ -11,6 +11,7 @@ use super::tensors::LatentTensors;
 use crate::config::{Config, InitialNoise, LatentConfig};
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
+use crate::fit::memory_estimate::TrainedNetwork;
 use crate::fit::noise_init::init_noise;
 use crate::fit::weight_divergence::divergence as weight_divergence;
 use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss};
@@ -47,6 +48,11 @@ impl Architecture for LatentNets {
 
     fn fits(&self, parameters: &Parameters) -> bool {
         LatentNets::fits(self, parameters)
+    }
+
+    fn networks(&self) -> Vec<TrainedNetwork<'_>> {
+        let nets = [&self.recognition, &self.generative].into_iter();
+        nets.map(|net| (&net.spec, if net.bidirectional { 2 } else { 1 })).collect()
     }
 
     fn channels(&self) -> [usize; 2] {

@@ -33,6 +33,7 @@ mod net_tests;
 pub use method::{TrainingMethod, WeightNoise};
 pub use net::{BatchPrediction, predict};
 pub use parameters::{NamedTensor, Parameters};
+pub(crate) use parameters::{layer_inputs, maps};
 pub use spec::{model_spec, predictor_spec};
 
 /// Every cell there is, read off its encoding: the tests that loop over these cannot miss a new one.

@@ -103,8 +103,8 @@ pub fn predict_by_runtime(
     predict_observing(bytes, sequences, |_| false)
 }
 
-/// The same, while the model is told the truth about the steps that `observed` chooses, after it has predicted
-/// them.
+/// The same, while the model is told the truth about the steps that `observed` chooses, after it has
+/// predicted them.
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.

@@ -2,6 +2,7 @@
 
 use super::plot::Figure;
 use super::{Body, KeyFigure, Report, ReportTable, Section};
+use crate::printable::is_unprintable;
 
 /// Style of the page; colours and the style of plots are in `plot/plot.css`.
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -35,7 +36,7 @@ pub(super) fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             // XML 1.0 (2.2) does not allow other control characters, not even escaped ones.
-            control if control.is_control() && !"\n\t".contains(control) => escaped.push('\u{fffd}'),
+            control if is_unprintable(control) && !"\n\t".contains(control) => escaped.push('\u{fffd}'),
             plain => escaped.push(plain),
         }
     }

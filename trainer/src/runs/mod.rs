@@ -11,7 +11,7 @@ use quaver::checkpoint::ModelSpec;
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::fit::progress::Progress;
-use crate::fit::{RunSummary, train_as};
+use crate::fit::{RunSummary, TrainOptions, train_as};
 use crate::latent::LatentNets;
 
 pub use trained_state::TrainedState;
@@ -25,12 +25,12 @@ pub fn train(
     config: &Config,
     data: &Dataset,
     out: &Path,
-    resume: bool,
+    options: TrainOptions,
     progress: &mut dyn Progress,
 ) -> Result<RunSummary> {
     if config.latent.is_some() {
-        train_as::<LatentNets>(config, data, out, resume, progress)
+        train_as::<LatentNets>(config, data, out, options, progress)
     } else {
-        train_as::<ModelSpec>(config, data, out, resume, progress)
+        train_as::<ModelSpec>(config, data, out, options, progress)
     }
 }

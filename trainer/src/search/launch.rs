@@ -1,18 +1,18 @@
 //! Training of one trial for some epochs, in a child process.
 //!
 //! A child process cannot crash the search, returns all its memory, and can be killed like any other. It
-//! inherits the trial's lock as its standard input: if the search is killed and the trial survives, the lock
-//! stays taken until the trial ends, and a new search waits for it. The trial ends after an epoch at most,
-//! when it can no longer report.
+//! inherits the lock of the trial's run folder as its standard input: if the search is killed and the trial
+//! survives, the lock stays taken until the trial ends, and a new search waits for it. The trial ends after
+//! an epoch at most, when it can no longer report.
 
-use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 use super::Trial;
+use crate::files::lock::{self, Locking};
 
 /// The result of training a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct ChildProcesses {
 
 impl Launcher for ChildProcesses {
     fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
-        let lock = lock(&trial.run().path().join("lock"))?;
+        let lock = lock::wait(trial.run().path())?;
         let mut child = self.start(trial, epochs, lock)?;
         let last_words = follow(&mut child, epoch);
         let status =
@@ -59,25 +59,21 @@ impl Launcher for ChildProcesses {
 }
 
 impl ChildProcesses {
-    fn start(&self, trial: &Trial, epochs: usize, lock: File) -> Result<Child> {
+    fn start(&self, trial: &Trial, epochs: usize, lock: Locking) -> Result<Child> {
         let mut command = Command::new(&self.quaver);
         command.arg("train").arg(trial.config_file()).arg("--out").arg(trial.run().path());
-        command.arg("--set").arg(format!("training.epochs={epochs}"));
+        command.arg("--locked").arg("--set").arg(format!("training.epochs={epochs}"));
         if trial.has_begun() {
             command.arg("--resume");
         }
         command.env("QUAVER_THREADS", self.threads.to_string());
-        command.stdin(lock).stdout(Stdio::null()).stderr(Stdio::piped());
+        match lock {
+            Locking::Locked(file) => command.stdin(file),
+            Locking::Unsupported => command.stdin(Stdio::null()),
+        };
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().with_context(|| format!("cannot start `{}`", self.quaver.display()))
     }
-}
-
-/// Waits until no other process trains in this folder.
-fn lock(path: &Path) -> Result<File> {
-    let complain = || format!("cannot lock `{}`", path.display());
-    let file = OpenOptions::new().create(true).append(true).read(true).open(path).with_context(complain)?;
-    file.lock().with_context(complain)?;
-    Ok(file)
 }
 
 /// Counts the epochs that a process reports, until it closes its standard error. Returns the last line.

@@ -8,6 +8,8 @@ use toml::Value;
 
 use super::importance::{KeyImportance, importances};
 use super::{Trial, TrialProgress};
+use crate::data::csv::spreadsheet;
+use crate::printable::escaped;
 
 /// All trials, the best first, and the importance of the searched keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -140,6 +142,7 @@ impl Leaderboard {
     pub fn csv(&self) -> Result<Vec<u8>> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         for row in self.rows(|nll| nll.to_string()) {
+            let row = row.iter().map(|cell| escaped(&spreadsheet::guarded(cell)).into_owned());
             writer.write_record(row).context("cannot write the leaderboard as CSV")?;
         }
         writer.into_inner().context("cannot write the leaderboard as CSV")

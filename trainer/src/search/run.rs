@@ -1,7 +1,7 @@
 //! A search from its first trial to its best run.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
@@ -13,6 +13,7 @@ use super::launch::{Launcher, TrialOutcome};
 use super::{Leaderboard, LeaderboardEntry, Trial, TrialProgress, TrialStatus};
 use crate::config::Config;
 use crate::files;
+use crate::files::lock::{self, Locking};
 
 /// The settings of a search.
 #[derive(Clone, Debug)]
@@ -33,6 +34,9 @@ pub struct SearchPlan {
 
 /// An observer of a search, called from several threads. All methods are optional.
 pub trait SearchProgress: Sync {
+    /// Something that the user should know, in one line.
+    fn notice(&self, _line: &str) {}
+
     /// A stage starts: its number, the number of stages, its settings, and the maximum number of epochs left
     /// to train in it.
     fn rung(&self, _number: usize, _of: usize, _rung: &Rung, _epochs_left: usize) {}
@@ -66,20 +70,25 @@ pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgres
     );
     let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index));
     let trials: Vec<Trial> = trials.collect::<Result<_>>()?;
-    let _lock = lock(&plan.out)?;
+    let _lock = lock(&plan.out, watch)?;
+    [plan.out.clone(), plan.out.join("trials"), plan.out.join("best")]
+        .iter()
+        .for_each(|folder| files::remove_temporary(folder));
     trials.iter().try_for_each(Trial::prepare)?;
     let rungs = rungs(&base.search.halving, plan.trials, base.training.epochs);
     RunningSearch { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
 }
 
 /// Creates the folder and excludes other searches from it until the lock is dropped.
-fn lock(out: &Path) -> Result<File> {
+fn lock(out: &Path, watch: &dyn SearchProgress) -> Result<Option<File>> {
     fs::create_dir_all(out.join("trials")).with_context(|| format!("cannot create `{}`", out.display()))?;
-    let path = out.join("lock");
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    let file = file.with_context(|| format!("cannot write `{}`", path.display()))?;
-    file.try_lock().with_context(|| format!("another search is running in `{}`", out.display()))?;
-    Ok(file)
+    match lock::lock(out)? {
+        Locking::Locked(file) => Ok(Some(file)),
+        Locking::Unsupported => {
+            watch.notice(&lock::unsupported(out));
+            Ok(None)
+        }
+    }
 }
 
 /// A search in progress.

@@ -59,10 +59,18 @@ impl Launcher for InProcess {
         config.training.epochs = epochs;
         let data = config.load_data()?;
         let run = trial.run();
-        Ok(match runs::train(&config, &data, run.path(), trial.has_begun(), &mut fit::NoProgress) {
-            Ok(_) => TrialOutcome::Done,
-            Err(error) => TrialOutcome::Failed(error.to_string()),
-        })
+        Ok(
+            match runs::train(
+                &config,
+                &data,
+                run.path(),
+                fit::TrainOptions::resuming(trial.has_begun()),
+                &mut fit::NoProgress,
+            ) {
+                Ok(_) => TrialOutcome::Done,
+                Err(error) => TrialOutcome::Failed(error.to_string()),
+            },
+        )
     }
 }
 

@@ -9,7 +9,8 @@ use toml::Value;
 use super::{SearchPlan, draw};
 use crate::config::Config;
 use crate::files;
-use crate::fit::{BestEpoch, EpochMetrics, RunFolder};
+use crate::fit::metrics::MetricFiles;
+use crate::fit::{BestEpoch, RunFolder};
 use crate::runs::TrainedState;
 
 /// A trial of a search.
@@ -71,7 +72,7 @@ impl Trial {
             )?;
         }
         fs::create_dir_all(&self.path).with_context(|| format!("cannot create `{}`", self.path.display()))?;
-        files::replace(&self.config_file(), self.config.to_toml()?.as_bytes())
+        files::replace(&self.config_file(), self.config.settled().to_toml()?.as_bytes())
     }
 
     /// The progress of the run, up to `epochs`. Only epochs of its last state count.
@@ -84,10 +85,8 @@ impl Trial {
             return Ok(TrialProgress::default());
         }
         let saved = TrainedState::load(&run.last_state())?.epochs().min(epochs);
-        let path = run.path().join("metrics.jsonl");
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        let metrics = text.lines().map_while(|line| serde_json::from_str::<EpochMetrics>(line).ok());
-        let metrics: Vec<EpochMetrics> = metrics.take_while(|metrics| metrics.epoch <= saved).collect();
+        let mut metrics = MetricFiles::read(run.path())?;
+        metrics.retain(|metrics| metrics.epoch <= saved);
         let best = metrics.iter().rfind(|metrics| metrics.best);
         let best = best.map(|metrics| BestEpoch { epoch: metrics.epoch, valid_nll: metrics.valid_nll });
         Ok(TrialProgress { epochs: metrics.len(), best })

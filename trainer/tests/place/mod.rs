@@ -65,6 +65,23 @@ impl Place {
         fs::write(self.path(name), text).expect("a writable folder");
     }
 
+    /// Gives the columns of all recordings other names.
+    pub(crate) fn rename_columns(&self, header: &str) {
+        for name in ["train.csv", "valid.csv", "test.csv"] {
+            let text = fs::read_to_string(self.path(name)).expect("the data");
+            let (_, rows) = text.split_once('\n').expect("a header");
+            self.write(name, &format!("{header}\n{rows}"));
+        }
+    }
+
+    /// Asserts that two runs have ended alike, bit for bit.
+    pub(crate) fn assert_same_runs(&self, one: &str, other: &str) {
+        for file in ["best.state", "last.state", "metrics.csv", "metrics.jsonl", "config.toml"] {
+            let read = |run: &str| fs::read(self.path(run).join(file)).expect("a file of the run");
+            assert!(read(one) == read(other), "{file} of {one} and {other} differ");
+        }
+    }
+
     /// Trains a few epochs into the folder `run`.
     pub(crate) fn train(&self) {
         succeeds(&["train", &self.at("config.toml"), "--out", &self.at("run")]);

@@ -8,7 +8,9 @@ const ADAPTIVE: [&str; 4] = ["adapt", "adapt-diagonal", "adapt-unlabelled", "ada
 
 /// What models with optional parts have: an input density, and error bars that follow the truth with
 /// detection of faults.
-const FOLLOWING: [&str; 4] = ["density", "following", "next-density", "next-following"];
+const FOLLOWING: [&str; 2] = ["density", "following"];
+/// The same in models that predict their inputs.
+const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]
@@ -23,8 +25,8 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Integer layouts at every size; floating point, models that predict their inputs, and latent models, at
-    /// one.
+    /// Integer layouts and optional parts at every size; floating point, models that predict their inputs,
+    /// and latent models, at one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for cell in ["lstm", "gru", "elman"] {
@@ -35,7 +37,12 @@ impl Case {
             cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
         }
         cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
-        cases.extend(FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
+        for end in FOLLOWING {
+            let sized =
+                |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(end) };
+            cases.extend(SIZES.map(sized));
+        }
+        cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
         let latent =
             [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];
@@ -53,17 +60,23 @@ impl Case {
         cases
     }
 
-    /// A network of any size, `CELL-INPUTS-UNITS-LAYOUT`.
+    /// A network of any size, `CELL-INPUTS-UNITS-LAYOUT`, maybe with a further word for its optional parts.
     fn named(name: &str) -> Option<Case> {
         let parts: Vec<&str> = name.split('-').collect();
-        let [cell, inputs, hidden, storage] = parts[..] else { return None };
+        let (cell, inputs, hidden, storage, end) = match parts[..] {
+            [cell, inputs, hidden, storage] => (cell, inputs, hidden, storage, None),
+            [cell, inputs, hidden, storage, end] => {
+                (cell, inputs, hidden, storage, Some(*FOLLOWING.iter().find(|known| **known == end)?))
+            }
+            _ => return None,
+        };
         let known = |names: [&'static str; 3], name: &str| names.into_iter().find(|known| *known == name);
         Some(Case {
             cell: known(["lstm", "gru", "elman"], cell)?,
             inputs: inputs.parse().ok()?,
             hidden: hidden.parse().ok()?,
             storage: known(["fast", "small", "mean"], storage)?,
-            end: None,
+            end,
         })
     }
 
@@ -136,6 +149,7 @@ mod tests {
         assert_eq!(names("").len(), Case::all().len());
         assert_eq!(names("gru-16-64-f"), ["gru-16-64-fast", "gru-16-64-f32"]);
         assert_eq!(names("lstm-3-20-fast"), ["lstm-3-20-fast"]);
+        assert_eq!(names("lstm-3-20-fast-density"), ["lstm-3-20-fast-density"]);
         assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

@@ -135,7 +135,10 @@ fn specs() -> Vec<ModelSpec> {
 fn extended_specs() -> Vec<ModelSpec> {
     let imputations = chain(Imputation::Conditional, |imputation| match imputation {
         Imputation::Conditional => Some(Imputation::Combined { decay: 0.25, inflation: 1.5 }),
-        Imputation::Combined { .. } => None,
+        Imputation::Combined { .. } => {
+            Some(Imputation::LastEstimate { decay: 0.125, inflation: 2.0, share: 0.75 })
+        }
+        Imputation::LastEstimate { .. } => None,
     });
     let none = Extensions::default();
     let densities = imputations.into_iter().map(|imputation| Extensions {

@@ -38,6 +38,14 @@ impl<'a> DecoderInput<'a> {
         self.var.fill(0.0);
     }
 
+    /// Sets the latents to these moments.
+    pub(super) fn start_latents(&mut self, moments: impl Iterator<Item = Moments>) {
+        let (means, vars) = self.latents();
+        for ((mean, var), moments) in means.iter_mut().zip(vars).zip(moments) {
+            (*mean, *var) = (moments.mean, moments.var);
+        }
+    }
+
     /// The moments of input `index`.
     pub(super) fn at(&self, index: usize) -> Moments {
         let value = |list: &[f32]| list.get(index).copied().unwrap_or(0.0);

@@ -1,6 +1,7 @@
 //! Online denoising: estimates of rows without their noise, from past and present alone.
 
 use super::model::LatentModel;
+use super::prior::LatentPriors;
 use super::state::LatentState;
 use crate::arena::Arena;
 use crate::format::Error;
@@ -81,7 +82,8 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row:
     /// it is imputed by its prediction, mean and variance, and the estimate fills it in. The surprise scores
     /// the row against p(x_t | h_{t−1}), computed before the row was read. A model trained on clean targets
-    /// predicts clean rows, and noise alone raises its surprise: compare it with that of ordinary rows.
+    /// predicts clean rows. Its checkpoint has the variance of the noise, which is added before the row is
+    /// scored; in one without it (format version 2) noise alone raises the surprise.
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.step_uncertain(row, &[])
     }
@@ -92,9 +94,12 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         let Denoiser { model, state } = self;
         let row = RawRow { values: mean, vars: var };
         model.predict_next(state);
+        // What is scored and imputed is a noisy row.
+        let [_, _, aleatoric] = state.outputs.slices();
+        model.row_noise().add_to(aleatoric);
         state.outputs.score(model.likelihood(), &row);
         model.recognise(state, row);
-        model.decode(state);
+        model.decode(state, LatentPriors::default());
         state.decoder_input.write_units(model.recognition(), state.recognition);
         state.predicted = false;
         state.outputs.prediction()

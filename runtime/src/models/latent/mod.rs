@@ -8,6 +8,7 @@ mod decoder_input;
 mod denoiser;
 mod model;
 mod network_inputs;
+mod prior;
 mod rollouts;
 mod sampler;
 mod saved;

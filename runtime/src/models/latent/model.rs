@@ -1,5 +1,6 @@
 //! A loaded latent model and the memory it takes.
 
+use super::prior::{LatentPriors, RowNoise};
 use super::state::LatentState;
 use crate::backend::NetworkMemory;
 use crate::checkpoint::LatentCheckpoint;
@@ -28,6 +29,8 @@ pub struct LatentModel<'m> {
     spec: LatentSpec,
     recognition: Model<'m>,
     generative: Model<'m>,
+    prior: LatentPriors<'m>,
+    row_noise: RowNoise<'m>,
     /// From the first byte of both networks.
     recheck: Recheck<'m>,
     crc: u32,
@@ -45,6 +48,8 @@ impl<'m> LatentModel<'m> {
             spec: *checkpoint.spec(),
             recognition: Model::new(checkpoint.recognition().clone()),
             generative: Model::new(checkpoint.generative().clone()),
+            prior: LatentPriors::new(checkpoint.prior_numbers()),
+            row_noise: RowNoise::new(checkpoint.row_noise_numbers()),
             recheck: checkpoint.recheck(),
             crc: checkpoint.crc(),
         })
@@ -74,6 +79,22 @@ impl<'m> LatentModel<'m> {
     /// The network that computes p(x_t | …, z_t).
     pub fn generative(&self) -> &Model<'m> {
         &self.generative
+    }
+
+    /// The prior of z that was fitted after training; empty if predictions use that of the spec.
+    pub(super) fn fitted_prior(&self) -> LatentPriors<'m> {
+        self.prior
+    }
+
+    /// The noise of observed rows that predictions do not contain.
+    pub(super) fn row_noise(&self) -> RowNoise<'m> {
+        self.row_noise
+    }
+
+    /// Whether predictions of rows use a prior of z that was fitted after training, an
+    /// [`AutoregressivePrior`](crate::checkpoint::AutoregressivePrior) per latent.
+    pub fn has_fitted_prior(&self) -> bool {
+        !self.prior.is_empty()
     }
 
     /// Whether steps of both networks run in the kernels in assembler of the target core; see

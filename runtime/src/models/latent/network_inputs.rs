@@ -3,6 +3,7 @@
 //! One type for both networks and for every source, so that their layers exist once in flash.
 
 use super::decoder_input::DecoderInput;
+use super::prior::LatentPriors;
 use crate::models::Model;
 use crate::models::emitter::Emitter;
 use crate::models::input::{RawRow, ResidualBase};
@@ -31,6 +32,8 @@ enum Source<'i> {
     RowAndLatents(RawRow<'i>, &'i DecoderInput<'i>, Latents),
     /// All inputs that the stream holds for the generative network.
     DecoderInput(&'i DecoderInput<'i>, Latents),
+    /// The same before the next row: the latents follow the fitted prior.
+    Predicted(&'i DecoderInput<'i>, Latents, LatentPriors<'i>),
 }
 
 /// The inputs of a network.
@@ -61,13 +64,23 @@ impl<'i> Inputs<'i> {
         Inputs { network, source: Source::DecoderInput(input, latents) }
     }
 
+    /// The inputs that the stream holds, with the latents of the next row from the fitted prior.
+    pub(super) fn predicted(
+        network: &'i Model<'i>,
+        input: &'i DecoderInput<'i>,
+        latents: Latents,
+        prior: LatentPriors<'i>,
+    ) -> Self {
+        Inputs { network, source: Source::Predicted(input, latents, prior) }
+    }
+
     /// The row among them, which residuals are added to.
     fn residual_base(&self) -> ResidualBase<'_> {
         match &self.source {
             Source::Row(row, _) | Source::RowAndLatents(row, ..) => {
                 ResidualBase::Raw(Some(row), ImputedRow::default())
             }
-            Source::DecoderInput(input, _) => input.residual_base(),
+            Source::DecoderInput(input, _) | Source::Predicted(input, ..) => input.residual_base(),
         }
     }
 
@@ -86,6 +99,10 @@ impl<'i> Inputs<'i> {
             },
             Source::DecoderInput(input, latents) => match input.latent(index) {
                 Some(latent) => latent_moments(input.at(index), latent, latents),
+                None => input.at(index),
+            },
+            Source::Predicted(input, latents, prior) => match input.latent(index) {
+                Some(latent) => latent_moments(prior.next(latent, input.at(index)), latent, latents),
                 None => input.at(index),
             },
         }

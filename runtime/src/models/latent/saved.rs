@@ -31,11 +31,17 @@ impl LatentModel<'_> {
                     .for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
-                let saved = state.decoder_input.saved_latents(state.predicted).chain(state.outputs.saved());
+                let saved = self.saved_latents(state).chain(state.outputs.saved());
                 rest.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
         }
         Ok(())
+    }
+
+    /// Means and variances of z_t.
+    fn saved_latents<'s>(&self, state: &'s LatentState<'_>) -> impl Iterator<Item = f32> + 's {
+        // Only the prior of the training overwrites the latents in a prediction.
+        state.decoder_input.saved_latents(state.predicted && !self.has_fitted_prior())
     }
 
     /// An error unless every number of a stream is one that steps can have left.
@@ -44,7 +50,7 @@ impl LatentModel<'_> {
         let generative = (self.generative().spec(), &*state.generative);
         let [inputs, latents] = [self.first_latent(), self.spec().latents.into()];
         let others = state.decoder_input.saved_others().zip(moment_limits(inputs));
-        let latents = state.decoder_input.saved_latents(state.predicted).zip(moment_limits(latents));
+        let latents = self.saved_latents(state).zip(moment_limits(latents));
         let estimate = state.outputs.saved().zip(prediction_limits(self.generative().spec().outputs));
         check_memory([recognition, generative], others.chain(latents).chain(estimate))
     }

@@ -4,6 +4,7 @@
 
 use super::model::LatentModel;
 use super::network_inputs::{Inputs, Latents, NetworkStep};
+use super::prior::LatentPriors;
 use super::state::LatentState;
 use crate::arena::copy;
 use crate::backend;
@@ -11,7 +12,7 @@ use crate::models::Model;
 use crate::models::emitter::Emitter;
 use crate::models::input::RawRow;
 use crate::models::outputs::OutputSlices;
-use crate::spec::{Family, Forecast, Likelihood};
+use crate::spec::{Family, Forecast, Layout, Likelihood};
 
 impl LatentModel<'_> {
     /// Resets the stream. The prediction is then that of the first row.
@@ -21,12 +22,14 @@ impl LatentModel<'_> {
         state.generative.fill(0.0);
         state.lookahead.fill(0.0);
         state.decoder_input.clear();
+        state.decoder_input.start_latents(self.fitted_prior().stationary());
         state.outputs.forget_surprise();
         state.predicted = false;
         self.predict_next(state);
         if self.spec().family == Family::Vosp {
-            // The first step starts from z_0 = 0.
+            // The first step starts from z_0 = 0, or from the stationary distribution of a fitted prior.
             state.decoder_input.clear();
+            state.decoder_input.start_latents(self.fitted_prior().stationary());
             state.predicted = false;
         }
     }
@@ -40,8 +43,10 @@ impl LatentModel<'_> {
     #[inline(never)]
     pub(super) fn predict_next(&self, state: &mut LatentState<'_>) {
         if !state.predicted {
-            state.decoder_input.predict(self.spec().prior);
-            self.decode(state);
+            if !self.has_fitted_prior() {
+                state.decoder_input.predict(self.spec().prior);
+            }
+            self.decode(state, self.fitted_prior());
             state.predicted = true;
         }
     }
@@ -56,14 +61,15 @@ impl LatentModel<'_> {
     }
 
     /// Computes a row by the generative network from the distribution of z, without advancing the stream.
+    /// With a fitted prior it is that of the next row.
     #[inline(never)]
-    pub(super) fn decode(&self, state: &mut LatentState<'_>) {
+    pub(super) fn decode(&self, state: &mut LatentState<'_>, prior: LatentPriors<'_>) {
         match self.spec().forecast {
-            Forecast::Moments => self.decode_with(state, Latents::Moments),
-            Forecast::PosteriorMean => self.decode_with(state, Latents::Mean),
+            Forecast::Moments => self.decode_with(state, Latents::Moments, prior),
+            Forecast::PosteriorMean => self.decode_with(state, self.mean_of(prior), prior),
             Forecast::Draws { count } => {
                 for draw in 0..count {
-                    self.decode_with(state, Latents::Draw(draw));
+                    self.decode_with(state, Latents::Draw(draw), prior);
                     state.average.add(draw, &state.outputs);
                 }
                 state.average.finish(&mut state.outputs);
@@ -71,10 +77,21 @@ impl LatentModel<'_> {
         }
     }
 
-    fn decode_with(&self, state: &mut LatentState<'_>, latents: Latents) {
+    /// How latents are fed where an observed row has the posterior mean. The variance of a fitted prior is
+    /// that of the prediction; without it an error bar would be that of an observed row.
+    fn mean_of(&self, prior: LatentPriors<'_>) -> Latents {
+        let carries_variance = self.generative().spec().layout != Layout::Mean;
+        if prior.is_empty() || !carries_variance { Latents::Mean } else { Latents::Moments }
+    }
+
+    fn decode_with(&self, state: &mut LatentState<'_>, latents: Latents, prior: LatentPriors<'_>) {
         let LatentState { generative, lookahead, decoder_input, outputs, scratch, .. } = state;
         copy(lookahead, generative);
-        let inputs = Inputs::decoder(self.generative(), decoder_input, latents);
+        let inputs = if prior.is_empty() {
+            Inputs::decoder(self.generative(), decoder_input, latents)
+        } else {
+            Inputs::predicted(self.generative(), decoder_input, latents, prior)
+        };
         network_step(self.generative(), lookahead, scratch, inputs, outputs.slices());
     }
 

@@ -6,13 +6,13 @@ mod replay;
 mod rows;
 mod text;
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use quaver::{AdaptOptions, Covariance, Model};
 
+use super::checkpoint_file;
 use super::print::{print_json, print_text};
 use super::row_io;
 use super::row_model::{RowPrediction, header, line};
@@ -112,7 +112,7 @@ impl Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.model.display();
-    let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
+    let bytes = checkpoint_file::read(&arguments.model, "")?;
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let rows = LabelledRows::read(arguments, &model)?;
     let amounts = labelled_rows(arguments, &rows.sequences)?;

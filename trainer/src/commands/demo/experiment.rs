@@ -14,7 +14,7 @@ use crate::data::{Dataset, Rows, Sequence};
 use crate::demo::signal::{Recording, SignalForm, generate, write_csv};
 use crate::evaluate::{MissingCase, MissingEvaluation, MissingScores, Scores, scores};
 use crate::files;
-use crate::fit::{self, EpochMetrics, RunFolder, RunState};
+use crate::fit::{self, EpochMetrics, RunFolder, RunState, TrainOptions};
 use crate::prediction::{SequencePrediction, predict_by_runtime};
 use crate::runs;
 
@@ -77,7 +77,7 @@ pub(super) fn train(out: &Path) -> Result<DemoRun> {
     let config = Config::load(&out.join("config.toml"), &[])?;
     let data = config.load_data()?;
     let mut recorder = MetricsRecorder { console: TrainingConsole::new(), metrics: Vec::new() };
-    let summary = runs::train(&config, &data, folder.path(), false, &mut recorder)?;
+    let summary = runs::train(&config, &data, folder.path(), TrainOptions::default(), &mut recorder)?;
     let state = RunState::load(&folder.best_state())?;
     Ok(DemoRun { state, data, seconds: summary.seconds, metrics: recorder.metrics })
 }
@@ -89,6 +89,10 @@ struct MetricsRecorder {
 }
 
 impl fit::Progress for MetricsRecorder {
+    fn notice(&mut self, line: &str) {
+        self.console.notice(line);
+    }
+
     fn start(&mut self, plan: &fit::RunPlan) {
         self.console.start(plan);
     }

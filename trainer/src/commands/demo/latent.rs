@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::data::Dataset;
 use crate::demo::signal::{MUSCLES, Recording, SignalForm, generate};
 use crate::files;
-use crate::fit::RunFolder;
+use crate::fit::{RunFolder, TrainOptions};
 use crate::report::{self, Body, Report, Section, plot};
 use crate::runs;
 
@@ -67,7 +67,8 @@ pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
     let config = Config::load(&out.join("config.toml"), &[])?;
     let data = config.load_data()?;
     eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
-    let summary = runs::train(&config, &data, folder.path(), false, &mut TrainingConsole::new())?;
+    let summary =
+        runs::train(&config, &data, folder.path(), TrainOptions::default(), &mut TrainingConsole::new())?;
     eprintln!("3/4  exporting to int8 and evaluating with the runtime");
     let model = out.join("model.qvr");
     export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;

@@ -15,7 +15,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use super::print::print_text;
+use super::print::{print_note, print_text};
 use emulate::Emulation;
 use experiment::Experiment;
 
@@ -90,7 +90,7 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
     let experiment = Experiment::new(out, recordings, trained)?;
     eprintln!("4/5  running it on an emulated Cortex-M4F");
     let emulation = emulate::replay(out, &experiment.model_path, experiment.emulated_rows())?;
-    eprintln!("     {}", emulation.in_words());
+    print_note(&format!("     {}", emulation.in_words()));
     eprintln!("5/5  writing the report\n");
     let report = out.join("report.html");
     page::write(&report, &experiment, &emulation)?;

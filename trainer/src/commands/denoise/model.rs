@@ -1,13 +1,13 @@
 //! Models that denoise: a VOSP in the runtime, a causal latent model on the host, or a predictor of clean
 //! inputs.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
 use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
+use crate::commands::checkpoint_file;
 use crate::commands::row_model::{ModelChannels, RowModel, RowPrediction, RuntimePredictor};
 use crate::export::{Encoding, encode};
 use crate::fit::{RunFolder, RunState};
@@ -16,7 +16,6 @@ use crate::runs::TrainedState;
 
 /// Loads a run folder or a checkpoint, and calls `work` with it before its first row.
 pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) -> Result<T>) -> Result<T> {
-    let shown = path.display();
     if path.is_dir() {
         return match TrainedState::load(&RunFolder::new(path).best_state())? {
             TrainedState::Latent(state) => with_host(path, &state, work),
@@ -26,8 +25,7 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
             }
         };
     }
-    let bytes = fs::read(path)
-        .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+    let bytes = checkpoint_file::read(path, checkpoint_file::OR_RUN)?;
     match Kind::of(&bytes) {
         Some(Kind::Latent) => with_denoiser(path, &bytes, work),
         _ => with_predictor(path, &bytes, work),

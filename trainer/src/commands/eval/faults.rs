@@ -15,7 +15,12 @@ pub(super) fn rows(found: &FaultScores) -> Vec<Vec<String>> {
     }
     heading.extend(["RMSE", "90 %", "width"].map(String::from));
     for score in shown(found) {
-        heading.extend([format!("{}: AUROC", score.name), "delay".into(), "detected".into()]);
+        heading.extend([
+            format!("{}: AUROC", score.name),
+            "settled".into(),
+            "delay".into(),
+            "detected".into(),
+        ]);
     }
     let mut rows = vec![heading];
     let sound = found.sound.iter().map(|summary| ("none", "", summary, None));
@@ -69,9 +74,14 @@ fn number(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| format!("{value:.3}"))
 }
 
-fn detection_cells(detection: &Detection) -> [String; 3] {
+fn detection_cells(detection: &Detection) -> [String; 4] {
     let delay = detection.delay.map_or("-".into(), |rows| format!("{rows:.0}"));
-    [number(detection.auroc), delay, detection.detected.map_or("-".into(), per_cent)]
+    [
+        number(detection.auroc),
+        number(detection.auroc_settled),
+        delay,
+        detection.detected.map_or("-".into(), per_cent),
+    ]
 }
 
 /// How the figures were made; `hours` is the length of the sound recording, if the rate is known.
@@ -79,42 +89,57 @@ pub(super) fn notes(found: &FaultScores, hours: Option<f64>) -> String {
     let mut text = format!(
         "each fault in one channel at a time ({}), in {} stretches of {} rows; RMSE, 90 % and width in these stretches, mean \
          over channels; σ: training standard deviation of the channel; spikes: one row in {SPIKE_EVERY}\n\
-         AUROC: probability that a row changed by the fault scores higher than a row of the sound recording\n",
+         AUROC: probability that a row changed by the fault scores higher than a row of the sound recording; settled: the same \
+         without the first {} rows after its onset, over which evidence is gathered\n",
         found.channels.join(", "),
         found.stretches,
         found.stretch_rows,
+        found.settling_rows,
     );
     text += match hours {
         Some(_) => {
-            "delay: median rows from the first changed row to the first alarm, at one false alarm per hour; -: less than half \
-             are detected; detected: proportion of the stretches with an alarm\n"
+            "delay: median rows from the first changed row to the first alarm, at one false alarm per hour or the threshold of \
+             the checkpoint; -: less than half are detected; detected: proportion of the stretches with an alarm\n"
         }
-        None => "delay and detected: not available without the sampling rate; add --rate-hz\n",
+        None => {
+            "delay and detected: only of scores with a threshold in the checkpoint; add --rate-hz for the others\n"
+        }
     };
     for score in shown(found) {
         text += &format!("{}: {}{}\n", score.name, score.detail, threshold_note(score, hours));
     }
     for score in found.scores.iter().filter(|score| !is_shown(found, score.name)) {
-        text +=
-            &format!("{}: not available, because this model does not predict its own inputs\n", score.name);
+        let why = match score.name {
+            "anomaly" => "the checkpoint has no limits; export it with --false-alarms",
+            _ => "this model does not predict its own inputs",
+        };
+        text += &format!("{}: not available, because {why}\n", score.name);
     }
     text
 }
 
 fn threshold_note(score: &ScoreThreshold, hours: Option<f64>) -> String {
-    let (Some(found), Some(hours)) = (score.threshold, hours) else { return String::new() };
-    let how = match found.source {
-        ThresholdSource::Measured => format!("from {hours:.1} hours of sound recording"),
-        ThresholdSource::Extrapolated => format!(
-            "extrapolated from {:.0} s of sound recording to an hour by a generalised Pareto tail: a rough figure",
-            3600.0 * hours
-        ),
-        ThresholdSource::LargestSound => format!(
-            "the largest score in {:.0} s of sound recording, which is too short to set a rate of false alarms",
-            3600.0 * hours
-        ),
+    let Some(found) = score.threshold else { return String::new() };
+    let recording = match hours {
+        Some(hours) if hours < 1.0 => format!("{:.0} s of sound recording", 3600.0 * hours),
+        Some(hours) => format!("{hours:.1} hours of sound recording"),
+        None => "the sound recording".into(),
     };
-    format!("; threshold {:.4}, {how}", found.threshold)
+    let how = match found.source {
+        ThresholdSource::Checkpoint => "that of the checkpoint".into(),
+        ThresholdSource::Measured => format!("from {recording}"),
+        ThresholdSource::Extrapolated => {
+            format!("extrapolated from {recording} to an hour by a generalised Pareto tail: a rough figure")
+        }
+        ThresholdSource::LargestSound => {
+            format!("the largest score in {recording}, which is too short to set a rate of false alarms")
+        }
+    };
+    let observed = match (found.source, score.false_alarms) {
+        (ThresholdSource::Checkpoint, Some(count)) => format!("; {count} false alarms in {recording}"),
+        _ => String::new(),
+    };
+    format!("; threshold {:.4}, {how}{observed}", found.threshold)
 }
 
 /// The table with explanations.

@@ -4,29 +4,45 @@ use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::evaluate::MissingCase;
+use crate::evaluate::{BurstChannels, MissingCase};
 
 /// What bursts look like on the command line.
 const BURSTS: &str = "bursts:";
 
-/// The cases of the values of `--missing`: numbers of channels, names joined by `+`, and bursts.
+/// The cases of the values of `--missing`: numbers of channels, names joined by `+`, and bursts, of all or of
+/// these channels.
 pub(super) fn parse(values: &[String], names: &[String], rate_hz: Option<f64>) -> Result<Vec<MissingCase>> {
     values.iter().map(|value| parse_one(value.trim(), names, rate_hz)).collect()
 }
 
 fn parse_one(value: &str, names: &[String], rate_hz: Option<f64>) -> Result<MissingCase> {
-    if let Ok(count) = value.parse::<usize>() {
-        ensure!(
-            (1..=names.len()).contains(&count),
-            "--missing {count}: the model has {} inputs; give a number from 1 to {0}",
-            names.len()
-        );
-        return Ok(MissingCase::Count(count));
+    let bursts = |channels: BurstChannels, bursts: &str| {
+        parse_bursts(channels, bursts, rate_hz).with_context(|| format!("--missing {value}"))
+    };
+    if let Some(all) = value.strip_prefix(BURSTS) {
+        return bursts(BurstChannels::All, all);
     }
-    match value.strip_prefix(BURSTS) {
-        Some(bursts) => parse_bursts(bursts, rate_hz).with_context(|| format!("--missing {value}")),
-        None => Ok(MissingCase::Channels(channels(value, names)?)),
+    let (which, some) = match value.split_once(&format!(":{BURSTS}")) {
+        Some((which, some)) => (which, Some(some)),
+        None => (value, None),
+    };
+    match (parse_count(which, names)?, some) {
+        (Some(count), None) => Ok(MissingCase::Count(count)),
+        (Some(count), Some(some)) => bursts(BurstChannels::Count(count), some),
+        (None, None) => Ok(MissingCase::Channels(channels(which, names)?)),
+        (None, Some(some)) => bursts(BurstChannels::These(channels(which, names)?), some),
     }
+}
+
+/// A number of channels, or nothing if it is no number.
+fn parse_count(value: &str, names: &[String]) -> Result<Option<usize>> {
+    let Ok(count) = value.parse::<usize>() else { return Ok(None) };
+    ensure!(
+        (1..=names.len()).contains(&count),
+        "--missing {count}: the model has {} inputs; give a number from 1 to {0}",
+        names.len()
+    );
+    Ok(Some(count))
 }
 
 /// A name, or several joined by `+`.
@@ -52,7 +68,7 @@ fn channels(value: &str, names: &[String]) -> Result<Vec<usize>> {
 }
 
 /// `LENGTH@SHARE`, with a length such as `2s` or `100` (rows) and a share such as `10%` or `0.1`.
-fn parse_bursts(text: &str, rate_hz: Option<f64>) -> Result<MissingCase> {
+fn parse_bursts(channels: BurstChannels, text: &str, rate_hz: Option<f64>) -> Result<MissingCase> {
     let usage = "give length and share of the time, such as bursts:2s@10% or bursts:100@0.1 (rows)";
     let (length, share) = text.split_once('@').context(usage)?;
     let rows = match length.strip_suffix('s') {
@@ -70,7 +86,7 @@ fn parse_bursts(text: &str, rate_hz: Option<f64>) -> Result<MissingCase> {
         None => share.parse().context(usage)?,
     };
     ensure!(share > 0.0 && share < 1.0, "the share of the time must be between 0 and 1, or 0% and 100%");
-    Ok(MissingCase::Bursts { rows: rows as usize, share })
+    Ok(MissingCase::Bursts { channels, rows: rows as usize, share })
 }
 
 /// One case for each of the ascending lengths of `--missing-lengths`: the rows between the length before it
@@ -130,10 +146,13 @@ mod tests {
             MissingCase::Channels(vec![2]),
             "a name as a whole comes first"
         );
-        let bursts = MissingCase::Bursts { rows: 100, share: 0.1 };
+        let bursts = |channels| MissingCase::Bursts { channels, rows: 100, share: 0.1 };
         for same in ["bursts:2s@10%", "bursts:100@0.1", "bursts:2.0s@0.1"] {
-            assert_eq!(one(same, Some(50.0)).unwrap(), bursts, "{same}");
+            assert_eq!(one(same, Some(50.0)).unwrap(), bursts(BurstChannels::All), "{same}");
         }
+        assert_eq!(one("1:bursts:2s@10%", Some(50.0)).unwrap(), bursts(BurstChannels::Count(1)));
+        let these = BurstChannels::These(vec![0, 1]);
+        assert_eq!(one("emg1+emg2:bursts:100@10%", None).unwrap(), bursts(these));
     }
 
     #[test]
@@ -143,6 +162,8 @@ mod tests {
             ("4", "from 1 to 3"),
             ("emg9", "the inputs are emg1, emg2, a+b"),
             ("emg1+emg9", "emg9: no such input"),
+            ("4:bursts:9@0.1", "from 1 to 3"),
+            ("emg9:bursts:9@0.1", "emg9: no such input"),
             ("bursts:2s@10%", "--rate-hz"),
             ("bursts:100", "bursts:2s@10%"),
             ("bursts:0@0.1", "at least one row"),

@@ -25,10 +25,11 @@ use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{
-    Baseline, NovelRows, Scores, baselines, latent_scores, scores, standardised_residuals,
+    Baseline, NovelRows, Scores, SurpriseScores, baselines, latent_scores, scores, standardised_residuals,
 };
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, TrainedLatentModel};
+use crate::prediction::SequencePrediction;
 use crate::report;
 use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
@@ -66,6 +67,7 @@ pub(super) use perturbed_page::coverage as missing_coverage;
   quaver eval runs/denoiser --roll notes.svg                noisy piano rolls, as a picture
   quaver eval model.qvr --data config.toml --missing 1,2,4      any one, two and four inputs missing
   quaver eval runs/first --missing emg3,emg1+emg2,bursts:2s@10% --rate-hz 50
+  quaver eval runs/first --missing 1:bursts:50@10%            one input in bursts of 50 rows, each in turn
   quaver eval runs/first --missing-lengths 10,100,1000      coverage by rows since a channel went missing
   quaver eval runs/first --faults --rate-hz 50 --plot faults.html
   quaver eval model.qvr --data config.toml --observe 200    error bars that follow the truth about every 200th row
@@ -106,14 +108,15 @@ pub struct Arguments {
     unjoined: bool,
     /// Score with inputs missing; several cases, separated by commas: a number of channels (all subsets, or
     /// 32 random ones), a name, names joined by +, or bursts:LENGTH@SHARE with a length such as 2s or 100
-    /// (rows) and the share of the time in each channel such as 10%.
+    /// (rows) and the share of the time in each channel such as 10%. Before bursts, a number or names and a
+    /// colon restrict them to these channels: 1:bursts:2s@10%.
     #[arg(long, value_name = "CASES", value_delimiter = ',', conflicts_with = "gap")]
     missing: Vec<String>,
     /// Score by the rows since a channel went missing, up to each of these lengths; the channels named by
     /// --missing, or all, one at a time.
     #[arg(long, value_name = "ROWS", value_delimiter = ',', conflicts_with = "gap")]
     missing_lengths: Vec<usize>,
-    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, spikes,
+    /// Score with faults of sensors in one channel at a time (in 8 random ones of more): stuck, dead, spikes,
     /// swapped, saturation, gain drift, offset, delay and noise.
     #[arg(long, conflicts_with = "gap")]
     faults: bool,
@@ -177,11 +180,24 @@ struct Evaluation {
     /// Coverage on rows unlike the training data, if the model has an input density.
     #[serde(skip_serializing_if = "Option::is_none")]
     novel_rows: Option<NovelRows>,
+    /// Of a denoiser's checkpoint with clean targets: its predictions of rows before they are observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before_rows: Option<BeforeRows>,
     /// Baselines on the same rows.
     baselines: Vec<Baseline>,
     /// Denoising scores, where clean inputs are known.
     #[serde(skip_serializing_if = "DenoisingScores::is_empty")]
     denoising: DenoisingScores,
+}
+
+/// Scores of predictions of rows before they are observed.
+#[derive(Debug, Serialize)]
+struct BeforeRows {
+    /// Of the clean rows.
+    #[serde(flatten)]
+    scores: Scores,
+    /// Of the rows that were read.
+    surprise: SurpriseScores,
 }
 
 const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in units of the training standard deviation), \
@@ -251,11 +267,16 @@ fn score(
     };
     let likelihood = evaluated.spec().likelihood;
     let std_devs = Scaling::fit(&data.train).targets.std_dev;
+    let scored = |predictions: &[SequencePrediction]| {
+        scores(likelihood, &data.target_names, sequences, predictions).in_units_of(&std_devs)
+    };
+    let before = if data.target.is_next() { None } else { evaluated.before_rows(sequences)? };
     let found = Evaluation {
         convention: CONVENTION,
         kind: evaluated.kind(data.target),
-        scores: scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs),
+        scores: scored(&predictions),
         novel_rows: evaluated.novel_rows(sequences, &predictions)?,
+        before_rows: before.map(|(expected, surprise)| BeforeRows { scores: scored(&expected), surprise }),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
         denoising: denoising::score(evaluated, data, sequences, !arguments.no_baselines)?,
     };

@@ -92,6 +92,7 @@ pub(super) fn score(
             stretch: arguments
                 .fault_rows
                 .map_or_else(|| usual_stretch(arguments.rate_hz), |rows| rows as usize),
+            settling: evaluated.spec().extensions.anomaly.map_or(0, |anomaly| anomaly.window.into()),
             rows_per_alarm: arguments.rate_hz.map(|rate_hz| 3600.0 * rate_hz),
             seed: arguments.seed,
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Evaluation;
+use super::{BeforeRows, Evaluation};
 use crate::commands::text_table;
 use crate::evaluate::{Baseline, NovelRows, OutputScores, Scores};
 
@@ -13,6 +13,7 @@ pub(super) fn render(found: &Evaluation) -> String {
     text += "50 %, 90 %, 95 %: fraction of values inside that interval, ± standard error with regard to autocorrelation; \
              epistemic: its fraction of the predicted variance\n";
     text += &found.novel_rows.as_ref().map_or(String::new(), novel);
+    text += &found.before_rows.as_ref().map_or(String::new(), before_rows);
     if !found.baselines.is_empty() {
         text += &format!("\n{}\n", text_table::render(&comparison_rows(found)));
         for baseline in &found.baselines {
@@ -34,6 +35,22 @@ fn novel(rows: &NovelRows) -> String {
         covered(rows.novel_coverage),
         covered(rows.familiar_coverage)
     )
+}
+
+/// Predictions of rows before they are observed.
+fn before_rows(found: &BeforeRows) -> String {
+    let BeforeRows { scores, surprise } = found;
+    let heading = ["before a row is read", "NLL", "R²", "90 %", "mean surprise", "90 % of rows as read"];
+    let coverage = Coverage { shares: &scores.coverage, std_errors: &scores.coverage_std_error };
+    let row = vec![
+        "clean rows, predicted".to_string(),
+        format!("{:.4}", scores.nll),
+        format!("{:.4}", scores.r2),
+        coverage.cell("90"),
+        format!("{:.4}", surprise.mean_nats),
+        per_cent(surprise.coverage),
+    ];
+    format!("\n{}", text_table::render(&[heading.map(String::from).to_vec(), row]))
 }
 
 /// One row per output and one for all, below a heading.

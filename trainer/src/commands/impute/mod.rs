@@ -9,9 +9,10 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::print::print_json;
-use super::row_io::{RowIo, TruthOptions, cell, quoted, read_whole, select};
+use super::row_io::{RowIo, TruthOptions, cell, read_whole, select};
 use super::text_table;
 use crate::config::Config;
+use crate::data::csv::spreadsheet;
 use crate::data::interpolated;
 use crate::data::{Rows, csv};
 use crate::evaluate::{GapScores, gap_scores};
@@ -167,7 +168,7 @@ fn score(filled: &FilledSequences, truth: &[Rows], model: &TrainedLatentModel) -
 fn write(filled: &FilledSequences, std_devs: bool, out: &mut dyn Write) -> Result<()> {
     let std_dev = filled.names.iter().filter(|_| std_devs).map(|name| format!("{name}.std_dev"));
     let columns: Vec<String> =
-        filled.names.iter().cloned().chain(std_dev).map(|name| quoted(&name)).collect();
+        filled.names.iter().cloned().chain(std_dev).map(|name| spreadsheet::cell(&name)).collect();
     writeln!(out, "{}", columns.join(","))?;
     for (index, (gappy, imputation)) in filled.gappy.iter().zip(&filled.imputations).enumerate() {
         if index > 0 {

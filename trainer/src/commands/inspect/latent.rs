@@ -13,7 +13,7 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
     let mut description = json!({
         "kind": "latent",
         "family": format!("{:?}", spec.family).to_lowercase(),
-        "prior": format!("{:?}", spec.prior).to_lowercase(),
+        "prior": prior(model),
         "latents": spec.latents,
         "forecast": forecast(spec.forecast),
         "channels": model.channels(),
@@ -49,7 +49,7 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
     let mut facts = vec![
         ("model", use_of_it.to_string()),
         ("channels", format!("{}  {names}", model.channels())),
-        ("latents", format!("{}, {} prior", spec.latents, format!("{:?}", spec.prior).to_lowercase())),
+        ("latents", format!("{}, {} prior", spec.latents, prior(model))),
         ("forecast", forecast(spec.forecast)),
         ("likelihood", likelihood(generative.spec())),
         ("weights", format!("recognition {}; generative {}", weights(recognition), weights(generative))),
@@ -81,6 +81,14 @@ fn memory(model: &LatentModel<'_>) -> Vec<DeviceMemory> {
     let layout = model.recognition().spec().layout;
     let same = model.generative().spec().layout == layout;
     if same { latent_device_memory(model.spec().family, layout) } else { Vec::new() }
+}
+
+/// The prior of the predictions.
+fn prior(model: &LatentModel<'_>) -> String {
+    if model.has_fitted_prior() {
+        return "autoregressive".into();
+    }
+    format!("{:?}", model.spec().prior).to_lowercase()
 }
 
 /// The likelihood of the generative network.

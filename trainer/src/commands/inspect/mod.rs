@@ -3,13 +3,13 @@
 mod latent;
 mod network;
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use quaver::checkpoint::Kind;
 use quaver::{LatentModel, Model};
 
+use super::checkpoint_file;
 use super::print::{print_json, print_text};
 
 /// Show the contents and requirements of a checkpoint
@@ -31,7 +31,7 @@ pub struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.model.display();
-    let bytes = fs::read(&arguments.model).with_context(|| format!("cannot read {path}"))?;
+    let bytes = checkpoint_file::read(&arguments.model, "")?;
     let unusable = || format!("{path} is not a usable checkpoint");
     let (description, text) = if Kind::of(&bytes) == Some(Kind::Latent) {
         let model = LatentModel::load(&bytes).with_context(unusable)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quaver::Model;
-use quaver::checkpoint::{CellKind, LayerSpec, ModelSpec, UnitNoise};
+use quaver::checkpoint::{CellKind, Extensions, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
 use super::super::text_table;
@@ -47,9 +47,27 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
             "noise": noise_text(spec.output.noise),
             "weight_variance": spec.output.weight_variance,
         },
+        "extensions": extensions(spec),
         "parameters": spec.parameters(),
         "multiply_accumulates": spec.multiply_accumulates(),
     })
+}
+
+/// The optional parts that a checkpoint has, by name.
+fn extensions(spec: &ModelSpec) -> Vec<&'static str> {
+    let Extensions { density, tracking, quantiles, anomaly, .. } = spec.extensions;
+    let all = [
+        (density.is_some(), "input density"),
+        (tracking.is_some(), "error bars that follow the truth"),
+        (quantiles, "conformal quantiles"),
+        (anomaly.is_some(), "detection of faults"),
+    ];
+    all.into_iter().filter(|(present, _)| *present).map(|(_, name)| name).collect()
+}
+
+fn extensions_text(spec: &ModelSpec) -> String {
+    let found = extensions(spec);
+    if found.is_empty() { "none".into() } else { found.join(", ") }
 }
 
 /// Instructions as a JSON object.
@@ -124,6 +142,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
         ("likelihood", text("likelihood")),
         ("moments", text("moments")),
         ("weights", format!("{}, {} layout", text("weights"), text("layout"))),
+        ("extensions", extensions_text(spec)),
         ("parameters", spec.parameters().to_string()),
         (
             "per step",

@@ -11,8 +11,9 @@ use anyhow::Result;
 use clap::ValueEnum;
 use quaver::FeedMode;
 
-use super::row_io::{quoted, read_whole, write};
+use super::row_io::{read_whole, write};
 use crate::data::Rows;
+use crate::data::csv::spreadsheet;
 use crate::latent::SampleOptions;
 use crate::report::{self, Report};
 use statistics::FutureStatistics;
@@ -124,7 +125,7 @@ pub(super) fn show(
 
 /// A row per draw and step, both counted from 1.
 fn write_long(futures: &Futures, out: &mut dyn Write) -> Result<()> {
-    let names: Vec<String> = futures.names.iter().map(|name| quoted(name)).collect();
+    let names: Vec<String> = futures.names.iter().map(|name| spreadsheet::cell(name)).collect();
     writeln!(out, "draw,step,{}", names.join(","))?;
     for (draw, rows) in futures.draws.iter().enumerate() {
         for (step, row) in rows.iter().enumerate() {

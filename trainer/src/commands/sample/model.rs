@@ -1,6 +1,5 @@
 //! Samples from a model, on the host or in the runtime.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -8,6 +7,7 @@ use quaver::checkpoint::{Family, Kind};
 use quaver::{LatentModel as StoredModel, Sampler};
 
 use super::Futures;
+use crate::commands::checkpoint_file;
 use crate::commands::row_io::read_whole;
 use crate::data::Rows;
 use crate::fit::{RunFolder, RunState};
@@ -33,8 +33,7 @@ pub(super) fn futures(
             ),
         };
     }
-    let bytes = fs::read(model)
-        .with_context(|| format!("cannot read {shown}; give a run folder or a checkpoint (.qvr)"))?;
+    let bytes = checkpoint_file::read(model, checkpoint_file::OR_RUN)?;
     if Kind::of(&bytes) == Some(Kind::Predictor) {
         bail!("{shown} is a predictor, which has no latent variables: sampling needs a STORN");
     }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use crate::commands::row_io::quoted;
 use crate::data::Rows;
+use crate::data::csv::spreadsheet;
 
 /// Reported quantiles with their names.
 pub(super) const QUANTILES: [(f32, &str); 5] =
@@ -47,8 +47,9 @@ impl FutureStatistics {
 
     pub(super) fn write(&self, names: &[String], out: &mut dyn Write) -> Result<()> {
         let parts = || ["mean", "std_dev"].into_iter().chain(QUANTILES.map(|(_, name)| name));
-        let columns =
-            names.iter().flat_map(|name| parts().map(move |part| quoted(&format!("{name}.{part}"))));
+        let columns = names
+            .iter()
+            .flat_map(|name| parts().map(move |part| spreadsheet::cell(&format!("{name}.{part}"))));
         writeln!(out, "step,{}", columns.collect::<Vec<_>>().join(","))?;
         for step in 0..self.mean.len() {
             let lists = || [&self.mean, &self.std_dev].into_iter().chain(&self.quantiles);

@@ -2,8 +2,8 @@
 
 mod progress;
 
+use std::env;
 use std::path::PathBuf;
-use std::{env, thread};
 
 use anyhow::{Context, Result};
 use clap::value_parser;
@@ -12,6 +12,7 @@ use serde_json::json;
 use super::print::{print_json, print_text};
 use super::text_table;
 use crate::config::Config;
+use crate::nn::parallel::default_threads;
 use crate::report;
 use crate::search::{self, ChildProcesses, Leaderboard, SearchPlan};
 use progress::SearchConsole;
@@ -68,10 +69,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         jobs: arguments.jobs as usize,
         out: arguments.out.clone(),
     };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
     let launcher = ChildProcesses {
         quaver: env::current_exe().context("cannot find the path of this program")?,
-        threads: (cores / plan.jobs).max(1),
+        threads: (default_threads() / plan.jobs).max(1),
     };
     let leaderboard = search::run(&plan, &launcher, &SearchConsole::new())?;
     let title = format!("Search of {}", arguments.config.display());

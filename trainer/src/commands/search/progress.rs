@@ -4,6 +4,8 @@ use std::io::{IsTerminal, stderr};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::commands::print::print_note;
+use crate::printable::escaped;
 use crate::search::halving::Rung;
 use crate::search::{SearchProgress, Trial, TrialOutcome, TrialProgress};
 
@@ -22,11 +24,15 @@ impl SearchConsole {
     }
 
     fn print_line(&self, line: &str) {
-        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+        if self.bar.is_hidden() { print_note(line) } else { self.bar.println(escaped(line)) }
     }
 }
 
 impl SearchProgress for SearchConsole {
+    fn notice(&self, line: &str) {
+        self.print_line(&format!("note: {line}"));
+    }
+
     fn rung(&self, number: usize, of: usize, rung: &Rung, epochs_left: usize) {
         self.bar.set_length(epochs_left as u64);
         self.bar.set_position(0);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use quaver::checkpoint::{Likelihood, Target};
 use serde::{Deserialize, Serialize};
 
-use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid, optional};
+use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid, optional};
 
 pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
@@ -137,6 +137,7 @@ impl DataConfig {
         if self.train.is_empty() {
             return Err(invalid("data.train", "must name at least one file"));
         }
+        self.check_paths()?;
         let exclusive = [
             ("data.valid_seed", self.valid_seed.is_some()),
             ("data.valid_fraction", self.valid_fraction.is_some()),
@@ -153,6 +154,15 @@ impl DataConfig {
         self.check_envelope()?;
         self.check_noise()?;
         self.check_augment(likelihood)
+    }
+
+    fn check_paths(&self) -> Result<(), InvalidValue> {
+        for (key, sources) in
+            [("data.train", &self.train), ("data.valid", &self.valid), ("data.test", &self.test)]
+        {
+            sources.iter().flat_map(DataSource::paths).try_for_each(|path| check_path(key, path))?;
+        }
+        self.lengths.iter().try_for_each(|path| check_path("data.lengths", path))
     }
 
     /// Checks the noise, and that there is some where the targets need it.

@@ -37,6 +37,15 @@ impl DataSource {
         DataSource { file: file.into(), sequences: None, rows: None, burn_in: None, lengths: None }
     }
 
+    /// The paths of all files that are read for it.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let list = self.rows.as_ref().and_then(|rows| match rows {
+            RowSelection::Listed(list) => Some(&list.file),
+            RowSelection::Range(_) => None,
+        });
+        [Some(&self.file), self.lengths.as_ref(), list].into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// Resolves relative paths against `folder`.
     pub(super) fn anchor(&mut self, folder: &Path) {
         self.file = folder.join(&self.file);

@@ -10,6 +10,7 @@ mod cell;
 mod header;
 mod record;
 mod row_reader;
+pub mod spreadsheet;
 
 use std::io::BufRead;
 

@@ -155,7 +155,10 @@ fn all_formats() {
     let named = files
         .load("train = 'x.values.npy'\ntargets = 'c1'\nvalid_fraction = 0.4\nlengths = 'l.npy'")
         .unwrap();
-    assert_eq!(named, by_name);
+    let read = |data: &Dataset| data.files.iter().map(|file| file.checksum.name.clone()).collect::<Vec<_>>();
+    assert_eq!(read(&by_name), ["x.values.npy", "x.lengths.npy"]);
+    assert_eq!(read(&named), ["x.values.npy", "l.npy"]);
+    assert_eq!(named, Dataset { files: named.files.clone(), ..by_name });
 }
 
 #[test]
@@ -195,4 +198,34 @@ fn test_rows_may_be_led_up_to() {
         load("{ file = 'a.csv', burn_in = 3 }").unwrap_err(),
         "data.test: a.csv: burn_in needs a range of rows that it precedes, such as rows = \"2502..\""
     );
+}
+
+/// A file of this many columns, with a section that takes half of them as inputs and half as targets.
+fn with_columns(columns: usize) -> (Files, String) {
+    let names: Vec<String> = (0..columns).map(|index| format!("a_long_name_of_a_channel_{index}")).collect();
+    let row = vec!["1"; columns].join(",");
+    let files = Files::new(&[("a.csv", &format!("{}\n{row}\n{row}\n", names.join(",")))]);
+    let (first, half, last) = (&names[0], &names[columns / 2], &names[columns - 1]);
+    let section =
+        format!("train = 'a.csv'\nvalid = 'a.csv'\ninputs = '{first}..{half}'\ntargets = '{half}..={last}'");
+    (files, section)
+}
+
+/// The shortest of a few times that it takes to load it, in seconds. That a model takes fewer columns is
+/// known only when all have been read.
+fn seconds(loads: usize, (files, section): &(Files, String)) -> f64 {
+    let once = |_| {
+        let begun = std::time::Instant::now();
+        (0..loads).for_each(|_| drop(files.load(section)));
+        begun.elapsed().as_secs_f64()
+    };
+    (0..5).map(once).fold(f64::INFINITY, f64::min)
+}
+
+/// Sixteen files take as long as one of sixteen times the columns. With every name compared with every other
+/// they would take a sixteenth; the limit is between the two, four times from either.
+#[test]
+fn time_is_linear_in_the_columns() {
+    let ratio = seconds(1, &with_columns(48_000)) / seconds(16, &with_columns(3_000));
+    assert!(ratio < 4.0, "a file of 48,000 columns takes {ratio:.1} times as long as 16 files of 3,000");
 }

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::lines::cannot_read;
 use super::rows::Rows;
 use super::table::{Table, numbered};
 use element::Element;
@@ -19,17 +18,16 @@ use header::Header;
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Reads a file of values, split into sequences by the lengths file, if there is one.
-pub fn read(path: &Path, lengths: Option<&Path>) -> Result<Table> {
-    let values = parse_values(&contents(path)?, &path.display().to_string())?;
+/// Reads the contents of a file of values, split into sequences by those of a lengths file, if there is one;
+/// each with the name of the file in errors.
+pub fn read((values, file): (&[u8], &str), lengths: Option<(&[u8], &str)>) -> Result<Table> {
+    let values = parse_values(values, file)?;
     let names = numbered(values.channels);
-    let Some(lengths) = lengths else {
+    let Some((lengths, lengths_file)) = lengths else {
         return Ok(Table { names, sequences: vec![values] });
     };
-    let file = lengths.display().to_string();
-    let sizes = parse_lengths(&contents(lengths)?, &file)?;
-    let sequences =
-        cut(&values, &sizes).with_context(|| format!("{file} does not fit {}", path.display()))?;
+    let sizes = parse_lengths(lengths, lengths_file)?;
+    let sequences = cut(&values, &sizes).with_context(|| format!("{lengths_file} does not fit {file}"))?;
     Ok(Table { names, sequences })
 }
 
@@ -114,10 +112,6 @@ fn parse(bytes: &[u8]) -> Result<(Header, &[u8])> {
         header.shape
     );
     Ok((header, data))
-}
-
-fn contents(path: &Path) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| cannot_read(path, &error))
 }
 
 #[cfg(test)]

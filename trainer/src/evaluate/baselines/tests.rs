@@ -24,6 +24,7 @@ fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>, target: Target) -> Datase
         augmentation: None,
         fresh_noise: None,
         gaps: None,
+        files: Vec::new(),
     }
 }
 

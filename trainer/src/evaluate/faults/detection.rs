@@ -15,6 +15,8 @@ pub struct Detection {
     /// Area under the receiver operating characteristic: rows whose readings the fault changed against rows
     /// of the sound recording. `None` where the model has no such score.
     pub auroc: Option<f64>,
+    /// The same without the first rows of each stretch, in which evidence is gathered.
+    pub auroc_settled: Option<f64>,
     /// The same with all rows of the faulty stretches, changed or not.
     pub auroc_stretch: Option<f64>,
     /// Median number of rows from the first changed reading to the first alarm, 0 for an alarm in the same
@@ -30,12 +32,15 @@ pub(super) struct FaultyRows<'a> {
     pub(super) stretches: &'a [Vec<Range<usize>>],
     /// Whether the fault changed a reading of a row, by sequence.
     pub(super) changed: Vec<Vec<bool>>,
+    /// Rows after the first change of a stretch that do not count after settling.
+    pub(super) settling: usize,
 }
 
 /// Scores of faulty rows over all runs with a fault.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FaultyScores {
     changed: Vec<f32>,
+    settled: Vec<f32>,
     stretch: Vec<f32>,
     /// Rows until the alarm; infinite without one.
     delays: Vec<f64>,
@@ -55,6 +60,8 @@ impl FaultyScores {
                 self.changed.extend(stretch.clone().filter(|row| changed[*row]).map(|row| scores[row]));
                 // A fault that changes nothing cannot be detected.
                 let onset = stretch.clone().find(|row| changed[*row]);
+                let settled = onset.map_or(stretch.end, |row| row + rows.settling)..stretch.end;
+                self.settled.extend(settled.filter(|row| changed[*row]).map(|row| scores[row]));
                 if let (Some(threshold), Some(onset)) = (threshold, onset) {
                     self.delays.extend(delay(onset..stretch.end, scores, threshold.threshold));
                 }
@@ -70,6 +77,7 @@ impl FaultyScores {
         Detection {
             score,
             auroc: auroc(sound, &self.changed),
+            auroc_settled: auroc(sound, &self.settled),
             auroc_stretch: auroc(sound, &self.stretch),
             delay: delays.get(delays.len() / 2).copied().filter(|delay| delay.is_finite()),
             detected: (!delays.is_empty()).then(|| found as f64 / delays.len() as f64),
@@ -97,7 +105,8 @@ mod tests {
         let threshold = Some(AlarmThreshold { threshold: 5.0, source: ThresholdSource::Measured });
         let stretches = [vec![2..5, 7..9, 11..13]];
         let changed = |rows: &[usize]| vec![(0..14).map(|row| rows.contains(&row)).collect()];
-        let rows = FaultyRows { stretches: &stretches, changed: changed(&[3, 4, 7, 8, 11, 12]) };
+        let changed = changed(&[3, 4, 7, 8, 11, 12]);
+        let rows = FaultyRows { stretches: &stretches, changed, settling: 1 };
         // The first is found after one row, the second not at all, and the third began during an alarm.
         let scores = [1.0, 1.0, 1.0, 2.0, 6.0, 1.0, 1.0, 4.0, 5.0, 1.0, 9.0, 9.0, 9.0, 1.0];
         let mut found = FaultyScores::default();
@@ -112,6 +121,8 @@ mod tests {
         );
         // Changed rows: 2, 6, 4, 5, 9, 9. Of these 2 beats half of the sound rows and the others all of them.
         assert_eq!(detection.auroc, Some(5.5 / 6.0));
+        // After one row: 6, 5, 9.
+        assert_eq!((found.settled.as_slice(), detection.auroc_settled), (&[6.0, 5.0, 9.0][..], Some(1.0)));
         // The row before the first change scores 1: two ties and two losses.
         assert_eq!(detection.auroc_stretch, Some((0.25 + 5.5) / 7.0));
         found.add(&rows, &[scores.map(|score| score + 1.5).to_vec()], None);

@@ -17,10 +17,14 @@ pub enum Fault {
     StuckAtLast,
     /// Reads its training mean.
     StuckAtMean,
+    /// Reads its training mean with independent normal noise of so many σ: disconnected, but not silent.
+    Dead(f32),
     /// One reading in [`SPIKE_EVERY`], on average, is off by ± so many σ.
     Spikes(f32),
     /// Reads the next channel, and the next channel this one.
     Swapped,
+    /// The same with the channel half the channels away.
+    SwappedFar,
     /// Readings are clipped to the training mean ± so many σ.
     Saturation(f32),
     /// The distance from the training mean is multiplied by a factor that goes from 1 to this one in the
@@ -38,12 +42,14 @@ pub enum Fault {
 pub const SPIKE_EVERY: usize = 20;
 
 /// The faults of an evaluation, each at its strengths.
-pub const FAULTS: [Fault; 17] = [
+pub const FAULTS: [Fault; 19] = [
     Fault::StuckAtLast,
     Fault::StuckAtMean,
+    Fault::Dead(0.05),
     Fault::Spikes(3.0),
     Fault::Spikes(10.0),
     Fault::Swapped,
+    Fault::SwappedFar,
     Fault::Saturation(1.0),
     Fault::Saturation(0.5),
     Fault::GainDrift(0.5),
@@ -63,8 +69,9 @@ impl Fault {
     pub fn name(self) -> &'static str {
         match self {
             Fault::StuckAtLast | Fault::StuckAtMean => "stuck",
+            Fault::Dead(_) => "dead",
             Fault::Spikes(_) => "spikes",
-            Fault::Swapped => "swapped",
+            Fault::Swapped | Fault::SwappedFar => "swapped",
             Fault::Saturation(_) => "saturation",
             Fault::GainDrift(_) => "gain drift",
             Fault::Offset(_) => "offset",
@@ -80,21 +87,31 @@ impl Fault {
             Fault::StuckAtMean => "at the mean".into(),
             Fault::Spikes(size) | Fault::Offset(size) => format!("±{size} σ"),
             Fault::Swapped => "with the next".into(),
+            Fault::SwappedFar => "half way round".into(),
             Fault::Saturation(limit) => format!("at ±{limit} σ"),
             Fault::GainDrift(factor) => format!("to × {factor}"),
             Fault::Delay(rows) => format!("{rows} rows"),
-            Fault::Noise(size) => format!("{size} σ"),
+            Fault::Noise(size) | Fault::Dead(size) => format!("{size} σ"),
         }
     }
 
-    /// Whether it needs a second channel.
-    pub(super) fn needs_a_pair(self) -> bool {
-        self == Fault::Swapped
+    /// Whether recordings of this many channels can have it. Of three channels, the one half way round is the
+    /// next.
+    pub(super) fn is_possible(self, channels: usize) -> bool {
+        match self {
+            Fault::Swapped => channels >= 2,
+            Fault::SwappedFar => channels >= 4,
+            _ => true,
+        }
     }
 
     /// The channels whose readings it changes, given one of them.
     pub(super) fn channels(self, channel: usize, channels: usize) -> Vec<usize> {
-        if self.needs_a_pair() { vec![channel, (channel + 1) % channels] } else { vec![channel] }
+        match self {
+            Fault::Swapped => vec![channel, (channel + 1) % channels],
+            Fault::SwappedFar => vec![channel, (channel + channels / 2) % channels],
+            _ => vec![channel],
+        }
     }
 
     /// The recording with this fault in stretches of a channel.
@@ -130,12 +147,13 @@ impl Fault {
         match self {
             Fault::StuckAtLast => at.last_before(at.stretch.start).unwrap_or(mean),
             Fault::StuckAtMean => mean,
+            Fault::Dead(size) => mean + size * std_dev * normal(rng) as f32,
             Fault::Spikes(size) => {
                 let (spike, sign) = (uniform(rng) < 1.0 / SPIKE_EVERY as f64, uniform(rng) < 0.5);
                 let size = if sign { size } else { -size };
                 if spike { value + size * std_dev } else { value }
             }
-            Fault::Swapped => {
+            Fault::Swapped | Fault::SwappedFar => {
                 let other = at.rows.row(row);
                 let partner = self.channels(at.channel, other.len()).into_iter().find(|c| *c != affected);
                 partner.map(|partner| other[partner]).filter(|read| !read.is_nan()).unwrap_or(value)
@@ -202,7 +220,7 @@ mod tests {
         for row in [0, 1, 5] {
             assert_eq!(faulty.row(row), rows.row(row), "{fault:?}: outside the stretches nothing changes");
         }
-        if !fault.needs_a_pair() {
+        if fault != Fault::Swapped {
             assert_eq!(faulty.columns(&[1]), rows.columns(&[1]), "{fault:?}: the other channel stays");
         }
         faulty.columns(&[0]).values
@@ -233,6 +251,18 @@ mod tests {
     }
 
     #[test]
+    fn a_channel_half_way_round_is_swapped_where_it_is_not_the_next() {
+        let rows = Rows { channels: 4, values: (0..16_u16).map(f32::from).collect() };
+        let scaler = Scaler { mean: vec![0.0; 4], std_dev: vec![1.0; 4] };
+        let mut rng = stream(1, Purpose::Initialisation);
+        let faulty = Fault::SwappedFar.apply(&rows, 3, std::slice::from_ref(&(1..2)), &scaler, &mut rng);
+        assert_eq!(faulty.row(1), [4.0, 7.0, 6.0, 5.0]);
+        assert_eq!((faulty.row(0), faulty.row(2)), (rows.row(0), rows.row(2)));
+        assert_eq!([3, 4].map(|channels| Fault::SwappedFar.is_possible(channels)), [false, true]);
+        assert!(!Fault::Swapped.is_possible(1) && Fault::Noise(1.0).is_possible(1));
+    }
+
+    #[test]
     fn random_faults_have_their_rate_and_size() {
         let rows = ramps(20_000);
         let difference = |fault: Fault| -> Vec<f32> {
@@ -248,6 +278,9 @@ mod tests {
         let noise = difference(Fault::Noise(0.5));
         let variance = noise.iter().map(|value| value * value).sum::<f32>() / 20_000.0;
         assert!((variance - 1.0).abs() < 0.05, "half of 2, squared: {variance}");
+        let dead = applied(Fault::Dead(0.5), &rows, std::slice::from_ref(&(0..20_000))).columns(&[0]).values;
+        let variance = dead.iter().map(|value| (value - 4.0).powi(2)).sum::<f32>() / 20_000.0;
+        assert!((variance - 1.0).abs() < 0.05, "around the mean: {variance}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ use crate::random::{Purpose, choose, stream};
 pub use detection::Detection;
 use detection::{FaultyRows, FaultyScores};
 pub use kind::{FAULTS, Fault, SPIKE_EVERY};
+use threshold::count_alarms;
 pub use threshold::{AlarmThreshold, ThresholdSource, alarm_threshold};
 
 /// Most channels that faults are put into. Of more, this many are drawn.
@@ -46,6 +47,8 @@ pub struct FaultEvaluation<'a> {
     pub scores: &'a [RowScore],
     /// Rows of a faulty stretch.
     pub stretch: usize,
+    /// Rows of a stretch in which scores that gather evidence may settle.
+    pub settling: usize,
     /// Rows of a sound recording in which one false alarm is allowed; `None` for no threshold.
     pub rows_per_alarm: Option<f64>,
     /// Seed of channels, stretches, spikes and noise.
@@ -59,6 +62,8 @@ pub struct FaultScores {
     pub channels: Vec<String>,
     /// Rows of a faulty stretch.
     pub stretch_rows: usize,
+    /// Rows of a stretch that do not count in figures after settling.
+    pub settling_rows: usize,
     /// Stretches in each channel.
     pub stretches: usize,
     /// The recording without faults.
@@ -79,6 +84,8 @@ pub struct ScoreThreshold {
     /// The threshold for the rate of false alarms asked for, if any.
     #[serde(flatten)]
     pub threshold: Option<AlarmThreshold>,
+    /// Alarms in the sound recording at that threshold.
+    pub false_alarms: Option<usize>,
 }
 
 /// What a fault of one strength does.
@@ -119,6 +126,7 @@ impl FaultEvaluation<'_> {
         Ok(FaultScores {
             channels: names.collect(),
             stretch_rows: self.stretch,
+            settling_rows: self.settling,
             stretches: stretches.iter().map(Vec::len).sum(),
             sound: sound.summary,
             scores: sound.thresholds,
@@ -128,8 +136,8 @@ impl FaultEvaluation<'_> {
 
     /// Every fault that these channels can have.
     fn faults(&self) -> impl Iterator<Item = Fault> {
-        let single = self.input_names.len() < 2;
-        FAULTS.into_iter().filter(move |fault| !(single && fault.needs_a_pair()))
+        let channels = self.input_names.len();
+        FAULTS.into_iter().filter(move |fault| fault.is_possible(channels))
     }
 
     fn channels(&self) -> Vec<usize> {
@@ -167,7 +175,8 @@ impl FaultEvaluation<'_> {
             };
             let read: Vec<Sequence> = self.sequences.iter().zip(stretches).map(faulty).collect();
             let run = predict(&read)?;
-            let rows = FaultyRows { stretches, changed: changed(self.sequences, &read) };
+            let changed = changed(self.sequences, &read);
+            let rows = FaultyRows { stretches, changed, settling: self.settling };
             for ((found, run), score) in scores.iter_mut().zip(&run.scores).zip(&sound.thresholds) {
                 found.add(&rows, run, score.threshold);
             }
@@ -228,10 +237,12 @@ impl SoundRun {
             all.sort_unstable_by(f32::total_cmp);
             all
         };
-        let threshold = |(score, found): (&RowScore, &Vec<Vec<f32>>)| ScoreThreshold {
-            name: score.name,
-            detail: score.detail,
-            threshold: evaluation.rows_per_alarm.and_then(|rows| alarm_threshold(found, rows)),
+        let threshold = |(score, found): (&RowScore, &Vec<Vec<f32>>)| {
+            let own = |threshold| AlarmThreshold { threshold, source: ThresholdSource::Checkpoint };
+            let chosen = || evaluation.rows_per_alarm.and_then(|rows| alarm_threshold(found, rows));
+            let threshold = score.threshold.map(own).or_else(chosen);
+            let false_alarms = threshold.map(|own| count_alarms(found, own.threshold));
+            ScoreThreshold { name: score.name, detail: score.detail, threshold, false_alarms }
         };
         let targets = evaluation.targets();
         let totals = SelectedTotals::of(&targets, &predictions, |_| true);

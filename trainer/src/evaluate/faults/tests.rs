@@ -51,6 +51,7 @@ fn faults_cost_what_they_change_and_are_found_where_they_show() {
         sequences: &sequences,
         scores: &ROW_SCORES[..1],
         stretch: 100,
+        settling: 10,
         rows_per_alarm: Some(2000.0),
         seed: 1,
     };
@@ -61,7 +62,7 @@ fn faults_cost_what_they_change_and_are_found_where_they_show() {
             repeat(read)
         })
         .unwrap();
-    assert_eq!((calls, evaluation.runs()), (35, 35));
+    assert_eq!((calls, evaluation.runs()), (37, 37));
     assert_eq!((found.channels.len(), found.stretches, found.stretch_rows), (2, 10, 100));
     assert_eq!(found.sound[0].mean.rmse, 0.0);
     let outcome = |fault: &str, strength: &str| {

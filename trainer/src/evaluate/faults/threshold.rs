@@ -17,6 +17,8 @@ pub struct AlarmThreshold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
+    /// The limit in the checkpoint, chosen when it was exported.
+    Checkpoint,
     /// The sound recording is long enough to count false alarms at the rate asked for.
     Measured,
     /// It is shorter: a generalised Pareto distribution of the largest scores was extrapolated.
@@ -52,6 +54,11 @@ pub fn alarm_threshold(sound: &[Vec<f32>], rows_per_alarm: f64) -> Option<AlarmT
         }
         None => AlarmThreshold { threshold: largest, source: ThresholdSource::LargestSound },
     })
+}
+
+/// Number of alarms: runs of rows above a threshold.
+pub(super) fn count_alarms(sound: &[Vec<f32>], threshold: f64) -> usize {
+    Alarms { sound, descending: Vec::new() }.peaks(threshold).len()
 }
 
 /// Scores of sound rows, from the largest to the smallest.
@@ -118,6 +125,7 @@ mod tests {
         let found = alarm_threshold(&sound, 4.0).unwrap();
         assert_eq!(found, AlarmThreshold { threshold: 6.0, source: ThresholdSource::Measured });
         assert_eq!(alarm_threshold(&sound, 8.0).unwrap().threshold, 7.0);
+        assert_eq!([6.0, 5.0].map(|threshold| count_alarms(&sound, threshold)), [2, 3]);
         let short = alarm_threshold(&sound, 100.0).unwrap();
         assert_eq!(short, AlarmThreshold { threshold: 9.0, source: ThresholdSource::LargestSound });
         assert_eq!(alarm_threshold(&[vec![nan]], 4.0), None);

@@ -21,11 +21,13 @@ pub enum MissingCase {
     Count(usize),
     /// These channels together, for the whole recording.
     Channels(Vec<usize>),
-    /// Every channel independently, for so many rows at a time.
+    /// Some channels, each independently, for so many rows at a time.
     Bursts {
+        /// The channels that come and go.
+        channels: BurstChannels,
         /// Rows of a burst.
         rows: usize,
-        /// Share of all rows that each channel is missing, between 0 and 1.
+        /// Share of all rows that each of them is missing, between 0 and 1.
         share: f64,
     },
     /// Each of these channels alone, in gaps that end after `rows_away.end` rows, of which the rows from
@@ -36,6 +38,17 @@ pub enum MissingCase {
         /// Rows of a gap, counted from its beginning.
         rows_away: Range<usize>,
     },
+}
+
+/// Channels that go missing in bursts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BurstChannels {
+    /// All.
+    All,
+    /// Any so many of them, the others never.
+    Count(usize),
+    /// These, the others never.
+    These(Vec<usize>),
 }
 
 /// One run of a case: its name and the masks of all sequences.
@@ -50,8 +63,13 @@ impl MissingCase {
         match self {
             MissingCase::Count(count) => format!("{count} of {}", names.len()),
             MissingCase::Channels(channels) => joined(names, channels),
-            MissingCase::Bursts { rows, share } => {
-                format!("bursts of {rows} rows, {} % of the time", 100.0 * share)
+            MissingCase::Bursts { channels, rows, share } => {
+                let bursts = format!("bursts of {rows} rows, {} % of the time", 100.0 * share);
+                match channels {
+                    BurstChannels::All => bursts,
+                    BurstChannels::Count(count) => format!("{count} of {} in {bursts}", names.len()),
+                    BurstChannels::These(channels) => format!("{} in {bursts}", joined(names, channels)),
+                }
             }
             MissingCase::GapRows { rows_away, .. } => {
                 format!("rows {} to {} of a gap", rows_away.start + 1, rows_away.end)
@@ -77,13 +95,14 @@ impl MissingCase {
                 subsets(*count, channels, seed).iter().map(|set| whole(set)).collect()
             }
             MissingCase::Channels(set) => vec![whole(set)],
-            MissingCase::Bursts { rows: length, share } => (0..BURST_DRAWS)
-                .map(|draw| {
-                    let mut rng = stream(seed, Purpose::Evaluation { index: draw as u64 });
-                    let mut mask = |rows| Mask::bursts(rows, channels, *length, *share, &mut rng);
-                    pattern(format!("draw {}", draw + 1), &mut mask)
-                })
-                .collect(),
+            MissingCase::Bursts { channels: gone, rows: length, share } => {
+                let drawn = |(index, (name, gone)): (u64, (String, Vec<usize>))| {
+                    let mut rng = stream(seed, Purpose::Evaluation { index });
+                    let mut mask = |rows| Mask::bursts(rows, channels, &gone, *length, *share, &mut rng);
+                    pattern(name, &mut mask)
+                };
+                (0..).zip(gone.draws(names, seed)).map(drawn).collect()
+            }
             MissingCase::GapRows { channels: gone, rows_away } => gone
                 .iter()
                 .map(|channel| {
@@ -91,6 +110,24 @@ impl MissingCase {
                     pattern(names[*channel].clone(), &mut mask)
                 })
                 .collect(),
+        }
+    }
+}
+
+impl BurstChannels {
+    /// The channels of every run, with its name: one run for each subset, or several draws for the same
+    /// channels.
+    fn draws(&self, names: &[String], seed: u64) -> Vec<(String, Vec<usize>)> {
+        let repeated = |channels: &[usize]| {
+            (1..=BURST_DRAWS).map(|draw| (format!("draw {draw}"), channels.to_vec())).collect()
+        };
+        match self {
+            BurstChannels::All => repeated(&(0..names.len()).collect::<Vec<_>>()),
+            BurstChannels::These(channels) => repeated(channels),
+            BurstChannels::Count(count) => {
+                let subsets = subsets(*count, names.len(), seed);
+                subsets.into_iter().map(|set| (joined(names, &set), set)).collect()
+            }
         }
     }
 }
@@ -158,12 +195,16 @@ mod tests {
     fn cases_have_names_that_say_what_is_missing() {
         let names = ["a".to_string(), "b".to_string()];
         let label = |case: MissingCase| case.label(&names);
+        let bursts = |channels| MissingCase::Bursts { channels, rows: 100, share: 0.1 };
         assert_eq!(label(MissingCase::Count(2)), "2 of 2");
         assert_eq!(label(MissingCase::Channels(vec![0, 1])), "a + b");
-        assert_eq!(
-            label(MissingCase::Bursts { rows: 100, share: 0.1 }),
-            "bursts of 100 rows, 10 % of the time"
-        );
+        assert_eq!(label(bursts(BurstChannels::All)), "bursts of 100 rows, 10 % of the time");
+        let of_one = bursts(BurstChannels::Count(1));
+        assert_eq!(label(of_one.clone()), "1 of 2 in bursts of 100 rows, 10 % of the time");
+        let found: Vec<String> = of_one.patterns(&names, &[], 1).into_iter().map(|run| run.name).collect();
+        assert_eq!(found, ["a", "b"]);
+        let named = bursts(BurstChannels::These(vec![1]));
+        assert_eq!(label(named), "b in bursts of 100 rows, 10 % of the time");
         let gap = MissingCase::GapRows { channels: vec![1], rows_away: 10..100 };
         assert_eq!(label(gap.clone()), "rows 11 to 100 of a gap");
         assert_eq!(gap.patterns(&names, &[], 1)[0].name, "b");

@@ -36,19 +36,20 @@ impl Mask {
         mask
     }
 
-    /// Every channel independently is missing for `length` rows at a time and for a `share` of all rows on
-    /// average, between sound stretches of random (geometrically distributed) length; rows with a gap are
-    /// scored.
+    /// Every channel of `gone` independently is missing for `length` rows at a time and for a `share` of all
+    /// rows on average, between sound stretches of random (geometrically distributed) length; rows with a gap
+    /// are scored.
     pub(super) fn bursts(
         rows: usize,
         channels: usize,
+        gone: &[usize],
         length: usize,
         share: f64,
         rng: &mut impl Rng,
     ) -> Self {
         let mut mask = Mask::none(rows, channels);
         let mean_pause = length as f64 * (1.0 - share) / share;
-        for channel in 0..channels {
+        for &channel in gone {
             // The recording begins inside a burst as often as any other row does.
             let inside = uniform(rng) < share;
             let left = 1 + (uniform(rng) * length as f64) as usize;
@@ -136,7 +137,9 @@ mod tests {
     #[test]
     fn bursts_have_their_length_and_their_share_of_time() {
         let (rows, channels, length, share) = (200_000, 3, 50, 0.1);
-        let mask = Mask::bursts(rows, channels, length, share, &mut stream(1, Purpose::Initialisation));
+        let all: Vec<usize> = (0..channels).collect();
+        let mut rng = stream(1, Purpose::Initialisation);
+        let mask = Mask::bursts(rows, channels, &all, length, share, &mut rng);
         for channel in 0..channels {
             let column: Vec<bool> = (0..rows).map(|row| mask.is_missing(row, channel)).collect();
             let found = column.iter().filter(|missing| **missing).count() as f64 / rows as f64;
@@ -148,6 +151,15 @@ mod tests {
         }
         let gaps = (0..rows).filter(|row| mask.is_scored(*row));
         assert!(gaps.clone().count() > rows / 5 && gaps.count() < rows * 3 / 10, "1 − 0.9³ is 0.27");
+    }
+
+    #[test]
+    fn bursts_of_one_channel_leave_the_others_alone() {
+        let mask = Mask::bursts(10_000, 3, &[1], 50, 0.1, &mut stream(1, Purpose::Initialisation));
+        let missing = |channel| (0..10_000).filter(|row| mask.is_missing(*row, channel)).count();
+        assert_eq!([missing(0), missing(2)], [0, 0]);
+        assert_eq!(missing(1), (0..10_000).filter(|row| mask.is_scored(*row)).count());
+        assert!(missing(1) > 500, "{}", missing(1));
     }
 
     #[test]

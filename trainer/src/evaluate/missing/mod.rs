@@ -16,7 +16,7 @@ use super::selected_scores::{ScoredTargets, SelectedTotals};
 use crate::data::{Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 use case::Pattern;
-pub use case::{BURST_DRAWS, MOST_SUBSETS, MissingCase};
+pub use case::{BURST_DRAWS, BurstChannels, MOST_SUBSETS, MissingCase};
 use mask::{Mask, StandIn};
 
 /// A model and recordings to take channels from.

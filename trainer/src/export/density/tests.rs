@@ -56,8 +56,28 @@ fn a_model_that_is_too_sure_of_itself_forgets() {
         Imputation::Combined { decay, inflation } => {
             assert!(decay > honest || inflation > 1.0, "{decay} {inflation} {honest}");
         }
-        Imputation::Conditional => {}
+        Imputation::Conditional | Imputation::LastEstimate { .. } => {}
     }
+}
+
+/// A network that passes its inputs on, slow walks that tell of each other less than of their own past: what
+/// was estimated last is better than what the other channel says, and its error grows with the gap.
+#[test]
+fn a_denoiser_imputes_by_its_last_estimate() {
+    let estimated = |rows, seed| {
+        let read = Rows::clone(&recording(rows, seed).inputs);
+        vec![Sequence::columns(read.clone(), read)]
+    };
+    let (train, valid) = (estimated(2000, 1), estimated(1000, 2));
+    let mut state = persistence(&train, 0.01);
+    state.spec.target = Target::ResidualSame;
+    let settled = settle_density(&state, &train, &valid).unwrap().unwrap().imputation;
+    let Imputation::LastEstimate { decay, inflation, .. } = settled else { panic!("{settled:?}") };
+    assert!(decay > 0.0 || inflation > 1.0, "{settled:?}");
+    // A model of other columns has no estimates of its inputs.
+    state.target_names = vec!["c".to_string(), "d".to_string()];
+    let others = settle_density(&state, &train, &valid).unwrap().unwrap().imputation;
+    assert_eq!(others, Imputation::Conditional);
 }
 
 #[test]

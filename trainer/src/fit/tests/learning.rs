@@ -2,7 +2,7 @@
 
 use super::{config, dataset, delayed_sum, past, run};
 use crate::data::Rows;
-use crate::fit::{NoProgress, RunState};
+use crate::fit::{NoProgress, RunState, TrainOptions};
 use crate::prediction::predict_by_network;
 use crate::runs::train;
 
@@ -13,7 +13,9 @@ const IGNORANCE: f64 = 1.42;
 fn best(cell: &str, function: fn(&Rows, usize) -> Vec<f32>, overrides: &[&str]) -> f64 {
     let place = tempfile::tempdir().unwrap();
     let config = config(cell, &[&["training.epochs=40"], overrides].concat());
-    let summary = train(&config, &dataset(function), place.path(), false, &mut NoProgress).unwrap();
+    let summary =
+        train(&config, &dataset(function), place.path(), TrainOptions::resuming(false), &mut NoProgress)
+            .unwrap();
     summary.best.unwrap().valid_nll
 }
 
@@ -95,7 +97,7 @@ fn coverage(overrides: &[&str]) -> f64 {
     let place = tempfile::tempdir().unwrap();
     let data = dataset(law);
     let config = config("tanh", &[&["training.epochs=3", "training.learning_rate=0.03"], overrides].concat());
-    train(&config, &data, place.path(), false, &mut NoProgress).unwrap();
+    train(&config, &data, place.path(), TrainOptions::resuming(false), &mut NoProgress).unwrap();
     let state: RunState = RunState::load(&place.path().join("best.state")).unwrap();
     let predictions = predict_by_network(&state.spec, &state.parameters, &state.scaling, &data.valid);
     let (mut inside, mut all) = (0, 0);

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use quaver::checkpoint::{Likelihood, Target};
 
-use super::{NoProgress, RunSummary};
+use super::{NoProgress, RunSummary, TrainOptions};
 use crate::config::Config;
 use crate::data::batch::Batch;
 use crate::data::{Dataset, Rows, Sequence};
@@ -100,6 +100,7 @@ fn dataset(function: impl Fn(&Rows, usize) -> Vec<f32> + Copy) -> Dataset {
         augmentation: None,
         fresh_noise: None,
         gaps: None,
+        files: Vec::new(),
     }
 }
 
@@ -113,5 +114,5 @@ fn config(cell: &str, overrides: &[&str]) -> Config {
 }
 
 fn run(config: &Config, out: &Path, resume: bool) -> anyhow::Result<RunSummary> {
-    train(config, &dataset(delayed_sum), out, resume, &mut NoProgress)
+    train(config, &dataset(delayed_sum), out, TrainOptions::resuming(resume), &mut NoProgress)
 }

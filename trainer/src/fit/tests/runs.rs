@@ -7,8 +7,8 @@ use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, run, sequences_of};
 use crate::config::{AddedNoiseConfig, AugmentConfig};
-use crate::data::{Augmentation, Dataset};
-use crate::fit::{NoProgress, RunFolder, RunState, StopReason};
+use crate::data::{Augmentation, Dataset, FileChecksum, ReadFile};
+use crate::fit::{NoProgress, Progress, RunFolder, RunState, StopReason, TrainOptions};
 use crate::runs::train;
 
 /// The files of a run in the order in which an epoch writes them.
@@ -62,7 +62,14 @@ fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
     };
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let go = |place: usize, data: &Dataset, epochs: &str, resume: bool| {
-        train(&config("tanh", &[epochs]), data, places[place].path(), resume, &mut NoProgress).unwrap();
+        train(
+            &config("tanh", &[epochs]),
+            data,
+            places[place].path(),
+            TrainOptions::resuming(resume),
+            &mut NoProgress,
+        )
+        .unwrap();
     };
     go(0, &noisy(true), "training.epochs=4", false);
     go(1, &noisy(true), "training.epochs=2", false);
@@ -82,7 +89,14 @@ fn rows_change_from_epoch_to_epoch_and_a_resumed_run_meets_them_again() {
     let moved = || changing(AugmentConfig { shift: 0.2, speed: 0.1, blend: 0.3, ..AugmentConfig::default() });
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let go = |place: usize, data: &Dataset, more: &[&str], resume: bool| {
-        train(&config("tanh", more), data, places[place].path(), resume, &mut NoProgress).unwrap();
+        train(
+            &config("tanh", more),
+            data,
+            places[place].path(),
+            TrainOptions::resuming(resume),
+            &mut NoProgress,
+        )
+        .unwrap();
     };
     go(0, &moved(), &["training.epochs=4"], false);
     go(1, &moved(), &["training.epochs=2"], false);
@@ -145,8 +159,48 @@ fn resuming_refuses_other_settings_and_other_data() {
     assert!(error.contains("--resume"), "{error}");
     let other = Dataset { train: sequences_of(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
     let error =
-        train(&config("tanh", &[]), &other, place.path(), true, &mut NoProgress).unwrap_err().to_string();
+        train(&config("tanh", &[]), &other, place.path(), TrainOptions::resuming(true), &mut NoProgress)
+            .unwrap_err()
+            .to_string();
     assert!(error.starts_with("the data differ from those"), "{error}");
+}
+
+/// Keeps the notices of a run.
+#[derive(Default)]
+struct Notices(Vec<String>);
+
+impl Progress for Notices {
+    fn notice(&mut self, line: &str) {
+        self.0.push(line.to_string());
+    }
+}
+
+#[test]
+fn resuming_notices_a_changed_file_unless_the_state_is_older_than_checksums() {
+    let from_file = |crc: u64| {
+        let checksum = FileChecksum { name: "a.csv".into(), bytes: 7, crc };
+        Dataset { files: vec![ReadFile { path: "data/a.csv".into(), checksum }], ..dataset(delayed_sum) }
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut notices = Notices::default();
+    let mut go = |epochs: &str, crc: u64, options: TrainOptions| {
+        train(&config("tanh", &[epochs]), &from_file(crc), place.path(), options, &mut notices)
+    };
+    let resume = TrainOptions::resuming(true);
+    go("training.epochs=1", 1, TrainOptions::default()).unwrap();
+    let error = go("training.epochs=2", 2, resume).unwrap_err().to_string();
+    assert!(
+        error.starts_with("`data/a.csv` has changed (7 bytes then, 7 bytes now) since the run in"),
+        "{error}"
+    );
+    assert!(error.contains("--force"), "{error}");
+    go("training.epochs=2", 2, TrainOptions { force: true, ..resume }).unwrap();
+    go("training.epochs=3", 2, resume).unwrap();
+    let path = place.path().join("last.state");
+    RunState { data: None, ..RunState::<ModelSpec>::load(&path).unwrap() }.save(&path).unwrap();
+    go("training.epochs=4", 3, resume).unwrap();
+    assert!(go("training.epochs=5", 4, resume).is_err(), "from then on there are checksums");
+    assert!(matches!(&notices.0[..], [one] if one.contains("earlier version")), "{:?}", notices.0);
 }
 
 #[test]
@@ -211,11 +265,13 @@ fn a_run_may_begin_with_what_another_has_learned() {
     let overrides = [from.as_str(), steps_of_nothing, "training.epochs=1", "noise.recurrent_keep=0.9"];
     // Other rows, whose mean and standard deviation are not those that the weights were learned with.
     let other = Dataset { train: sequences_of(delayed_sum, 7, 12, 90), ..dataset(delayed_sum) };
-    train(&config("lstm", &overrides), &other, second.path(), false, &mut NoProgress).unwrap();
+    train(&config("lstm", &overrides), &other, second.path(), TrainOptions::resuming(false), &mut NoProgress)
+        .unwrap();
     let begun = RunState::<ModelSpec>::load(&RunFolder::new(second.path()).last_state()).unwrap();
     assert_eq!(begun.scaling, learned.scaling);
     assert_eq!(begun.parameters, learned.parameters);
-    train(&config("lstm", &overrides), &other, second.path(), true, &mut NoProgress).unwrap();
+    train(&config("lstm", &overrides), &other, second.path(), TrainOptions::resuming(true), &mut NoProgress)
+        .unwrap();
 }
 
 #[test]
@@ -232,8 +288,14 @@ fn what_another_run_has_learned_must_fit() {
         assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
     }
     let renamed = Dataset { input_names: vec!["other".into()], ..dataset(delayed_sum) };
-    let error =
-        train(&config("lstm", &[&from]), &renamed, second.path(), false, &mut NoProgress).unwrap_err();
+    let error = train(
+        &config("lstm", &[&from]),
+        &renamed,
+        second.path(),
+        TrainOptions::resuming(false),
+        &mut NoProgress,
+    )
+    .unwrap_err();
     assert!(format!("{error:#}").contains("but the data have other and"), "{error:#}");
     assert!(!second.path().join("last.state").exists());
 }
@@ -273,7 +335,13 @@ fn fine_tuned_on_outliers(sequences: usize) -> (anyhow::Result<()>, tempfile::Te
     }
     // The scaling is that of the first run: in their own, no number would be far from the mean.
     let from = format!("init.from='{}'", first.path().display());
-    let result = train(&config("lstm", &[&from]), &data, second.path(), false, &mut NoProgress);
+    let result = train(
+        &config("lstm", &[&from]),
+        &data,
+        second.path(),
+        TrainOptions::resuming(false),
+        &mut NoProgress,
+    );
     (result.map(|_| ()), second)
 }
 

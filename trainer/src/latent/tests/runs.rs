@@ -8,7 +8,7 @@ use quaver::checkpoint::Target;
 use super::{CLEAN, config, dataset, seen_through_noise};
 use crate::config::Config;
 use crate::data::{Dataset, Rows, Sequence};
-use crate::fit::{NoProgress, RunState, RunSummary};
+use crate::fit::{NoProgress, RunState, RunSummary, TrainOptions};
 use crate::latent::{LatentFeed, LatentNets, TrainedLatentModel};
 use crate::random::{Purpose, normal, stream, uniform};
 use crate::runs::{TrainedState, train};
@@ -39,7 +39,7 @@ const VRAE: &str = "latent = { family = \"vrae\", latents = 1, warm_up = 5 }\n\
     [training]\nbatch = 8\nchunk = 20\nlearning_rate = 0.03\nepochs = 3\n";
 
 fn run(config: &Config, data: &Dataset, out: &Path, resume: bool) -> RunSummary {
-    train(config, data, out, resume, &mut NoProgress).unwrap()
+    train(config, data, out, TrainOptions::resuming(resume), &mut NoProgress).unwrap()
 }
 
 fn best(out: &Path) -> RunState<LatentNets> {

@@ -24,6 +24,7 @@ mod unroll;
 use quaver::checkpoint::{Activation, CellKind, MomentForm};
 
 use self::activation::activation_fn;
+use self::cell::RecurrentCell;
 use self::elman::Elman;
 pub use self::gradient::Gradients;
 use self::gru::Gru;
@@ -106,6 +107,15 @@ impl Recurrence {
     /// Biases that belong to the state's share of the pre-activations alone.
     pub fn state_biases(&self) -> usize {
         self.units * (self.cell.biases() - self.cell.gates())
+    }
+
+    /// Numbers per unit, lane and step that a forward pass keeps for the backward pass.
+    pub const fn trace(cell: CellKind) -> usize {
+        match cell {
+            CellKind::Elman(_) | CellKind::Dense(_) => Elman::TRACE,
+            CellKind::Lstm => Lstm::TRACE,
+            CellKind::Gru => Gru::TRACE,
+        }
     }
 
     /// Computes the states [2, steps, lanes, units], means then variances.

@@ -1,0 +1,46 @@
+//! Checkpoints from files, with names that can be printed.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use quaver::checkpoint::Kind;
+use quaver::{LatentModel, Model};
+
+use crate::printable::unprintable_in;
+
+/// The advice of commands that take either.
+pub(super) const OR_RUN: &str = "; give a run folder or a checkpoint (.qvr)";
+
+/// Reads a checkpoint. `advice` ends the message if there is no such file.
+///
+/// # Errors
+/// When the file cannot be read, or has names with control characters. Contents that are no checkpoint are
+/// left to the caller.
+pub(super) fn read(path: &Path, advice: &str) -> Result<Vec<u8>> {
+    let shown = path.display();
+    let bytes = fs::read(path).with_context(|| format!("cannot read {shown}{advice}"))?;
+    for name in names(&bytes) {
+        if let Some(character) = unprintable_in(&name) {
+            bail!(
+                "{shown} is not a usable checkpoint: the control character {character} in the channel name `{}`; \
+                 export the model again with other names",
+                name.escape_default()
+            );
+        }
+    }
+    Ok(bytes)
+}
+
+/// Names of all channels; none if this is no checkpoint.
+fn names(bytes: &[u8]) -> Vec<String> {
+    let of = |model: &Model<'_>| -> Vec<String> {
+        let checkpoint = model.checkpoint();
+        checkpoint.input_names().chain(checkpoint.output_names()).map(String::from).collect()
+    };
+    if Kind::of(bytes) == Some(Kind::Latent) {
+        let model = LatentModel::load(bytes).ok();
+        return model.map_or(Vec::new(), |model| [of(model.recognition()), of(model.generative())].concat());
+    }
+    Model::load(bytes).ok().as_ref().map_or(Vec::new(), of)
+}
