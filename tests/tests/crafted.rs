@@ -69,8 +69,8 @@ fn biases_leave_room_for_a_product() {
     }
 }
 
-/// Weights of 10⁶ on 512 units of 10⁶ with strong noise have a pre-activation whose variance, times a scale of
-/// 10⁶, is beyond the range of f32: nothing is known about the probability, so that p (1 − p) is ¼.
+/// Weights of 10⁶ on 512 units of 10⁶ with strong noise have a pre-activation whose variance, times a scale
+/// of 10⁶, is beyond the range of f32: nothing is known about the probability, so that p (1 − p) is ¼.
 #[test]
 fn an_unknown_probability_is_no_certainty() {
     let noise = UnitNoise::Multiplicative { var: 1e6 };

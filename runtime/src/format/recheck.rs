@@ -70,8 +70,8 @@ impl<'m> Recheck<'m> {
 mod tests {
     use super::*;
 
-    /// Reading bytes that change meanwhile is what a device does and Rust does not allow: a second list stands
-    /// in for flash with a flipped bit.
+    /// Reading bytes that change meanwhile is what a device does and Rust does not allow: a second list
+    /// stands in for flash with a flipped bit.
     #[test]
     fn every_flipped_bit_is_noticed() {
         let content: std::vec::Vec<u8> = (0..100).collect();

@@ -78,8 +78,8 @@ pub(crate) fn restore_state(spec: &ModelSpec, state: &mut [f32], numbers: &[f32]
     }
 }
 
-/// The first word that steps cannot have left. Units fill their bits; cells have fewer, on which the safety of
-/// kernels in assembler depends.
+/// The first word that steps cannot have left. Units fill their bits; cells have fewer, on which the safety
+/// of kernels in assembler depends.
 pub(crate) fn state_fault(
     spec: &ModelSpec,
     state: &[f32],

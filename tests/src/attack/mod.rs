@@ -6,8 +6,8 @@
 //! it: whatever the rows, means stay finite, variances finite and not negative, a saved stream restores and
 //! continues with the same bits, and writing down what was read gives the same bytes.
 //!
-//! Everything follows from a seed and a number. `cargo xtask attack --minutes N` runs them by the million, and
-//! the test `attack` some thousand.
+//! Everything follows from a seed and a number. `cargo xtask attack --minutes N` runs them by the million,
+//! and the test `attack` some thousand.
 //!
 //! - [`dice`]: choices and numbers at bounds. [`spec`], [`latent_spec`]: architectures.
 //! - [`shape`], [`header`], [`network`], [`quantized`], [`frame`]: the format, from its specification.

@@ -32,7 +32,7 @@ impl Readout<'_> {
             .chain(repeat_n(0.0..=NOISE_LIMIT, noise.len()))
             .chain(repeat_n(factors.limits(), factors.diagonal.len()))
             .chain(repeat_n(-COLUMN_LIMIT..=COLUMN_LIMIT, factors.columns.len()))
-            // The trace grows beyond that of the prior where D is kept from falling below its smallest number.
+            // The trace can exceed that of the prior where D is kept from falling below its smallest number.
             .chain(once(f32::MIN_POSITIVE..=f32::MAX))
             .chain(once(0.0..=1.0))
     }

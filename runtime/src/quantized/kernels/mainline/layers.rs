@@ -89,8 +89,8 @@ macro_rules! pre_activations {
 ///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
 ///   codes of variances have `variance_bits` bits (`Activations::finish`)
 ///
-/// The last are contents of flash: `Recheck` says whether they still are what was checked. Means and units may
-/// have any bits; nothing of theirs selects an entry without being limited first.
+/// The last are contents of flash: `Recheck` says whether they still are what was checked. Means and units
+/// may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
     layer_asm!(
