@@ -42,6 +42,12 @@ impl Numbers {
         self.bits().is_multiple_of(every)
     }
 
+    /// One of the integers below `count`, or 0 if there are none. Those near 0 are more frequent by `count`
+    /// in 2⁶⁴.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.bits() % (count as u64).max(1)) as usize
+    }
+
     /// Replaces every value by a draw from [`low`, `high`).
     pub fn fill(&mut self, values: &mut [f32], low: f32, high: f32) {
         values.iter_mut().for_each(|value| *value = self.between(low, high));

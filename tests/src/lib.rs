@@ -2,17 +2,21 @@
 //! streams that are the same, bit for bit, wherever they are made.
 //!
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
+//! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
+//! - [`fixtures`]: checkpoints of the past, with what they answered.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
+pub mod attack;
 pub mod bench;
 pub mod damage;
+pub mod fixtures;
 pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
@@ -36,6 +40,11 @@ pub struct Case {
     /// What is asked of the model.
     pub task: replay::Task,
 }
+
+/// The example of a how-to page, compiled and run likewise.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/how-to/choose-a-size.md")]
+pub struct ChooseASize;
 
 /// The examples of the project's README, compiled and run as documentation tests.
 #[cfg(doctest)]

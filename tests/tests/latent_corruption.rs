@@ -89,7 +89,7 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
     }
     refused(storn, |n| n.spec.latents = 3, &["recognition network", "outputs", "latent"]);
     refused(storn, |n| n.spec.prior = Prior::Wiener, &["prior", "white", "STORN"]);
-    refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 4096"]);
+    refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 256"]);
     let no_storn = LatentArchitecture { fitted: true, ..storn };
     refused(no_storn, |_| {}, &["fitted prior", "none", "STORN"]);
     refused(fitted, |n| n.fitted.latents[1].decay = 1.001, &["fitted prior", "decays from −1 to 1"]);

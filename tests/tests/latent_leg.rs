@@ -13,8 +13,7 @@ use quaver_tests::replay::{self, Task};
 /// In standard deviations: the bend of tanh, and f32.
 const LINEAR: f64 = 2e-3;
 
-const FORECASTS: [Forecast; 3] =
-    [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 2000 }];
+const FORECASTS: [Forecast; 3] = [Forecast::Moments, Forecast::PosteriorMean, Forecast::Draws { count: 256 }];
 
 /// A row in degrees from one in standard deviations.
 fn degrees(row: [f64; JOINTS]) -> [f32; JOINTS] {
@@ -76,9 +75,9 @@ impl Filter {
 fn the_denoiser_is_an_exponential_average() {
     let rows = noisy_rows(60);
     for forecast in FORECASTS {
-        // Half of 2000 draws are mirrored: 1000 give a variance to within 4.5 %, the logarithm of a density
-        // to half that.
-        let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.1 } else { 0.01 };
+        // Half of 256 draws are mirrored: 128 give a variance to within 12.5 %, the logarithm of a density to
+        // half that; four of those.
+        let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.25 } else { 0.01 };
         with_memory(&leg::denoiser(forecast), |bytes, words| {
             let mut denoiser = Denoiser::load_in(bytes, words).expect("a valid model");
             let mut filters = [Filter::default(); JOINTS];
@@ -125,8 +124,8 @@ fn the_sampler_predicts_as_the_oscillator_moves() {
                     assert!(off.abs() < 5.0 * LINEAR, "{forecast:?}: {off}");
                     let unit = f64::from(STD_DEV[joint] * STD_DEV[joint]);
                     let push = if forecast == Forecast::PosteriorMean { 0.0 } else { f64::from(PUSH * PUSH) };
-                    // 1000 pairs of draws give the variance to within 4.5 %; three of those.
-                    let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.135 } else { 1e-3 };
+                    // 128 pairs of draws give the variance to within 12.5 %; three of those.
+                    let tolerance = if matches!(forecast, Forecast::Draws { .. }) { 0.375 } else { 1e-3 };
                     let epistemic = f64::from(output.epistemic) / unit;
                     assert!((epistemic - push).abs() <= tolerance * push + 1e-5, "{forecast:?}: {epistemic}");
                     let aleatoric = f64::from(output.aleatoric) / unit;

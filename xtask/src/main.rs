@@ -1,6 +1,7 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `results`.
+//! `attack`, `results`.
 
+mod attack;
 mod bench;
 mod bench_train;
 mod comments;
@@ -82,6 +83,11 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Load and step crafted checkpoints: valid encodings at and just beyond every bound of the format
+    #[command(
+        after_help = "Examples: cargo xtask attack --minutes 60; cargo xtask attack --replay target/attack/1-42.qvr"
+    )]
+    Attack(attack::Arguments),
     /// Repeat the benchmarks behind docs/results.md on public data
     #[command(after_help = "Example: cargo xtask results uci-energy --data ~/data --only 0,1")]
     Results(results::Arguments),
@@ -121,6 +127,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             };
             bench_train::run(torch, json)?;
         }
+        Chore::Attack(arguments) => attack::run(&arguments)?,
         Chore::Results(arguments) => results::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)

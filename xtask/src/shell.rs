@@ -109,6 +109,11 @@ impl Shell {
         Ok(())
     }
 
+    /// Runs to the end, success or not, with what it prints where ours goes.
+    pub(crate) fn stream(&self) -> Result<ExitStatus> {
+        self.command().status().with_context(|| format!("cannot start {}", self.program))
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command

@@ -44,7 +44,7 @@ pub(crate) use memory::NetworkMemory;
 #[cfg(feature = "write")]
 pub(crate) use payload::encode_affine;
 pub(crate) use payload::{check_payload, check_spec};
-pub(crate) use step::{is_accelerated, layers, read_units, restore_state, save_state, step};
+pub(crate) use step::{is_accelerated, layers, read_units, restore_state, save_state, state_fault, step};
 
 use crate::spec::Layout;
 

@@ -1,5 +1,7 @@
 //! One step of a network, and its state.
 
+use core::ops::RangeInclusive;
+
 use crate::format::Cursor;
 use crate::spec::ModelSpec;
 use crate::step_io::{InputPairs, StepIo};
@@ -45,6 +47,16 @@ pub(crate) fn save_state(spec: &ModelSpec, recurrent: &[f32], numbers: &mut [f32
 /// Reads what [`save_state`] wrote.
 pub(crate) fn restore_state(spec: &ModelSpec, recurrent: &mut [f32], numbers: &[f32]) {
     dispatch!(spec.layout, backend => backend::restore_state(spec, recurrent, numbers));
+}
+
+/// The first word of a network's layers that steps cannot have left; `limits` are those of the numbers that
+/// [`save_state`] writes.
+pub(crate) fn state_fault(
+    spec: &ModelSpec,
+    recurrent: &[f32],
+    limits: impl Iterator<Item = RangeInclusive<f32>>,
+) -> Option<usize> {
+    dispatch!(spec.layout, backend => backend::state_fault(spec, recurrent, limits))
 }
 
 /// Reads the moments of the last layer's units.

@@ -2,7 +2,8 @@
 
 use super::{Checkpoint, latent_validate};
 use crate::format::{
-    Cursor, Error, F32s, Frame, Kind, LatentHeader, Part, VERSION, aligned, decode_latent_header, zeros,
+    Cursor, Error, F32s, Frame, Kind, LatentHeader, Part, Recheck, VERSION, aligned, decode_latent_header,
+    zeros,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 
@@ -26,6 +27,7 @@ pub struct LatentCheckpoint<'m> {
     generative: Checkpoint<'m>,
     prior: F32s<'m>,
     row_noise: F32s<'m>,
+    bytes: &'m [u8],
     crc: u32,
 }
 
@@ -61,7 +63,7 @@ impl<'m> LatentCheckpoint<'m> {
             row_noise = fitted(&mut cursor, 4 * channels)?;
             latent_validate::fitted(&spec, prior, row_noise)?;
         }
-        Ok(LatentCheckpoint { spec, recognition, generative, prior, row_noise, crc })
+        Ok(LatentCheckpoint { spec, recognition, generative, prior, row_noise, bytes, crc })
     }
 
     /// The architecture, apart from the two networks.
@@ -77,6 +79,11 @@ impl<'m> LatentCheckpoint<'m> {
     /// The network that computes p(x_t | …, z_t).
     pub fn generative(&self) -> &Checkpoint<'m> {
         &self.generative
+    }
+
+    /// A second look at the bytes of both networks, in case they have changed since they were read.
+    pub fn recheck(&self) -> Recheck<'m> {
+        Recheck::new(self.bytes, self.crc)
     }
 
     /// The prior of each latent that was fitted after training; none if predictions use

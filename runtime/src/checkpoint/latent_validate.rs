@@ -58,7 +58,7 @@ fn combination(spec: &LatentSpec, generative: &ModelSpec) -> Result<(), Error> {
         ),
         Forecast::PosteriorMean => Ok(()),
         Forecast::Draws { count } => {
-            check((1..=MAX_DRAWS).contains(&count), Part::Latent, "draws", "1 to 4096")
+            check((1..=MAX_DRAWS).contains(&count), Part::Latent, "draws", "1 to 256")
         }
     }
 }

@@ -12,7 +12,7 @@ mod write;
 #[cfg(feature = "write")]
 mod write_latent;
 
-pub use crate::format::{Error, Kind, Part, VERSION};
+pub use crate::format::{Error, Kind, Part, Recheck, VERSION};
 pub use crate::spec::{
     Activation, AnomalySpec, AutoregressivePrior, CellKind, DensitySpec, Extensions, Family, Forecast,
     Imputation, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec,

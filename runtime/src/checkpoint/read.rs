@@ -1,7 +1,7 @@
 //! Reading a checkpoint in place: everything is checked once, nothing is copied.
 
 use crate::backend::{check_payload, check_spec};
-use crate::format::{self, Cursor, Error, Frame, Header, Kind, decode_header};
+use crate::format::{self, Cursor, Error, Frame, Header, Kind, Recheck, decode_header};
 use crate::spec::ModelSpec;
 
 /// A checked checkpoint of one network, borrowing its weights from the bytes it was read from.
@@ -9,6 +9,8 @@ use crate::spec::ModelSpec;
 pub struct Checkpoint<'m> {
     header: Header<'m>,
     payload: &'m [u8],
+    /// The whole file, to look at it again.
+    bytes: &'m [u8],
     crc: u32,
 }
 
@@ -19,7 +21,7 @@ impl<'m> Checkpoint<'m> {
     /// Names the field at fault; see [`Error`].
     pub fn read(bytes: &'m [u8]) -> Result<Self, Error> {
         let Frame { header, payload, version, crc } = Frame::read(bytes, Kind::Predictor)?;
-        let checkpoint = Checkpoint { header: decode_header(header)?, payload, crc };
+        let checkpoint = Checkpoint { header: decode_header(header)?, payload, bytes, crc };
         // Equal models are equal files: the version says whether there are extensions.
         if version != checkpoint.header.version() {
             return Err(Error::Header);
@@ -48,17 +50,22 @@ impl<'m> Checkpoint<'m> {
         self.crc
     }
 
+    /// A second look at the bytes, in case they have changed since they were read.
+    pub fn recheck(&self) -> Recheck<'m> {
+        Recheck::new(self.bytes, self.crc)
+    }
+
     /// Bytes of weights, biases and scales.
     pub fn payload_bytes(&self) -> usize {
         self.payload.len()
     }
 
-    /// Names of the inputs, in order; none if they are not UTF-8.
+    /// Names of the inputs, in order; empty if they have none.
     pub fn input_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
         lines(self.header.input_names)
     }
 
-    /// Names of the outputs, in order; none if they are not UTF-8.
+    /// Names of the outputs, in order; empty if they have none.
     pub fn output_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
         lines(self.header.output_names)
     }

@@ -88,7 +88,7 @@ pub fn write(contents: &Contents) -> Result<Vec<u8>, WriteError> {
 /// The header, and the version of the format that it needs.
 fn header_bytes(contents: &Contents) -> Result<(Vec<u8>, u16), WriteError> {
     for name in contents.input_names.iter().chain(&contents.output_names) {
-        if name.is_empty() || name.contains(['\n', '\r']) {
+        if name.is_empty() || name.contains(char::is_control) {
             return Err(WriteError::Name { name: name.clone() });
         }
     }

@@ -18,7 +18,7 @@ mod validate;
 pub(crate) use encode::encode_affine;
 pub(crate) use format::affine_bytes;
 pub(crate) use network::{layers, outputs};
-pub(crate) use state::{read_units, restore_state, save_state, scratch_words, unit_words};
+pub(crate) use state::{read_units, restore_state, save_state, scratch_words, state_fault, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
 
 /// Floating point has no kernels in assembler.

@@ -5,7 +5,7 @@ use super::format::{AffineView, Group};
 use super::kernels::{self, NoisyInput};
 use super::scratch::Scratch;
 use crate::format::Cursor;
-use crate::moments::Moments;
+use crate::moments::{LARGEST, Moments, at_most};
 use crate::spec::{CellKind, LayerSpec, Likelihood, ModelSpec, OutputMode, OutputSpec, UnitNoise};
 use crate::step_io::InputPairs;
 
@@ -77,7 +77,8 @@ pub(crate) fn outputs(
     let propagates = mode == OutputMode::Propagating;
     scratch.fill_units(0, if propagates { noise } else { UnitNoise::None }, below);
     let input = scratch.input(affine.cols());
-    let mut each = |a: Moments| each(Moments { var: variance_scale * a.var, ..a });
+    // A product beyond the finite range would read as certainty in a probability.
+    let mut each = |a: Moments| each(Moments { var: at_most(variance_scale * a.var, LARGEST), ..a });
     for group in affine.groups_from(0) {
         match group.lanes {
             1 => output_rows::<1>(&group, propagates, input, &mut each),

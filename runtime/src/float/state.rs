@@ -1,5 +1,7 @@
 //! State of float layers: means, then variances, of h and of the cell's other states, layer after layer.
 
+use core::ops::RangeInclusive;
+
 use crate::arena::copy;
 use crate::format::AffineShape;
 use crate::spec::{CellKind, ModelSpec};
@@ -22,6 +24,15 @@ pub(crate) fn save_state(_: &ModelSpec, state: &[f32], numbers: &mut [f32]) {
 /// Reads what [`save_state`] wrote.
 pub(crate) fn restore_state(_: &ModelSpec, state: &mut [f32], numbers: &[f32]) {
     copy(state, numbers);
+}
+
+/// The first word that steps cannot have left.
+pub(crate) fn state_fault(
+    _: &ModelSpec,
+    state: &[f32],
+    limits: impl Iterator<Item = RangeInclusive<f32>>,
+) -> Option<usize> {
+    state.iter().zip(limits).position(|(value, limits)| !limits.contains(value))
 }
 
 /// Copies the moments of a layer's units h.

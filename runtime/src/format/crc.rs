@@ -20,11 +20,19 @@ const FOUR_BITS: [u32; 16] = {
     table
 };
 
+/// The register before the first byte.
+pub(super) const START: u32 = !0;
+
 /// The checksum of all bytes.
-#[inline(never)]
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
+    !extended(START, bytes)
+}
+
+/// The register after more bytes. Its complement is their checksum.
+#[inline(never)]
+pub(super) fn extended(register: u32, bytes: &[u8]) -> u32 {
     let four_bits = |register: u32| (register >> 4) ^ FOUR_BITS[register as usize & 15];
-    !bytes.iter().fold(!0, |register, byte| four_bits(four_bits(register ^ u32::from(*byte))))
+    bytes.iter().fold(register, |register, byte| four_bits(four_bits(register ^ u32::from(*byte))))
 }
 
 #[cfg(test)]

@@ -130,6 +130,8 @@ impl<'m> Decoder<'m> {
             self.sound &= (group << shift) >> shift == group;
             value |= group << shift;
             if byte < 0x80 {
+                // Equal models are equal files: no more groups than the value needs.
+                self.sound &= byte > 0 || shift == 0;
                 return value;
             }
             shift += 7;

@@ -71,6 +71,13 @@ pub enum Error {
         /// Words the arena holds.
         found: usize,
     },
+    /// A step of the model takes longer than the caller allows.
+    Budget {
+        /// Multiply-accumulates of the most expensive step.
+        needed: u64,
+        /// Multiply-accumulates allowed.
+        allowed: u64,
+    },
     /// A saved state does not fit this model.
     State {
         /// Words a saved state of this model has.
@@ -172,6 +179,10 @@ impl fmt::Display for Error {
             Error::Arena { needed, found } => {
                 write!(f, "the arena holds {found} words, the model needs {needed}: use Arena::<{needed}>")
             }
+            Error::Budget { needed, allowed } => write!(
+                f,
+                "a step takes up to {needed} multiply-accumulates, {allowed} are allowed: load a smaller model"
+            ),
             Error::State { needed, found } => {
                 write!(f, "a saved state of this model has {needed} words, {found} were given")
             }

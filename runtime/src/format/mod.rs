@@ -12,6 +12,7 @@ mod error;
 mod floats;
 mod frame;
 mod header;
+mod recheck;
 mod shape;
 mod validate;
 mod vector;
@@ -29,6 +30,7 @@ pub(crate) use frame::{Frame, unchecked_sections};
 #[cfg(feature = "write")]
 pub(crate) use frame::{extend_padded, framed, le_bytes};
 pub(crate) use header::{Header, LatentHeader};
+pub use recheck::Recheck;
 pub(crate) use shape::{AffineShape, aligned};
 #[cfg(feature = "float")]
 pub(crate) use validate::{Limits, numbers};

@@ -23,10 +23,21 @@ pub(crate) fn zeros(bytes: &[u8], part: Part, field: &'static str) -> Result<(),
     check(bytes.iter().all(|byte| *byte == 0), part, field, "zero")
 }
 
-/// Names are given for every channel or for none.
+/// Names are given for every channel or for none, one per line in UTF-8. None is empty and no line ends the
+/// last one, so that equal names are equal bytes; none has control characters, which a terminal would obey.
+#[inline(never)]
 pub(crate) fn names(lines: &[u8], channels: u16, field: &'static str) -> Result<(), Error> {
-    let ends = lines.iter().filter(|byte| **byte == b'\n').count();
-    let count = ends + usize::from(lines.last().is_some_and(|byte| *byte != b'\n'));
+    check(core::str::from_utf8(lines).is_ok(), Part::Spec, field, "UTF-8")?;
+    let (mut count, mut before) = (0, b'\n');
+    for byte in lines.iter().chain((!lines.is_empty()).then_some(&b'\n')) {
+        let ends = *byte == b'\n';
+        // U+0080 to U+009F are control characters too: C2 80 to C2 9F in UTF-8.
+        let control = byte.is_ascii_control() || (before == 0xC2 && matches!(byte, 0x80..=0x9F));
+        let wrong = if ends { before == b'\n' } else { control };
+        check(!wrong, Part::Spec, field, "lines that are not empty, without control characters")?;
+        count += usize::from(ends);
+        before = *byte;
+    }
     check(count == 0 || count == usize::from(channels), Part::Spec, field, "one per channel, or none")
 }
 

@@ -28,7 +28,7 @@ pub enum WriteError {
         /// Values given.
         found: usize,
     },
-    /// A channel's name is empty or has more than one line.
+    /// A channel's name is empty or has control characters, such as the end of a line.
     Name {
         /// The name.
         name: String,
@@ -80,7 +80,9 @@ impl fmt::Display for WriteError {
             WriteError::Length { part, field, expected, found } => {
                 write!(f, "{part}: {field}: {expected} values expected, {found} given")
             }
-            WriteError::Name { name } => write!(f, "channel name {name:?}: must be one non-empty line"),
+            WriteError::Name { name } => {
+                write!(f, "channel name {name:?}: must be one non-empty line without control characters")
+            }
             WriteError::TooLarge { part, row, field } => {
                 write!(f, "{part}: row {row}: {field} is too large for integer kernels; use the layout float")
             }

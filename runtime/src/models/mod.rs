@@ -1,6 +1,7 @@
 //! Models with their streams: what a user holds.
 
 mod adaptive;
+mod cost;
 mod display;
 mod emitter;
 mod input;

@@ -1,5 +1,6 @@
 //! A loaded network, and the steps of its streams.
 
+use super::cost::check_budget;
 use super::emitter::Emitter;
 use super::input::{RawRow, Reading};
 use super::input_density::{ImputedRow, InputDensity};
@@ -13,7 +14,7 @@ use crate::arena::Arena;
 use crate::backend;
 use crate::checkpoint::Checkpoint;
 use crate::conformal;
-use crate::format::{Cursor, Error, F32s, Vector};
+use crate::format::{Cursor, Error, F32s, Recheck, Vector};
 use crate::moments::Moments;
 use crate::spec::{Extensions, Likelihood, ModelSpec, Target};
 use crate::step_io::InputPairs;
@@ -44,6 +45,29 @@ impl<'m> Model<'m> {
     /// Names the field at fault; see [`Error`].
     pub fn load(bytes: &'m [u8]) -> Result<Self, Error> {
         Ok(Self::new(Checkpoint::read(bytes)?))
+    }
+
+    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
+    /// step takes more than `budget` multiply-accumulates ([`ModelSpec::step_cost`]).
+    ///
+    /// ```
+    /// # static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");
+    /// use quaver::{Error, Model};
+    ///
+    /// // A core that takes 4 cycles per multiply-accumulate with the model of today, at 64 MHz and 1 kHz.
+    /// const BUDGET: u64 = 64_000_000 / 1_000 / 4;
+    /// let model = Model::load_within(MODEL, BUDGET)?;
+    /// assert!(model.spec().step_cost() <= BUDGET);
+    /// assert!(matches!(Model::load_within(MODEL, 100), Err(Error::Budget { .. })));
+    /// # Ok::<(), quaver::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and [`Error::Budget`].
+    pub fn load_within(bytes: &'m [u8], budget: u64) -> Result<Self, Error> {
+        let model = Self::load(bytes)?;
+        check_budget(model.spec().step_cost(), budget)?;
+        Ok(model)
     }
 
     /// The model of a checked checkpoint.
@@ -89,6 +113,21 @@ impl<'m> Model<'m> {
     /// of the flash may not.
     pub fn is_accelerated(&self) -> bool {
         backend::is_accelerated(self.spec(), &self.weights)
+    }
+
+    /// A second look at the bytes of the checkpoint, in case the flash has changed since it was loaded.
+    pub fn recheck(&self) -> Recheck<'m> {
+        self.checkpoint.recheck()
+    }
+
+    /// Checks that a stream's memory is one that steps can have left: an error names the first word, counted
+    /// from the start of the stream's memory, that is not finite, a negative variance, or out of its range.
+    /// Together with [`recheck`](Self::recheck), for a task that watches over the others.
+    ///
+    /// # Errors
+    /// [`Error::StateValue`]; [`reset`](Self::reset) or [`restore`](Self::restore) the stream.
+    pub fn check_state(&self, state: &State<'_>) -> Result<(), Error> {
+        state.check(self.spec())
     }
 
     /// Begins a stream in `arena`.

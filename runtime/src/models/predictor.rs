@@ -35,6 +35,21 @@ impl<'m, 'a> Predictor<'m, 'a> {
         Ok(Predictor { model, state })
     }
 
+    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
+    /// step takes more than `budget` multiply-accumulates; see [`Model::load_within`].
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and [`Error::Budget`].
+    pub fn load_within<const WORDS: usize>(
+        bytes: &'m [u8],
+        arena: &'a mut Arena<WORDS>,
+        budget: u64,
+    ) -> Result<Self, Error> {
+        let model = Model::load_within(bytes, budget)?;
+        let state = model.start(arena)?;
+        Ok(Predictor { model, state })
+    }
+
     /// Reads one row in raw units and predicts; see [`Model::step`].
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.model.step(&mut self.state, row)
@@ -52,6 +67,14 @@ impl<'m, 'a> Predictor<'m, 'a> {
         for row in rows.chunks_exact(width) {
             each(self.model.step(&mut self.state, row));
         }
+    }
+
+    /// Checks the stream's memory; see [`Model::check_state`].
+    ///
+    /// # Errors
+    /// [`Error::StateValue`].
+    pub fn check_state(&self) -> Result<(), Error> {
+        self.model.check_state(&self.state)
     }
 
     /// Tells the stream the truth about its last prediction, so that the width of its error bars follows; see

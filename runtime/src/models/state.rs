@@ -7,7 +7,7 @@ use super::input_density::StandardisedRow;
 use super::outputs::Outputs;
 use crate::anomaly::{self, STATE_WORDS};
 use crate::arena::ArenaSplitter;
-use crate::backend::{restore_state, save_state};
+use crate::backend::{restore_state, save_state, state_fault};
 use crate::conformal::ScaleTracker;
 use crate::format::Error;
 use crate::limits::UNIT_LIMIT;
@@ -62,6 +62,15 @@ impl<'a> State<'a> {
         state().ok_or(too_small)
     }
 
+    /// An error unless every number is one that steps can have left.
+    pub(super) fn check(&self, spec: &ModelSpec) -> Result<(), Error> {
+        let State { recurrent, outputs, scales, evidence, .. } = self;
+        let followed = scales.iter().chain(evidence.iter()).copied();
+        let numbers = outputs.saved().chain(followed);
+        let limits = prediction_limits(spec.outputs).chain(followed_limits(spec));
+        check_memory([(spec, &**recurrent)], numbers.zip(limits))
+    }
+
     /// Copies the state into `words`.
     pub(super) fn save(&self, spec: &ModelSpec, words: &mut [f32]) -> Result<(), Error> {
         let wrong_length = Error::State { needed: spec.saved_words(), found: words.len() };
@@ -105,6 +114,24 @@ pub(super) fn check_saved(
     }
     match words.iter().zip(limits).position(|(value, limits)| !limits.contains(value)) {
         Some(word) => Err(Error::StateValue { word }),
+        None => Ok(()),
+    }
+}
+
+/// Checks the layers of networks, as they are in memory, and then numbers against their limits.
+pub(super) fn check_memory<'s>(
+    networks: impl IntoIterator<Item = (&'s ModelSpec, &'s [f32])>,
+    mut numbers: impl Iterator<Item = (f32, RangeInclusive<f32>)>,
+) -> Result<(), Error> {
+    let mut before = 0;
+    for (spec, recurrent) in networks {
+        if let Some(word) = state_fault(spec, recurrent, recurrent_limits(spec)) {
+            return Err(Error::StateValue { word: before + word });
+        }
+        before += recurrent.len();
+    }
+    match numbers.position(|(value, limits)| !limits.contains(&value)) {
+        Some(word) => Err(Error::StateValue { word: before + word }),
         None => Ok(()),
     }
 }

@@ -6,7 +6,8 @@ use std::vec::Vec;
 
 use super::fixed::{INPUT_BITS, WIDE_VAR_BITS};
 use super::format::{
-    BLOCK_ROWS, Columns, GruPart, LARGEST_EXPONENT, LARGEST_UNIT, PaddedShape, QuantParams, SUM_LIMIT,
+    BIAS_LIMIT, BLOCK_ROWS, Columns, GruPart, LARGEST_EXPONENT, LARGEST_UNIT, PaddedShape, QuantParams,
+    SQUARE_SUM_LIMIT, SUM_LIMIT,
 };
 use crate::encode::{Affine, AffineSource, LARGEST_CODE, Role, Rounded, RoundingObjective, row_codes};
 use crate::format::{AffineShape, WriteError, extend_padded};
@@ -14,8 +15,6 @@ use crate::spec::{Activation, CellKind, Layout, Likelihood};
 
 /// Standardised inputs are limited to eight standard deviations.
 const INPUT_LIMIT: i64 = 8;
-/// Sums of squared bytes times variances stay below this.
-const SQUARE_SUM_LIMIT: i64 = (1 << 31) - 1;
 /// Largest byte of a square: signed, because the kernels' instructions are.
 const LARGEST_SQUARE: f64 = LARGEST_CODE as f64;
 
@@ -263,7 +262,7 @@ fn quant_params(rows: &[Row], shape: AffineShape, role: Role) -> QuantParams {
 fn square_sums(layout: Layout) -> (i64, u32) {
     match layout {
         Layout::Fast => (SUM_LIMIT.into(), 32 - 8 - WIDE_VAR_BITS),
-        _ => (SQUARE_SUM_LIMIT, 32 - WIDE_VAR_BITS),
+        _ => (SQUARE_SUM_LIMIT.into(), 32 - WIDE_VAR_BITS),
     }
 }
 
@@ -282,8 +281,8 @@ fn fixed_row(
     let var_scale = half * half * row.square_scale * 2f64.powi(bits as i32);
     let var_scale = if shape.propagates { var_scale } else { 0.0 };
     Ok(FixedRow {
-        // Leaves room for a product of 30 bits.
-        bias: integer(half * f64::from(row.bias) * one, 29).ok_or(too_large("bias"))?,
+        bias: integer(half * f64::from(row.bias) * one, BIAS_LIMIT.ilog2() as i32)
+            .ok_or(too_large("bias"))?,
         mean_scale: integer(mean_scale, 31).ok_or(too_large("weight"))?,
         var_scale: integer(var_scale, 31).ok_or(too_large("squared weight"))?,
     })

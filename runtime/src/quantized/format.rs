@@ -158,6 +158,10 @@ pub(super) struct QuantParams {
 /// Sums of bytes times activations, and of squares times variances, stay below this: kernels return 256 times
 /// as much.
 pub(super) const SUM_LIMIT: u32 = (1 << 23) - 1;
+/// Sums of squared bytes times variances, where squares are not stored, stay within this.
+pub(super) const SQUARE_SUM_LIMIT: u32 = (1 << 31) - 1;
+/// Magnitudes of biases stay below this: it leaves room for a product of 30 bits.
+pub(super) const BIAS_LIMIT: u32 = 1 << 29;
 /// Most codes per unit: twice as many still fit a halfword.
 pub(super) const LARGEST_UNIT: f32 = 16383.0;
 /// Bits of the largest wide variance: 64.

@@ -21,7 +21,7 @@ mod validate;
 pub(crate) use encode::encode_affine;
 pub(crate) use format::{affine_bytes, scratch_words};
 pub(crate) use network::{layers, outputs};
-pub(crate) use state::{read_units, restore_state, save_state, unit_words};
+pub(crate) use state::{read_units, restore_state, save_state, state_fault, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
 
 use crate::format::Cursor;

@@ -1,6 +1,8 @@
 //! State of quantized layers: one word per unit h, and two per cell of an LSTM; saved as numbers. Saving and
 //! restoring are exact.
 
+use core::ops::RangeInclusive;
+
 use super::cells::CELL_LIMIT;
 use super::fixed::{QuantizedUnit, SHORT_MEAN_BITS, UNIT_VAR_BITS, VAR_BITS};
 use crate::moments::Moments;
@@ -76,7 +78,81 @@ pub(crate) fn restore_state(spec: &ModelSpec, state: &mut [f32], numbers: &[f32]
     }
 }
 
+/// The first word that steps cannot have left. Units fill their bits; cells have fewer, on which the safety
+/// of kernels in assembler depends.
+pub(crate) fn state_fault(
+    spec: &ModelSpec,
+    state: &[f32],
+    _: impl Iterator<Item = RangeInclusive<f32>>,
+) -> Option<usize> {
+    let (mut rest, mut before) = (state, 0);
+    for layer in &spec.layers {
+        let units = usize::from(layer.units);
+        let (_, left) = rest.split_at_checked(units).unwrap_or_default();
+        let (c, left) = left.split_at_checked(cells(layer.cell, layer.units)).unwrap_or_default();
+        let is_wrong = |[mean, var]: &[f32; 2]| {
+            let [mean, var] = [mean, var].map(|word| word.to_bits() as i32);
+            !(-CELL_LIMIT - 1..=CELL_LIMIT).contains(&mean) || !(0..=CELL_LIMIT).contains(&var)
+        };
+        if let Some(cell) = c.as_chunks::<2>().0.iter().position(is_wrong) {
+            return Some(before + units + 2 * cell);
+        }
+        before += units + c.len();
+        rest = left;
+    }
+    None
+}
+
 /// Words of the cells of a layer, means and variances.
 fn cells(cell: CellKind, units: u16) -> usize {
     2 * usize::from(units) * (cell.states() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{
+        Activation, Extensions, LayerSpec, Layout, Likelihood, MomentForm, OutputMode, OutputSpec, Target,
+        UnitNoise, WeightFormat,
+    };
+
+    #[test]
+    fn a_cell_that_no_step_has_left_is_found_by_its_word() {
+        let layer = |cell| LayerSpec {
+            cell,
+            units: 3,
+            input_noise: UnitNoise::None,
+            recurrent_noise: UnitNoise::None,
+            weight_variance: false,
+            variance_scale: 1.0,
+        };
+        let output = OutputSpec {
+            mode: OutputMode::Propagating,
+            noise: UnitNoise::None,
+            weight_variance: false,
+            variance_scale: 1.0,
+        };
+        let spec = ModelSpec {
+            inputs: 1,
+            outputs: 1,
+            target: Target::Columns,
+            likelihood: Likelihood::Gaussian,
+            moment_form: MomentForm::Accurate,
+            weight_format: WeightFormat::Int8,
+            layout: Layout::Fast,
+            layers: [CellKind::Elman(Activation::Tanh), CellKind::Lstm].into_iter().map(layer).collect(),
+            output,
+            extensions: Extensions::default(),
+        };
+        // Three units, three units, three cells of two words; units may have any bits.
+        let mut state = [f32::NAN; 12];
+        state[6..].fill(0.0);
+        let fault = |state: &[f32]| state_fault(&spec, state, core::iter::empty());
+        assert_eq!(fault(&state), None);
+        for (word, bits) in [(8, CELL_LIMIT + 1), (8, i32::MIN), (9, -1), (9, CELL_LIMIT + 1)] {
+            let mut wrong = state;
+            wrong[word] = f32::from_bits(bits as u32);
+            assert_eq!(fault(&wrong), Some(8), "{bits} in word {word}");
+        }
+    }
 }

@@ -1,10 +1,17 @@
 //! Checks of what the integer kernels can run, and of affine maps in quantized layouts.
 
-use super::format::{BLOCK_ROWS, QuantizedView, SUM_LIMIT};
+use super::format::{
+    BIAS_LIMIT, BLOCK_ROWS, Columns, GruPart, PaddedShape, QuantizedGroup, QuantizedView, SQUARE_SUM_LIMIT,
+    SUM_LIMIT, Words,
+};
+use super::kernels::integers;
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
     Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
 };
+
+/// Largest magnitude of a code.
+const LARGEST_CODE: i32 = 127;
 
 /// Checks that the integer kernels can run an architecture.
 pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
@@ -53,42 +60,117 @@ fn check_noise(noise: UnitNoise, means_only: bool, part: Part, field: &'static s
 }
 
 /// Checks the scales and rows of the next affine map: kernels rely on variances that are not negative and fit
-/// their integers.
+/// their integers, and on biases that leave room for a product. Padding is zero.
 #[inline(never)]
 pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Result<(), Error> {
     let map = QuantizedView::read(cursor, shape);
     let quant_params = map.quant_params();
     check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
-    for group in map.groups() {
-        let pairs = [group.weights, group.squares].map(|blocks| blocks.as_chunks().0.iter().all(is_pair));
-        check(pairs == [true; 2], part, "weight", "pairs of codes from -127 to 127")?;
-        let sums = square_sums(group.squares);
-        let fits =
-            sums.is_some_and(|sums| sums.iter().all(|sum| *sum <= SUM_LIMIT >> quant_params.variance_bits));
-        check(fits, part, "square", "codes from 0 to 127 whose sums leave room for variances")?;
-        let signed = group.var_scales.iter().any(|scale| i32::from_le_bytes(*scale) < 0);
-        check(!signed, part, "square", "scales that are not negative")?;
+    for (index, group) in map.groups().enumerate() {
+        let cells = Cells::new(shape, map.padded, index);
+        check_group(&map, &group, &cells, part)?;
     }
     Ok(())
 }
 
-/// Sums of the codes of four rows; `None` if one is negative.
-fn square_sums(blocks: &[u8]) -> Option<[u32; BLOCK_ROWS]> {
-    let mut sums = [0; BLOCK_ROWS];
-    // Two columns of rows 0 and 1, lower row first, then of rows 2 and 3.
-    for [b0, a0, b1, a1, d0, c0, d1, c1] in blocks.as_chunks().0 {
-        for (sum, codes) in sums.iter_mut().zip([[a0, a1], [b0, b1], [c0, c1], [d0, d1]]) {
-            let [first, second] = codes.map(|code| *code as i8);
-            *sum += u32::from(u8::try_from(first).ok()?) + u32::from(u8::try_from(second).ok()?);
-        }
-    }
-    Some(sums)
+/// Checks four rows.
+fn check_group(
+    map: &QuantizedView<'_>,
+    group: &QuantizedGroup<'_>,
+    cells: &Cells,
+    part: Part,
+) -> Result<(), Error> {
+    let weights = cells.row_sums(group.weights, Codes::Weights);
+    let sums = weights.ok_or(invalid(part, "weight", "pairs of codes from -127 to 127, 0 in padding"))?;
+    let squares = cells.row_sums(group.squares, Codes::Squares);
+    let squares = squares.ok_or(invalid(part, "square", "codes from 0 to 127, 0 in padding"))?;
+    // Codes of variances are at most 2^bits: rounding up the largest takes one more than its bits can hold.
+    let bits = map.quant_params().variance_bits;
+    let fits = match (map.propagates, map.has_squares) {
+        (false, _) => true,
+        (true, true) => squares.iter().all(|sum| *sum <= SUM_LIMIT >> bits),
+        (true, false) => sums.iter().all(|sum| *sum <= SQUARE_SUM_LIMIT >> bits),
+    };
+    check(fits, part, "square", "of sums that leave room for variances")?;
+    let [largest_bias, any] = [BIAS_LIMIT as i32 - 1, i32::MAX];
+    let biases = cells.holds(group.biases, [-largest_bias, largest_bias]);
+    check(biases, part, "bias", "below 2^29 in magnitude, 0 in padding")?;
+    check(cells.holds(group.mean_scales, [i32::MIN, any]), part, "weight", "of scale 0 in padding")?;
+    check(cells.holds(group.var_scales, [0, any]), part, "square", "of scales from 0, and 0 in padding")
 }
 
-/// Whether two bytes are 256·a + b with both codes in −127…127.
-fn is_pair(bytes: &[u8; 2]) -> bool {
-    let [low, _] = *bytes;
-    let pair = i32::from(i16::from_le_bytes(*bytes));
-    let upper = (pair - i32::from(low as i8)) >> 8;
-    low != 0x80 && (-127..=127).contains(&upper)
+fn invalid(part: Part, field: &'static str, allowed: &'static str) -> Error {
+    Error::Invalid { part, field, allowed }
+}
+
+/// What the codes of a block are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Codes {
+    /// Weights, squared while running.
+    Weights,
+    /// Squares.
+    Squares,
+}
+
+/// Which rows and columns of a group are not padding.
+struct Cells {
+    rows: usize,
+    /// Columns of the input, and where they end with their padding.
+    inputs: [usize; 2],
+    /// Columns of the state.
+    state: usize,
+}
+
+impl Cells {
+    fn new(shape: AffineShape, padded: PaddedShape, index: usize) -> Self {
+        let (rows, place) =
+            if padded.split { (shape.units(), index / GruPart::ALL.len()) } else { (shape.rows, index) };
+        let state = shape.cols.saturating_sub(shape.inputs);
+        let (inputs, state) = match padded.columns(index) {
+            Columns::All => ([shape.inputs, padded.inputs], state),
+            Columns::Input => ([shape.inputs, padded.inputs], 0),
+            Columns::State => ([0; 2], state),
+        };
+        Cells { rows: rows.saturating_sub(BLOCK_ROWS * place), inputs, state }
+    }
+
+    fn is_column(&self, column: usize) -> bool {
+        let [inputs, end] = self.inputs;
+        column < inputs || column.checked_sub(end).is_some_and(|column| column < self.state)
+    }
+
+    /// Sums of the squares of four rows' codes; `None` if one is out of range, or in the padding and not 0.
+    #[inline(never)] // once for both kinds of codes
+    fn row_sums(&self, blocks: &[u8], kind: Codes) -> Option<[u32; BLOCK_ROWS]> {
+        let least = if kind == Codes::Weights { -LARGEST_CODE } else { 0 };
+        let mut sums = [0_u32; BLOCK_ROWS];
+        // Two columns of rows 0 and 1, then of rows 2 and 3.
+        for (pair, words) in blocks.as_chunks().0.as_chunks::<4>().0.iter().enumerate() {
+            let [a, b, c, d] = words.map(codes);
+            for (column, [[p, q], [r, s]]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
+                let rows = if self.is_column(column) { self.rows } else { 0 };
+                for (row, (sum, code)) in sums.iter_mut().zip([p, q, r, s]).enumerate() {
+                    if code < least || code > LARGEST_CODE || (row >= rows && code != 0) {
+                        return None;
+                    }
+                    // Of at most 8,192 columns none exceeds 127².
+                    *sum += (if kind == Codes::Weights { code * code } else { code }) as u32;
+                }
+            }
+        }
+        Some(sums)
+    }
+
+    /// Whether the words of the rows are in a range, and those of the padding 0.
+    #[inline(never)]
+    fn holds(&self, words: &Words, [least, largest]: [i32; 2]) -> bool {
+        let mut words = integers(words).into_iter().enumerate();
+        words.all(|(row, word)| if row < self.rows { least <= word && word <= largest } else { word == 0 })
+    }
+}
+
+/// The two codes a and b of 256·a + b.
+fn codes(pair: [u8; 2]) -> [i32; 2] {
+    let lower = i32::from(pair[0] as i8);
+    [(i32::from(i16::from_le_bytes(pair)) - lower) >> 8, lower]
 }

@@ -8,7 +8,7 @@
 //! to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::LatentModel;
-use quaver::checkpoint::{CellKind, Family, Forecast, LatentSpec, ModelSpec};
+use quaver::checkpoint::{CellKind, ModelSpec};
 use serde::Serialize;
 
 use super::instruction_weights::{EXTENSION_PARTS, EXTENSION_WEIGHTS, PARTS, WEIGHTS};
@@ -43,25 +43,10 @@ fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
     weights.iter().zip(parts).map(|(weight, part)| weight * part).sum()
 }
 
-/// How often the generative network runs in one step of a latent model.
-///
-/// A denoiser runs it twice, before and after it reads the row; a sampler advances it once and looks one step
-/// ahead. With draws, every look ahead is one pass per draw.
-pub fn generative_passes(spec: &LatentSpec) -> u64 {
-    let looks = match spec.forecast {
-        Forecast::Moments | Forecast::PosteriorMean => 1,
-        Forecast::Draws { count } => count.into(),
-    };
-    match spec.family {
-        Family::Storn => 1 + looks,
-        Family::Vosp => 2 * looks,
-    }
-}
-
 /// Predictions for one step of a latent model: the recognition network once, and the generative network as
 /// often as it runs. None unless both networks have quantized layouts.
 pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
-    let passes = generative_passes(model.spec());
+    let passes = model.spec().generative_passes();
     let generative = instructions(model.generative().spec());
     let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
@@ -113,7 +98,7 @@ mod tests {
     use super::*;
     use quaver::checkpoint::{
         Activation, AnomalySpec, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
-        MomentForm, OutputMode, OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
+        MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat,
     };
     use serde_json::Value;
     use std::collections::BTreeSet;
@@ -209,16 +194,5 @@ mod tests {
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| instructions(&spec(&case(layout))).len();
         assert_eq!(["float", "small", "fast", "mean"].map(cores), [0, 4, 4, 4]);
-    }
-
-    #[test]
-    fn draws_multiply_the_passes_of_the_generative_network_and_nothing_else() {
-        let passes = |family, forecast| {
-            generative_passes(&LatentSpec { family, prior: Prior::White, latents: 2, forecast })
-        };
-        assert_eq!(passes(Family::Vosp, Forecast::Moments), 2);
-        assert_eq!(passes(Family::Storn, Forecast::PosteriorMean), 2);
-        assert_eq!(passes(Family::Vosp, Forecast::Draws { count: 8 }), 16);
-        assert_eq!(passes(Family::Storn, Forecast::Draws { count: 8 }), 9);
     }
 }

@@ -26,7 +26,7 @@ pub use cost::{QuantizationCost, cost};
 pub use density::{fit_widening, settle_density};
 pub use device_memory::{DeviceMemory, device_memory, latent_device_memory};
 pub use gram::gram_matrices;
-pub use instructions::{InstructionCount, generative_passes, instructions, latent_instructions};
+pub use instructions::{InstructionCount, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};
 pub use latent_prior::{PriorGain, refit_prior};
 pub(crate) use storage::MAX_FAST_NLL_INCREASE;

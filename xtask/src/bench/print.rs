@@ -7,7 +7,7 @@ use super::reference::{REFERENCES, Reference};
 use crate::table;
 
 /// Headings of the table, and the figures under them.
-const COLUMNS: [(&str, &str); 14] = [
+const COLUMNS: [(&str, &str); 16] = [
     ("instructions/step", "step_instructions"),
     ("max/min", "max_over_min"),
     ("1 missing", "step_instructions_missing_1"),
@@ -22,6 +22,8 @@ const COLUMNS: [(&str, &str); 14] = [
     ("stack: load", "load_stack_bytes"),
     ("RAM: whole", "ram_bytes"),
     ("instructions/load", "load_instructions"),
+    ("/recheck", "recheck_instructions"),
+    ("/check_state", "check_state_instructions"),
 ];
 
 /// A list of objects, one per model and core.
@@ -60,6 +62,8 @@ fn entry(measured: &Measured) -> Value {
         ("code_bytes", "code_bytes"),
         ("load_instructions", "load_instructions"),
         ("load_stack", "load_stack_bytes"),
+        ("recheck_instructions", "recheck_instructions"),
+        ("check_state_instructions", "check_state_instructions"),
     ];
     for (name, figure_name) in figures {
         put(name, figure(figure_name).unwrap_or(Value::Null));

@@ -19,18 +19,31 @@ use dependency::Dependency;
 
 const FILE: &str = "deny.toml";
 
+/// Everything that the runtime brings into a program by default. A firmware engineer reviews each of them.
+const RUNTIME: [&str; 6] = ["byteorder", "hash32", "heapless", "libm", "rand_core", "stable_deref_trait"];
+
 /// Checks what is built for this machine, and for the firmware.
 pub(crate) fn check() -> Result<String> {
     let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
     let config = Config::parse(&text).with_context(|| format!("cannot read {FILE}"))?;
     let tree = Shell::cargo("tree --offline --locked --prefix none --format").argument(dependency::FORMAT);
+    let runtime = dependency::parse(&tree.clone().words("-p quaver --edges normal,build").run()?)?;
+    let mut names: Vec<&str> = runtime.iter().map(|dependency| dependency.name.as_str()).collect();
+    names.retain(|name| *name != "quaver");
+    ensure!(names == RUNTIME, "the runtime depends on {names:?}, and is to depend on {RUNTIME:?} alone");
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
         tree.words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
     let firmware = dependency::parse(&firmware.run()?)?;
     let problems = [problems(&config, &host), problems(&config, &firmware)].concat();
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
-    Ok(format!("{} dependencies, {} in the firmware", host.len(), firmware.len()))
+    let counts = [&runtime, &host, &firmware].map(Vec::len);
+    Ok(format!(
+        "{} dependencies of the runtime, {} of the workspace, {} of the firmware",
+        names.len(),
+        counts[1],
+        counts[2]
+    ))
 }
 
 fn problems(config: &Config, dependencies: &[Dependency]) -> Vec<String> {

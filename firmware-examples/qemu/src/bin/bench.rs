@@ -31,6 +31,13 @@ fn main() -> ! {
         None => fail("the model was not loaded"),
     };
 
+    let mut intact = true;
+    let recheck_instructions = measure(&meter, || intact &= stream.model().recheck().finish().is_ok());
+    let check_state_instructions = measure(&meter, || intact &= stream.check_state().is_ok());
+    if !intact {
+        fail("the model or its stream has changed");
+    }
+
     let (mut futures, mut rng) = (Arena::<ROLLOUT_WORDS>::new(), Numbers::new("bench"));
     let mut whole = Counts::default();
     let mut worst = 0;
@@ -61,6 +68,8 @@ fn main() -> ! {
     line("handle_bytes", Some(size_of::<Chosen<'_, '_>>()));
     line("load_instructions", load_instructions);
     line("load_stack_bytes", load_stack);
+    line("recheck_instructions", recheck_instructions);
+    line("check_state_instructions", check_state_instructions);
     line("step_instructions", whole.mean());
     line("step_instructions_least", whole.total.map(|_| whole.least));
     line("step_instructions_most", whole.total.map(|_| whole.most));

@@ -269,6 +269,9 @@ fn a_derived_reader_agrees_on_every_damaged_byte_of_a_latent_header() {
             damaged[place] = value;
             let derived = postcard::take_from_bytes::<(LatentSpec, u32, u32)>(&damaged).ok();
             let derived = derived.filter(|(_, rest)| rest.is_empty()).map(|(fields, _)| fields);
+            // The derived reader accepts integers in more bytes than they need.
+            let derived =
+                derived.filter(|fields| postcard::to_stdvec(fields).is_ok_and(|bytes| bytes == damaged));
             let by_hand = decode_latent_header(&damaged).ok();
             let by_hand =
                 by_hand.map(|header| (header.spec, header.recognition_bytes, header.generative_bytes));

@@ -106,7 +106,7 @@ impl<'a> Factors<'a> {
     }
 
     /// Trace of P₀: the largest that P may have.
-    pub(super) fn prior_trace(&self) -> f32 {
+    fn prior_trace(&self) -> f32 {
         self.prior * self.diagonal.len() as f32
     }
 

@@ -178,6 +178,20 @@ impl<'m, 'a> AdaptivePredictor<'m, 'a> {
         Ok(())
     }
 
+    /// Checks the stream's memory and what was learned; see [`Model::check_state`].
+    ///
+    /// # Errors
+    /// [`Error::StateValue`].
+    pub fn check_state(&self) -> Result<(), Error> {
+        self.model.check_state(&self.state)?;
+        let at = self.model.spec().arena_words();
+        let mut learned = self.readout.saved().zip(self.readout.saved_limits());
+        match learned.position(|(value, limits)| !limits.contains(&value)) {
+            Some(word) => Err(Error::StateValue { word: at + word }),
+            None => Ok(()),
+        }
+    }
+
     /// Whether steps run in the kernels in assembler of the target core; see [`Model::is_accelerated`].
     pub fn is_accelerated(&self) -> bool {
         self.model.is_accelerated()

@@ -9,8 +9,6 @@ use crate::limits::WEIGHT_LIMIT;
 
 /// Largest magnitude of a factor U: |U_ij| ≤ √(P_ii / D_j), and no number of D is below 10⁻⁹ of the prior.
 const COLUMN_LIMIT: f32 = 1e9;
-/// The trace of P is at most that of the prior, up to rounding.
-const ROUNDING: f32 = 1.001;
 
 impl Readout<'_> {
     /// Numbers of a saved readout.
@@ -34,7 +32,8 @@ impl Readout<'_> {
             .chain(repeat_n(0.0..=NOISE_LIMIT, noise.len()))
             .chain(repeat_n(factors.limits(), factors.diagonal.len()))
             .chain(repeat_n(-COLUMN_LIMIT..=COLUMN_LIMIT, factors.columns.len()))
-            .chain(once(f32::MIN_POSITIVE..=factors.prior_trace() * ROUNDING))
+            // The trace can exceed that of the prior where D is kept from falling below its smallest number.
+            .chain(once(f32::MIN_POSITIVE..=f32::MAX))
             .chain(once(0.0..=1.0))
     }
 

@@ -54,7 +54,25 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn load_in(bytes: &'m [u8], words: &'a mut [f32]) -> Result<Self, Error> {
-        let model = LatentModel::load(bytes)?.expect(Family::Vosp, "VOSP in a denoiser")?;
+        Self::start(LatentModel::load(bytes)?, words)
+    }
+
+    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
+    /// step takes more than `budget` multiply-accumulates, before it runs one; see
+    /// [`LatentModel::step_cost`].
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and [`Error::Budget`].
+    pub fn load_within<const WORDS: usize>(
+        bytes: &'m [u8],
+        arena: &'a mut Arena<WORDS>,
+        budget: u64,
+    ) -> Result<Self, Error> {
+        Self::start(LatentModel::load_within(bytes, budget)?, arena.words_mut())
+    }
+
+    fn start(model: LatentModel<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
+        let model = model.expect(Family::Vosp, "VOSP in a denoiser")?;
         let state = model.start(words)?;
         Ok(Denoiser { model, state })
     }
@@ -121,6 +139,14 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// If the words cannot be a state of this model; the stream is then unchanged.
     pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
         self.model.restore(&mut self.state, words)
+    }
+
+    /// Checks the stream's memory; see [`Model::check_state`](crate::Model::check_state).
+    ///
+    /// # Errors
+    /// [`Error::StateValue`].
+    pub fn check_state(&self) -> Result<(), Error> {
+        self.model.check_state(&self.state)
     }
 
     /// Whether steps run in the kernels in assembler of the target core; see

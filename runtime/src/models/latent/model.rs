@@ -4,8 +4,9 @@ use super::prior::{LatentPriors, RowNoise};
 use super::state::LatentState;
 use crate::backend::NetworkMemory;
 use crate::checkpoint::LatentCheckpoint;
-use crate::format::{Error, Part};
+use crate::format::{Error, Part, Recheck};
 use crate::models::Model;
+use crate::models::cost::check_budget;
 use crate::spec::{Family, Forecast, LatentSpec};
 
 /// A loaded latent model: the weights of two networks in flash.
@@ -30,6 +31,8 @@ pub struct LatentModel<'m> {
     generative: Model<'m>,
     prior: LatentPriors<'m>,
     row_noise: RowNoise<'m>,
+    /// From the first byte of both networks.
+    recheck: Recheck<'m>,
     crc: u32,
 }
 
@@ -47,8 +50,20 @@ impl<'m> LatentModel<'m> {
             generative: Model::new(checkpoint.generative().clone()),
             prior: LatentPriors::new(checkpoint.prior_numbers()),
             row_noise: RowNoise::new(checkpoint.row_noise_numbers()),
+            recheck: checkpoint.recheck(),
             crc: checkpoint.crc(),
         })
+    }
+
+    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
+    /// step takes more than `budget` multiply-accumulates ([`step_cost`](Self::step_cost)).
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and [`Error::Budget`].
+    pub fn load_within(bytes: &'m [u8], budget: u64) -> Result<Self, Error> {
+        let model = Self::load(bytes)?;
+        check_budget(model.step_cost(), budget)?;
+        Ok(model)
     }
 
     /// The architecture, apart from the two networks.
@@ -86,6 +101,11 @@ impl<'m> LatentModel<'m> {
     /// [`Model::is_accelerated`].
     pub fn is_accelerated(&self) -> bool {
         self.recognition.is_accelerated() && self.generative.is_accelerated()
+    }
+
+    /// A second look at the bytes of both networks, in case the flash has changed since they were loaded.
+    pub fn recheck(&self) -> Recheck<'m> {
+        self.recheck.clone()
     }
 
     /// Channels of a row.

@@ -8,6 +8,7 @@ use super::state::LatentState;
 use super::steps::network_step;
 use crate::arena::{Arena, copy};
 use crate::format::Error;
+use crate::moments::at_most;
 
 /// `K` sampled futures of a stream.
 ///
@@ -140,17 +141,15 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
         Some(low + (high - low) * (position - below as f32))
     }
 
-    /// Mean and standard deviation, by Welford's sums (1962).
+    /// Mean and standard deviation. Where squares leave the finite range, they are those of smaller values: a
+    /// power of two changes no bit of a mantissa.
     fn moments(&self, channel: usize) -> Option<(f32, f32)> {
-        let (mut count, mut mean, mut squares) = (0.0_f32, 0.0_f32, 0.0_f32);
-        for value in self.values(channel) {
-            count += 1.0;
-            let before = value - mean;
-            mean += before / count;
-            squares += before * (value - mean);
+        let (mean, std_dev) = moments(self.values(channel))?;
+        if std_dev.is_finite() {
+            return Some((mean, std_dev));
         }
-        let std_dev = libm::sqrtf(squares / (count - 1.0).max(1.0));
-        (count > 0.0).then_some((mean, std_dev))
+        let (mean, std_dev) = moments(self.values(channel).map(|value| value / LARGE))?;
+        Some((mean * LARGE, at_most(std_dev * LARGE, f32::MAX)))
     }
 
     /// The value of rank `rank`, the smallest being 0. Found by counting: futures are few, and sorting would
@@ -170,4 +169,20 @@ impl<'s, 'm, 'a, const K: usize> Rollouts<'s, 'm, 'a, K> {
     fn future_words(&self) -> usize {
         self.sampler.model.future_words().max(1)
     }
+}
+
+/// 2⁷²: divided by it, even the largest numbers have squares, and sums of squares, inside the finite range.
+const LARGE: f32 = 4_722_366_482_869_645_213_696.0;
+
+/// Mean and standard deviation, by Welford's sums (1962).
+fn moments(values: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
+    let (mut count, mut mean, mut squares) = (0.0_f32, 0.0_f32, 0.0_f32);
+    for value in values {
+        count += 1.0;
+        let before = value - mean;
+        mean += before / count;
+        squares += before * (value - mean);
+    }
+    let std_dev = libm::sqrtf(squares / (count - 1.0).max(1.0));
+    (count > 0.0).then_some((mean, std_dev))
 }

@@ -8,7 +8,7 @@ use super::model::LatentModel;
 use super::state::LatentState;
 use crate::backend::{restore_state, save_state};
 use crate::format::Error;
-use crate::models::state::{check_saved, moment_limits, prediction_limits, recurrent_limits};
+use crate::models::state::{check_memory, check_saved, moment_limits, prediction_limits, recurrent_limits};
 use crate::spec::Family;
 
 impl LatentModel<'_> {
@@ -31,13 +31,28 @@ impl LatentModel<'_> {
                     .for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
-                // Only the prior of the training overwrites the latents in a prediction.
-                let predicted = state.predicted && !self.has_fitted_prior();
-                let saved = state.decoder_input.saved_latents(predicted).chain(state.outputs.saved());
+                let saved = self.saved_latents(state).chain(state.outputs.saved());
                 rest.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
         }
         Ok(())
+    }
+
+    /// Means and variances of z_t.
+    fn saved_latents<'s>(&self, state: &'s LatentState<'_>) -> impl Iterator<Item = f32> + 's {
+        // Only the prior of the training overwrites the latents in a prediction.
+        state.decoder_input.saved_latents(state.predicted && !self.has_fitted_prior())
+    }
+
+    /// An error unless every number of a stream is one that steps can have left.
+    pub(super) fn check_state(&self, state: &LatentState<'_>) -> Result<(), Error> {
+        let recognition = (self.recognition().spec(), &*state.recognition);
+        let generative = (self.generative().spec(), &*state.generative);
+        let [inputs, latents] = [self.first_latent(), self.spec().latents.into()];
+        let others = state.decoder_input.saved_others().zip(moment_limits(inputs));
+        let latents = self.saved_latents(state).zip(moment_limits(latents));
+        let estimate = state.outputs.saved().zip(prediction_limits(self.generative().spec().outputs));
+        check_memory([recognition, generative], others.chain(latents).chain(estimate))
     }
 
     /// Restores a saved state if every word of it is possible; otherwise the state is unchanged.

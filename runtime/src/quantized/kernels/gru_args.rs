@@ -166,9 +166,8 @@ pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &Quantized
     match GruArgs::new(map, input, units / 4, h) {
         // SAFETY: the pointers borrow from `map`, `input` and `h`. The streams hold four groups of rows for
         // every four units, each of as many blocks as its part has in `input`, followed by its biases and
-        // scales; the shift is within the table of roots. Contents: as for `tanh_layer`, whose safety section
-        // names the checks made while loading; both parts of a candidate's variance are saturated before they
-        // select an entry of a table.
+        // scales; the shift is within the table of roots. Contents: see the safety section of `gru_layer`;
+        // the checks that it names were made while loading.
         Some(args) => unsafe { gru_layer(args) },
         None => return 0,
     }

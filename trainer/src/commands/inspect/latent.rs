@@ -5,7 +5,7 @@ use quaver::checkpoint::{Family, Forecast, ModelSpec, Target};
 use serde_json::{Value, json};
 
 use super::network::{architecture, arena, by_core, layers, memory_by_core, memory_facts, predicted};
-use crate::export::{DeviceMemory, generative_passes, latent_device_memory, latent_instructions};
+use crate::export::{DeviceMemory, latent_device_memory, latent_instructions};
 
 /// Everything about a latent model.
 pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
@@ -17,7 +17,7 @@ pub(super) fn describe(model: &LatentModel<'_>, file_bytes: usize) -> Value {
         "latents": spec.latents,
         "forecast": forecast(spec.forecast),
         "channels": model.channels(),
-        "generative_passes": generative_passes(spec),
+        "generative_passes": spec.generative_passes(),
         "recognition": architecture(model.recognition()),
         "generative": architecture(model.generative()),
         "instructions_per_step": by_core(&latent_instructions(model)),
@@ -56,7 +56,7 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
         ("parameters", (recognition.spec().parameters() + generative.spec().parameters()).to_string()),
         (
             "per step",
-            format!("recognition network once, generative network {} times", generative_passes(spec)),
+            format!("recognition network once, generative network {} times", spec.generative_passes()),
         ),
         ("predicted", predicted(&latent_instructions(model))),
         ("flash", format!("{file_bytes} bytes in addition to the code")),

@@ -104,6 +104,9 @@ macro_rules! unit {
 /// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and
 ///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
 ///   codes of variances have `variance_bits` bits (`Activations::finish`)
+///
+/// The last are contents of flash: `Recheck` says whether they still are what was checked. Means and units
+/// may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
     layer_asm!(
@@ -128,7 +131,8 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
 ///
 /// # Safety
 /// As [`tanh_layer`], with a group of rows and a cell for each unit. Variances of cells must lie in 0 to
-/// `CELL_LIMIT`: they are zero at first, saturated here, and checked when a state is restored.
+/// `CELL_LIMIT`: they are zero at first, saturated here, and checked when a state is restored
+/// (`Model::check_state` checks them again).
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
     layer_asm!(

@@ -134,7 +134,15 @@ macro_rules! interpolate {
 }
 
 /// # Safety
-/// Behind the pointers must lie what [`GruArgs`] says, for as many groups of rows as there are units.
+/// - behind the pointers must lie what [`GruArgs`] says, for as many groups of rows as there are units
+///   (`GruArgs::new` compares all lengths)
+/// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
+/// - mantissas must lie in 0 to 2³⁰ − 1, as for `tanh_layer`: scales of variances are not negative, and sums
+///   of squares bounded (`validate::check_affine`). Both parts of a candidate's variance are saturated to
+///   `CELL_LIMIT` here before they select an entry of the table of roots
+/// - contents of units do not matter: whatever their bits, mean and variance are in range
+///
+/// The contents are those of flash: `Recheck` says whether they still are what was checked.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
     gru_asm!(

@@ -1,0 +1,46 @@
+//! What a step costs, known before it runs.
+
+use super::latent::LatentModel;
+use crate::format::{AffineShape, Error};
+use crate::spec::ModelSpec;
+
+impl ModelSpec {
+    /// Multiply-accumulates of the most expensive step: whatever the row, it takes no more.
+    ///
+    /// Counts every weight for its mean, for its variance where variances are propagated, and twice more
+    /// where weights have variances of their own; with an input density also the imputation of a row of which
+    /// any channels are missing, n³/3 + 5n² for n inputs. Everything else in a step is proportional to rows
+    /// of weights and channels, of which there are fewer. A core's time per multiply-accumulate follows from
+    /// one model that was timed.
+    pub fn step_cost(&self) -> u64 {
+        let maps = self.shapes().map(map_cost).fold(0, u64::saturating_add);
+        let inputs = u64::from(self.inputs);
+        let imputation = self.extensions.density.map_or(0, |_| inputs * inputs * (inputs + 15) / 3);
+        maps.saturating_add(imputation)
+    }
+}
+
+fn map_cost(shape: AffineShape) -> u64 {
+    let sums = match (shape.propagates, shape.weight_variance) {
+        (false, _) => 1,
+        (true, false) => 2,
+        (true, true) => 4,
+    };
+    sums * shape.rows as u64 * shape.cols as u64
+}
+
+impl LatentModel<'_> {
+    /// Multiply-accumulates of the most expensive step, see [`ModelSpec::step_cost`]: the recognition network
+    /// once, and the generative network as often as the forecast asks for. A
+    /// [`Rollouts`](crate::Rollouts) of `K` futures takes `K` times those of the generative network.
+    pub fn step_cost(&self) -> u64 {
+        let generative = self.generative().spec().step_cost();
+        let passes = generative.saturating_mul(self.spec().generative_passes());
+        self.recognition().spec().step_cost().saturating_add(passes)
+    }
+}
+
+/// An error if a step takes more than a budget.
+pub(super) fn check_budget(needed: u64, allowed: u64) -> Result<(), Error> {
+    if needed <= allowed { Ok(()) } else { Err(Error::Budget { needed, allowed }) }
+}

@@ -1,0 +1,84 @@
+//! Checkpoints of the past, with what they answered: `tests/fixtures`. They load and give the same bits for
+//! ever.
+//!
+//! A fixture is a checkpoint, `NAME.qvr`, and a text, `NAME.txt`: lines of a row and of the outputs after it,
+//! as bits of f32. The binary `fixtures` adds those that are missing and never changes one.
+
+use std::fmt::Write;
+
+use quaver::checkpoint::{Family, Kind};
+use quaver::{Denoiser, Error, LatentModel, Model, Prediction, Predictor, Sampler};
+
+/// A row, and the bits of means, epistemic and aleatoric variances after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The values of the row.
+    pub row: Vec<u32>,
+    /// The answer.
+    pub outputs: Vec<u32>,
+}
+
+/// What a model answers to rows.
+///
+/// # Errors
+/// If it does not load.
+pub fn replay(model: &[u8], rows: &[Vec<u32>]) -> Result<Vec<Step>, Error> {
+    let floats = |row: &Vec<u32>| row.iter().map(|bits| f32::from_bits(*bits)).collect::<Vec<f32>>();
+    let step = |row: &Vec<u32>, outputs: Vec<u32>| Step { row: row.clone(), outputs };
+    if Kind::of(model) == Some(Kind::Predictor) {
+        let mut words = vec![0.0; Model::load(model)?.spec().arena_words()];
+        let mut predictor = Predictor::load_in(model, &mut words)?;
+        let steps = rows.iter().map(|row| {
+            let outputs = bits(&predictor.step(&floats(row)));
+            // Any truth will do; only models that follow it take it in.
+            predictor.observe(&floats(row));
+            step(row, outputs)
+        });
+        return Ok(steps.collect());
+    }
+    let latent = LatentModel::load(model)?;
+    let mut words = vec![0.0; latent.arena_words()];
+    Ok(match latent.spec().family {
+        Family::Vosp => {
+            let mut denoiser = Denoiser::load_in(model, &mut words)?;
+            rows.iter().map(|row| step(row, bits(&denoiser.step(&floats(row))))).collect()
+        }
+        Family::Storn => {
+            let mut sampler = Sampler::load_in(model, &mut words)?;
+            rows.iter().map(|row| step(row, bits(&sampler.observe(&floats(row))))).collect()
+        }
+    })
+}
+
+fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
+    let parts = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
+    parts.into_iter().flatten().map(|value| value.to_bits()).collect()
+}
+
+/// The text of a fixture.
+pub fn text(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for Step { row, outputs } in steps {
+        for (word, list) in [("row", row), ("outputs", outputs)] {
+            let numbers: Vec<String> = list.iter().map(|bits| format!("{bits:08x}")).collect();
+            writeln!(text, "{word} {}", numbers.join(" ")).expect("a string can be written to");
+        }
+    }
+    text
+}
+
+/// The steps in the text of a fixture; `None` if it is none.
+pub fn parse(text: &str) -> Option<Vec<Step>> {
+    let numbers = |line: &str, word: &str| -> Option<Vec<u32>> {
+        let rest = line.strip_prefix(word)?;
+        rest.split_whitespace().map(|bits| u32::from_str_radix(bits, 16).ok()).collect()
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    lines
+        .chunks(2)
+        .map(|pair| {
+            let [row, outputs] = pair else { return None };
+            Some(Step { row: numbers(row, "row ")?, outputs: numbers(outputs, "outputs ")? })
+        })
+        .collect()
+}

@@ -1,0 +1,91 @@
+//! Checkpoints that were written once load for ever, and answer with the same bits.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use quaver::checkpoint::{Checkpoint, Kind, LatentCheckpoint};
+use quaver_tests::attack::latent_spec::Latent;
+use quaver_tests::attack::network::Network;
+use quaver_tests::fixtures::{parse, replay, text};
+
+fn fixtures() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let entries = fs::read_dir(folder).expect("a folder of fixtures");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "qvr")).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn old_files_load_and_answer_with_the_same_bits() {
+    for path in fixtures() {
+        let model = fs::read(&path).expect("a readable checkpoint");
+        let recorded = fs::read_to_string(path.with_extension("txt")).expect("a text for each checkpoint");
+        let steps = parse(&recorded).unwrap_or_else(|| panic!("{}: not a fixture", path.display()));
+        assert!(steps.len() >= 6, "{}: {} steps", path.display(), steps.len());
+        let rows: Vec<_> = steps.iter().map(|step| step.row.clone()).collect();
+        let replayed = replay(&model, &rows).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert_eq!(text(&replayed), recorded, "{}", path.display());
+    }
+}
+
+#[test]
+fn old_files_are_written_down_as_they_were() {
+    for path in fixtures() {
+        let model = fs::read(&path).expect("a readable checkpoint");
+        let written = match Kind::of(&model) {
+            Some(Kind::Latent) => Latent::decode(&model).map(|latent| latent.encode()),
+            _ => Network::decode(&model).map(|network| network.encode()),
+        };
+        assert!(written.as_deref() == Some(&model[..]), "{}", path.display());
+    }
+}
+
+/// Every version and kind, every layout in version 2, every extension in version 3, both families.
+#[test]
+fn every_kind_of_checkpoint_has_a_fixture() {
+    let mut kinds = BTreeSet::new();
+    for path in fixtures() {
+        let model = fs::read(&path).expect("a readable checkpoint");
+        let version = u16::from_le_bytes([model[4], model[5]]);
+        if Kind::of(&model) == Some(Kind::Latent) {
+            let latent = LatentCheckpoint::read(&model).expect("a valid checkpoint");
+            kinds.insert(format!("{version} {:?}", latent.spec().family));
+            continue;
+        }
+        let spec = Checkpoint::read(&model).expect("a valid checkpoint").spec().clone();
+        let extensions = &spec.extensions;
+        let present = [
+            (extensions.density.is_some(), "density"),
+            (extensions.tracking.is_some(), "tracking"),
+            (extensions.quantiles, "quantiles"),
+            (extensions.anomaly.is_some(), "anomaly"),
+        ];
+        let names: Vec<&str> =
+            present.iter().filter(|(present, _)| *present).map(|(_, name)| *name).collect();
+        if names.is_empty() {
+            kinds.insert(format!("{version} {:?} {:?}", spec.weight_format, spec.layout));
+        }
+        kinds.insert(format!("{version} {}", names.join("+")));
+    }
+    for kind in [
+        "2 F32 Float",
+        "2 Int8 Float",
+        "2 Int8 Small",
+        "2 Int8 Fast",
+        "2 Int8 Mean",
+        "2 Storn",
+        "2 Vosp",
+        "3 Vosp",
+        "3 density",
+        "3 tracking",
+        "3 quantiles",
+        "3 anomaly",
+        "3 density+tracking+quantiles+anomaly",
+    ] {
+        assert!(kinds.contains(kind), "no fixture is {kind}: {kinds:?}");
+    }
+}
