@@ -14,7 +14,7 @@ use crate::data::Sequence;
 const LARGEST_DECAY: f64 = 0.9999;
 
 /// The stationary autoregressive process of first order that has the moments of draws from the posteriors:
-/// for each latent variable the mean m and the variance v = V[μ_t] + E[σ_t²] over all steps, and the
+/// for each latent variable the mean m and the variance v = V(μ_t) + E(σ_t²) over all steps, and the
 /// coefficient a of the regression of μ_t − m on μ_{t−1} − m.
 ///
 /// Then N(m + a (μ_{t−1} − m), a² σ_{t−1}² + (1 − a²) v) has, on average over steps, the mean and the
