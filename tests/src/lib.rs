@@ -5,6 +5,7 @@
 //! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
+//! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
@@ -14,6 +15,7 @@
 
 pub mod attack;
 pub mod bench;
+pub mod damage;
 pub mod fixtures;
 pub mod gait;
 pub mod golden;

@@ -6,6 +6,7 @@ use quaver::checkpoint::{
     OutputMode, Prior, Target, UnitNoise, VERSION, WeightFormat, write,
 };
 use quaver::{Denoiser, Error, FeedMode, LatentModel, Model, Prediction, Sampler};
+use quaver_tests::damage::{assert_every_flipped_bit_is_refused, assert_every_truncation_is_refused, mend};
 use quaver_tests::latent::{LatentArchitecture, Networks};
 use quaver_tests::numbers::Numbers;
 
@@ -47,22 +48,14 @@ fn the_networks_can_be_cut_out() {
 #[test]
 fn every_truncation_is_refused() {
     for bytes in architectures().map(|architecture| networks(architecture).write().expect("a valid model")) {
-        for len in 0..bytes.len() {
-            assert!(LatentCheckpoint::read(&bytes[..len]).is_err(), "{len} of {} bytes", bytes.len());
-        }
-        let longer = [&bytes[..], &[0]].concat();
-        assert!(matches!(LatentCheckpoint::read(&longer), Err(Error::Length { field: "file", .. })));
+        assert_every_truncation_is_refused(&bytes, |bytes| LatentCheckpoint::read(bytes).err());
     }
 }
 
 #[test]
 fn every_flipped_bit_is_refused() {
     for bytes in architectures().map(|architecture| networks(architecture).write().expect("a valid model")) {
-        for bit in 0..8 * bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(LatentCheckpoint::read(&damaged).is_err(), "bit {bit}");
-        }
+        assert_every_flipped_bit_is_refused(&bytes, |bytes| LatentCheckpoint::read(bytes).err());
     }
 }
 
@@ -183,18 +176,6 @@ fn every_changed_byte_with_valid_checksums_gives_an_error_or_a_model_that_runs()
             }
         }
     }
-}
-
-fn mend(bytes: &mut [u8]) {
-    let (content, crc) = bytes.split_last_chunk_mut::<4>().expect("a checksum");
-    *crc = crc32(content).to_le_bytes();
-}
-
-/// CRC-32 bit by bit, independent of what the product uses.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 * (crc & 1)))
-    })
 }
 
 fn run_if_it_loads(bytes: &[u8]) {

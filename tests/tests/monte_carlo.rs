@@ -4,42 +4,20 @@
 //! (one unit; normal inputs; gates that read different inputs) the runtime must agree with the draws to their
 //! standard error; where it is an approximation, the test says how good it is.
 
-use quaver::checkpoint::{
-    Activation, CellKind, Contents, Extensions, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm,
-    OutputMode, OutputSpec, Target, UnitNoise, WeightFormat, write,
-};
+use quaver::checkpoint::{Activation, CellKind, Contents, UnitNoise, WeightFormat, write};
 use quaver::{Model, Output};
+use quaver_tests::golden::Architecture;
 use quaver_tests::numbers::Numbers;
 
 const DRAWS: u32 = 1_000_000;
 
 /// One unit between some inputs and one output that shows it as it is.
 fn one_unit(cell: CellKind, inputs: u16, input_noise: UnitNoise, weight_variance: bool) -> Contents {
-    let layer = LayerSpec {
-        cell,
-        units: 1,
-        input_noise,
-        recurrent_noise: UnitNoise::None,
-        weight_variance,
-        variance_scale: 1.0,
-    };
-    let mut contents = Contents::zeros(ModelSpec {
-        inputs,
-        outputs: 1,
-        target: Target::Columns,
-        likelihood: Likelihood::Gaussian,
-        moment_form: MomentForm::Accurate,
-        weight_format: WeightFormat::F32,
-        layout: Layout::Float,
-        layers: [layer].into_iter().collect(),
-        extensions: Extensions::default(),
-        output: OutputSpec {
-            mode: OutputMode::Propagating,
-            noise: UnitNoise::None,
-            weight_variance: false,
-            variance_scale: 1.0,
-        },
-    });
+    let noise = [input_noise, UnitNoise::None, UnitNoise::None];
+    let architecture = Architecture { inputs, outputs: 1, noise, weight_variance, ..Architecture::default() };
+    let mut spec = architecture.spec(&[(cell, 1)], WeightFormat::F32);
+    spec.output.weight_variance = false;
+    let mut contents = Contents::zeros(spec);
     contents.output.weight[0] = 1.0;
     contents
 }

@@ -142,42 +142,38 @@ const CELLS: [CellKind; 5] = [
     CellKind::Gru,
 ];
 
+/// Checks a layer of each cell.
+fn check_cells(target: Target, likelihoods: &[Likelihood], gaps: bool) {
+    for cell in CELLS {
+        for likelihood in likelihoods {
+            check(&spec(&[(cell, 9)], target, *likelihood), gaps);
+        }
+    }
+}
+
 #[test]
 fn models_of_changes_agree() {
-    for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::ResidualNext, Likelihood::Gaussian), false);
-        check(&spec(&[(cell, 9)], Target::ResidualNext, Likelihood::Heteroscedastic), false);
-    }
+    check_cells(Target::ResidualNext, &[Likelihood::Gaussian, Likelihood::Heteroscedastic], false);
 }
 
 #[test]
 fn models_of_corrections_agree() {
-    for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::ResidualSame, Likelihood::Gaussian), false);
-        check(&spec(&[(cell, 9)], Target::ResidualSame, Likelihood::Heteroscedastic), false);
-    }
+    check_cells(Target::ResidualSame, &[Likelihood::Gaussian, Likelihood::Heteroscedastic], false);
 }
 
 #[test]
 fn every_cell_agrees() {
-    for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::Columns, Likelihood::Gaussian), false);
-    }
+    check_cells(Target::Columns, &[Likelihood::Gaussian], false);
 }
 
 #[test]
 fn missing_inputs_agree() {
-    for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::Columns, Likelihood::Gaussian), true);
-    }
+    check_cells(Target::Columns, &[Likelihood::Gaussian], true);
 }
 
 #[test]
 fn models_of_the_next_input_agree() {
-    for cell in CELLS {
-        check(&spec(&[(cell, 9)], Target::Next, Likelihood::Gaussian), false);
-        check(&spec(&[(cell, 9)], Target::Next, Likelihood::Bernoulli), false);
-    }
+    check_cells(Target::Next, &[Likelihood::Gaussian, Likelihood::Bernoulli], false);
 }
 
 #[test]

@@ -20,9 +20,7 @@ fn other_person(place: &Place, name: &str) -> String {
 
 #[test]
 fn labels_of_the_first_rows_help_with_the_others() {
-    let place = Place::new();
-    place.train();
-    place.export("int8", "model.qvr");
+    let place = Place::with_model("int8");
     let (model, other) = (place.at("model.qvr"), other_person(&place, "sum"));
     // Few labels, and each of them tells something new.
     let adapt = ["adapt", &model, "--in", &other, "--rows", "60,0", "--correlation", "1", "--prior", "10"];
@@ -78,9 +76,7 @@ fn a_model_of_its_own_next_row_learns_from_its_rows() {
 
 #[test]
 fn what_cannot_be_replayed_is_refused() {
-    let place = Place::new();
-    place.train();
-    place.export("int8", "model.qvr");
+    let place = Place::with_model("int8");
     let (model, other) = (place.at("model.qvr"), other_person(&place, "sum"));
     let adapt = |more: &[&str], names: &[&str]| {
         fails(&[&["adapt", &model, "--in", &other][..], more].concat(), names);

@@ -3,11 +3,9 @@
 mod place;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Stdio;
 
-use place::{Place, fails, json, quaver, succeeds};
+use place::{LivePipe, Place, fails, json, succeeds};
 
 #[test]
 fn from_rows_to_predictions() {
@@ -74,26 +72,13 @@ fn data_may_lie_elsewhere() {
 
 #[test]
 fn a_live_pipe_gets_an_answer_to_every_row() {
-    let place = Place::new();
-    place.train();
-    place.export("f32", "model.qvr");
-    let mut child = quaver()
-        .args(["run", &place.at("model.qvr")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    let mut answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    // Each answer is waited for before the next row is written: without flushing this would hang.
-    for line in ["b,a,more", "5.5,4.5,text", ",5.0,", "6.1,4.2,x"] {
-        writeln!(input, "{line}").expect("the pipe is open");
-        input.flush().expect("the pipe is open");
-        let answer = answers.next().expect("an answer").expect("UTF-8");
+    let place = Place::with_model("f32");
+    let mut pipe = LivePipe::open(&["run", &place.at("model.qvr")]);
+    for line in ["b,a,more\n", "5.5,4.5,text\n", ",5.0,\n", "6.1,4.2,x\n"] {
+        let answer = pipe.answer(line);
         assert_eq!(answer.split(',').count(), 4, "{answer}");
     }
-    drop(input);
-    assert!(child.wait().expect("it ends").success());
+    pipe.close();
 }
 
 #[test]
@@ -144,9 +129,7 @@ fn errors_of_files_and_columns_say_what_and_where() {
 
 #[test]
 fn errors_of_models_and_runs_say_what_and_where() {
-    let place = Place::new();
-    place.train();
-    place.export("int8", "model.qvr");
+    let place = Place::with_model("int8");
     let (model, config) = (place.at("model.qvr"), place.at("config.toml"));
     fails(&["inspect", &config], &["config.toml", "not a Quaver checkpoint"]);
     fails(&["inspect", &place.at("absent.qvr")], &["absent.qvr"]);

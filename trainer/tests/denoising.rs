@@ -3,10 +3,9 @@
 mod place;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
 
-use place::{Place, config, fails, json, quaver, succeeds};
+use place::{LivePipe, Place, config, fails, json, succeeds};
+use serde_json::Value;
 
 const LATENT: &str = config!(
     r#"inputs = ["a", "b"]
@@ -113,6 +112,20 @@ fn rows_are_denoised_on_the_host_and_in_the_runtime() {
     assert!(fs::read_to_string(&page).expect("the page").contains(">denoised<"));
 }
 
+fn evaluated(place: &Place, model: &str, more: &[&str]) -> String {
+    succeeds(&[&["eval", &place.at(model), "--data", &place.at("latent.toml")], more].concat())
+}
+
+/// The scores of the run on the host, and of its checkpoint in the runtime.
+fn evaluated_on_both(place: &Place) -> [Value; 2] {
+    [("run", &["--json", "--draws", "1"][..]), ("model.qvr", &["--json"])]
+        .map(|(model, more)| json(&evaluated(place, model, more)))
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
+}
+
 #[test]
 fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
     let place = trained(&with_clean_targets(), &["--set", "training.epochs=25"]);
@@ -126,13 +139,7 @@ fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
         let number = |key: &str| printed[key]["snr_db"].as_f64().expect("a number");
         assert!(number("after") > number("before"), "{model}: {printed}");
     }
-    let config = place.at("latent.toml");
-    let evaluated = |model: &str, more: &[&str]| {
-        succeeds(&[&["eval", &place.at(model), "--data", &config], more].concat())
-    };
-    let (host, device) = (evaluated("run", &["--json", "--draws", "1"]), evaluated("model.qvr", &["--json"]));
-    let (host, device) = (json(&host), json(&device));
-    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let [host, device] = evaluated_on_both(&place);
     // One of the two ways that need no draws, unless the checkpoint draws, which is near both.
     let off = |way: usize| (number(&host["estimates"][way]["nll"]) - number(&device["nll"])).abs();
     assert!(off(0).min(off(1)) < 0.05, "{} {}", off(0), off(1));
@@ -142,12 +149,12 @@ fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
         let snr = |index: usize| number(&found["denoising"][index]["snr_db"]);
         assert!(snr(1) > snr(0) + 1.0, "{found}");
     }
-    let text = evaluated("run", &["--draws", "1"]);
+    let text = evaluated(&place, "run", &["--draws", "1"]);
     for printed in ["clean rows", "bounds the NLL of denoised rows", "persistence *", "one-euro"] {
         assert!(text.contains(printed), "{printed}: {text}");
     }
-    assert!(evaluated("model.qvr", &[]).contains("clean rows from the noisy ones up to their own"));
-    let gap = ["eval", &place.at("run"), "--data", &config, "--gap", "20..24"];
+    assert!(evaluated(&place, "model.qvr", &[]).contains("clean rows from the noisy ones up to their own"));
+    let gap = ["eval", &place.at("run"), "--data", &place.at("latent.toml"), "--gap", "20..24"];
     fails(&gap, &["--gap", "data.targets = \"next\""]);
 }
 
@@ -155,13 +162,7 @@ fn what_has_learned_from_the_truth_denoises_on_the_host_and_in_the_runtime() {
 fn the_checkpoint_of_a_denoiser_is_scored_as_its_run_is() {
     let place = trained(LATENT, &[]);
     succeeds(&["export", &place.at("run"), "--weights", "f32", "-o", &place.at("model.qvr")]);
-    let config = place.at("latent.toml");
-    let evaluated = |model: &str, more: &[&str]| {
-        succeeds(&[&["eval", &place.at(model), "--data", &config], more].concat())
-    };
-    let (host, device) = (evaluated("run", &["--json", "--draws", "1"]), evaluated("model.qvr", &["--json"]));
-    let (host, device) = (json(&host), json(&device));
-    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let [host, device] = evaluated_on_both(&place);
     // One of the three ways to feed latent variables is the checkpoint's.
     let apart = |key: &str| {
         let off = |way: usize| (number(&host["one_step"][way][key]) - number(&device[key])).abs();
@@ -172,31 +173,18 @@ fn the_checkpoint_of_a_denoiser_is_scored_as_its_run_is() {
     let [host, device] = [&host, &device].map(|found| &found["denoising"]);
     assert_eq!((&host[1]["name"], &host[0]), (&device[1]["name"], &device[0]));
     assert!((number(&host[1]["snr_db"]) - number(&device[1]["snr_db"])).abs() < 1.0, "{host} {device}");
-    assert!(evaluated("model.qvr", &[]).contains("SNR (dB)"));
+    assert!(evaluated(&place, "model.qvr", &[]).contains("SNR (dB)"));
 }
 
 #[test]
 fn a_live_pipe_is_denoised_row_by_row() {
     let place = trained(LATENT, &["--set", "training.epochs=1"]);
-    let mut child = quaver()
-        .args(["denoise", &place.at("run")])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut input = child.stdin.take().expect("a pipe");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let mut answer = |row: &str| {
-        input.write_all(row.as_bytes()).expect("the binary reads");
-        input.flush().expect("the binary reads");
-        lines.next().expect("an answer").expect("UTF-8")
-    };
-    assert!(answer("a,b\n").starts_with("a.mean,"));
-    let (first, second) = (answer("5,6\n"), answer("5,6\n"));
+    let mut pipe = LivePipe::open(&["denoise", &place.at("run")]);
+    assert!(pipe.answer("a,b\n").starts_with("a.mean,"));
+    let (first, second) = (pipe.answer("5,6\n"), pipe.answer("5,6\n"));
     assert_ne!(first, second, "the past matters");
-    assert_eq!(answer("\n5,6\n"), first, "a blank line starts again");
-    drop(input);
-    assert!(child.wait().expect("the binary ends").success());
+    assert_eq!(pipe.answer("\n5,6\n"), first, "a blank line starts again");
+    pipe.close();
 }
 
 #[test]

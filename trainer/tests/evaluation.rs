@@ -66,9 +66,7 @@ fn error_bars_follow_the_truth_in_an_evaluation() {
 
 #[test]
 fn missing_channels_are_scored_next_to_stand_ins() {
-    let place = Place::new();
-    place.train();
-    place.export("int8", "model.qvr");
+    let place = Place::with_model("int8");
     let (config, page) = (place.at("config.toml"), place.at("page.html"));
     let evaluated = |model: &str, more: &[&str]| {
         succeeds(&[&["eval", &place.at(model), "--data", &config, "--rate-hz", "10"], more].concat())

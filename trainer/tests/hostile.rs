@@ -50,13 +50,19 @@ fn control_characters_never_reach_the_terminal() {
     assert_harmless(&output);
 }
 
-#[test]
-fn a_checkpoint_with_control_characters_in_its_names_is_refused() {
+/// A folder with a model whose inputs and target have these names.
+fn with_names(inputs: &str, target: &str) -> Place {
     let place = Place::new();
-    place.write("config.toml", &CONFIG.replace("'sum'", "'target'"));
-    place.rename_columns("a,b,target");
+    place.write("config.toml", &CONFIG.replace("'sum'", &format!("'{target}'")));
+    place.rename_columns(&format!("{inputs},{target}"));
     place.train();
     place.export("int8", "model.qvr");
+    place
+}
+
+#[test]
+fn a_checkpoint_with_control_characters_in_its_names_is_refused() {
+    let place = with_names("a,b", "target");
     let mut bytes = fs::read(place.path("model.qvr")).expect("the checkpoint");
     let at = bytes.windows(6).position(|window| window == b"target").expect("its name");
     bytes[at..at + 4].copy_from_slice(CLEAR.as_bytes());
@@ -85,11 +91,7 @@ fn a_checkpoint_with_control_characters_in_its_names_is_refused() {
 
 #[test]
 fn a_name_that_is_a_formula_stays_a_name() {
-    let place = Place::new();
-    place.write("config.toml", &CONFIG.replace("'sum'", "'=SUM(1+2)'"));
-    place.rename_columns("-a+1,@b,=SUM(1+2)");
-    place.train();
-    place.export("int8", "model.qvr");
+    let place = with_names("-a+1,@b", "=SUM(1+2)");
     let predictions = succeeds(&["run", &place.at("model.qvr"), "--input", &place.at("test.csv")]);
     let header = predictions.lines().next().expect("a header");
     assert!(header.starts_with("\"'=SUM(1+2).mean\",\"'=SUM(1+2).std_dev\","), "{header}");

@@ -4,17 +4,26 @@ mod place;
 
 use place::{json, succeeds};
 use quaver::LatentModel;
+use serde_json::Value;
 
-fn example(name: &str) -> String {
-    format!("{}/../runtime/examples/{name}.qvr", env!("CARGO_MANIFEST_DIR"))
+/// An example of the runtime, and what is shown of it.
+struct Inspected {
+    path: String,
+    bytes: Vec<u8>,
+    shown: Value,
+}
+
+fn inspect(name: &str) -> Inspected {
+    let path = format!("{}/../runtime/examples/{name}.qvr", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).expect("an example");
+    let shown = json(&succeeds(&["inspect", &path, "--json"]));
+    Inspected { path, bytes, shown }
 }
 
 #[test]
 fn a_denoiser_shows_its_networks_and_its_memory() {
-    let path = example("denoiser");
-    let bytes = std::fs::read(&path).expect("an example");
+    let Inspected { path, bytes, shown } = inspect("denoiser");
     let model = LatentModel::load(&bytes).expect("a latent model");
-    let shown = json(&succeeds(&["inspect", &path, "--json"]));
     assert_eq!(shown["kind"], "latent");
     assert_eq!(shown["family"], "vosp");
     assert_eq!(shown["arena_words"], model.arena_words());
@@ -32,10 +41,8 @@ fn a_denoiser_shows_its_networks_and_its_memory() {
 
 #[test]
 fn a_sampler_shows_what_a_future_takes() {
-    let path = example("sampler");
-    let bytes = std::fs::read(&path).expect("an example");
+    let Inspected { path, bytes, shown } = inspect("sampler");
     let model = LatentModel::load(&bytes).expect("a latent model");
-    let shown = json(&succeeds(&["inspect", &path, "--json"]));
     assert_eq!(shown["family"], "storn");
     assert_eq!(shown["future_words"], model.future_words());
     assert!(

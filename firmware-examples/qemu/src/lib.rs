@@ -44,3 +44,35 @@ macro_rules! golden_image {
         }
     };
 }
+
+/// The frame of an image that links only if it cannot panic: its entry point, which runs the given function,
+/// and its panic handler.
+///
+/// The handler calls a function that exists nowhere. As long as no panic path is left, the linker drops the
+/// handler and never misses that function; a single path makes the link fail with its name.
+#[macro_export]
+macro_rules! panic_free_image {
+    ($run:ident) => {
+        use core::panic::PanicInfo;
+
+        #[cfg(target_os = "none")]
+        use quaver_qemu::entry;
+
+        #[cfg_attr(target_os = "none", entry)]
+        #[cfg_attr(not(target_os = "none"), allow(unsafe_code), unsafe(export_name = "_start"))] // not run
+        fn main() -> ! {
+            $run()
+        }
+
+        #[panic_handler]
+        fn panic(_: &PanicInfo<'_>) -> ! {
+            #[allow(unsafe_code)] // an undefined function that must not be needed
+            mod nowhere {
+                unsafe extern "C" {
+                    pub(super) safe fn loading_or_stepping_can_panic() -> !;
+                }
+            }
+            nowhere::loading_or_stepping_can_panic()
+        }
+    };
+}

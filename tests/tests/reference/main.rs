@@ -99,6 +99,14 @@ fn quantized_layouts(architecture: Architecture, layers: &[(CellKind, u16)], tol
     }
 }
 
+/// One layer of each cell whose moments are approximated.
+const SINGLE_LAYERS: [((CellKind, u16), &str); 4] = [
+    ((TANH, 9), "tanh"),
+    ((SIGMOID, 9), "sigmoid"),
+    ((CellKind::Lstm, 6), "LSTM"),
+    ((CellKind::Gru, 6), "GRU"),
+];
+
 /// Rounding in f32 over some thirty steps of nets that forget; nothing else differs.
 const ROUNDING: f64 = 5e-6;
 
@@ -114,20 +122,18 @@ fn relus_agree_to_rounding() {
 #[test]
 fn the_printed_moments_agree_to_rounding() {
     let paper = Architecture { form: MomentForm::Paper, ..Architecture::default() };
-    both_formats(paper, &[(TANH, 9)], ROUNDING, "printed tanh");
-    both_formats(paper, &[(SIGMOID, 9)], ROUNDING, "printed sigmoid");
-    both_formats(paper, &[(CellKind::Lstm, 6)], ROUNDING, "printed LSTM");
-    both_formats(paper, &[(CellKind::Gru, 6)], ROUNDING, "printed GRU");
+    for (layer, name) in SINGLE_LAYERS {
+        both_formats(paper, &[layer], ROUNDING, &format!("printed {name}"));
+    }
     both_formats(paper, &[(CellKind::Lstm, 6), (TANH, 11), (SIGMOID, 5)], ROUNDING, "printed stack");
 }
 
 #[test]
 fn the_accurate_moments_agree_with_integrals() {
     let accurate = Architecture::default();
-    both_formats(accurate, &[(TANH, 9)], FITTED, "tanh");
-    both_formats(accurate, &[(SIGMOID, 9)], FITTED, "sigmoid");
-    both_formats(accurate, &[(CellKind::Lstm, 6)], FITTED, "LSTM");
-    both_formats(accurate, &[(CellKind::Gru, 6)], FITTED, "GRU");
+    for (layer, name) in SINGLE_LAYERS {
+        both_formats(accurate, &[layer], FITTED, name);
+    }
     both_formats(accurate, &[(CellKind::Gru, 5), (CellKind::Gru, 12)], FITTED, "GRU stack");
     both_formats(accurate, &[(CellKind::Lstm, 5), (TANH, 12)], FITTED, "stack");
 }
@@ -160,24 +166,24 @@ fn outputs_of_every_kind_agree() {
     both_formats(classes, &[(TANH, 9)], ROUNDING, "categorical output");
 }
 
+/// A network that outputs residuals, in every layout.
+fn residuals_agree(target: Target, what: &str) {
+    let base = Architecture { outputs: 3, target, ..Architecture::default() };
+    let paper = Architecture { form: MomentForm::Paper, ..base };
+    both_formats(paper, &[(TANH, 9)], ROUNDING, what);
+    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
+    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, &format!("{what}, heteroscedastic"));
+    quantized_layouts(base, &[(TANH, 9)], INTEGER, what);
+}
+
 #[test]
 fn changes_are_added_to_the_last_row() {
-    let base = Architecture { outputs: 3, target: Target::ResidualNext, ..Architecture::default() };
-    let paper = Architecture { form: MomentForm::Paper, ..base };
-    both_formats(paper, &[(TANH, 9)], ROUNDING, "change");
-    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
-    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "change, heteroscedastic");
-    quantized_layouts(base, &[(TANH, 9)], INTEGER, "change");
+    residuals_agree(Target::ResidualNext, "change");
 }
 
 #[test]
 fn corrections_are_added_to_the_row_itself() {
-    let base = Architecture { outputs: 3, target: Target::ResidualSame, ..Architecture::default() };
-    let paper = Architecture { form: MomentForm::Paper, ..base };
-    both_formats(paper, &[(TANH, 9)], ROUNDING, "correction");
-    let pairs = Architecture { likelihood: Likelihood::Heteroscedastic, ..paper };
-    both_formats(pairs, &[(CellKind::Lstm, 6)], ROUNDING, "correction, heteroscedastic");
-    quantized_layouts(base, &[(TANH, 9)], INTEGER, "correction");
+    residuals_agree(Target::ResidualSame, "correction");
 }
 
 #[test]
@@ -202,10 +208,9 @@ const INTEGER: f64 = 4e-3;
 #[test]
 fn integer_kernels_agree_with_integrals() {
     let base = Architecture::default();
-    quantized_layouts(base, &[(TANH, 9)], INTEGER, "tanh");
-    quantized_layouts(base, &[(SIGMOID, 9)], INTEGER, "sigmoid");
-    quantized_layouts(base, &[(CellKind::Lstm, 6)], INTEGER, "LSTM");
-    quantized_layouts(base, &[(CellKind::Gru, 6)], INTEGER, "GRU");
+    for (layer, name) in SINGLE_LAYERS {
+        quantized_layouts(base, &[layer], INTEGER, name);
+    }
     quantized_layouts(base, &[(CellKind::Gru, 9), (CellKind::Gru, 12)], INTEGER, "GRU stack");
     quantized_layouts(base, &[(CellKind::Lstm, 5), (TANH, 12)], INTEGER, "stack");
     let wide = Architecture { inputs: 19, outputs: 5, ..base };

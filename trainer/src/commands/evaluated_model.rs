@@ -104,17 +104,7 @@ impl EvaluatedModel {
 
     /// Refuses data whose channels are not those of the model.
     pub(super) fn check_data(&self, data: &Dataset) -> Result<()> {
-        let (inputs, outputs) = self.names();
-        for (what, of_model, of_data) in
-            [("inputs", inputs, &data.input_names), ("targets", outputs, &data.target_names)]
-        {
-            ensure!(
-                of_model == of_data,
-                "the model's {what} are {} but the data's are {}; set data.{what} in the config",
-                of_model.join(", "),
-                of_data.join(", ")
-            );
-        }
+        check_channels(data, self.names())?;
         ensure!(
             data.target == Target::Next || self.may_explain_clean_rows(),
             "this latent model explains the rows it reads, including noise: set data.targets = \"next\" in the config of the data; \
@@ -254,4 +244,19 @@ impl EvaluatedModel {
             }
         }
     }
+}
+
+/// Refuses data whose inputs and targets have other names than those of the model.
+pub(super) fn check_channels(data: &Dataset, (inputs, outputs): (&[String], &[String])) -> Result<()> {
+    for (what, of_model, of_data) in
+        [("inputs", inputs, &data.input_names), ("targets", outputs, &data.target_names)]
+    {
+        ensure!(
+            of_model == of_data,
+            "the model's {what} are {} but the data's are {}; set data.{what} in the config",
+            of_model.join(", "),
+            of_data.join(", ")
+        );
+    }
+    Ok(())
 }

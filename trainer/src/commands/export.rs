@@ -14,7 +14,7 @@ use super::false_alarms::FalseAlarmRate;
 use super::print::{print_json, print_text};
 use super::text_table;
 use crate::config::Config;
-use crate::data::{Dataset, Sequence};
+use crate::data::Dataset;
 use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
 use crate::export::{
     Additions, AnomalyLimits, Encoding, QuantizationCost, StorageOptions, anomaly_limits, cost, encode,
@@ -159,10 +159,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         rate_hz: arguments.rate_hz,
     };
     eprintln!("rounding, imputation and layout are chosen on the training and validation rows");
+    let settled = Settled::new(&state, options, &data)?;
     let exported = if arguments.calibrate {
-        calibrated_export(&state, options, &data, &arguments.output)?
+        settled.export_calibrated(&arguments.output)?
     } else {
-        export_as(&state, options, &data, &arguments.output)?
+        settled.export(&arguments.output)?
     };
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported)?) }
 }
@@ -215,27 +216,7 @@ pub(super) fn export(
     let storage = StorageOptions { format, layout: None };
     let options =
         ExportOptions { storage, widen: false, tracking: None, rows_per_alarm: None, rate_hz: None };
-    export_as(state, options, data, output)
-}
-
-fn export_as(
-    state: &RunState,
-    options: ExportOptions,
-    data: &Dataset,
-    output: &Path,
-) -> Result<ExportedPredictor> {
-    let mut settled = Settled::new(state, options, data)?;
-    let correction = match (options.storage.format, state.spec.likelihood) {
-        (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
-            let full = predict_by_runtime(&settled.in_f32(None)?, &data.train)?;
-            let exported = predict_by_runtime(&settled.stored(None)?, &data.train)?;
-            Some(variance_correction(state.target_names.len(), &full, &exported))
-        }
-        _ => None,
-    };
-    settled.follow(correction.as_deref(), options, data)?;
-    let (bytes, f32_bytes) = (settled.stored(correction.as_deref())?, settled.in_f32(None)?);
-    write(&settled, &data.valid, output, bytes, f32_bytes)
+    Settled::new(state, options, data)?.export(output)
 }
 
 /// How a predictor is exported.
@@ -255,7 +236,8 @@ struct ExportOptions {
 /// A state with everything that determines its bytes but the factors on its variances.
 struct Settled<'a> {
     state: &'a RunState,
-    format: WeightFormat,
+    options: ExportOptions,
+    data: &'a Dataset,
     layout: Layout,
     gram_matrices: Vec<GramMatrices>,
     density: Option<DensitySpec>,
@@ -264,25 +246,61 @@ struct Settled<'a> {
 
 impl<'a> Settled<'a> {
     /// Gram matrices of the training data, the use of the input density, and the layout.
-    fn new(state: &'a RunState, options: ExportOptions, data: &Dataset) -> Result<Self> {
-        let format = options.storage.format;
-        let gram_matrices = match format {
+    fn new(state: &'a RunState, options: ExportOptions, data: &'a Dataset) -> Result<Self> {
+        let gram_matrices = match options.storage.format {
             WeightFormat::F32 => Vec::new(),
             WeightFormat::Int8 => gram_matrices(state, &data.train)?,
         };
         let density = settle_density(state, &data.train, &data.valid)?;
-        let additions = Additions::default();
-        let mut settled = Settled { state, format, layout: Layout::Float, gram_matrices, density, additions };
+        let (layout, additions) = (Layout::Float, Additions::default());
+        let mut settled = Settled { state, options, data, layout, gram_matrices, density, additions };
         if options.widen {
-            settled.widen(&data.valid)?;
+            settled.widen()?;
         }
         let encoding = settled.encoding(None);
         settled.layout = options.storage.layout(state, &encoding, &[&data.train, &data.valid]);
         Ok(settled)
     }
 
-    fn widen(&mut self, valid: &[Sequence]) -> Result<()> {
-        let widening = fit_widening(&self.in_f32(None)?, valid)?;
+    /// Writes the checkpoint with the variances of the run, corrected for what quantization changes.
+    fn export(mut self, output: &Path) -> Result<ExportedPredictor> {
+        let correction = match (self.options.storage.format, self.state.spec.likelihood) {
+            (WeightFormat::Int8, Likelihood::Gaussian | Likelihood::Heteroscedastic) => {
+                let full = predict_by_runtime(&self.in_f32(None)?, &self.data.train)?;
+                let exported = predict_by_runtime(&self.stored(None)?, &self.data.train)?;
+                Some(variance_correction(self.state.target_names.len(), &full, &exported))
+            }
+            _ => None,
+        };
+        self.follow(correction.as_deref())?;
+        let (bytes, f32_bytes) = (self.stored(correction.as_deref())?, self.in_f32(None)?);
+        self.write(output, bytes, f32_bytes)
+    }
+
+    /// Like [`Self::export`], with variances that fit the validation data. Each format has its own factors,
+    /// because quantization changes variances too.
+    fn export_calibrated(mut self, output: &Path) -> Result<ExportedPredictor> {
+        let valid = &self.data.valid;
+        let outputs = self.state.target_names.len();
+        let factors = |bytes: &[u8]| -> Result<Vec<f32>> {
+            Ok(variance_factors(outputs, valid, &predict_by_runtime(bytes, valid)?))
+        };
+        let (own, of_f32) = (factors(&self.stored(None)?)?, factors(&self.in_f32(None)?)?);
+        self.store_quantiles(&own)?;
+        self.follow(Some(&own))?;
+        let (bytes, f32_bytes) = (self.stored(Some(&own))?, self.in_f32(Some(&of_f32))?);
+        let predictions = predict_by_runtime(&bytes, valid)?;
+        let conformal = ConformalReport {
+            levels: CONFORMAL_LEVELS,
+            normal: NORMAL_QUANTILES,
+            outputs: conformal_quantiles(outputs, valid, &predictions),
+        };
+        let written = self.write(output, bytes, f32_bytes)?;
+        Ok(ExportedPredictor { calibration: Some(own), conformal: Some(conformal), ..written })
+    }
+
+    fn widen(&mut self) -> Result<()> {
+        let widening = fit_widening(&self.in_f32(None)?, &self.data.valid)?;
         let density = self.density.as_mut().context(
             "--widen needs the density of the inputs, which this run has not: its inputs are binary, or it was trained by an \
              older version; train it again",
@@ -295,7 +313,8 @@ impl<'a> Settled<'a> {
     }
 
     /// Adds what follows the stream, fitted on a model with these factors on its variances.
-    fn follow(&mut self, factors: Option<&[f32]>, options: ExportOptions, data: &Dataset) -> Result<()> {
+    fn follow(&mut self, factors: Option<&[f32]>) -> Result<()> {
+        let (options, data) = (self.options, self.data);
         ensure!(
             options.tracking.is_none() || self.state.spec.likelihood.is_normal(),
             "--track follows the variance of normal outputs, and this model has none; leave it out"
@@ -305,7 +324,7 @@ impl<'a> Settled<'a> {
             let scaling = &self.state.scaling;
             let precision = scaling.density.as_ref().map_or(&[][..], |density| &density.precision);
             // Training rows of a denoiser get their noise in training.
-            let train = if data.fresh_noise.is_none() { &data.train[..] } else { &[] };
+            let train = if data.changes.fresh_noise.is_none() { &data.train[..] } else { &[] };
             let splits = [train, &data.valid[..]];
             let bytes = self.stored(factors)?;
             let window = evidence_window(options.rate_hz, &splits);
@@ -316,7 +335,8 @@ impl<'a> Settled<'a> {
     }
 
     /// Stores the quantiles of the validation residuals, if there are enough.
-    fn store_quantiles(&mut self, factors: &[f32], valid: &[Sequence]) -> Result<()> {
+    fn store_quantiles(&mut self, factors: &[f32]) -> Result<()> {
+        let valid = &self.data.valid;
         let predictions = predict_by_runtime(&self.stored(Some(factors))?, valid)?;
         let found = conformal_quantiles(self.state.target_names.len(), valid, &predictions);
         self.additions.quantiles = stored_quantiles(&found);
@@ -329,69 +349,36 @@ impl<'a> Settled<'a> {
     }
 
     fn stored(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
-        encode(self.state, self.format, self.layout, &self.encoding(factors))
+        encode(self.state, self.options.storage.format, self.layout, &self.encoding(factors))
     }
 
     fn in_f32(&self, factors: Option<&[f32]>) -> Result<Vec<u8>> {
         let encoding = Encoding { gram_matrices: &[], ..self.encoding(factors) };
         encode(self.state, WeightFormat::F32, Layout::Float, &encoding)
     }
-}
 
-/// Like [`export_as`], with variances that fit the validation data. Each format has its own factors, because
-/// quantization changes variances too.
-fn calibrated_export(
-    state: &RunState,
-    options: ExportOptions,
-    data: &Dataset,
-    output: &Path,
-) -> Result<ExportedPredictor> {
-    let mut settled = Settled::new(state, options, data)?;
-    let factors = |bytes: &[u8]| -> Result<Vec<f32>> {
-        let predictions = predict_by_runtime(bytes, &data.valid)?;
-        Ok(variance_factors(state.target_names.len(), &data.valid, &predictions))
-    };
-    let (own, of_f32) = (factors(&settled.stored(None)?)?, factors(&settled.in_f32(None)?)?);
-    settled.store_quantiles(&own, &data.valid)?;
-    settled.follow(Some(&own), options, data)?;
-    let (bytes, f32_bytes) = (settled.stored(Some(&own))?, settled.in_f32(Some(&of_f32))?);
-    let predictions = predict_by_runtime(&bytes, &data.valid)?;
-    let conformal = ConformalReport {
-        levels: CONFORMAL_LEVELS,
-        normal: NORMAL_QUANTILES,
-        outputs: conformal_quantiles(state.target_names.len(), &data.valid, &predictions),
-    };
-    let written = write(&settled, &data.valid, output, bytes, f32_bytes)?;
-    Ok(ExportedPredictor { calibration: Some(own), conformal: Some(conformal), ..written })
-}
-
-/// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
-fn write(
-    settled: &Settled<'_>,
-    sequences: &[Sequence],
-    output: &Path,
-    bytes: Vec<u8>,
-    f32_bytes: Vec<u8>,
-) -> Result<ExportedPredictor> {
-    let Settled { state, additions, .. } = settled;
-    let cost = cost(state.spec.likelihood, &state.target_names, sequences, &f32_bytes, &bytes)?;
-    let constants = output.with_extension("rs");
-    let name = output.file_name().context("--output must name a file")?.to_string_lossy();
-    let text = rust_constants(&name, &Model::load(&bytes)?);
-    files::replace(output, &bytes)?;
-    files::replace(&constants, text.as_bytes())?;
-    let Additions { quantiles, anomaly: false_alarms, .. } = additions.clone();
-    let (calibration, conformal) = (None, None);
-    Ok(ExportedPredictor {
-        bytes,
-        f32_bytes,
-        cost,
-        calibration,
-        conformal,
-        quantiles,
-        false_alarms,
-        constants,
-    })
+    /// Evaluates a checkpoint and its f32 version, and writes the checkpoint.
+    fn write(self, output: &Path, bytes: Vec<u8>, f32_bytes: Vec<u8>) -> Result<ExportedPredictor> {
+        let Settled { state, data, additions, .. } = self;
+        let cost = cost(state.spec.likelihood, &state.target_names, &data.valid, &f32_bytes, &bytes)?;
+        let constants = output.with_extension("rs");
+        let name = output.file_name().context("--output must name a file")?.to_string_lossy();
+        let text = rust_constants(&name, &Model::load(&bytes)?);
+        files::replace(output, &bytes)?;
+        files::replace(&constants, text.as_bytes())?;
+        let Additions { quantiles, anomaly: false_alarms, .. } = additions;
+        let (calibration, conformal) = (None, None);
+        Ok(ExportedPredictor {
+            bytes,
+            f32_bytes,
+            cost,
+            calibration,
+            conformal,
+            quantiles,
+            false_alarms,
+            constants,
+        })
+    }
 }
 
 fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String> {

@@ -12,17 +12,13 @@ use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid
 pub struct InitConfig {
     /// Run folder whose best state training starts from, scaling included: fine-tuning of what was learned
     /// from many recordings to one person or machine. Excludes all other keys of this section.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<PathBuf>,
     /// Standard deviation of the weights from a layer's inputs; 1/√inputs if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_std_dev: Option<f32>,
     /// Standard deviation of the recurrent weights; 1/√units if not set. Excludes `spectral_radius`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recurrent_std_dev: Option<f32>,
     /// Spectral radius ρ (largest absolute eigenvalue) that each recurrent matrix is scaled to. Excludes
     /// `recurrent_std_dev`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub spectral_radius: Option<f32>,
     /// Number ν of recurrent weights per unit that are not zero; 0 for all of them.
     pub sparse: u16,

@@ -24,7 +24,7 @@ pub struct LatentConfig {
     pub prior: Prior,
     /// What the recognition network reads: past and present rows, or the whole sequence. If not set, a VRAE
     /// is bidirectional and the other families are causal; only a STORN can be either.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub direction: Option<Direction>,
     /// Where the posterior variances of the latent variables come from: outputs of the recognition network,
     /// or variance propagation through it, with learned keep probabilities.
@@ -115,10 +115,8 @@ pub enum OutputNoise {
 pub struct RecognitionConfig {
     /// Cell of every layer, as in `[model]`; if not set, that of the generative network, or an LSTM if that
     /// one has no recurrence.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<CellName>,
     /// Units of each layer, as in `[model]`; if not set, those of the generative network.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<Vec<u16>>,
     /// Noise on units, with the keys of `[noise]`.
     pub noise: NoiseConfig,

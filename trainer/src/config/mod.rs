@@ -78,10 +78,10 @@ pub struct Config {
     pub weights: WeightsConfig,
     /// Latent variables: with this section, the model is not a predictor but a recognition network and a
     /// generative network, the latter described by `[model]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub latent: Option<LatentConfig>,
     /// The recognition network of a latent model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub recognition: Option<RecognitionConfig>,
     /// Initial parameters.
     #[serde(default)]
@@ -175,7 +175,7 @@ impl Config {
         }
     }
 
-    /// The config as TOML, with all defaults.
+    /// The config as TOML, with all defaults. Keys that are not set are left out: TOML has no null.
     ///
     /// # Errors
     /// When a value has no TOML form.

@@ -33,7 +33,6 @@ pub struct SearchConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct HalvingConfig {
     /// Epochs that every trial trains for; a ninth of `training.epochs` if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_epochs: Option<usize>,
     /// Of this many trials, one continues, for this many times the epochs; 1 trains every trial to its end.
     pub factor: usize,

@@ -54,7 +54,6 @@ pub struct TrainingConfig {
     /// limit.
     pub clip_norm: f32,
     /// Time limit in minutes; none if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_minutes: Option<f64>,
 }
 

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use super::{Scaling, Sequence};
+use super::{Dataset, Scaling, Sequence};
 use crate::config::DataConfig;
 
 fn folder() -> Option<PathBuf> {
@@ -18,14 +18,14 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// The data of a `[data]` section whose paths start at the folder, if it is there.
-pub(crate) fn load(section: &str) -> Option<super::Dataset> {
+pub(crate) fn load(section: &str) -> Option<Dataset> {
     let mut data_config: DataConfig = toml::from_str(section).unwrap();
     data_config.anchor(&folder()?);
     Some(data_config.load().unwrap())
 }
 
 /// A collection of piano rolls, if the folder is there.
-pub(crate) fn piano_rolls(name: &str) -> Option<super::Dataset> {
+pub(crate) fn piano_rolls(name: &str) -> Option<Dataset> {
     load(&format!(
         "train = 'piano_rolls/{name}.train.txt'
          valid = 'piano_rolls/{name}.valid.txt'
@@ -63,14 +63,20 @@ fn piano_rolls_have_their_published_baselines() {
     }
 }
 
-#[test]
-fn motion_capture_is_cut_by_its_lengths() {
-    let section = "train = { file = 'mocap_mit/motion49_zscore.values.npy', sequences = '2', rows = '..80%' }
+/// One sequence of motion capture, with its last fifth as test data.
+pub(crate) fn motion_capture() -> Option<Dataset> {
+    load(
+        "train = { file = 'mocap_mit/motion49_zscore.values.npy', sequences = '2', rows = '..80%' }
         test = { file = 'mocap_mit/motion49_zscore.values.npy', sequences = '2', rows = '80%..' }
         lengths = 'mocap_mit/motion49.lengths.npy'
         valid_fraction = 0.1
-        targets = 'next'";
-    let Some(data) = load(section) else { return };
+        targets = 'next'",
+    )
+}
+
+#[test]
+fn motion_capture_is_cut_by_its_lengths() {
+    let Some(data) = motion_capture() else { return };
     assert_eq!((steps(&data.train) + steps(&data.valid), steps(&data.test)), (2502, 626));
     assert_eq!(data.input_names.len(), 49);
 }

@@ -28,14 +28,21 @@ pub struct Dataset {
     pub target: Target,
     /// How the validation sequences were chosen, for people.
     pub validation: String,
-    /// Augmentation of the training sequences in every epoch, if any.
-    pub augmentation: Option<Augmentation>,
-    /// Noise that the training sequences get in every epoch, if any.
-    pub fresh_noise: Option<FreshNoise>,
-    /// Gaps that the inputs of the training sequences get in every epoch, if any.
-    pub gaps: Option<InputGaps>,
+    /// How the training sequences change from epoch to epoch.
+    pub changes: EpochChanges,
     /// The files that the data were read from; none if they were made in memory.
     pub files: Vec<ReadFile>,
+}
+
+/// What the training sequences get anew in every epoch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EpochChanges {
+    /// Augmentation, if any.
+    pub augmentation: Option<Augmentation>,
+    /// Noise, if it is not the same in all epochs.
+    pub fresh_noise: Option<FreshNoise>,
+    /// Gaps in the inputs, if any.
+    pub gaps: Option<InputGaps>,
 }
 
 impl Dataset {
@@ -52,9 +59,7 @@ impl Dataset {
             target_names: names,
             target: Target::Next,
             validation: String::new(),
-            augmentation: None,
-            fresh_noise: None,
-            gaps: None,
+            changes: EpochChanges::default(),
             files: Vec::new(),
         }
     }
@@ -68,11 +73,11 @@ impl Dataset {
     /// (0 for all of it) are transformed independently and become a sequence of their own. Without gaps,
     /// which depend on the chunks.
     pub fn train_in(&self, epoch: u64, rows: usize) -> Cow<'_, [Sequence]> {
-        let train: Cow<'_, [Sequence]> = match &self.augmentation {
+        let train: Cow<'_, [Sequence]> = match &self.changes.augmentation {
             Some(augmentation) => Cow::Owned(augmentation.on_epoch(&self.train, epoch, rows)),
             None => Cow::Borrowed(&self.train),
         };
-        match &self.fresh_noise {
+        match &self.changes.fresh_noise {
             Some(noise) => Cow::Owned(noise.on_epoch(&train, epoch)),
             None => train,
         }
@@ -151,19 +156,8 @@ mod tests {
     use crate::data::Rows;
 
     fn dataset(values: &[f32]) -> Dataset {
-        Dataset {
-            train: vec![Sequence::next(Rows { channels: 2, values: values.to_vec() })],
-            valid: Vec::new(),
-            test: Vec::new(),
-            input_names: vec!["a".into(), "b".into()],
-            target_names: vec!["a".into(), "b".into()],
-            target: Target::Next,
-            validation: String::new(),
-            augmentation: None,
-            fresh_noise: None,
-            gaps: None,
-            files: Vec::new(),
-        }
+        let train = vec![Sequence::next(Rows { channels: 2, values: values.to_vec() })];
+        Dataset::of([train, Vec::new(), Vec::new()], &["a", "b"])
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use quaver::checkpoint::Likelihood;
 
 use super::augment::Augmentation;
-use super::dataset::Dataset;
+use super::dataset::{Dataset, EpochChanges};
 use super::envelope;
 use super::input_gaps::InputGaps;
 use super::read_file::ReadFiles;
@@ -25,7 +25,7 @@ impl Config {
         let mut dataset = self.data.load()?;
         if self.latent.is_some() {
             // Their key for gaps is `latent.max_gap`.
-            dataset.gaps = None;
+            dataset.changes.gaps = None;
         }
         match self.model.likelihood {
             Likelihood::Gaussian | Likelihood::Heteroscedastic => {}
@@ -58,6 +58,7 @@ impl DataConfig {
         let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
         let transforms = self.augment.as_ref().filter(|asked| asked.transforms_rows());
         let augmentation = transforms.map(augment).transpose().map_err(anyhow::Error::msg)?;
+        let fresh_noise = noise.filter(|_| self.noise_is_fresh());
         let gaps = InputGaps::new(self.augment.as_ref(), &train);
         let dataset = Dataset {
             train,
@@ -67,9 +68,7 @@ impl DataConfig {
             target_names: targets,
             target: self.target(),
             validation,
-            augmentation,
-            fresh_noise: noise.filter(|_| self.noise_is_fresh()),
-            gaps,
+            changes: EpochChanges { augmentation, fresh_noise, gaps },
             files: files.0,
         };
         dataset.check()?;

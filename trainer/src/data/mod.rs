@@ -35,7 +35,7 @@ mod split;
 mod table;
 
 pub use augment::Augmentation;
-pub use dataset::Dataset;
+pub use dataset::{Dataset, EpochChanges};
 pub use input_density::InputDensity;
 pub use input_gaps::InputGaps;
 pub use interpolate::interpolated;

@@ -80,7 +80,6 @@ impl HeldOutGap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quaver::checkpoint::Target;
 
     /// x_t = 1.6 x_{t−1} − 0.9 x_{t−2}: a recurrence of two rows that linear interpolation misses.
     fn oscillation(steps: usize) -> Sequence {
@@ -96,19 +95,8 @@ mod tests {
     }
 
     fn dataset() -> Dataset {
-        Dataset {
-            augmentation: None,
-            fresh_noise: None,
-            gaps: None,
-            files: Vec::new(),
-            train: vec![oscillation(400)],
-            valid: vec![oscillation(100)],
-            test: vec![oscillation(25), oscillation(9)],
-            input_names: vec!["x".into()],
-            target_names: vec!["x".into()],
-            target: Target::Next,
-            validation: String::new(),
-        }
+        let test = vec![oscillation(25), oscillation(9)];
+        Dataset::of([vec![oscillation(400)], vec![oscillation(100)], test], &["x"])
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! the mean width of that interval.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
@@ -34,19 +35,9 @@ pub struct Scores {
     /// Continuous ranked probability score (for binary outputs the Brier score), mean over all observed
     /// values.
     pub crps: f64,
-    /// Coverage of each central interval, by its percentage; empty for binary outputs.
-    pub coverage: BTreeMap<String, f64>,
-    /// Standard error of each coverage, with regard to autocorrelation
-    /// ([`frequency_std_error`](super::frequency_std_error)).
-    pub coverage_std_error: BTreeMap<String, f64>,
-    /// Mean width of each central interval, by its percentage; empty for binary outputs.
-    pub width: BTreeMap<String, f64>,
-    /// The calibration curve.
-    pub calibration: Vec<CalibrationPoint>,
-    /// Mean epistemic variance over all observed values.
-    pub epistemic: f64,
-    /// Mean aleatoric variance over all observed values.
-    pub aleatoric: f64,
+    /// Intervals and variances.
+    #[serde(flatten)]
+    pub uncertainty: UncertaintyScores,
     /// Time steps with at least one observed target.
     pub n: usize,
     /// Scores of each output.
@@ -69,21 +60,49 @@ pub struct OutputScores {
     pub r2: f64,
     /// Continuous ranked probability score in raw units, or the Brier score; mean over observed values.
     pub crps: f64,
+    /// Intervals and variances.
+    #[serde(flatten)]
+    pub uncertainty: UncertaintyScores,
+    /// Number of observed values.
+    pub n: usize,
+}
+
+/// Scores of intervals and of variances, of one output or of all together. Widths are in raw units, variances
+/// in squared raw units.
+#[derive(Clone, Debug, Serialize)]
+pub struct UncertaintyScores {
     /// Coverage of each central interval, by its percentage; empty for binary outputs.
     pub coverage: BTreeMap<String, f64>,
     /// Standard error of each coverage, with regard to autocorrelation
     /// ([`frequency_std_error`](super::frequency_std_error)).
     pub coverage_std_error: BTreeMap<String, f64>,
-    /// Mean width of each central interval in raw units, by its percentage; empty for binary outputs.
+    /// Mean width of each central interval, by its percentage; empty for binary outputs.
     pub width: BTreeMap<String, f64>,
     /// The calibration curve.
     pub calibration: Vec<CalibrationPoint>,
-    /// Mean epistemic variance in squared raw units.
+    /// Mean epistemic variance over observed values.
     pub epistemic: f64,
-    /// Mean aleatoric variance in squared raw units.
+    /// Mean aleatoric variance over observed values.
     pub aleatoric: f64,
-    /// Number of observed values.
-    pub n: usize,
+}
+
+impl UncertaintyScores {
+    /// The scores of these outputs, given their totals.
+    fn new(
+        likelihood: Likelihood,
+        total: &ScoreTotals,
+        covered: &CoverageSteps,
+        outputs: Range<usize>,
+    ) -> Self {
+        UncertaintyScores {
+            coverage: total.coverage(likelihood),
+            coverage_std_error: by_percent(likelihood, covered.std_errors(outputs)),
+            width: total.width(likelihood),
+            calibration: total.calibration(likelihood),
+            epistemic: total.mean_epistemic(),
+            aleatoric: total.mean_aleatoric(),
+        }
+    }
 }
 
 impl Scores {
@@ -166,8 +185,14 @@ fn combine(
     steps: usize,
 ) -> Scores {
     let of = |(output, (name, total)): (usize, (&String, &ScoreTotals))| OutputScores {
-        coverage_std_error: by_percent(likelihood, covered.std_errors(output..output + 1)),
-        ..of_output(likelihood, name, total)
+        name: name.clone(),
+        nll: total.mean_nll(),
+        nll_standardised: None,
+        mse: total.mse(),
+        r2: total.r2(),
+        crps: total.mean_crps(),
+        uncertainty: UncertaintyScores::new(likelihood, total, covered, output..output + 1),
+        n: total.n,
     };
     let per_output: Vec<_> = names.iter().zip(totals).enumerate().map(of).collect();
     let mut all = ScoreTotals::default();
@@ -182,32 +207,9 @@ fn combine(
         sse_per_step: per_step(all.squared_error),
         r2: explained.iter().sum::<f64>() / explained.len() as f64,
         crps: all.mean_crps(),
-        coverage: all.coverage(likelihood),
-        coverage_std_error: by_percent(likelihood, covered.std_errors(0..names.len())),
-        width: all.width(likelihood),
-        calibration: all.calibration(likelihood),
-        epistemic: all.mean_epistemic(),
-        aleatoric: all.mean_aleatoric(),
+        uncertainty: UncertaintyScores::new(likelihood, &all, covered, 0..names.len()),
         n: steps,
         per_output,
-    }
-}
-
-fn of_output(likelihood: Likelihood, name: &str, total: &ScoreTotals) -> OutputScores {
-    OutputScores {
-        name: name.to_string(),
-        nll: total.mean_nll(),
-        nll_standardised: None,
-        mse: total.mse(),
-        r2: total.r2(),
-        crps: total.mean_crps(),
-        coverage: total.coverage(likelihood),
-        coverage_std_error: BTreeMap::new(),
-        width: total.width(likelihood),
-        calibration: total.calibration(likelihood),
-        epistemic: total.mean_epistemic(),
-        aleatoric: total.mean_aleatoric(),
-        n: total.n,
     }
 }
 

@@ -50,12 +50,7 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     fn carried_units(&self) -> Vec<usize>;
 
     /// Loss and gradient of a batch; nothing if all targets are masked.
-    fn loss_and_gradient(
-        &self,
-        parameters: &Parameters,
-        batch: &Batch,
-        step: &StepContext<'_>,
-    ) -> Option<LossAndGradient>;
+    fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient>;
 
     /// Refits the noise variance to validation data, for the state that is evaluated and exported. Latent
     /// models, whose noise is learned or searched in other ways, keep theirs.
@@ -71,9 +66,11 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     ) -> Option<ValidationLoss>;
 }
 
-/// The place of a batch in training.
+/// A batch and its place in training.
 #[derive(Clone, Copy, Debug)]
 pub struct StepContext<'a> {
+    /// The batch.
+    pub batch: &'a Batch,
     /// The whole config.
     pub config: &'a Config,
     /// Settings of the batch.
@@ -81,7 +78,7 @@ pub struct StepContext<'a> {
     /// The epoch, counted from 1.
     pub epoch: usize,
     /// The batch within the epoch, counted from 0.
-    pub batch: usize,
+    pub index: usize,
     /// Epochs completed after this batch, with a fraction.
     pub epochs: f64,
 }
@@ -135,13 +132,8 @@ impl Architecture for ModelSpec {
         self.layers.iter().map(|layer| layer.units.into()).collect()
     }
 
-    fn loss_and_gradient(
-        &self,
-        parameters: &Parameters,
-        batch: &Batch,
-        step: &StepContext<'_>,
-    ) -> Option<LossAndGradient> {
-        loss_and_gradient_with(self, parameters, batch, step.context)
+    fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
+        loss_and_gradient_with(self, parameters, step.batch, step.context)
     }
 
     fn refit_noise(&self, parameters: &mut Parameters, batches: Batches<'_>) {

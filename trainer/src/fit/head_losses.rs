@@ -5,7 +5,7 @@ use quaver::moments::Dual;
 
 use super::likelihood;
 use super::loss::{MomentGradients, ObservedTargets};
-use crate::nn::host_node::{HostArray, HostFunction};
+use crate::nn::host_node::{HostArray, HostFunction, Kept};
 use crate::nn::recurrence::Traces;
 
 /// −ln N(z | E[y], V[y] + E[eˢ]), where the network predicts y and the logarithm s of its noise variance.
@@ -29,11 +29,10 @@ impl HostFunction<2> for Heteroscedastic {
     fn backward(
         &self,
         [mean, var]: [&[f32]; 2],
-        _value: &[f32],
-        gradients_by_moment: &MomentGradients,
+        kept: Kept<'_, MomentGradients>,
         grad: &[f32],
     ) -> [Vec<f32>; 2] {
-        let [by_mean, by_total] = self.0.scaled(gradients_by_moment, grad);
+        let [by_mean, by_total] = self.0.scaled(kept, grad);
         let mut gradients = [vec![0.0; mean.len()], vec![0.0; var.len()]];
         let [mean_rows, var_rows] = &mut gradients;
         let rows = mean_rows.chunks_exact_mut(2).zip(var_rows.chunks_exact_mut(2));
@@ -81,13 +80,7 @@ impl HostFunction<2> for Categorical {
         (HostArray { values: vec![value], shape: vec![1] }, gradients_by_moment)
     }
 
-    fn backward(
-        &self,
-        _: [&[f32]; 2],
-        _value: &[f32],
-        gradients_by_moment: &MomentGradients,
-        grad: &[f32],
-    ) -> [Vec<f32>; 2] {
-        self.observed.scaled(gradients_by_moment, grad)
+    fn backward(&self, _: [&[f32]; 2], kept: Kept<'_, MomentGradients>, grad: &[f32]) -> [Vec<f32>; 2] {
+        self.observed.scaled(kept, grad)
     }
 }

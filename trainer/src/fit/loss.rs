@@ -9,7 +9,7 @@ use super::head_losses::{Categorical, Heteroscedastic};
 use super::likelihood::{self, LikelihoodTerms};
 use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
-use crate::nn::host_node::{HostArray, HostFunction, apply2, apply3};
+use crate::nn::host_node::{HostArray, HostFunction, Kept, apply2, apply3};
 use crate::nn::net::MomentTensors;
 use crate::nn::parallel;
 use crate::nn::parameters::IMPLICIT_NOISE;
@@ -139,10 +139,9 @@ impl ObservedTargets {
     }
 
     /// Derivatives of the whole loss, given the gradient for its value.
-    pub(super) fn scaled(&self, gradients_by_moment: &MomentGradients, grad: &[f32]) -> [Vec<f32>; 2] {
+    pub(super) fn scaled(&self, (_, kept): Kept<'_, MomentGradients>, grad: &[f32]) -> [Vec<f32>; 2] {
         let factor = grad[0] * self.share;
-        [&gradients_by_moment.by_mean, &gradients_by_moment.by_var]
-            .map(|partial| partial.iter().map(|value| factor * value).collect())
+        [&kept.by_mean, &kept.by_var].map(|partial| partial.iter().map(|value| factor * value).collect())
     }
 }
 
@@ -162,11 +161,10 @@ impl HostFunction<3> for Gaussian {
     fn backward(
         &self,
         [_, _, log_noise]: [&[f32]; 3],
-        _value: &[f32],
-        gradients_by_moment: &MomentGradients,
+        kept: Kept<'_, MomentGradients>,
         grad: &[f32],
     ) -> [Vec<f32>; 3] {
-        let [by_mean, by_var] = self.0.scaled(gradients_by_moment, grad);
+        let [by_mean, by_var] = self.0.scaled(kept, grad);
         let mut by_log_noise = vec![0.0; log_noise.len()];
         for row in by_var.chunks(log_noise.len()) {
             for (sum, by_var) in by_log_noise.iter_mut().zip(row) {
@@ -192,14 +190,8 @@ impl HostFunction<2> for Bernoulli {
         self.0.evaluate(mean, var, |terms| likelihood::bernoulli(terms, self.1))
     }
 
-    fn backward(
-        &self,
-        _: [&[f32]; 2],
-        _value: &[f32],
-        gradients_by_moment: &MomentGradients,
-        grad: &[f32],
-    ) -> [Vec<f32>; 2] {
-        self.0.scaled(gradients_by_moment, grad)
+    fn backward(&self, _: [&[f32]; 2], kept: Kept<'_, MomentGradients>, grad: &[f32]) -> [Vec<f32>; 2] {
+        self.0.scaled(kept, grad)
     }
 }
 

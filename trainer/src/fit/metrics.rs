@@ -167,13 +167,18 @@ mod tests {
         ["metrics.csv", "metrics.jsonl"].map(|name| fs::read_to_string(folder.join(name)).unwrap())
     }
 
-    #[test]
-    fn epochs_are_written_one_per_line() {
+    /// Files of a run of a predictor, in a temporary folder.
+    fn with_epochs(count: usize) -> (tempfile::TempDir, MetricFiles) {
         let folder = tempfile::tempdir().unwrap();
         let files = MetricFiles::new(folder.path(), false);
         files.create().unwrap();
-        files.append(&metrics(1)).unwrap();
-        files.append(&metrics(2)).unwrap();
+        (1..=count).for_each(|epoch| files.append(&metrics(epoch)).unwrap());
+        (folder, files)
+    }
+
+    #[test]
+    fn epochs_are_written_one_per_line() {
+        let (folder, _) = with_epochs(2);
         let [csv, json] = contents(folder.path());
         let expected = format!(
             "{HEADER},skipped\n1,0.43333333333333335,2,0.5,0.25,true,0\n2,0.7666666666666666,2,0.5,0.25,false,0\n"
@@ -197,11 +202,7 @@ mod tests {
 
     #[test]
     fn later_epochs_and_broken_lines_are_dropped() {
-        let folder = tempfile::tempdir().unwrap();
-        let files = MetricFiles::new(folder.path(), false);
-        files.create().unwrap();
-        files.append(&metrics(1)).unwrap();
-        files.append(&metrics(2)).unwrap();
+        let (folder, files) = with_epochs(2);
         let two_epochs = contents(folder.path());
         files.append(&metrics(3)).unwrap();
         files::append(&folder.path().join("metrics.jsonl"), "{\"epoch\":4,\"tra").unwrap();
@@ -215,10 +216,7 @@ mod tests {
     /// epoch.
     #[test]
     fn a_torn_last_line_is_dropped_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let files = MetricFiles::new(folder.path(), false);
-        files.create().unwrap();
-        (1..=11).for_each(|epoch| files.append(&metrics(epoch)).unwrap());
+        let (folder, files) = with_epochs(11);
         let whole = contents(folder.path());
         let next = [csv_line(&metrics(12)), json_line(&metrics(12)).unwrap()];
         for part in 1..next[1].len() {

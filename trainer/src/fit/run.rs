@@ -105,7 +105,7 @@ impl<A: Architecture> Run<'_, A> {
     fn train_in(&self, epoch: usize) -> Cow<'_, [Sequence]> {
         let TrainingConfig { chunk, carry_state, .. } = self.config.training;
         let train = self.data.train_in(epoch as u64, if carry_state { 0 } else { chunk });
-        match self.data.gaps.as_ref().filter(|gaps| self.learns_with(gaps)) {
+        match self.data.changes.gaps.as_ref().filter(|gaps| self.learns_with(gaps)) {
             Some(gaps) => Cow::Owned(gaps.on_epoch(&train, epoch as u64, chunk)),
             None => train,
         }
@@ -197,8 +197,9 @@ impl<A: Architecture> Run<'_, A> {
             let context = BatchContext { divergence_share: Some(divergence_share), start: start.as_deref() };
             // The progress after this step, so that a warm-up does not start at a rate of zero.
             let epochs = self.state.epoch as f64 + (index + 1) as f64 / count;
-            let step = StepContext { config: self.config, context, epoch: next.epoch, batch: index, epochs };
-            let Some(mut batch_loss) = next.spec.loss_and_gradient(&next.parameters, &batch, &step) else {
+            let (config, epoch) = (self.config, next.epoch);
+            let step = StepContext { batch: &batch, config, context, epoch, index, epochs };
+            let Some(mut batch_loss) = next.spec.loss_and_gradient(&next.parameters, &step) else {
                 continue;
             };
             let norm = clip(&mut batch_loss.gradients, limit);

@@ -69,10 +69,12 @@ pub fn train_as<A: Architecture>(
     let state = if options.resume && folder.last_state().exists() {
         let state = RunState::<A>::load(&folder.last_state())?;
         check_data((&state, &fresh), data, &folder, options, progress)?;
-        reopen(config, &folder, &metrics, RunState { data: fresh.data, ..state })?
+        reopen(config, &folder, &metrics, state.epoch)?;
+        RunState { data: fresh.data, ..state }
     } else {
         folder.check_empty()?;
-        begin(config, &folder, &metrics, fresh)?
+        begin(config, &folder, &metrics, &fresh)?;
+        fresh
     };
     Run { config, data, folder, metrics, state }.run(progress)
 }
@@ -131,22 +133,15 @@ fn begin<A: Architecture>(
     config: &Config,
     folder: &RunFolder,
     metrics: &MetricFiles,
-    fresh: RunState<A>,
-) -> Result<RunState<A>> {
+    fresh: &RunState<A>,
+) -> Result<()> {
     folder.write_config(config)?;
     metrics.create()?;
-    fresh.save(&folder.last_state())?;
-    Ok(fresh)
+    fresh.save(&folder.last_state())
 }
 
-/// Prepares the files of a run to resume it from this state.
-fn reopen<A: Architecture>(
-    config: &Config,
-    folder: &RunFolder,
-    metrics: &MetricFiles,
-    state: RunState<A>,
-) -> Result<RunState<A>> {
-    metrics.truncate(state.epoch)?;
-    folder.write_config(config)?;
-    Ok(state)
+/// Prepares the files of a run to resume it after this epoch.
+fn reopen(config: &Config, folder: &RunFolder, metrics: &MetricFiles, epoch: usize) -> Result<()> {
+    metrics.truncate(epoch)?;
+    folder.write_config(config)
 }

@@ -63,13 +63,8 @@ impl Architecture for LatentNets {
         Vec::new()
     }
 
-    fn loss_and_gradient(
-        &self,
-        parameters: &Parameters,
-        batch: &Batch,
-        step: &StepContext<'_>,
-    ) -> Option<LossAndGradient> {
-        let StepContext { config, context, epoch, batch: index, epochs } = *step;
+    fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
+        let StepContext { batch, config, context, epoch, index, epochs } = *step;
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
         let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });

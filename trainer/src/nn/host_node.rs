@@ -23,8 +23,8 @@ pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
     /// The value with its shape, and the tape, which is used only if traces are kept.
     fn forward(&self, inputs: [&[f32]; N], keep: Traces) -> (HostArray, Self::Tape);
 
-    /// Gradients for the inputs, given the inputs, the value, the tape and the gradient for the value.
-    fn backward(&self, inputs: [&[f32]; N], value: &[f32], tape: &Self::Tape, grad: &[f32]) -> [Vec<f32>; N];
+    /// Gradients for the inputs, given the inputs, the value with the tape, and the gradient for the value.
+    fn backward(&self, inputs: [&[f32]; N], kept: Kept<'_, Self::Tape>, grad: &[f32]) -> [Vec<f32>; N];
 
     /// Like [`backward`](Self::backward), for those inputs alone whose gradient is needed; the others may be
     /// left empty.
@@ -33,14 +33,16 @@ pub trait HostFunction<const N: usize>: Clone + Debug + Send + Sync + 'static {
     fn backward_for(
         &self,
         inputs: [&[f32]; N],
-        value: &[f32],
-        tape: &Self::Tape,
+        kept: Kept<'_, Self::Tape>,
         grad: &[f32],
         _wanted: [bool; N],
     ) -> [Vec<f32>; N] {
-        self.backward(inputs, value, tape, grad)
+        self.backward(inputs, kept, grad)
     }
 }
+
+/// What is kept of a forward pass: the value and the tape.
+pub type Kept<'a, T> = (&'a [f32], &'a T);
 
 /// Values with their shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -198,7 +200,8 @@ impl<F: HostFunction<N>, const N: usize> Backward<Flex, N> for HostStep<F> {
         let saved = ops.state;
         let inputs = saved.inputs.each_ref().map(values);
         let wanted = ops.parents.each_ref().map(Option::is_some);
-        let gradients = self.0.backward_for(inputs, values(&saved.value), &saved.tape, values(&grad), wanted);
+        let gradients =
+            self.0.backward_for(inputs, (values(&saved.value), &saved.tape), values(&grad), wanted);
         for ((parent, input), gradient) in ops.parents.into_iter().zip(&saved.inputs).zip(gradients) {
             if let Some(parent) = parent {
                 let data = TensorData::new(gradient, input.shape());
@@ -243,7 +246,7 @@ mod tests {
             (HostArray { values: vec![sum], shape: vec![1] }, ())
         }
 
-        fn backward(&self, [a, b]: [&[f32]; 2], _value: &[f32], _tape: &(), grad: &[f32]) -> [Vec<f32>; 2] {
+        fn backward(&self, [a, b]: [&[f32]; 2], _kept: Kept<'_, ()>, grad: &[f32]) -> [Vec<f32>; 2] {
             let by_a = a.iter().zip(b).map(|(a, b)| 2.0 * a * b * grad[0]).collect();
             [by_a, a.iter().map(|a| a * a * grad[0]).collect()]
         }

@@ -1,6 +1,6 @@
 //! The recurrence of a layer as a node of the autodiff graph.
 
-use super::host_node::{HostArray, HostFunction};
+use super::host_node::{HostArray, HostFunction, Kept};
 use super::recurrence::{
     Gradients, LayerInput, LayerState, LayerTape, MomentSlices, Recurrence, RecurrentWeights, Traces,
 };
@@ -67,8 +67,7 @@ impl HostFunction<4> for RecurrentFunction {
     fn backward(
         &self,
         [mean, var, weights, coefficients]: [&[f32]; 4],
-        value: &[f32],
-        tape: &LayerTape,
+        (value, tape): Kept<'_, LayerTape>,
         grad: &[f32],
     ) -> [Vec<f32>; 4] {
         let layer = filled(self.recurrence, coefficients);
@@ -120,15 +119,9 @@ impl HostFunction<3> for DenseFunction {
         (HostArray { values, shape }, tape)
     }
 
-    fn backward(
-        &self,
-        [mean, var, coefficients]: [&[f32]; 3],
-        value: &[f32],
-        tape: &LayerTape,
-        grad: &[f32],
-    ) -> [Vec<f32>; 3] {
-        let layer = filled(self.0, coefficients);
-        let gradients = layer.backward(self.input(mean, var), (value, tape), grad);
+    fn backward(&self, inputs: [&[f32]; 3], kept: Kept<'_, LayerTape>, grad: &[f32]) -> [Vec<f32>; 3] {
+        let [mean, var, coefficients] = inputs;
+        let gradients = filled(self.0, coefficients).backward(self.input(mean, var), kept, grad);
         let Gradients { pre: mut mean, coefficients, .. } = gradients;
         let var = mean.split_off(mean.len() / 2);
         [mean, var, coefficients.to_vec()]

@@ -5,7 +5,7 @@
 
 use burn::tensor::Tensor;
 
-use super::host_node::{HostArray, HostFunction, apply2, apply3};
+use super::host_node::{HostArray, HostFunction, Kept, apply2, apply3};
 use super::parallel;
 use super::product::{Packed, Strided, add_product};
 use super::recurrence::Traces;
@@ -89,15 +89,14 @@ impl HostFunction<2> for Linear {
         (self.add(vec![0.0; a.len() / self.terms * self.columns], a, weight), ())
     }
 
-    fn backward(&self, inputs: [&[f32]; 2], value: &[f32], tape: &(), grad: &[f32]) -> [Vec<f32>; 2] {
-        self.backward_for(inputs, value, tape, grad, [true; 2])
+    fn backward(&self, inputs: [&[f32]; 2], kept: Kept<'_, ()>, grad: &[f32]) -> [Vec<f32>; 2] {
+        self.backward_for(inputs, kept, grad, [true; 2])
     }
 
     fn backward_for(
         &self,
         [a, weight]: [&[f32]; 2],
-        _value: &[f32],
-        _tape: &(),
+        _kept: Kept<'_, ()>,
         grad: &[f32],
         [wants_a, wants_weight]: [bool; 2],
     ) -> [Vec<f32>; 2] {
@@ -116,20 +115,19 @@ impl HostFunction<3> for Linear {
         (self.add(bias.repeat(a.len() / self.terms), a, weight), ())
     }
 
-    fn backward(&self, inputs: [&[f32]; 3], value: &[f32], tape: &(), grad: &[f32]) -> [Vec<f32>; 3] {
-        self.backward_for(inputs, value, tape, grad, [true; 3])
+    fn backward(&self, inputs: [&[f32]; 3], kept: Kept<'_, ()>, grad: &[f32]) -> [Vec<f32>; 3] {
+        self.backward_for(inputs, kept, grad, [true; 3])
     }
 
     fn backward_for(
         &self,
         [a, weight, _]: [&[f32]; 3],
-        value: &[f32],
-        tape: &(),
+        kept: Kept<'_, ()>,
         grad: &[f32],
         [wants_a, wants_weight, wants_bias]: [bool; 3],
     ) -> [Vec<f32>; 3] {
         let wanted = [wants_a, wants_weight];
-        let [by_a, by_weight] = HostFunction::<2>::backward_for(self, [a, weight], value, tape, grad, wanted);
+        let [by_a, by_weight] = HostFunction::<2>::backward_for(self, [a, weight], kept, grad, wanted);
         [by_a, by_weight, if wants_bias { self.bias_gradient(grad) } else { Vec::new() }]
     }
 }
@@ -193,8 +191,7 @@ mod tests {
         let [by_a, by_weight] = HostFunction::<2>::backward_for(
             &linear,
             [&[3.0, 4.0], &[1.0, 2.0]],
-            &[11.0],
-            &(),
+            (&[11.0], &()),
             &[2.0],
             wanted,
         );

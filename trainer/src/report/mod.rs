@@ -73,6 +73,13 @@ pub struct Section {
     pub body: Body,
 }
 
+impl Section {
+    /// A plot that needs no explanation.
+    pub fn plot(heading: impl Into<String>, figure: plot::Figure) -> Self {
+        Self { heading: heading.into(), text: String::new(), body: Body::Svg(figure) }
+    }
+}
+
 /// The exhibit of a section.
 #[derive(Clone, Debug)]
 pub enum Body {

@@ -3,8 +3,9 @@
 #![allow(dead_code, unused_imports)]
 
 use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -38,6 +39,41 @@ pub(crate) fn fails(arguments: &[&str], names: &[&str]) -> String {
     errors
 }
 
+/// A call that reads rows from a pipe while it answers.
+pub(crate) struct LivePipe {
+    child: Child,
+    input: ChildStdin,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl LivePipe {
+    pub(crate) fn open(arguments: &[&str]) -> Self {
+        let mut child = quaver()
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let input = child.stdin.take().expect("a pipe");
+        let answers = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        LivePipe { child, input, answers }
+    }
+
+    /// Writes text, and waits for the next line of the answer: without flushing on the other side this would
+    /// hang.
+    pub(crate) fn answer(&mut self, text: &str) -> String {
+        self.input.write_all(text.as_bytes()).expect("the binary reads");
+        self.input.flush().expect("the binary reads");
+        self.answers.next().expect("an answer").expect("UTF-8")
+    }
+
+    /// Ends the input, and waits for the binary to succeed.
+    pub(crate) fn close(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().expect("the binary ends").success());
+    }
+}
+
 /// A folder with a small experiment: two inputs whose sum, one step late, is the target.
 pub(crate) struct Place {
     folder: TempDir,
@@ -50,6 +86,14 @@ impl Place {
             place.write(&format!("{name}.csv"), &rows_of(rows));
         }
         place.write("config.toml", CONFIG);
+        place
+    }
+
+    /// A folder with a trained run in `run`, exported as `model.qvr`.
+    pub(crate) fn with_model(weights: &str) -> Self {
+        let place = Place::new();
+        place.train();
+        place.export(weights, "model.qvr");
         place
     }
 

@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn a_broken_table_is_an_error() {
-        assert!(read("").is_err());
-        assert!(read("| 1 | a | no backticks |").is_err());
-        assert!(read("| 2 | `a` | starts at two |").is_err());
-        assert!(read("| 1 | `a` | |\n| 2 | `a` | twice |").is_err());
+        let twice = "| 1 | `a` | |\n| 2 | `a` | twice |";
+        for rows in ["", "| 1 | a | no backticks |", "| 2 | `a` | starts at two |", twice] {
+            assert!(read(rows).is_err(), "{rows}");
+        }
         assert!(Layers::of("y", "no table").is_err());
     }
 }

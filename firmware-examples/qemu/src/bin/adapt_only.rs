@@ -1,23 +1,18 @@
 //! A predictor that learns with nothing around it, linked only if it cannot panic.
 //!
-//! The check is that of the image `step_only`.
+//! The check is that of [`quaver_qemu::panic_free_image`].
 
 #![no_std]
 #![no_main]
 
 use core::hint::black_box;
-use core::panic::PanicInfo;
 
-#[cfg(target_arch = "arm")]
-use cortex_m_rt::entry;
 use quaver::{AdaptOptions, AdaptivePredictor, Arena, Covariance, Error};
 use quaver_qemu::jobs::{GOLDEN_ADAPTIVE, GOLDEN_ADAPTIVE_ARENA, GOLDEN_ADAPTIVE_ROW};
-#[cfg(target_arch = "riscv32")]
-use riscv_rt::entry;
 
-#[cfg_attr(target_os = "none", entry)]
-#[cfg_attr(not(target_os = "none"), allow(unsafe_code), unsafe(export_name = "_start"))] // linked, not run
-fn main() -> ! {
+quaver_qemu::panic_free_image!(run);
+
+fn run() -> ! {
     loop {
         for covariance in [Covariance::Full, Covariance::Diagonal] {
             // Hidden from the optimiser: the check must hold for any bytes, options, rows and labels.
@@ -45,15 +40,4 @@ fn adapt(model: &[u8], options: AdaptOptions) -> Result<(), Error> {
     predictor.reset();
     predictor.forget();
     Ok(())
-}
-
-#[panic_handler]
-fn panic(_: &PanicInfo<'_>) -> ! {
-    #[allow(unsafe_code)] // declaring a function is how to say that it must not be needed
-    mod nowhere {
-        unsafe extern "C" {
-            pub(super) safe fn loading_or_stepping_can_panic() -> !;
-        }
-    }
-    nowhere::loading_or_stepping_can_panic()
 }

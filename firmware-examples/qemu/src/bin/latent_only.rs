@@ -1,25 +1,20 @@
 //! Denoiser, sampler and rollouts with nothing around them, linked only if none of them can panic.
 //!
-//! The check is that of the image `step_only`.
+//! The check is that of [`quaver_qemu::panic_free_image`].
 
 #![no_std]
 #![no_main]
 
 use core::hint::black_box;
-use core::panic::PanicInfo;
 
-#[cfg(target_arch = "arm")]
-use cortex_m_rt::entry;
 use quaver::{Arena, Denoiser, Error, FeedMode, Rollouts, Sampler};
 use quaver_qemu::jobs::{LATENT, LATENT_ARENA, LATENT_FUTURES, LATENT_ROW};
 use quaver_streams::numbers::Numbers;
 use quaver_streams::replay::FUTURES;
-#[cfg(target_arch = "riscv32")]
-use riscv_rt::entry;
 
-#[cfg_attr(target_os = "none", entry)]
-#[cfg_attr(not(target_os = "none"), allow(unsafe_code), unsafe(export_name = "_start"))] // linked, not run
-fn main() -> ! {
+quaver_qemu::panic_free_image!(run);
+
+fn run() -> ! {
     // Hidden from the optimiser: the check must hold for any bytes and any row.
     let [denoised, sampled] = black_box([LATENT[0].model, LATENT[1].model]);
     let mut rng = Numbers::new("latent");
@@ -64,15 +59,4 @@ fn sample(model: &[u8], rng: &mut Numbers) -> Result<(), Error> {
     ));
     rollouts.restart();
     Ok(())
-}
-
-#[panic_handler]
-fn panic(_: &PanicInfo<'_>) -> ! {
-    #[allow(unsafe_code)] // an undefined function that must not be needed
-    mod nowhere {
-        unsafe extern "C" {
-            pub(super) safe fn loading_or_stepping_can_panic() -> !;
-        }
-    }
-    nowhere::loading_or_stepping_can_panic()
 }

@@ -32,7 +32,7 @@ pub(super) fn page(title: &str, hz: Option<f64>, rows: &LabelledRows, replayed: 
         })
     };
     let covers = |scores: &crate::evaluate::Scores| {
-        format!("{:.1} %", 100.0 * scores.coverage.get("90").unwrap_or(&f64::NAN))
+        format!("{:.1} %", 100.0 * scores.uncertainty.coverage.get("90").unwrap_or(&f64::NAN))
     };
     let figures =
         [figure("R²", &|scores| format!("{:.3}", scores.r2)), figure("90 % interval covers", &covers)];

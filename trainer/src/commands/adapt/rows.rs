@@ -7,6 +7,7 @@ use quaver::Model;
 use quaver::checkpoint::Target;
 
 use super::Arguments;
+use crate::commands::evaluated_model::check_channels;
 use crate::commands::row_io;
 use crate::config::Config;
 use crate::data::{Sequence, csv};
@@ -37,16 +38,7 @@ fn of_config(
     outputs: &[String],
 ) -> Result<Vec<Sequence>> {
     let data = Config::load_with_data(config, &[], arguments.data_dir.as_deref())?.load_data()?;
-    for (what, of_model, of_data) in
-        [("inputs", inputs, &data.input_names), ("targets", outputs, &data.target_names)]
-    {
-        ensure!(
-            of_model == of_data,
-            "the model's {what} are {} but the data's are {}; set data.{what} in the config",
-            of_model.join(", "),
-            of_data.join(", ")
-        );
-    }
+    check_channels(&data, (inputs, outputs))?;
     let sequences = arguments.split.of(&data).to_vec();
     ensure!(
         !sequences.is_empty(),

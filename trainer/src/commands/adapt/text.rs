@@ -32,11 +32,12 @@ fn row(amount: &AmountScores) -> Vec<String> {
     let both = |figure: &dyn Fn(&Scores) -> String| {
         format!("{} → {}", figure(&amount.exported), figure(&amount.adapted))
     };
-    let percent =
-        |scores: &Scores| format!("{:.1} %", 100.0 * scores.coverage.get("90").unwrap_or(&f64::NAN));
+    let percent = |scores: &Scores| {
+        format!("{:.1} %", 100.0 * scores.uncertainty.coverage.get("90").unwrap_or(&f64::NAN))
+    };
     cells.push(both(&|scores| format!("{:.4}", scores.mse.sqrt())));
     cells.push(both(&|scores| format!("{:.3}", scores.r2)));
     cells.push(both(&percent));
-    cells.push(both(&|scores| format!("{:.4}", scores.width.get("90").unwrap_or(&f64::NAN))));
+    cells.push(both(&|scores| format!("{:.4}", scores.uncertainty.width.get("90").unwrap_or(&f64::NAN))));
     cells
 }

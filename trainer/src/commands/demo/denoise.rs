@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::{Context, Result};
 
 use super::super::print::print_text;
 use super::super::{denoise, eval, text_table};
-use super::latent::{FinishedRun, finish, record, train_and_export, write_csv, write_picture};
+use super::latent::{FinishedRun, finish, record_and_train, write_csv, write_picture};
 use crate::data::Rows;
 use crate::evaluate::{Denoising, denoising, predict_latent_by_runtime};
 use crate::report::{Body, ReportTable, Section};
@@ -17,10 +16,7 @@ use crate::report::{Body, ReportTable, Section};
 const CONFIG: &str = include_str!("denoise.toml");
 
 pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
-    let begun = Instant::now();
-    eprintln!("1/4  recording: activations of three muscles and their force, with noise added");
-    record(out, seed, CONFIG)?;
-    let finished = train_and_export(out)?;
+    let finished = record_and_train(out, seed, CONFIG, ", with noise added")?;
     eprintln!("4/4  denoising a held-out recording, by the runtime and by filters\n");
     let found = compare(&finished)?;
     let test = &finished.data.test[0];
@@ -37,7 +33,7 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
          quaver eval {folder}/run\n\
          quaver train {folder}/config.toml --out runs/mine --set data.noise.snr_db=0"
     );
-    finish(out, page, commands, begun, &finished)
+    finish(out, page, commands, &finished)
 }
 
 /// The checkpoint in the runtime, compared with filters tuned on the training data.

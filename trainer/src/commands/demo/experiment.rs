@@ -9,14 +9,13 @@ use quaver::checkpoint::WeightFormat;
 
 use super::super::export::{ExportedPredictor, export};
 use super::super::progress::TrainingConsole;
-use crate::config::Config;
+use super::training::train_anew;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::demo::signal::{Recording, SignalForm, generate, write_csv};
-use crate::evaluate::{MissingCase, MissingEvaluation, MissingScores, Scores, scores};
+use crate::evaluate::{MissingCase, MissingEvaluation, MissingScores, PerturbedRecordings, Scores, scores};
 use crate::files;
-use crate::fit::{self, EpochMetrics, RunFolder, RunState, TrainOptions};
+use crate::fit::{self, EpochMetrics, RunState};
 use crate::prediction::{SequencePrediction, predict_by_runtime};
-use crate::runs;
 
 /// The config, as a starting point for users.
 const CONFIG: &str = include_str!("config.toml");
@@ -70,14 +69,8 @@ pub(super) struct DemoRun {
 
 /// Trains with the config.
 pub(super) fn train(out: &Path) -> Result<DemoRun> {
-    let folder = RunFolder::new(&out.join("run"));
-    if folder.last_state().exists() {
-        fs::remove_dir_all(folder.path()).context("cannot remove the run of an earlier demo")?;
-    }
-    let config = Config::load(&out.join("config.toml"), &[])?;
-    let data = config.load_data()?;
     let mut recorder = MetricsRecorder { console: TrainingConsole::new(), metrics: Vec::new() };
-    let summary = runs::train(&config, &data, folder.path(), TrainOptions::default(), &mut recorder)?;
+    let (folder, data, summary) = train_anew(out, &mut recorder)?;
     let state = RunState::load(&folder.best_state())?;
     Ok(DemoRun { state, data, seconds: summary.seconds, metrics: recorder.metrics })
 }
@@ -143,7 +136,7 @@ impl Experiment {
         let [.., test] = recordings.parts;
         let sequence = data.test[0].clone();
         let gap = ElectrodeDropout::worst(&exported.bytes, &sequence, &state.input_names, &int8)?;
-        let missing = MissingEvaluation {
+        let recordings = PerturbedRecordings {
             likelihood: state.spec.likelihood,
             input_names: &state.input_names,
             target_names: &state.target_names,
@@ -151,6 +144,7 @@ impl Experiment {
             sequences: &data.test,
             seed: 1,
         };
+        let missing = MissingEvaluation { recordings };
         let missing = missing.score(&MISSING.map(MissingCase::Count), |sequences| {
             predict_by_runtime(&exported.bytes, sequences)
         })?;

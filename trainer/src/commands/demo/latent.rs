@@ -9,13 +9,11 @@ use anyhow::{Context, Result};
 use super::super::export;
 use super::super::print::print_text;
 use super::super::progress::TrainingConsole;
-use crate::config::Config;
+use super::training::train_anew;
 use crate::data::Dataset;
 use crate::demo::signal::{MUSCLES, Recording, SignalForm, generate};
 use crate::files;
-use crate::fit::{RunFolder, TrainOptions};
 use crate::report::{self, Body, Report, Section, plot};
-use crate::runs;
 
 /// Length of each part of the data, in seconds.
 const SECONDS: [(&str, f32); 3] = [("train", 300.0), ("valid", 60.0), ("test", 60.0)];
@@ -24,11 +22,26 @@ const SECONDS: [(&str, f32); 3] = [("train", 300.0), ("valid", 60.0), ("test", 6
 pub(super) struct FinishedRun {
     pub(super) data: Dataset,
     pub(super) model: PathBuf,
-    pub(super) training_seconds: f64,
+    training_seconds: f64,
+    begun: Instant,
+}
+
+/// Writes recordings of muscle activations and force, trains with the config, and stores the model in int8.
+/// The last step is left to the caller.
+pub(super) fn record_and_train(out: &Path, seed: u64, config: &str, notice: &str) -> Result<FinishedRun> {
+    let begun = Instant::now();
+    eprintln!("1/4  recording: activations of three muscles and their force{notice}");
+    record(out, seed, config)?;
+    eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
+    let (folder, data, summary) = train_anew(out, &mut TrainingConsole::new())?;
+    eprintln!("3/4  exporting to int8 and evaluating with the runtime");
+    let model = out.join("model.qvr");
+    export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;
+    Ok(FinishedRun { data, model, training_seconds: summary.seconds, begun })
 }
 
 /// Writes recordings of muscle activations and force, and the config.
-pub(super) fn record(out: &Path, seed: u64, config: &str) -> Result<()> {
+fn record(out: &Path, seed: u64, config: &str) -> Result<()> {
     let data = out.join("data");
     fs::create_dir_all(&data).with_context(|| format!("cannot create the folder {}", data.display()))?;
     for (index, (name, seconds)) in SECONDS.into_iter().enumerate() {
@@ -58,23 +71,6 @@ pub(super) fn write_picture(path: &Path, page: &Report) -> Result<()> {
     plot::standalone(path, &last)
 }
 
-/// Trains with the config, and stores the model in int8.
-pub(super) fn train_and_export(out: &Path) -> Result<FinishedRun> {
-    let folder = RunFolder::new(&out.join("run"));
-    if folder.last_state().exists() {
-        fs::remove_dir_all(folder.path()).context("cannot remove the run of an earlier demo")?;
-    }
-    let config = Config::load(&out.join("config.toml"), &[])?;
-    let data = config.load_data()?;
-    eprintln!("2/4  training on {:.0} s of it", SECONDS[0].1);
-    let summary =
-        runs::train(&config, &data, folder.path(), TrainOptions::default(), &mut TrainingConsole::new())?;
-    eprintln!("3/4  exporting to int8 and evaluating with the runtime");
-    let model = out.join("model.qvr");
-    export::run(&export::Arguments::int8(folder.path().to_path_buf(), model.clone()))?;
-    Ok(FinishedRun { data, model, training_seconds: summary.seconds })
-}
-
 /// Writes rows as CSV with a header.
 pub(super) fn write_csv<'r>(
     path: &Path,
@@ -88,13 +84,7 @@ pub(super) fn write_csv<'r>(
 
 /// Writes the report with a last section of commands to try, and prints where it is and how long the demo
 /// took.
-pub(super) fn finish(
-    out: &Path,
-    mut page: Report,
-    commands: String,
-    begun: Instant,
-    run: &FinishedRun,
-) -> Result<()> {
+pub(super) fn finish(out: &Path, mut page: Report, commands: String, run: &FinishedRun) -> Result<()> {
     page.sections.push(Section {
         heading: "Next steps".into(),
         text: "All results are in files.".into(),
@@ -105,7 +95,7 @@ pub(super) fn finish(
     print_text(&format!(
         "report: {}\ntook {:.0} s, {:.0} s of it training\n",
         path.display(),
-        begun.elapsed().as_secs_f64(),
+        run.begun.elapsed().as_secs_f64(),
         run.training_seconds
     ))
 }

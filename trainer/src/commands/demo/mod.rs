@@ -7,6 +7,7 @@ mod experiment;
 mod latent;
 mod page;
 mod sample;
+mod training;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +110,7 @@ fn predict(out: &Path, seed: u64) -> Result<()> {
 /// The key figures.
 fn key_numbers(experiment: &Experiment, emulation: &Emulation) -> [(&'static str, String); 6] {
     let scores = &experiment.int8_scores;
-    let coverage = 100.0 * scores.coverage["90"];
+    let coverage = 100.0 * scores.uncertainty.coverage["90"];
     [
         ("held-out error", format!("{:.2} N rms, R² {:.3}", scores.mse.sqrt(), scores.r2)),
         ("90 % interval covers", format!("{coverage:.1} % of held-out force")),

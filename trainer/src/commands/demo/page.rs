@@ -63,7 +63,7 @@ fn key_figures(experiment: &Experiment, emulation: &Emulation) -> Vec<KeyFigure>
         Emulation::Skipped(_) => "not run",
     };
     let memory = format!("{:.1} KB + {} B", experiment.flash_bytes() as f32 / 1000.0, experiment.ram_bytes());
-    let coverage = 100.0 * scores.coverage["90"];
+    let coverage = 100.0 * scores.uncertainty.coverage["90"];
     vec![
         KeyFigure::new(
             "Error",
@@ -271,7 +271,7 @@ fn differences_from_f32(experiment: &Experiment) -> Section {
 
 fn scores_table(experiment: &Experiment) -> Section {
     let row = |name: &str, scores: &Scores| {
-        let share = |percent: &str| format!("{:.1} %", 100.0 * scores.coverage[percent]);
+        let share = |percent: &str| format!("{:.1} %", 100.0 * scores.uncertainty.coverage[percent]);
         let output = &scores.per_output[0];
         vec![
             name.into(),
@@ -281,8 +281,8 @@ fn scores_table(experiment: &Experiment) -> Section {
             share("50"),
             share("90"),
             share("95"),
-            format!("{:.3}", output.epistemic.sqrt()),
-            format!("{:.3}", output.aleatoric.sqrt()),
+            format!("{:.3}", output.uncertainty.epistemic.sqrt()),
+            format!("{:.3}", output.uncertainty.aleatoric.sqrt()),
         ]
     };
     let columns = [

@@ -1,13 +1,12 @@
 //! `quaver demo --task sample`: continuations of a recording.
 
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::Result;
 use quaver::FeedMode;
 
 use super::super::sample;
-use super::latent::{finish, record, train_and_export, write_csv, write_picture};
+use super::latent::{finish, record_and_train, write_csv, write_picture};
 use crate::data::Rows;
 use crate::latent::SampleOptions;
 
@@ -20,10 +19,7 @@ const STEPS: usize = 100;
 const DRAWS: usize = 200;
 
 pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
-    let begun = Instant::now();
-    eprintln!("1/4  recording: activations of three muscles and their force");
-    record(out, seed, CONFIG)?;
-    let finished = train_and_export(out)?;
+    let finished = record_and_train(out, seed, CONFIG, "")?;
     eprintln!("4/4  sampling {DRAWS} futures of a held-out recording, by the runtime\n");
     let test = &finished.data.test[0].inputs;
     let prefix = out.join("data/prefix.csv");
@@ -38,5 +34,5 @@ pub(super) fn run(out: &Path, seed: u64) -> Result<()> {
         "quaver sample {folder}/model.qvr --prefix {folder}/data/prefix.csv --steps {STEPS} --draws {DRAWS} --summary\n\
          quaver eval {folder}/run"
     );
-    finish(out, page, commands, begun, &finished)
+    finish(out, page, commands, &finished)
 }

@@ -4,7 +4,7 @@ use super::log::{DenoisingLog, SnrComparison};
 use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
 use crate::data::Rows;
 use crate::report::plot::{self, Area, Curve, CurveStyle, Series};
-use crate::report::{Body, KeyFigure, Report, Section};
+use crate::report::{KeyFigure, Report, Section};
 
 pub(super) fn page(
     title: &str,
@@ -51,17 +51,14 @@ fn section(channel: usize, name: &str, rows: usize, log: &DenoisingLog, truth: O
         curves.push(Curve { label: "truth", values, style: CurveStyle::Truth });
     }
     curves.push(Curve { label: "denoised", values: &mean, style: CurveStyle::Estimate });
-    Section {
-        heading: name.into(),
-        text: String::new(),
-        body: Body::Svg(plot::series(&Series {
-            name: "Noisy and denoised rows",
-            x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
-            areas: &[Area { label: "90 % band", lower: &edge(-1.0), upper: &edge(1.0) }],
-            curves: &curves,
-            shaded: &[],
-            x_label: "row",
-            y_label: name,
-        })),
-    }
+    let figure = plot::series(&Series {
+        name: "Noisy and denoised rows",
+        x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
+        areas: &[Area { label: "90 % band", lower: &edge(-1.0), upper: &edge(1.0) }],
+        curves: &curves,
+        shaded: &[],
+        x_label: "row",
+        y_label: name,
+    });
+    Section::plot(name, figure)
 }

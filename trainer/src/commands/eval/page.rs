@@ -15,7 +15,7 @@ pub(super) fn page(
 ) -> Report {
     let mut sections = vec![calibration(found)];
     // Residuals of binary outcomes are never normal.
-    if !found.scores.coverage.is_empty() {
+    if !found.scores.uncertainty.coverage.is_empty() {
         sections.push(histogram(residuals));
     }
     if !found.baselines.is_empty() {
@@ -42,7 +42,8 @@ fn key_figures(found: &Evaluation) -> Vec<KeyFigure> {
         KeyFigure::new("R²", format!("{:.4}", scores.r2), "mean over outputs"),
         KeyFigure::new("CRPS", format!("{:.4}", scores.crps), "mean over values"),
     ];
-    let (coverage, std_error) = (scores.coverage.get("90"), scores.coverage_std_error.get("90"));
+    let (coverage, std_error) =
+        (scores.uncertainty.coverage.get("90"), scores.uncertainty.coverage_std_error.get("90"));
     if coverage.is_some() {
         let value = text::covered(coverage.copied(), std_error.copied());
         figures.push(KeyFigure::new("90 % interval covers", value, "90 % would be perfect"));
@@ -56,7 +57,7 @@ fn calibration(found: &Evaluation) -> Section {
     };
     let named = std::iter::once(("this model", &found.scores))
         .chain(found.baselines.iter().map(|baseline| (baseline.name.as_str(), &baseline.scores)));
-    let named: Vec<_> = named.map(|(name, scores)| (name, pairs(&scores.calibration))).collect();
+    let named: Vec<_> = named.map(|(name, scores)| (name, pairs(&scores.uncertainty.calibration))).collect();
     let curves: Vec<CalibrationCurve<'_>> = named
         .iter()
         .map(|(label, (nominal, observed))| CalibrationCurve { label, nominal, observed })

@@ -9,8 +9,8 @@ use super::{Arguments, faults, missing, missing_cases};
 use crate::commands::evaluated_model::EvaluatedModel;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{
-    FaultEvaluation, FaultScores, MissingCase, MissingEvaluation, MissingScores, ROW_SCORES,
-    predict_and_score,
+    FaultEvaluation, FaultScores, MissingCase, MissingEvaluation, MissingScores, PerturbedRecordings,
+    ROW_SCORES, predict_and_score,
 };
 
 /// The result of an evaluation.
@@ -56,7 +56,14 @@ pub(super) fn score(
         evaluated.runtime_bytes(data).context("--missing and --faults run a model as a device does")?;
     let cases = cases(arguments, data, sequences)?;
     let scaling = Scaling::fit(&data.train);
-    let likelihood = evaluated.spec().likelihood;
+    let recordings = PerturbedRecordings {
+        likelihood: evaluated.spec().likelihood,
+        input_names: &data.input_names,
+        target_names: &data.target_names,
+        scaling: &scaling,
+        sequences,
+        seed: arguments.seed,
+    };
     let mut found = PerturbedEvaluation {
         convention: CONVENTION,
         seed: arguments.seed,
@@ -66,14 +73,7 @@ pub(super) fn score(
         faults: None,
     };
     if !cases.is_empty() {
-        let evaluation = MissingEvaluation {
-            likelihood,
-            input_names: &data.input_names,
-            target_names: &data.target_names,
-            scaling: &scaling,
-            sequences,
-            seed: arguments.seed,
-        };
+        let evaluation = MissingEvaluation { recordings };
         let mut counter = RunCounter::new("missing channels", evaluation.runs(&cases));
         found.missing = evaluation.score(&cases, |sequences| {
             let run = predict_and_score(&bytes, &scaling.inputs, &[], sequences)?;
@@ -83,18 +83,13 @@ pub(super) fn score(
     }
     if arguments.faults {
         let evaluation = FaultEvaluation {
-            likelihood,
-            input_names: &data.input_names,
-            target_names: &data.target_names,
-            scaling: &scaling,
-            sequences,
+            recordings,
             scores: &ROW_SCORES,
             stretch: arguments
                 .fault_rows
                 .map_or_else(|| usual_stretch(arguments.rate_hz), |rows| rows as usize),
             settling: evaluated.spec().extensions.anomaly.map_or(0, |anomaly| anomaly.window.into()),
             rows_per_alarm: arguments.rate_hz.map(|rate_hz| 3600.0 * rate_hz),
-            seed: arguments.seed,
         };
         let mut counter = RunCounter::new("faults", evaluation.runs());
         found.faults = Some(evaluation.score(|sequences| {

@@ -41,7 +41,8 @@ fn novel(rows: &NovelRows) -> String {
 fn before_rows(found: &BeforeRows) -> String {
     let BeforeRows { scores, surprise } = found;
     let heading = ["before a row is read", "NLL", "R²", "90 %", "mean surprise", "90 % of rows as read"];
-    let coverage = Coverage { shares: &scores.coverage, std_errors: &scores.coverage_std_error };
+    let coverage =
+        Coverage { shares: &scores.uncertainty.coverage, std_errors: &scores.uncertainty.coverage_std_error };
     let row = vec![
         "clean rows, predicted".to_string(),
         format!("{:.4}", scores.nll),
@@ -67,15 +68,24 @@ pub(super) fn score_rows(scores: &Scores) -> Vec<Vec<String>> {
 
 fn output_row(output: &OutputScores) -> Vec<String> {
     let numbers = [output.nll, output.mse, output.r2, output.crps];
-    let variances = (output.epistemic, output.aleatoric);
-    let coverage = Coverage { shares: &output.coverage, std_errors: &output.coverage_std_error };
-    row(&output.name, numbers, coverage, &output.width, variances, output.n)
+    let variances = (output.uncertainty.epistemic, output.uncertainty.aleatoric);
+    let coverage =
+        Coverage { shares: &output.uncertainty.coverage, std_errors: &output.uncertainty.coverage_std_error };
+    row(&output.name, numbers, coverage, &output.uncertainty.width, variances, output.n)
 }
 
 fn total_row(scores: &Scores) -> Vec<String> {
     let numbers = [scores.nll, scores.mse, scores.r2, scores.crps];
-    let coverage = Coverage { shares: &scores.coverage, std_errors: &scores.coverage_std_error };
-    row("all", numbers, coverage, &scores.width, (scores.epistemic, scores.aleatoric), scores.n)
+    let coverage =
+        Coverage { shares: &scores.uncertainty.coverage, std_errors: &scores.uncertainty.coverage_std_error };
+    row(
+        "all",
+        numbers,
+        coverage,
+        &scores.uncertainty.width,
+        (scores.uncertainty.epistemic, scores.uncertainty.aleatoric),
+        scores.n,
+    )
 }
 
 /// Coverage and its standard error by the percentage of the interval.
@@ -137,7 +147,9 @@ pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
     let Scores { nll, nll_standardised, mse, sse_per_step, r2, crps, .. } = scores;
     let number = |value: &f64| format!("{value:.4}");
     let standardised = nll_standardised.as_ref().map_or("-".into(), number);
-    let coverage = Coverage { shares: &scores.coverage, std_errors: &scores.coverage_std_error }.cell("90");
+    let coverage =
+        Coverage { shares: &scores.uncertainty.coverage, std_errors: &scores.uncertainty.coverage_std_error }
+            .cell("90");
     vec![
         name.into(),
         number(nll),

@@ -4,7 +4,7 @@ use super::FilledSequences;
 use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, Z_90, left_out};
 use crate::data::Rows;
 use crate::report::plot::{self, Area, Curve, CurveStyle, Series, ShadedRange};
-use crate::report::{Body, Report, Section};
+use crate::report::{Report, Section};
 
 pub(super) fn page(title: &str, filled: &FilledSequences, truth: Option<&[Rows]>) -> Report {
     // The first sequence with a gap.
@@ -57,19 +57,16 @@ fn section(
     }
     curves.push(Curve { label: "observed", values: &observed, style: CurveStyle::Truth });
     curves.push(Curve { label: "imputed", values: &fill, style: CurveStyle::Estimate });
-    Section {
-        heading: name.into(),
-        text: String::new(),
-        body: Body::Svg(plot::series(&Series {
-            name: "Imputed gaps",
-            x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
-            areas: &[Area { label: "90 % band", lower: &lower, upper: &upper }],
-            curves: &curves,
-            shaded: &gaps(&observed),
-            x_label: "row",
-            y_label: name,
-        })),
-    }
+    let figure = plot::series(&Series {
+        name: "Imputed gaps",
+        x: &(1..=rows).map(|row| row as f32).collect::<Vec<_>>(),
+        areas: &[Area { label: "90 % band", lower: &lower, upper: &upper }],
+        curves: &curves,
+        shaded: &gaps(&observed),
+        x_label: "row",
+        y_label: name,
+    });
+    Section::plot(name, figure)
 }
 
 /// The gaps of a column, rows counted from 1.

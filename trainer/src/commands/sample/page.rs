@@ -5,7 +5,7 @@ use super::statistics::FutureStatistics;
 use crate::commands::plot_limits::{MOST_CHANNELS, MOST_ROWS, left_out};
 use crate::data::Rows;
 use crate::report::plot::{self, Area, Curve, CurveStyle, Series};
-use crate::report::{Body, Report, Section};
+use crate::report::{Report, Section};
 
 /// Number of samples that are drawn individually.
 const SHOWN_FUTURES: usize = 5;
@@ -53,20 +53,17 @@ fn section(channel: usize, name: &str, futures: &Futures, summary: &FutureStatis
         curves.push(Curve { label: "truth", values, style: CurveStyle::Truth });
     }
     curves.push(Curve { label: "mean of all futures", values: &mean, style: CurveStyle::Estimate });
-    Section {
-        heading: name.into(),
-        text: String::new(),
-        body: Body::Svg(plot::series(&Series {
-            name: "A prefix and its futures",
-            x: &(0..past + steps).map(|at| at as f32 - past as f32 + 1.0).collect::<Vec<_>>(),
-            areas: &[
-                Area { label: "90 % of futures", lower: &quantiles[0], upper: &quantiles[4] },
-                Area { label: "50 %", lower: &quantiles[1], upper: &quantiles[3] },
-            ],
-            curves: &curves,
-            shaded: &[],
-            x_label: "step",
-            y_label: name,
-        })),
-    }
+    let figure = plot::series(&Series {
+        name: "A prefix and its futures",
+        x: &(0..past + steps).map(|at| at as f32 - past as f32 + 1.0).collect::<Vec<_>>(),
+        areas: &[
+            Area { label: "90 % of futures", lower: &quantiles[0], upper: &quantiles[4] },
+            Area { label: "50 %", lower: &quantiles[1], upper: &quantiles[3] },
+        ],
+        curves: &curves,
+        shaded: &[],
+        x_label: "step",
+        y_label: name,
+    });
+    Section::plot(name, figure)
 }

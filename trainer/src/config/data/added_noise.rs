@@ -12,10 +12,8 @@ use crate::config::limits::{InvalidValue, Limits, Rule, check_rules, invalid, op
 pub struct AddedNoiseConfig {
     /// White Gaussian noise with this signal-to-noise ratio in every channel, in decibels: its variance is
     /// the channel's variance over the training split, times 10^(−snr_db/10).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub snr_db: Option<f64>,
     /// Probability with which each value is set to 1 (Bayer and Osendorfer 2014, 4.2).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub on: Option<f64>,
     /// Seed of the noise. It is independent of the config's `seed`, so that all runs get the same noise.
     #[serde(default = "first_seed")]
@@ -23,7 +21,6 @@ pub struct AddedNoiseConfig {
     /// Whether training rows get different noise in every epoch; validation and test rows never do. If not
     /// set, true with `targets = "clean"`, and false with `targets = "next"`, where a recording comes with
     /// one draw of noise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh: Option<bool>,
 }
 

@@ -21,10 +21,8 @@ pub struct AugmentConfig {
     /// the same uniformly distributed rotation, as if the board had been mounted differently.
     pub rotate: Vec<ColumnPatterns>,
     /// Channels that a mirror image swaps, or whose sign it flips. Half of all chunks are mirrored.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorConfig>,
     /// Channels on a ring, such as the electrodes of an armband: rotated by a random number of places.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<ColumnPatterns>,
     /// Standard deviation of the logarithm of a gain that all channels share, and of a further one per
     /// channel.
@@ -39,10 +37,8 @@ pub struct AugmentConfig {
     /// Gaps in the inputs, so that a model learns to do without a channel; targets are kept. If not set,
     /// predictors with at least two real-valued inputs learn with the default gaps in those; `"off"` switches
     /// them off. Latent models have `latent.max_gap` instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// Seed of the transforms and gaps; 1 if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 

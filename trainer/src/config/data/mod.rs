@@ -51,11 +51,9 @@ pub struct DataConfig {
     pub valid: Vec<DataSource>,
     /// Fraction of the training data that is set aside for validation; 0.2 if `valid` is not set either. Of
     /// ten or more training sequences these are the last ones, of fewer the end of each.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_fraction: Option<f64>,
     /// Seed for setting aside random sequences instead of the last ones, for samples whose order has no
     /// meaning. Needs ten or more training sequences.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_seed: Option<u64>,
     /// Test data, in the same form; optional.
     #[serde(default, deserialize_with = "source::one_or_many", skip_serializing_if = "Vec::is_empty")]
@@ -70,23 +68,18 @@ pub struct DataConfig {
     /// Window, an odd number of rows, of a Hann-weighted moving average over the rectified inputs |x|: the
     /// average is the clean signal, for raw EMG with `targets = "clean"` or `"next"` (see
     /// `docs/evaluation.md`). With `noise`, the inputs are the envelopes under that noise.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<usize>,
     /// Noise added to the inputs; none if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<AddedNoiseConfig>,
     /// Augmentation of the training rows; if not set, none but the gaps of `data.augment.missing`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub augment: Option<AugmentConfig>,
     /// Format of all files; inferred from each file if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<FileFormat>,
     /// CSV: whether the first line names the columns. Without a header they are called c0, c1, ….
     #[serde(default = "yes")]
     pub header: bool,
     /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found
     /// automatically.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
 }
 

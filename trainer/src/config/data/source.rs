@@ -17,17 +17,13 @@ pub struct DataSource {
     /// Path of the file.
     pub file: PathBuf,
     /// Sequences of the file to use: a range such as `"2"`, `"0..5"` or `"..80%"`; all of them if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sequences: Option<RowRange>,
     /// Rows of these sequences to use: a range such as `"0..2502"` or `"80%.."`, or a table `{ file, line }`
     /// that names a list of rows; all of them if not set.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<RowSelection>,
     /// Test data only: rows before these that the model reads first, without being scored on them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub burn_in: Option<usize>,
     /// NumPy: file with the lengths of the sequences.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lengths: Option<PathBuf>,
 }
 

@@ -16,15 +16,8 @@ fn dataset(train: Vec<Sequence>, valid: Vec<Sequence>, target: Target) -> Datase
     Dataset {
         input_names: names(train[0].inputs.channels),
         target_names: names(train[0].targets.channels),
-        train,
-        valid,
-        test: Vec::new(),
         target,
-        validation: String::new(),
-        augmentation: None,
-        fresh_noise: None,
-        gaps: None,
-        files: Vec::new(),
+        ..Dataset::of([train, valid, Vec::new()], &[])
     }
 }
 
@@ -149,12 +142,7 @@ fn piano_rolls_have_the_published_cost_of_independent_keys() {
 
 #[test]
 fn motion_capture_is_harder_for_persistence_than_for_ridge() {
-    let section = "train = { file = 'mocap_mit/motion49_zscore.values.npy', sequences = '2', rows = '..80%' }
-        test = { file = 'mocap_mit/motion49_zscore.values.npy', sequences = '2', rows = '80%..' }
-        lengths = 'mocap_mit/motion49.lengths.npy'
-        valid_fraction = 0.1
-        targets = 'next'";
-    let Some(data) = benchmark_tests::load(section) else { return };
+    let Some(data) = benchmark_tests::motion_capture() else { return };
     let found = baselines(Likelihood::Gaussian, &data, &data.test);
     let (persistence, ridge) = (found[1].scores.sse_per_step, found[2].scores.sse_per_step);
     // A loop of its own over all frames but the first, which nothing precedes: 4.28 on this file.

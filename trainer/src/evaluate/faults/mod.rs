@@ -13,14 +13,14 @@ mod threshold;
 use std::ops::Range;
 use std::sync::Arc;
 
-use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
+use super::perturbed_recordings::PerturbedRecordings;
 use super::row_scores::{RowScore, ScoredRun};
 use super::run_summary::{RunSummary, ValueGroup};
 use super::scores::ValuePlace;
-use super::selected_scores::{ScoredTargets, SelectedTotals};
-use crate::data::{Scaling, Sequence};
+use super::selected_scores::SelectedTotals;
+use crate::data::Sequence;
 use crate::random::{Purpose, choose, stream};
 pub use detection::Detection;
 use detection::{FaultyRows, FaultyScores};
@@ -33,16 +33,8 @@ pub const MOST_FAULTY_CHANNELS: usize = 8;
 
 /// A model and recordings to put faults into.
 pub struct FaultEvaluation<'a> {
-    /// Likelihood of the outputs.
-    pub likelihood: Likelihood,
-    /// Names of the inputs.
-    pub input_names: &'a [String],
-    /// Names of the targets; the same as those of the inputs for a model of its own inputs.
-    pub target_names: &'a [String],
-    /// Moments of training data.
-    pub scaling: &'a Scaling,
-    /// The recordings.
-    pub sequences: &'a [Sequence],
+    /// The model and the recordings.
+    pub recordings: PerturbedRecordings<'a>,
     /// The scores to compare.
     pub scores: &'a [RowScore],
     /// Rows of a faulty stretch.
@@ -51,8 +43,6 @@ pub struct FaultEvaluation<'a> {
     pub settling: usize,
     /// Rows of a sound recording in which one false alarm is allowed; `None` for no threshold.
     pub rows_per_alarm: Option<f64>,
-    /// Seed of channels, stretches, spikes and noise.
-    pub seed: u64,
 }
 
 /// Everything found about faults.
@@ -115,14 +105,14 @@ impl FaultEvaluation<'_> {
         &self,
         mut predict: impl FnMut(&[Sequence]) -> Result<ScoredRun, E>,
     ) -> Result<FaultScores, E> {
-        let sound = SoundRun::new(self, predict(self.sequences)?);
-        let mut rng = stream(self.seed, Purpose::Evaluation { index: 1 });
-        let stretches = stretches::stretches(self.sequences, self.stretch, &mut rng);
+        let sound = SoundRun::new(self, predict(self.recordings.sequences)?);
+        let mut rng = stream(self.recordings.seed, Purpose::Evaluation { index: 1 });
+        let stretches = stretches::stretches(self.recordings.sequences, self.stretch, &mut rng);
         let mut faults = Vec::new();
         for (index, fault) in self.faults().enumerate() {
             faults.push(self.score_fault(fault, index as u64, &sound, &stretches, &mut predict)?);
         }
-        let names = self.channels().into_iter().map(|channel| self.input_names[channel].clone());
+        let names = self.channels().into_iter().map(|channel| self.recordings.input_names[channel].clone());
         Ok(FaultScores {
             channels: names.collect(),
             stretch_rows: self.stretch,
@@ -136,22 +126,14 @@ impl FaultEvaluation<'_> {
 
     /// Every fault that these channels can have.
     fn faults(&self) -> impl Iterator<Item = Fault> {
-        let channels = self.input_names.len();
+        let channels = self.recordings.input_names.len();
         FAULTS.into_iter().filter(move |fault| fault.is_possible(channels))
     }
 
     fn channels(&self) -> Vec<usize> {
-        let mut rng = stream(self.seed, Purpose::Evaluation { index: 0 });
-        choose(&mut rng, MOST_FAULTY_CHANNELS.min(self.input_names.len()), self.input_names.len())
-    }
-
-    fn targets(&self) -> ScoredTargets<'_> {
-        ScoredTargets {
-            has_intervals: self.likelihood.is_normal(),
-            names: self.target_names,
-            scaler: &self.scaling.targets,
-            sequences: self.sequences,
-        }
+        let PerturbedRecordings { input_names, seed, .. } = self.recordings;
+        let mut rng = stream(seed, Purpose::Evaluation { index: 0 });
+        choose(&mut rng, MOST_FAULTY_CHANNELS.min(input_names.len()), input_names.len())
     }
 
     fn score_fault<E>(
@@ -162,32 +144,33 @@ impl FaultEvaluation<'_> {
         stretches: &[Vec<Range<usize>>],
         predict: &mut impl FnMut(&[Sequence]) -> Result<ScoredRun, E>,
     ) -> Result<FaultOutcome, E> {
-        let groups = ValueGroup::of(self.input_names == self.target_names);
+        let PerturbedRecordings { input_names, scaling, sequences, seed, .. } = self.recordings;
+        let targets = self.recordings.targets();
+        let groups = ValueGroup::of(self.recordings.are_predicted());
         let mut totals = vec![Vec::new(); groups.len()];
         let mut scores = vec![FaultyScores::default(); self.scores.len()];
         for channel in self.channels() {
             let purpose = Purpose::Evaluation { index: (index + 1) << 16 | channel as u64 };
-            let mut rng = stream(self.seed, purpose);
+            let mut rng = stream(seed, purpose);
             let faulty = |(sequence, stretches): (&Sequence, &Vec<Range<usize>>)| {
-                let inputs =
-                    fault.apply(&sequence.inputs, channel, stretches, &self.scaling.inputs, &mut rng);
+                let inputs = fault.apply(&sequence.inputs, channel, stretches, &scaling.inputs, &mut rng);
                 Sequence { inputs: Arc::new(inputs), ..sequence.clone() }
             };
-            let read: Vec<Sequence> = self.sequences.iter().zip(stretches).map(faulty).collect();
+            let read: Vec<Sequence> = sequences.iter().zip(stretches).map(faulty).collect();
             let run = predict(&read)?;
-            let changed = changed(self.sequences, &read);
+            let changed = changed(sequences, &read);
             let rows = FaultyRows { stretches, changed, settling: self.settling };
             for ((found, run), score) in scores.iter_mut().zip(&run.scores).zip(&sound.thresholds) {
                 found.add(&rows, run, score.threshold);
             }
-            let affected = fault.channels(channel, self.input_names.len());
+            let affected = fault.channels(channel, input_names.len());
             for (group, totals) in groups.iter().zip(&mut totals) {
                 let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
                     stretches[sequence].iter().any(|stretch| stretch.contains(&step))
                         && group.selects(affected.contains(&output))
                 };
-                let found = SelectedTotals::of(&self.targets(), &run.predictions, selected);
-                totals.push((self.input_names[channel].clone(), found));
+                let found = SelectedTotals::of(&targets, &run.predictions, selected);
+                totals.push((input_names[channel].clone(), found));
             }
         }
         let summaries = groups.iter().zip(&totals);
@@ -195,7 +178,7 @@ impl FaultEvaluation<'_> {
         Ok(FaultOutcome {
             fault: fault.name(),
             strength: fault.strength(),
-            groups: summaries.filter_map(|(group, t)| RunSummary::new(*group, &self.targets(), t)).collect(),
+            groups: summaries.filter_map(|(group, t)| RunSummary::new(*group, &targets, t)).collect(),
             detection: detection.map(|((found, score), sound)| found.detection(score.name, sound)).collect(),
         })
     }
@@ -226,7 +209,7 @@ impl SoundRun {
         // Nothing precedes the first row of a sequence, and a recording to evaluate starts more often than
         // a device does.
         for scores in &mut scores {
-            for (sequence, scores) in evaluation.sequences.iter().zip(scores) {
+            for (sequence, scores) in evaluation.recordings.sequences.iter().zip(scores) {
                 let unscored = sequence.burn_in.max(1).min(scores.len());
                 scores[..unscored].fill(f32::NAN);
             }
@@ -244,7 +227,7 @@ impl SoundRun {
             let false_alarms = threshold.map(|own| count_alarms(found, own.threshold));
             ScoreThreshold { name: score.name, detail: score.detail, threshold, false_alarms }
         };
-        let targets = evaluation.targets();
+        let targets = evaluation.recordings.targets();
         let totals = SelectedTotals::of(&targets, &predictions, |_| true);
         SoundRun {
             summary: RunSummary::new(ValueGroup::Outputs, &targets, &[(String::new(), totals)])

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::*;
-use crate::data::{Rows, Scaler};
+use crate::data::{Rows, Scaler, Scaling};
 use crate::evaluate::row_scores::ROW_SCORES;
 use crate::prediction::SequencePrediction;
 
@@ -43,17 +43,13 @@ fn faults_cost_what_they_change_and_are_found_where_they_show() {
         targets: Scaler { mean: vec![0.0], std_dev: vec![0.7] },
         density: None,
     };
+    let recordings = PerturbedRecordings::gaussian([&input_names, &target_names], &scaling, &sequences);
     let evaluation = FaultEvaluation {
-        likelihood: Likelihood::Gaussian,
-        input_names: &input_names,
-        target_names: &target_names,
-        scaling: &scaling,
-        sequences: &sequences,
+        recordings,
         scores: &ROW_SCORES[..1],
         stretch: 100,
         settling: 10,
         rows_per_alarm: Some(2000.0),
-        seed: 1,
     };
     let mut calls = 0;
     let found = evaluation

@@ -7,13 +7,13 @@
 mod case;
 mod mask;
 
-use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
+use super::perturbed_recordings::PerturbedRecordings;
 use super::run_summary::{RunSummary, ValueGroup};
 use super::scores::ValuePlace;
 use super::selected_scores::{ScoredTargets, SelectedTotals};
-use crate::data::{Rows, Scaling, Sequence};
+use crate::data::{Rows, Sequence};
 use crate::prediction::SequencePrediction;
 use case::Pattern;
 pub use case::{BURST_DRAWS, BurstChannels, MOST_SUBSETS, MissingCase};
@@ -21,18 +21,8 @@ use mask::{Mask, StandIn};
 
 /// A model and recordings to take channels from.
 pub struct MissingEvaluation<'a> {
-    /// Likelihood of the outputs.
-    pub likelihood: Likelihood,
-    /// Names of the inputs.
-    pub input_names: &'a [String],
-    /// Names of the targets; the same as those of the inputs for a model of its own inputs.
-    pub target_names: &'a [String],
-    /// Moments of training data.
-    pub scaling: &'a Scaling,
-    /// The recordings.
-    pub sequences: &'a [Sequence],
-    /// Seed of random subsets and bursts.
-    pub seed: u64,
+    /// The model and the recordings.
+    pub recordings: PerturbedRecordings<'a>,
 }
 
 /// Scores of one case of missing channels.
@@ -63,9 +53,8 @@ impl MissingScores {
 impl MissingEvaluation<'_> {
     /// Number of calls of `predict` in [`MissingEvaluation::score`].
     pub fn runs(&self, cases: &[MissingCase]) -> usize {
-        let of = |case: &MissingCase| {
-            case.patterns(self.input_names, &[], self.seed).len() * stand_ins(case).count()
-        };
+        let PerturbedRecordings { input_names, seed, .. } = self.recordings;
+        let of = |case: &MissingCase| case.patterns(input_names, &[], seed).len() * stand_ins(case).count();
         1 + cases.iter().map(of).sum::<usize>()
     }
 
@@ -79,54 +68,48 @@ impl MissingEvaluation<'_> {
         cases: &[MissingCase],
         mut predict: impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
     ) -> Result<Vec<MissingScores>, E> {
-        let whole = SelectedTotals::of(&self.targets(), &predict(self.sequences)?, |_| true);
-        let whole = RunSummary::new(ValueGroup::Outputs, &self.targets(), &[(String::new(), whole)]);
+        let PerturbedRecordings { input_names, sequences, seed, .. } = self.recordings;
+        let targets = self.recordings.targets();
+        let whole = SelectedTotals::of(&targets, &predict(sequences)?, |_| true);
+        let whole = RunSummary::new(ValueGroup::Outputs, &targets, &[(String::new(), whole)]);
         let mut found = vec![MissingScores {
             case: "none".into(),
             reads: NOTHING_MISSING,
             groups: whole.into_iter().collect(),
         }];
         for case in cases {
-            let patterns = case.patterns(self.input_names, self.sequences, self.seed);
+            let patterns = case.patterns(input_names, sequences, seed);
             for (stand_in, reads) in stand_ins(case) {
                 let groups = self.score_patterns(&patterns, stand_in, &mut predict)?;
-                found.push(MissingScores { case: case.label(self.input_names), reads, groups });
+                found.push(MissingScores { case: case.label(input_names), reads, groups });
             }
             found.extend(self.score_held(case, &patterns));
         }
         Ok(found)
     }
 
-    fn targets(&self) -> ScoredTargets<'_> {
-        ScoredTargets {
-            has_intervals: self.likelihood.is_normal(),
-            names: self.target_names,
-            scaler: &self.scaling.targets,
-            sequences: self.sequences,
-        }
-    }
-
     /// The last values of lost channels as predictions of these channels, without a model. `None` for a model
     /// of other columns, and where channels never come.
     fn score_held(&self, case: &MissingCase, patterns: &[Pattern]) -> Option<MissingScores> {
-        if self.input_names != self.target_names || !case.comes_and_goes() {
+        if !self.recordings.are_predicted() || !case.comes_and_goes() {
             return None;
         }
-        let targets = ScoredTargets { has_intervals: false, ..self.targets() };
+        let PerturbedRecordings { input_names, target_names, scaling, sequences, .. } = self.recordings;
+        let targets = ScoredTargets { has_intervals: false, ..self.recordings.targets() };
         let held = |(sequence, mask): (&Sequence, &Mask)| {
-            let filled = StandIn::LastValue.fill(sequence, mask, &self.scaling.inputs.mean);
-            let zeros = SequencePrediction::zeros(sequence.len(), self.target_names.len());
+            let filled = StandIn::LastValue.fill(sequence, mask, &scaling.inputs.mean);
+            let zeros = SequencePrediction::zeros(sequence.len(), target_names.len());
             SequencePrediction { mean: Rows::clone(&filled.inputs), ..zeros }
         };
         let totals = patterns.iter().map(|Pattern { name, masks }| {
-            let predictions: Vec<_> = self.sequences.iter().zip(masks).map(held).collect();
+            let predictions: Vec<_> = sequences.iter().zip(masks).map(held).collect();
             let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
                 masks[sequence].is_scored(step) && masks[sequence].is_missing(step, output)
             };
             (name.clone(), SelectedTotals::of(&targets, &predictions, selected))
         });
         let summary = RunSummary::new(ValueGroup::AffectedChannels, &targets, &totals.collect::<Vec<_>>())?;
-        Some(MissingScores { case: case.label(self.input_names), reads: HELD, groups: vec![summary] })
+        Some(MissingScores { case: case.label(input_names), reads: HELD, groups: vec![summary] })
     }
 
     /// Scores of all runs of a case, by group of values.
@@ -136,12 +119,13 @@ impl MissingEvaluation<'_> {
         stand_in: StandIn,
         predict: &mut impl FnMut(&[Sequence]) -> Result<Vec<SequencePrediction>, E>,
     ) -> Result<Vec<RunSummary>, E> {
-        let own_inputs = self.input_names == self.target_names;
+        let PerturbedRecordings { scaling, sequences, .. } = self.recordings;
+        let (own_inputs, targets) = (self.recordings.are_predicted(), self.recordings.targets());
         let groups = ValueGroup::of(own_inputs);
         let mut totals = vec![Vec::new(); groups.len()];
         for Pattern { name, masks } in patterns {
-            let fill = |(sequence, mask)| stand_in.fill(sequence, mask, &self.scaling.inputs.mean);
-            let read: Vec<Sequence> = self.sequences.iter().zip(masks).map(fill).collect();
+            let fill = |(sequence, mask)| stand_in.fill(sequence, mask, &scaling.inputs.mean);
+            let read: Vec<Sequence> = sequences.iter().zip(masks).map(fill).collect();
             let predictions = predict(&read)?;
             for (group, totals) in groups.iter().zip(&mut totals) {
                 let selected = |ValuePlace { sequence, step, output }: ValuePlace| {
@@ -149,11 +133,11 @@ impl MissingEvaluation<'_> {
                     let is_missing = own_inputs && mask.is_missing(step, output);
                     mask.is_scored(step) && group.selects(is_missing)
                 };
-                totals.push((name.clone(), SelectedTotals::of(&self.targets(), &predictions, selected)));
+                totals.push((name.clone(), SelectedTotals::of(&targets, &predictions, selected)));
             }
         }
         let summaries = groups.iter().zip(&totals);
-        Ok(summaries.filter_map(|(group, totals)| RunSummary::new(*group, &self.targets(), totals)).collect())
+        Ok(summaries.filter_map(|(group, totals)| RunSummary::new(*group, &targets, totals)).collect())
     }
 }
 

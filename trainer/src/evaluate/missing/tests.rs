@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::*;
-use crate::data::{Rows, Scaler};
+use crate::data::{Rows, Scaler, Scaling};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(ToString::to_string).collect()
@@ -43,14 +43,8 @@ fn gaps_and_stand_ins_are_scored_on_known_targets() {
         density: None,
     };
     let (input_names, target_names) = (names(&["ramp", "constant"]), names(&["sum"]));
-    let evaluation = MissingEvaluation {
-        likelihood: Likelihood::Gaussian,
-        input_names: &input_names,
-        target_names: &target_names,
-        scaling: &scaling,
-        sequences: &sequences,
-        seed: 1,
-    };
+    let recordings = PerturbedRecordings::gaussian([&input_names, &target_names], &scaling, &sequences);
+    let evaluation = MissingEvaluation { recordings };
     let cases = [MissingCase::Count(1), MissingCase::Channels(vec![0])];
     let mut calls = 0;
     let found = evaluation
@@ -103,14 +97,8 @@ fn a_model_of_its_own_rows_is_scored_apart_on_what_it_lost() {
     let sequences = [sequence(200)];
     let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(2), density: None };
     let input_names = names(&["ramp", "constant"]);
-    let evaluation = MissingEvaluation {
-        likelihood: Likelihood::Gaussian,
-        input_names: &input_names,
-        target_names: &input_names,
-        scaling: &scaling,
-        sequences: &sequences,
-        seed: 1,
-    };
+    let recordings = PerturbedRecordings::gaussian([&input_names, &input_names], &scaling, &sequences);
+    let evaluation = MissingEvaluation { recordings };
     let case = MissingCase::GapRows { channels: vec![0], rows_away: 1..20 };
     let found = evaluation.score(&[case], persistence).unwrap();
     let [_, gap, held, _, no_model] = &found[..] else { panic!("{found:?}") };

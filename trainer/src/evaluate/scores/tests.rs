@@ -47,8 +47,11 @@ fn scores_follow_their_definitions() {
     assert!((found.per_output[0].r2 - 0.5).abs() < 1e-12, "1 of 2 squared units is left");
     assert!(found.per_output[1].r2.is_nan(), "a single value has no spread");
     assert_eq!(found.r2, found.per_output[0].r2);
-    assert_eq!((found.per_output[1].epistemic, found.per_output[1].aleatoric), (3.0, 1.0));
-    assert!((found.epistemic - 4.0 / 3.0).abs() < 1e-12);
+    assert_eq!(
+        (found.per_output[1].uncertainty.epistemic, found.per_output[1].uncertainty.aleatoric),
+        (3.0, 1.0)
+    );
+    assert!((found.uncertainty.epistemic - 4.0 / 3.0).abs() < 1e-12);
 }
 
 #[test]
@@ -67,15 +70,24 @@ fn intervals_hold_what_lies_inside_them() {
     // z = 1 lies outside the 50 % interval (0.674) and inside the 90 % one (1.645); z = 0 lies inside
     // both.
     let found = found();
-    assert!((found.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
-    assert_eq!(found.coverage["90"], 1.0);
-    assert_eq!((found.coverage_std_error["90"], found.per_output[1].coverage_std_error["50"]), (0.0, 0.0));
+    assert!((found.uncertainty.coverage["50"] - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(found.uncertainty.coverage["90"], 1.0);
+    assert_eq!(
+        (
+            found.uncertainty.coverage_std_error["90"],
+            found.per_output[1].uncertainty.coverage_std_error["50"]
+        ),
+        (0.0, 0.0)
+    );
     // Hits less their share of 1/3: −2/3 of the two trials of the first step, 2/3 of that of the second,
     // and a third step without trials. Three steps are too few to see that they depend on each other.
-    assert!((found.coverage_std_error["50"] - (2.0 * (2.0_f64 / 3.0).powi(2)).sqrt() / 3.0).abs() < 1e-12);
+    assert!(
+        (found.uncertainty.coverage_std_error["50"] - (2.0 * (2.0_f64 / 3.0).powi(2)).sqrt() / 3.0).abs()
+            < 1e-12
+    );
     // Standard deviations 1, 2, 1 on average 4/3.
-    assert!((found.width["90"] - 2.0 * 1.644_853_627 * 4.0 / 3.0).abs() < 1e-8);
-    assert!((found.per_output[1].width["95"] - 4.0 * 1.959_963_985).abs() < 1e-8);
+    assert!((found.uncertainty.width["90"] - 2.0 * 1.644_853_627 * 4.0 / 3.0).abs() < 1e-8);
+    assert!((found.per_output[1].uncertainty.width["95"] - 4.0 * 1.959_963_985).abs() < 1e-8);
 }
 
 #[test]
@@ -94,5 +106,5 @@ fn binary_outputs_have_cross_entropy_and_no_intervals() {
     let expected = -(0.8_f32 as f64).ln() - (1.0 - 0.4_f32 as f64).ln();
     assert!((found.nll - expected / 2.0).abs() < 1e-12);
     assert!((found.crps - 0.5 * (0.04 + 0.16)).abs() < 1e-7);
-    assert!(found.coverage.is_empty() && found.width.is_empty());
+    assert!(found.uncertainty.coverage.is_empty() && found.uncertainty.width.is_empty());
 }

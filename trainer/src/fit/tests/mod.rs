@@ -89,19 +89,8 @@ fn delayed_sum(inputs: &Rows, step: usize) -> Vec<f32> {
 fn dataset(function: impl Fn(&Rows, usize) -> Vec<f32> + Copy) -> Dataset {
     let train = sequences_of(function, 1, 12, 90);
     let target_names = (0..train[0].targets.channels).map(|index| format!("target{index}")).collect();
-    Dataset {
-        train,
-        valid: sequences_of(function, 2, 3, 70),
-        test: Vec::new(),
-        input_names: vec!["left".into(), "right".into()],
-        target_names,
-        target: Target::Columns,
-        validation: String::new(),
-        augmentation: None,
-        fresh_noise: None,
-        gaps: None,
-        files: Vec::new(),
-    }
+    let splits = [train, sequences_of(function, 2, 3, 70), Vec::new()];
+    Dataset { target_names, target: Target::Columns, ..Dataset::of(splits, &["left", "right"]) }
 }
 
 fn config(cell: &str, overrides: &[&str]) -> Config {

@@ -7,8 +7,8 @@ use quaver::checkpoint::ModelSpec;
 
 use super::{config, dataset, delayed_sum, run, sequences_of};
 use crate::config::{AddedNoiseConfig, AugmentConfig};
-use crate::data::{Augmentation, Dataset, FileChecksum, ReadFile};
-use crate::fit::{NoProgress, Progress, RunFolder, RunState, StopReason, TrainOptions};
+use crate::data::{Augmentation, Dataset, EpochChanges, FileChecksum, ReadFile};
+use crate::fit::{NoProgress, Progress, RunFolder, RunState, RunSummary, StopReason, TrainOptions};
 use crate::runs::train;
 
 /// The files of a run in the order in which an epoch writes them.
@@ -58,7 +58,8 @@ fn fresh_noise_is_that_of_the_epoch_and_a_resumed_run_meets_it_again() {
         let mut data = dataset(delayed_sum);
         let noise = AddedNoiseConfig { snr_db: Some(5.0), on: None, seed: 1, fresh: None };
         let again = noise.add([&mut data.train, &mut data.valid, &mut data.test]);
-        Dataset { fresh_noise: fresh.then_some(again), ..data }
+        let fresh_noise = fresh.then_some(again);
+        Dataset { changes: EpochChanges { fresh_noise, ..EpochChanges::default() }, ..data }
     };
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     let go = |place: usize, data: &Dataset, epochs: &str, resume: bool| {
@@ -84,7 +85,8 @@ fn rows_change_from_epoch_to_epoch_and_a_resumed_run_meets_them_again() {
     let changing = |asked: AugmentConfig| {
         let data = dataset(delayed_sum);
         let augmentation = Augmentation::new(&asked, &data.input_names, &data.train, false).unwrap();
-        Dataset { augmentation: Some(augmentation), ..data }
+        let augmentation = Some(augmentation);
+        Dataset { changes: EpochChanges { augmentation, ..EpochChanges::default() }, ..data }
     };
     let moved = || changing(AugmentConfig { shift: 0.2, speed: 0.1, blend: 0.3, ..AugmentConfig::default() });
     let places: Vec<_> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
@@ -274,6 +276,12 @@ fn a_run_may_begin_with_what_another_has_learned() {
         .unwrap();
 }
 
+/// A run that starts from what another has learned.
+fn train_from(first: &Path, data: &Dataset, out: &Path) -> anyhow::Result<RunSummary> {
+    let config = config("lstm", &[&format!("init.from='{}'", first.display())]);
+    train(&config, data, out, TrainOptions::resuming(false), &mut NoProgress)
+}
+
 #[test]
 fn what_another_run_has_learned_must_fit() {
     let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
@@ -288,14 +296,7 @@ fn what_another_run_has_learned_must_fit() {
         assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
     }
     let renamed = Dataset { input_names: vec!["other".into()], ..dataset(delayed_sum) };
-    let error = train(
-        &config("lstm", &[&from]),
-        &renamed,
-        second.path(),
-        TrainOptions::resuming(false),
-        &mut NoProgress,
-    )
-    .unwrap_err();
+    let error = train_from(first.path(), &renamed, second.path()).unwrap_err();
     assert!(format!("{error:#}").contains("but the data have other and"), "{error:#}");
     assert!(!second.path().join("last.state").exists());
 }
@@ -334,14 +335,7 @@ fn fine_tuned_on_outliers(sequences: usize) -> (anyhow::Result<()>, tempfile::Te
         *sequence = crate::data::Sequence::columns(sequence.inputs.as_ref().clone(), targets);
     }
     // The scaling is that of the first run: in their own, no number would be far from the mean.
-    let from = format!("init.from='{}'", first.path().display());
-    let result = train(
-        &config("lstm", &[&from]),
-        &data,
-        second.path(),
-        TrainOptions::resuming(false),
-        &mut NoProgress,
-    );
+    let result = train_from(first.path(), &data, second.path());
     (result.map(|_| ()), second)
 }
 

@@ -16,6 +16,20 @@ use crate::nn::vectorised::{self, Kernel, Processor};
 /// Applies an activation function to every unit: moments, and their derivatives.
 pub(super) type ActivationFn = fn(MomentSlices<'_>, MomentSlicesMut<'_>, DerivativesMut<'_>);
 
+/// The activation functions of cells with gates.
+pub(super) struct GateActivations {
+    pub(super) sigmoid: ActivationFn,
+    pub(super) tanh: ActivationFn,
+}
+
+impl GateActivations {
+    pub(super) fn new(form: MomentForm) -> Self {
+        let [sigmoid, tanh] =
+            [Activation::Sigmoid, Activation::Tanh].map(|activation| activation_fn(activation, form));
+        GateActivations { sigmoid, tanh }
+    }
+}
+
 /// The function over slices for an activation.
 pub(super) fn activation_fn(activation: Activation, form: MomentForm) -> ActivationFn {
     match (activation, form) {

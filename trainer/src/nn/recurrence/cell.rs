@@ -23,23 +23,11 @@ pub(super) trait RecurrentCell: Sync {
     /// Whether a step reads the state before it other than through the affine map.
     const READS_STATE: bool;
 
-    /// Computes the state. `memory` is further state of the cell.
-    fn forward(
-        &self,
-        input: StepInput<'_>,
-        memory: MomentSlicesMut<'_>,
-        state: MomentSlicesMut<'_>,
-        trace: &mut [f32],
-    );
+    /// Computes the state.
+    fn forward(&self, input: StepInput<'_>, output: StepOutput<'_>);
 
     /// Computes all gradients of the step from that for the state. `before` is the state before the step.
-    fn backward(
-        &self,
-        trace: &[f32],
-        before: MomentSlices<'_>,
-        grad_state: MomentSlices<'_>,
-        grads: StepGradients<'_>,
-    );
+    fn backward(&self, trace: &[f32], before: MomentSlices<'_>, grads: StepGradients<'_>);
 }
 
 /// What one step of one lane is computed from.
@@ -53,9 +41,22 @@ pub(super) struct StepInput<'a> {
     pub(super) before: MomentSlices<'a>,
 }
 
-/// Gradients of one step of one lane, to be written.
+/// What one step of one lane computes.
+#[derive(Debug)]
+pub(super) struct StepOutput<'a> {
+    /// Further state of the cell: before the step when a method is called with it, after the step afterwards.
+    pub(super) memory: MomentSlicesMut<'a>,
+    /// The state after the step.
+    pub(super) state: MomentSlicesMut<'a>,
+    /// What the backward pass of the step needs.
+    pub(super) trace: &'a mut [f32],
+}
+
+/// Gradients of one step of one lane: that for the state is given, the others are to be written.
 #[derive(Debug)]
 pub(super) struct StepGradients<'a> {
+    /// For the state after the step.
+    pub(super) state: MomentSlices<'a>,
     /// For the memory: after the step when a method is called with it, before the step afterwards.
     pub(super) memory: MomentSlicesMut<'a>,
     /// For the pre-activations, as in [`StepInput::pre`].

@@ -1,7 +1,7 @@
 //! The Elman cell: h_t = f(W [x_t, h_{t−1}] + b).
 
 use super::activation::{ActivationFn, Derivatives, DerivativesMut};
-use super::cell::{RecurrentCell, StepGradients, StepInput};
+use super::cell::{RecurrentCell, StepGradients, StepInput, StepOutput};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
@@ -17,26 +17,14 @@ impl RecurrentCell for Elman {
     const APART: usize = 0;
     const READS_STATE: bool = false;
 
-    fn forward(
-        &self,
-        input: StepInput<'_>,
-        _memory: MomentSlicesMut<'_>,
-        state: MomentSlicesMut<'_>,
-        trace: &mut [f32],
-    ) {
-        (self.activation)(input.pre, state, DerivativesMut::quarters(trace));
+    fn forward(&self, input: StepInput<'_>, output: StepOutput<'_>) {
+        (self.activation)(input.pre, output.state, DerivativesMut::quarters(output.trace));
     }
 
-    fn backward(
-        &self,
-        trace: &[f32],
-        _before: MomentSlices<'_>,
-        grad_state: MomentSlices<'_>,
-        grads: StepGradients<'_>,
-    ) {
+    fn backward(&self, trace: &[f32], _before: MomentSlices<'_>, grads: StepGradients<'_>) {
         vectorised::run(ElmanBackward {
             derivatives: Derivatives::quarters(trace),
-            grad_state,
+            grad_state: grads.state,
             grad_pre: grads.pre,
         });
     }

@@ -6,17 +6,15 @@
 
 use quaver::moments::{Moments, interpolate, product};
 
-use super::activation::ActivationFn;
-use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput};
+use super::MomentSlices;
+use super::activation::GateActivations;
+use super::cell::{Gradient, RecurrentCell, StepGradients, StepInput, StepOutput};
 use super::trace::{GatedTrace, activate, split_trace};
-use super::{MomentSlices, MomentSlicesMut};
+use super::unit_function::{UnitFunction, for_each_unit};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// A GRU with its two activation functions.
-pub(super) struct Gru {
-    pub(super) sigmoid: ActivationFn,
-    pub(super) tanh: ActivationFn,
-}
+pub(super) struct Gru(pub(super) GateActivations);
 
 /// Positions of the gates among the pre-activations.
 const RESET: usize = 0;
@@ -33,75 +31,44 @@ impl RecurrentCell for Gru {
     const APART: usize = 1;
     const READS_STATE: bool = true;
 
-    fn forward(
-        &self,
-        input: StepInput<'_>,
-        _memory: MomentSlicesMut<'_>,
-        mut state: MomentSlicesMut<'_>,
-        trace: &mut [f32],
-    ) {
+    fn forward(&self, input: StepInput<'_>, output: StepOutput<'_>) {
         let StepInput { pre, input_share, before } = input;
+        let StepOutput { mut state, trace, .. } = output;
         let units = before.mean.len();
         let (pre_gates, state_share) = pre.split_at(SIGMOIDS * units);
         let [gates, candidate, _] = split_trace(trace, SIGMOIDS, state_share);
-        let gates = activate(self.sigmoid, pre_gates, gates);
+        let gates = activate(self.0.sigmoid, pre_gates, gates);
         // The state is written last; until then its place holds the argument of the candidate's tanh.
         let reset = gates.lane(RESET, units);
-        vectorised::run(CandidateArgument { reset, state_share, input_share, argument: state.reborrow() });
-        let candidate = activate(self.tanh, state.as_slices(), candidate);
-        vectorised::run(InterpolateState { update: gates.lane(UPDATE, units), candidate, before, state });
+        for_each_unit::<CandidateArgument, 3>([reset, state_share, input_share], state.reborrow());
+        let candidate = activate(self.0.tanh, state.as_slices(), candidate);
+        for_each_unit::<InterpolateState, 3>([gates.lane(UPDATE, units), candidate, before], state);
     }
 
-    fn backward(
-        &self,
-        trace: &[f32],
-        before: MomentSlices<'_>,
-        grad_state: MomentSlices<'_>,
-        grads: StepGradients<'_>,
-    ) {
+    fn backward(&self, trace: &[f32], before: MomentSlices<'_>, grads: StepGradients<'_>) {
         let trace = GatedTrace::new(trace, SIGMOIDS, before.mean.len());
-        vectorised::run(GruBackward { trace, before, grad_state, grads });
+        vectorised::run(GruBackward { trace, before, grads });
     }
 }
 
-/// a_x + r⊙a_h.
-struct CandidateArgument<'a> {
-    reset: MomentSlices<'a>,
-    state_share: MomentSlices<'a>,
-    input_share: MomentSlices<'a>,
-    argument: MomentSlicesMut<'a>,
-}
+/// a_x + r⊙a_h, of r, a_h and a_x.
+struct CandidateArgument;
 
-impl Kernel for CandidateArgument<'_> {
+impl UnitFunction<3> for CandidateArgument {
     #[inline(always)]
-    fn run<P: Processor>(self) {
-        let units = self.reset.mean.len();
-        let (reset, state_share) = (self.reset.first(units), self.state_share.first(units));
-        let (input_share, mut argument) = (self.input_share.first(units), self.argument.first(units));
-        for unit in 0..units {
-            let (x, h) = (input_share.at(unit), product(reset.at(unit), state_share.at(unit)));
-            argument.put(unit, Moments { mean: x.mean + h.mean, var: x.var + h.var });
-        }
+    fn value([reset, state_share, input_share]: [MomentSlices<'_>; 3], unit: usize) -> Moments {
+        let (x, h) = (input_share.at(unit), product(reset.at(unit), state_share.at(unit)));
+        Moments { mean: x.mean + h.mean, var: x.var + h.var }
     }
 }
 
-/// h_t = (1 − z)⊙n + z⊙h_{t−1}.
-struct InterpolateState<'a> {
-    update: MomentSlices<'a>,
-    candidate: MomentSlices<'a>,
-    before: MomentSlices<'a>,
-    state: MomentSlicesMut<'a>,
-}
+/// h_t = (1 − z)⊙n + z⊙h_{t−1}, of z, n and h_{t−1}.
+struct InterpolateState;
 
-impl Kernel for InterpolateState<'_> {
+impl UnitFunction<3> for InterpolateState {
     #[inline(always)]
-    fn run<P: Processor>(self) {
-        let units = self.update.mean.len();
-        let (update, candidate) = (self.update.first(units), self.candidate.first(units));
-        let (before, mut state) = (self.before.first(units), self.state.first(units));
-        for unit in 0..units {
-            state.put(unit, interpolate(update.at(unit), candidate.at(unit), before.at(unit)));
-        }
+    fn value([update, candidate, before]: [MomentSlices<'_>; 3], unit: usize) -> Moments {
+        interpolate(update.at(unit), candidate.at(unit), before.at(unit))
     }
 }
 
@@ -109,7 +76,6 @@ impl Kernel for InterpolateState<'_> {
 struct GruBackward<'a> {
     trace: GatedTrace<'a>,
     before: MomentSlices<'a>,
-    grad_state: MomentSlices<'a>,
     grads: StepGradients<'a>,
 }
 
@@ -121,7 +87,7 @@ impl Kernel for GruBackward<'_> {
             [RESET, UPDATE].map(|gate| self.trace.gate(gate, units));
         let (candidate, state_share) = (self.trace.activated.first(units), self.trace.kept.first(units));
         let candidate_derivatives = self.trace.activation_derivatives.first(units);
-        let (before, grad_state) = (self.before.first(units), self.grad_state.first(units));
+        let (before, grad_state) = (self.before.first(units), self.grads.state.first(units));
         let (gates, grad_share) = self.grads.pre.split_at(SIGMOIDS * units);
         let (grad_reset, grad_update) = gates.split_at(units);
         let (mut grad_reset, mut grad_update) = (grad_reset.first(units), grad_update.first(units));

@@ -4,51 +4,42 @@ use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::parallel::{lane_blocks, lane_blocks_mut};
 
 /// Moments of one block of lanes: a slice per step.
-pub(super) struct LaneBlock<'a> {
-    pub(super) mean: Vec<&'a [f32]>,
-    pub(super) var: Vec<&'a [f32]>,
-}
-
-/// Mutable moments of one block of lanes.
-pub(super) struct LaneBlockMut<'a> {
-    pub(super) mean: Vec<&'a mut [f32]>,
-    pub(super) var: Vec<&'a mut [f32]>,
+pub(super) struct LaneBlock<S> {
+    pub(super) mean: Vec<S>,
+    pub(super) var: Vec<S>,
 }
 
 /// Splits moments [steps, lanes, width] into blocks of lanes.
 pub(super) fn lane_block(
-    moment_slices: MomentSlices<'_>,
+    MomentSlices { mean, var }: MomentSlices<'_>,
     lanes: usize,
     width: usize,
-) -> impl Iterator<Item = LaneBlock<'_>> {
-    let means = lane_blocks(moment_slices.mean, lanes, width);
-    means
-        .into_iter()
-        .zip(lane_blocks(moment_slices.var, lanes, width))
-        .map(|(mean, var)| LaneBlock { mean, var })
+) -> impl Iterator<Item = LaneBlock<&[f32]>> {
+    paired(lane_blocks(mean, lanes, width), lane_blocks(var, lanes, width))
 }
 
 /// Like [`lane_block`], mutable.
 pub(super) fn lane_block_mut(
-    moment_slices: MomentSlicesMut<'_>,
+    MomentSlicesMut { mean, var }: MomentSlicesMut<'_>,
     lanes: usize,
     width: usize,
-) -> impl Iterator<Item = LaneBlockMut<'_>> {
-    let means = lane_blocks_mut(moment_slices.mean, lanes, width);
-    means
-        .into_iter()
-        .zip(lane_blocks_mut(moment_slices.var, lanes, width))
-        .map(|(mean, var)| LaneBlockMut { mean, var })
+) -> impl Iterator<Item = LaneBlock<&mut [f32]>> {
+    paired(lane_blocks_mut(mean, lanes, width), lane_blocks_mut(var, lanes, width))
 }
 
-impl<'a> LaneBlock<'a> {
+/// Blocks of means with those of variances.
+fn paired<S>(means: Vec<Vec<S>>, vars: Vec<Vec<S>>) -> impl Iterator<Item = LaneBlock<S>> {
+    means.into_iter().zip(vars).map(|(mean, var)| LaneBlock { mean, var })
+}
+
+impl<'a> LaneBlock<&'a [f32]> {
     /// The moments at one step.
     pub(super) fn at(&self, step: usize) -> MomentSlices<'a> {
         MomentSlices { mean: self.mean[step], var: self.var[step] }
     }
 }
 
-impl<'a> LaneBlockMut<'a> {
+impl LaneBlock<&mut [f32]> {
     /// The moments at one step, to be written.
     pub(super) fn at(&mut self, step: usize) -> MomentSlicesMut<'_> {
         MomentSlicesMut { mean: &mut *self.mean[step], var: &mut *self.var[step] }

@@ -3,17 +3,15 @@
 
 use quaver::moments::{Moments, product};
 
-use super::activation::{ActivationFn, DerivativesMut};
-use super::cell::{RecurrentCell, StepGradients, StepInput};
+use super::activation::{DerivativesMut, GateActivations};
+use super::cell::{RecurrentCell, StepGradients, StepInput, StepOutput};
 use super::trace::{GatedTrace, activate, split_trace};
+use super::unit_function::{UnitFunction, for_each_unit};
 use super::{MomentSlices, MomentSlicesMut};
 use crate::nn::vectorised::{self, Kernel, Processor};
 
 /// An LSTM with its two activation functions.
-pub(super) struct Lstm {
-    pub(super) sigmoid: ActivationFn,
-    pub(super) tanh: ActivationFn,
-}
+pub(super) struct Lstm(pub(super) GateActivations);
 
 /// Gates, the cell's input among them.
 const GATES: usize = 4;
@@ -31,73 +29,45 @@ impl RecurrentCell for Lstm {
     const APART: usize = 0;
     const READS_STATE: bool = false;
 
-    fn forward(
-        &self,
-        input: StepInput<'_>,
-        mut memory: MomentSlicesMut<'_>,
-        state: MomentSlicesMut<'_>,
-        trace: &mut [f32],
-    ) {
+    fn forward(&self, input: StepInput<'_>, output: StepOutput<'_>) {
+        let StepOutput { mut memory, state, trace } = output;
         let units = memory.mean.len();
         let [gates, activated, before] = split_trace(trace, GATES, memory.as_slices());
         let before = MomentSlices::halves(before);
         let gates = self.activate_gates(input.pre, gates);
-        vectorised::run(UpdateCellState { gates, before, memory: memory.reborrow() });
-        let activated = activate(self.tanh, memory.as_slices(), activated);
-        vectorised::run(UpdateHiddenState { gate: gates.lane(OUTPUT, units), activated, state });
+        let gate = |gate| gates.lane(gate, units);
+        let operands = [gate(FORGET), before, gate(INPUT), gate(CELL_INPUT)];
+        for_each_unit::<UpdateCellState, 4>(operands, memory.reborrow());
+        let activated = activate(self.0.tanh, memory.as_slices(), activated);
+        for_each_unit::<UpdateHiddenState, 2>([gate(OUTPUT), activated], state);
     }
 
-    fn backward(
-        &self,
-        trace: &[f32],
-        _before: MomentSlices<'_>,
-        grad_state: MomentSlices<'_>,
-        grads: StepGradients<'_>,
-    ) {
+    fn backward(&self, trace: &[f32], _before: MomentSlices<'_>, grads: StepGradients<'_>) {
+        let StepGradients { state: grad_state, memory: grad_memory, pre: grad_pre, .. } = grads;
         let trace = GatedTrace::new(trace, GATES, grad_state.mean.len());
-        let StepGradients { memory: grad_memory, pre: grad_pre, .. } = grads;
         vectorised::run(LstmBackward { trace, grad_state, grad_memory, grad_pre });
     }
 }
 
-/// c_t = f⊙c_{t−1} + i⊙g.
-struct UpdateCellState<'a> {
-    gates: MomentSlices<'a>,
-    before: MomentSlices<'a>,
-    memory: MomentSlicesMut<'a>,
-}
+/// c_t = f⊙c_{t−1} + i⊙g, of f, c_{t−1}, i and g.
+struct UpdateCellState;
 
-impl Kernel for UpdateCellState<'_> {
+impl UnitFunction<4> for UpdateCellState {
     #[inline(always)]
-    fn run<P: Processor>(self) {
-        let units = self.before.mean.len();
-        let gate = |gate| self.gates.lane(gate, units).first(units);
-        let (input, forget, cell_input) = (gate(INPUT), gate(FORGET), gate(CELL_INPUT));
-        let (before, mut memory) = (self.before.first(units), self.memory.first(units));
-        for unit in 0..units {
-            let kept = product(forget.at(unit), before.at(unit));
-            let added = product(input.at(unit), cell_input.at(unit));
-            memory.put(unit, Moments { mean: kept.mean + added.mean, var: kept.var + added.var });
-        }
+    fn value([forget, before, input, cell_input]: [MomentSlices<'_>; 4], unit: usize) -> Moments {
+        let kept = product(forget.at(unit), before.at(unit));
+        let added = product(input.at(unit), cell_input.at(unit));
+        Moments { mean: kept.mean + added.mean, var: kept.var + added.var }
     }
 }
 
-/// h_t = o⊙tanh(c_t).
-struct UpdateHiddenState<'a> {
-    gate: MomentSlices<'a>,
-    activated: MomentSlices<'a>,
-    state: MomentSlicesMut<'a>,
-}
+/// h_t = o⊙tanh(c_t), of o and tanh(c_t).
+struct UpdateHiddenState;
 
-impl Kernel for UpdateHiddenState<'_> {
+impl UnitFunction<2> for UpdateHiddenState {
     #[inline(always)]
-    fn run<P: Processor>(self) {
-        let units = self.gate.mean.len();
-        let (gate, activated) = (self.gate.first(units), self.activated.first(units));
-        let mut state = self.state.first(units);
-        for unit in 0..units {
-            state.put(unit, product(gate.at(unit), activated.at(unit)));
-        }
+    fn value([gate, activated]: [MomentSlices<'_>; 2], unit: usize) -> Moments {
+        product(gate.at(unit), activated.at(unit))
     }
 }
 
@@ -147,8 +117,8 @@ impl Lstm {
         let (gate_derivatives, cell_input_derivatives) =
             DerivativesMut::quarters(derivatives).split_at(sigmoids);
         let (pre_gates, pre_cell_input) = pre.split_at(sigmoids);
-        (self.sigmoid)(pre_gates, gates, gate_derivatives);
-        (self.tanh)(pre_cell_input, cell_input, cell_input_derivatives);
+        (self.0.sigmoid)(pre_gates, gates, gate_derivatives);
+        (self.0.tanh)(pre_cell_input, cell_input, cell_input_derivatives);
         MomentSlices::halves(value)
     }
 }

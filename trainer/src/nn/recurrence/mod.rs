@@ -19,11 +19,12 @@ mod moment_slices;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod unit_function;
 mod unroll;
 
 use quaver::checkpoint::{Activation, CellKind, MomentForm};
 
-use self::activation::activation_fn;
+use self::activation::{GateActivations, activation_fn};
 use self::cell::RecurrentCell;
 use self::elman::Elman;
 pub use self::gradient::Gradients;
@@ -153,16 +154,10 @@ impl Recurrence {
     }
 
     fn lstm(&self) -> Lstm {
-        Lstm {
-            sigmoid: activation_fn(Activation::Sigmoid, self.form),
-            tanh: activation_fn(Activation::Tanh, self.form),
-        }
+        Lstm(GateActivations::new(self.form))
     }
 
     fn gru(&self) -> Gru {
-        Gru {
-            sigmoid: activation_fn(Activation::Sigmoid, self.form),
-            tanh: activation_fn(Activation::Tanh, self.form),
-        }
+        Gru(GateActivations::new(self.form))
     }
 }

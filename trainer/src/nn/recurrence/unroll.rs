@@ -1,9 +1,9 @@
 //! A layer unrolled over time, in blocks of lanes, forward and backward.
 
-use super::cell::{RecurrentCell, StepGradients, StepInput};
+use super::cell::{RecurrentCell, StepGradients, StepInput, StepOutput};
 use super::connection::{Connection, NoiseGradient, Scratch};
 use super::gates::GateOrder;
-use super::lane_block::{LaneBlock, LaneBlockMut, lane_block, lane_block_mut};
+use super::lane_block::{LaneBlock, lane_block, lane_block_mut};
 use super::{LayerInput, LayerTape, MomentSlices, MomentSlicesMut, Recurrence, RecurrentWeights};
 use crate::nn::parallel::{self, lane_blocks, lane_blocks_mut};
 
@@ -56,12 +56,12 @@ fn starts(input: LayerInput<'_>, units: usize) -> (Vec<f32>, Vec<f32>) {
 
 /// The forward pass of one block of lanes.
 struct ForwardBlock<'a> {
-    pre: LaneBlock<'a>,
-    state: LaneBlockMut<'a>,
+    pre: LaneBlock<&'a [f32]>,
+    state: LaneBlock<&'a mut [f32]>,
     traces: Vec<&'a mut [f32]>,
     /// One step each.
-    start: LaneBlock<'a>,
-    memory: LaneBlockMut<'a>,
+    start: LaneBlock<&'a [f32]>,
+    memory: LaneBlock<&'a mut [f32]>,
 }
 
 /// States [2, steps, lanes, units] and the tape.
@@ -116,12 +116,13 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
             let traces = block.traces[step % depth].chunks_exact_mut(C::TRACE * self.units);
             for (lane, trace) in traces.enumerate() {
                 let (memory, state) = (memory.lane(lane, self.units), state.lane(lane, self.units));
+                let output = StepOutput { memory, state, trace };
                 let input = StepInput {
                     pre: pre.as_slices().lane(lane, self.rows),
                     input_share: share.as_slices().lane(lane, C::APART * self.units),
                     before: before.lane(lane, self.units),
                 };
-                self.cell.forward(input, memory, state, trace);
+                self.cell.forward(input, output);
             }
             self.scale(state.var);
         }
@@ -184,12 +185,12 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
 /// The backward pass of one block of lanes.
 struct BackwardBlock<'a> {
     traces: Vec<&'a [f32]>,
-    state: LaneBlock<'a>,
-    start: LaneBlock<'a>,
-    grad_state: LaneBlock<'a>,
-    grad_pre: LaneBlockMut<'a>,
+    state: LaneBlock<&'a [f32]>,
+    start: LaneBlock<&'a [f32]>,
+    grad_state: LaneBlock<&'a [f32]>,
+    grad_pre: LaneBlock<&'a mut [f32]>,
     /// Of no steps if it is the same.
-    grad_state_share: LaneBlockMut<'a>,
+    grad_state_share: LaneBlock<&'a mut [f32]>,
     /// For the coefficients of the noise and for β.
     by_noise: &'a mut NoiseGradient,
     by_scale: &'a mut f64,
@@ -269,13 +270,13 @@ impl<C: RecurrentCell> Unrolled<'_, C> {
             let before = step.checked_sub(1).map_or(block.start.at(0), |before| block.state.at(before));
             for (lane, trace) in block.traces[step].chunks_exact(C::TRACE * self.units).enumerate() {
                 let grads = StepGradients {
+                    state: grad_state.as_slices().lane(lane, self.units),
                     memory: grad_memory.lane(lane, self.units),
                     pre: grad_pre.lane(lane, self.rows),
                     input_share: grad_share.lane(lane, C::APART * self.units),
                     before: grad_before.lane(lane, Self::DIRECT * self.units),
                 };
-                let grad_state = grad_state.as_slices().lane(lane, self.units);
-                self.cell.backward(trace, before.lane(lane, self.units), grad_state, grads);
+                self.cell.backward(trace, before.lane(lane, self.units), grads);
             }
             // The gradient for the initial state is not needed, but that of the noise on it is.
             if let Some(connection) = self.connection.as_ref().filter(|_| step > 0 || self.learned) {

@@ -1,7 +1,8 @@
 //! Horizontal bars of sizes: flash, memory, time.
 
 use super::figure::{Drawing, Figure, HALF};
-use super::legend::{self, Entry, Mark};
+use super::groups::Groups;
+use super::legend;
 use super::scale::short_number;
 use super::svg::{Rect, Size, Svg};
 
@@ -26,8 +27,6 @@ pub struct Bar {
     pub note: String,
 }
 
-const COLOURS: [&str; 4] = ["blue", "orange", "green", "purple"];
-
 /// Minimum and maximum height of a bar with its label.
 const PITCH: [f64; 2] = [44.0, 62.0];
 
@@ -36,8 +35,8 @@ const MARGIN: f64 = 4.0;
 
 /// Labelled horizontal bars on one scale that starts at 0.
 pub fn bars(data: &Bars) -> Figure {
-    let groups = groups(data.bars);
-    let entries = if groups.len() > 1 { legend(&groups) } else { Vec::new() };
+    let groups = Groups::new(data.bars.iter().map(|bar| bar.group.as_str()));
+    let entries: Vec<_> = if groups.len() > 1 { groups.entries().collect() } else { Vec::new() };
     let top = legend::TOP + legend::height(&entries, HALF.width) + 8.0;
     let pitch = ((HALF.height - top - 8.0) / data.bars.len().max(1) as f64).clamp(PITCH[0], PITCH[1]);
     let height = (top + pitch * data.bars.len() as f64).max(HALF.height);
@@ -51,30 +50,9 @@ pub fn bars(data: &Bars) -> Figure {
         let share = (bar.value / longest).clamp(0.0, 1.0);
         let place =
             Rect { x: MARGIN, y: top + pitch * row as f64, width: HALF.width - 2.0 * MARGIN, height: pitch };
-        draw_bar(&mut svg, bar, data.unit, colour_of(&groups, bar), f64::from(share), place);
+        draw_bar(&mut svg, bar, data.unit, groups.colour(&bar.group), f64::from(share), place);
     }
     Figure::Half(Drawing::new(Size { height, ..HALF }, "Sizes of the parts", svg))
-}
-
-/// Names of the groups in order of appearance.
-fn groups(bars: &[Bar]) -> Vec<&str> {
-    let mut groups: Vec<&str> = Vec::new();
-    for bar in bars {
-        if !groups.contains(&bar.group.as_str()) {
-            groups.push(&bar.group);
-        }
-    }
-    groups
-}
-
-fn legend(groups: &[&str]) -> Vec<Entry> {
-    let colours = COLOURS.iter().cycle();
-    groups.iter().zip(colours).map(|(group, colour)| Entry::new(Mark::Bar(colour), *group)).collect()
-}
-
-fn colour_of(groups: &[&str], bar: &Bar) -> &'static str {
-    let index = groups.iter().position(|group| *group == bar.group).unwrap_or(0);
-    COLOURS[index % COLOURS.len()]
 }
 
 /// One bar: name and number above, the bar on a track below. `share` is NaN if the value is.

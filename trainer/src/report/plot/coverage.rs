@@ -1,6 +1,7 @@
 //! Horizontal bars of coverage, with the nominal coverage marked.
 
 use super::figure::{Drawing, Figure, HALF};
+use super::groups::Groups;
 use super::legend::{self, Entry, Mark};
 use super::svg::{Rect, Size, Svg};
 
@@ -25,8 +26,6 @@ pub struct CoverageBar {
     pub group: String,
 }
 
-const COLOURS: [&str; 4] = ["blue", "orange", "green", "purple"];
-
 /// Height of a bar with its label.
 const PITCH: f64 = 40.0;
 
@@ -35,11 +34,10 @@ const MARGIN: f64 = 4.0;
 
 /// Labelled horizontal bars from 0 to 100 %, with a dashed line at the nominal coverage.
 pub fn coverage_bars(data: &CoverageBars) -> Figure {
-    let groups = groups(data.bars);
+    let groups = Groups::new(data.bars.iter().map(|bar| bar.group.as_str()));
     let promised = format!("{:.0} % promised", 100.0 * data.nominal);
     let mut entries = vec![Entry::new(Mark::Dashed("ink"), promised)];
-    let colours = COLOURS.iter().cycle();
-    entries.extend(groups.iter().zip(colours).map(|(group, colour)| Entry::new(Mark::Bar(colour), *group)));
+    entries.extend(groups.entries());
     let top = legend::TOP + legend::height(&entries, HALF.width) + 8.0;
     let height = top + PITCH * data.bars.len().max(1) as f64 + 8.0;
     let mut svg = Svg::default();
@@ -49,25 +47,13 @@ pub fn coverage_bars(data: &CoverageBars) -> Figure {
     }
     let width = HALF.width - 2.0 * MARGIN;
     for (row, bar) in data.bars.iter().enumerate() {
-        let group = groups.iter().position(|group| *group == bar.group).unwrap_or(0);
         let place = Rect { x: MARGIN, y: top + PITCH * row as f64, width, height: PITCH };
-        draw_bar(&mut svg, bar, COLOURS[group % COLOURS.len()], place);
+        draw_bar(&mut svg, bar, groups.colour(&bar.group), place);
         let x = place.x + f64::from(data.nominal.clamp(0.0, 1.0)) * width;
         let track = track(place);
         svg.line("line dashed ink", (x, track.y - 3.0), (x, track.bottom() + 3.0));
     }
     Figure::Half(Drawing::new(Size { height, ..HALF }, "Coverage compared with what was promised", svg))
-}
-
-/// Names of the groups in order of appearance.
-fn groups(bars: &[CoverageBar]) -> Vec<&str> {
-    let mut groups: Vec<&str> = Vec::new();
-    for bar in bars {
-        if !groups.contains(&bar.group.as_str()) {
-            groups.push(&bar.group);
-        }
-    }
-    groups
 }
 
 /// The place of a bar of 100 %, below its label.

@@ -8,6 +8,7 @@ mod calibration;
 mod chart;
 mod coverage;
 mod figure;
+mod groups;
 mod histogram;
 mod legend;
 mod loss;

@@ -1,16 +1,12 @@
-//! Properties of streams: predictions of a stream depend on its rows, and on nothing else.
+//! Properties of streams of a predictor: predictions of a stream depend on its rows, and on nothing else.
 
 use proptest::prelude::*;
-use quaver::{Error, Model, Prediction, Predictor};
+use quaver::{Error, Model, Predictor};
 use quaver_tests::Case;
 use quaver_tests::golden::cases;
 
-/// Every number of a prediction, as bits, so that NaN equals NaN.
-fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
-    let outputs = prediction.iter().flat_map(|o| [o.mean, o.variance, o.epistemic, o.aleatoric]);
-    let surprise = prediction.surprise().into_iter().flat_map(|s| s.z.iter().copied().chain([s.nll]));
-    outputs.chain(surprise).map(f32::to_bits).collect()
-}
+use crate::any_input::{any_values, assert_sane};
+use crate::stream::{Bits, bits};
 
 fn with_predictor<T>(case: &Case, each: impl FnOnce(&mut Predictor<'_, '_>) -> T) -> T {
     let words = Model::load(&case.model).expect("golden models load").spec().arena_words();
@@ -18,10 +14,20 @@ fn with_predictor<T>(case: &Case, each: impl FnOnce(&mut Predictor<'_, '_>) -> T
     each(&mut Predictor::load_in(&case.model, &mut words).expect("golden models load"))
 }
 
-fn whole_run(case: &Case) -> Vec<Vec<u32>> {
+fn whole_run(case: &Case) -> Vec<Bits> {
     with_predictor(case, |predictor| {
         case.stream.chunks(case.inputs).map(|row| bits(&predictor.step(row))).collect()
     })
+}
+
+/// Asserts of every model that its predictions, as `follow` finds them, are those of a single pass over the
+/// rows.
+fn assert_undisturbed(follow: impl Fn(&mut Predictor<'_, '_>, &[&[f32]]) -> Vec<Bits>) {
+    for case in cases() {
+        let rows: Vec<&[f32]> = case.stream.chunks(case.inputs).collect();
+        let found = with_predictor(&case, |predictor| follow(predictor, &rows));
+        assert_eq!(found, whole_run(&case), "{}", case.name);
+    }
 }
 
 proptest! {
@@ -30,62 +36,43 @@ proptest! {
     /// T single steps equal one T-step call, however the rows are cut.
     #[test]
     fn chunking_changes_nothing(cuts in prop::collection::vec(1_usize..9, 1..30)) {
-        for case in cases() {
-            let expected = whole_run(&case);
-            let found = with_predictor(&case, |predictor| {
-                let mut found = Vec::new();
-                let mut rest = case.stream.as_slice();
-                for rows in cuts.iter().cycle() {
-                    let (chunk, left) = rest.split_at((rows * case.inputs).min(rest.len()));
-                    predictor.run(chunk, |prediction| found.push(bits(&prediction)));
-                    rest = left;
-                    if rest.is_empty() { break; }
-                }
-                found
-            });
-            prop_assert_eq!(&found, &expected, "{}", case.name);
-        }
+        assert_undisturbed(|predictor, rows| {
+            let mut found = Vec::new();
+            let mut rest = rows;
+            for count in cuts.iter().cycle() {
+                let (chunk, left) = rest.split_at((*count).min(rest.len()));
+                predictor.run(&chunk.concat(), |prediction| found.push(bits(&prediction)));
+                rest = left;
+                if rest.is_empty() { break; }
+            }
+            found
+        });
     }
 
     #[test]
     fn reset_forgets_everything(seen in 0_usize..40) {
-        for case in cases() {
-            let expected = whole_run(&case);
-            let found: Vec<_> = with_predictor(&case, |predictor| {
-                case.stream.chunks(case.inputs).take(seen).for_each(|row| _ = predictor.step(row));
-                predictor.reset();
-                case.stream.chunks(case.inputs).map(|row| bits(&predictor.step(row))).collect()
-            });
-            prop_assert_eq!(&found, &expected, "{}", case.name);
-        }
+        assert_undisturbed(|predictor, rows| {
+            rows.iter().take(seen).for_each(|row| _ = predictor.step(row));
+            predictor.reset();
+            rows.iter().map(|row| bits(&predictor.step(row))).collect()
+        });
     }
 
     #[test]
     fn a_restored_stream_goes_on_as_if_nothing_had_happened(at in 0_usize..40, detour in 0_usize..40) {
-        for case in cases() {
-            let expected = whole_run(&case);
-            let found: Vec<_> = with_predictor(&case, |predictor| {
-                let rows: Vec<&[f32]> = case.stream.chunks(case.inputs).collect();
-                let mut saved = vec![0.0; predictor.model().spec().saved_words()];
-                let mut found: Vec<_> = rows[..at].iter().map(|row| bits(&predictor.step(row))).collect();
-                predictor.save(&mut saved).expect("the right length");
-                rows.iter().rev().take(detour).for_each(|row| _ = predictor.step(row));
-                predictor.restore(&saved).expect("its own state");
-                found.extend(rows[at..].iter().map(|row| bits(&predictor.step(row))));
-                found
-            });
-            prop_assert_eq!(&found, &expected, "{}", case.name);
-        }
+        assert_undisturbed(|predictor, rows| {
+            let mut saved = vec![0.0; predictor.model().spec().saved_words()];
+            let mut found: Vec<_> = rows[..at].iter().map(|row| bits(&predictor.step(row))).collect();
+            predictor.save(&mut saved).expect("the right length");
+            rows.iter().rev().take(detour).for_each(|row| _ = predictor.step(row));
+            predictor.restore(&saved).expect("its own state");
+            found.extend(rows[at..].iter().map(|row| bits(&predictor.step(row))));
+            found
+        });
     }
 
-    /// Any bit pattern may arrive from a broken sensor.
     #[test]
-    fn any_input_gives_finite_means_and_variances(
-        patterns in prop::collection::vec(prop_oneof![any::<u32>(), special()], 60),
-        var_patterns in prop::collection::vec(prop_oneof![any::<u32>(), special()], 60),
-    ) {
-        let rows: Vec<f32> = patterns.into_iter().map(f32::from_bits).collect();
-        let vars: Vec<f32> = var_patterns.into_iter().map(f32::from_bits).collect();
+    fn any_input_gives_finite_means_and_variances(rows in any_values(), vars in any_values()) {
         for case in cases() {
             with_predictor(&case, |predictor| {
                 for (row, vars) in rows.chunks(case.inputs).zip(vars.chunks(case.inputs)) {
@@ -94,24 +81,6 @@ proptest! {
                 }
             });
         }
-    }
-}
-
-/// Bit patterns at the edges of f32.
-fn special() -> impl Strategy<Value = u32> {
-    let edges = [0.0, -0.0, 1.0, f32::MAX, f32::MIN, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, 1e30];
-    prop::sample::select(edges.map(f32::to_bits).to_vec())
-}
-
-fn assert_sane(prediction: &Prediction<'_>, name: &str) {
-    for output in prediction.iter() {
-        assert!(output.mean.is_finite(), "{name}: {output:?}");
-        for variance in [output.variance, output.epistemic, output.aleatoric] {
-            assert!(variance.is_finite() && variance >= 0.0, "{name}: {output:?}");
-        }
-    }
-    if let Some(surprise) = prediction.surprise() {
-        assert!(surprise.nll.is_finite(), "{name}: {surprise:?}");
     }
 }
 

@@ -9,8 +9,9 @@ use quaver_tests::replay::Task;
 
 pub(crate) type Bits = Vec<u32>;
 
+/// Every number of a prediction, as bits, so that NaN equals NaN.
 pub(crate) fn bits(prediction: &Prediction<'_>) -> Bits {
-    words(prediction).map(f32::to_bits).collect()
+    words(prediction).chain(prediction.iter().map(|output| output.variance)).map(f32::to_bits).collect()
 }
 
 /// Either kind of stream, so that what holds for both is tested once.
