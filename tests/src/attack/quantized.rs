@@ -103,8 +103,10 @@ fn variance_bits(shape: &MapShape, groups: &[Group], dice: &mut Dice) -> i64 {
     if dice.oversteps() {
         return i64::from(room) + 1;
     }
-    match dice.below(3) {
+    match dice.below(4) {
         0 => dice.integer([4, 14], Style::Mixed),
+        // One bit too many is refused, or wraps around.
+        1 => (i64::from(room) + 1).min(14),
         _ => i64::from(room),
     }
 }
