@@ -46,6 +46,12 @@ impl Rows {
         Rows { channels: self.channels, values }
     }
 
+    /// The rows in the opposite order.
+    pub fn reversed(&self) -> Rows {
+        let backwards = self.values.rchunks_exact(self.channels.max(1));
+        Rows { channels: self.channels, values: backwards.flatten().copied().collect() }
+    }
+
     /// A copy of some of the columns, in the order given.
     pub fn columns(&self, indices: &[usize]) -> Rows {
         let values = self.iter().flat_map(|row| indices.iter().map(|&i| row[i])).collect();
@@ -132,6 +138,11 @@ impl Sequence {
         self.rebuilt(inputs(&self.inputs), || targets(&self.targets), truth)
     }
 
+    /// The recording played backwards. Again its first rows are read without being scored.
+    pub fn reversed(&self) -> Self {
+        Sequence { burn_in: self.burn_in, ..self.map(Rows::reversed, Rows::reversed) }
+    }
+
     /// Combines two sequences of equal length and kind.
     pub(super) fn with(
         &self,
@@ -194,6 +205,7 @@ mod tests {
         assert_eq!(rows.row(1), [2.0, 3.0]);
         assert_eq!(rows.slice(1..3).values, [2.0, 3.0, 4.0, 5.0]);
         assert_eq!(rows.columns(&[1]).values, [1.0, 3.0, 5.0]);
+        assert_eq!(rows.reversed().values, [4.0, 5.0, 2.0, 3.0, 0.0, 1.0]);
         assert!(Rows::new(0).is_empty());
     }
 

@@ -1,6 +1,7 @@
 //! Evaluation: scores of predictions by the trained network or the runtime, and of baselines without a
 //! network on the same rows.
 
+mod auroc;
 mod baselines;
 mod block_length;
 mod bootstrap;
@@ -19,6 +20,7 @@ mod notes;
 mod novel_rows;
 mod perturbed_recordings;
 mod recalibrate;
+mod reversed;
 mod row_scores;
 mod run_summary;
 mod score_totals;
@@ -44,6 +46,7 @@ pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use perturbed_recordings::PerturbedRecordings;
 pub use recalibrate::variance_factors;
+pub use reversed::{DirectionScores, ReversedScores, reversed_scores};
 pub use row_scores::{ROW_SCORES, ReadRow, RowScore, ScoredRun, predict_and_score};
 pub use run_summary::{NamedScores, RunSummary, ValueGroup};
 pub use scores::{OutputScores, Scores, UncertaintyScores, scores, standardised_residuals};

@@ -6,6 +6,7 @@
 pub mod architecture;
 pub mod average;
 mod data_check;
+pub mod dynamic;
 pub mod folder;
 mod head_losses;
 pub mod likelihood;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use architecture::{Architecture, StepContext, ValidationLoss};
 pub use average::ParameterAverage;
+pub use dynamic::{DynamicOptions, DynamicPrediction, predict_dynamically};
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{NoProgress, Progress, RunPlan, StepReport};

@@ -2,6 +2,7 @@
 //! single predicted value.
 
 mod adaptive;
+mod entropy;
 mod novelty;
 mod scored_value;
 mod sequence;

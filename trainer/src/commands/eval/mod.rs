@@ -1,6 +1,7 @@
 //! `quaver eval`: scores of a run or a checkpoint, compared with baselines.
 
 mod denoising;
+mod dynamic;
 mod faults;
 mod gaps;
 mod latent;
@@ -9,6 +10,7 @@ mod missing_cases;
 mod page;
 mod perturbed;
 mod perturbed_page;
+mod reversed;
 mod roll;
 mod run_counter;
 mod text;
@@ -51,6 +53,10 @@ pub(super) use perturbed_page::coverage as missing_coverage;
 /// mean in their place; and with faults of sensors, and how well anomaly scores detect them. Targets stay
 /// known. --plot adds them to the page.
 ///
+/// --reversed feeds the recordings as they are and backwards, and prints the entropy of the predictive
+/// distributions: a model that notices is less certain backwards. --dynamic evaluates a run while it goes on
+/// learning from the rows that it has been scored on.
+///
 /// For a latent model: the bound on the NLL with its two terms, the NLL of whole sequences by importance
 /// sampling, and one-step-ahead predictions if both networks are causal; with data.targets = "clean",
 /// estimates of the clean rows instead.
@@ -71,6 +77,8 @@ pub(super) use perturbed_page::coverage as missing_coverage;
   quaver eval runs/first --missing-lengths 10,100,1000      coverage by rows since a channel went missing
   quaver eval runs/first --faults --rate-hz 50 --plot faults.html
   quaver eval model.qvr --data config.toml --observe 200    error bars that follow the truth about every 200th row
+  quaver eval runs/first --reversed                         entropy of the recordings as they are and backwards
+  quaver eval runs/first --dynamic 0.1 --split valid        learn from rows once they are scored, at a rate of 0.1
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
@@ -132,6 +140,21 @@ pub struct Arguments {
           conflicts_with_all = ["missing", "missing_lengths", "faults", "gap"],
           value_parser = clap::value_parser!(u32).range(1..))]
     observe: Option<u32>,
+    /// Feed the recordings as they are and backwards, and print the entropy of the predictions of both.
+    #[arg(long, conflicts_with_all = ["gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll"])]
+    reversed: bool,
+    /// With --reversed: time steps of the windows by which entropy and NLL tell the directions apart.
+    #[arg(long, value_name = "ROWS", default_value_t = 100, requires = "reversed",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    reversed_window: u32,
+    /// Evaluate a run folder while it learns, by gradient descent with this rate after every window of rows
+    /// that have been scored. Choose the rate with --split valid.
+    #[arg(long, value_name = "RATE", value_parser = dynamic::parse_learning_rate,
+          conflicts_with_all = ["reversed", "gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll"])]
+    dynamic: Option<f32>,
+    /// With --dynamic: time steps between updates; by default training.chunk, or 20 if that is 0.
+    #[arg(long, value_name = "ROWS", requires = "dynamic", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    dynamic_window: Option<u32>,
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
@@ -216,6 +239,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     );
     if let Some(gap) = &arguments.gap {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
+    }
+    if arguments.reversed {
+        return reversed::run(arguments, &evaluated, sequences);
+    }
+    if let Some(rate) = arguments.dynamic {
+        return dynamic::run(arguments, rate, &evaluated, &data, sequences);
     }
     if perturbed::is_wanted(arguments) {
         return run_perturbed(arguments, &evaluated, &data, sequences);

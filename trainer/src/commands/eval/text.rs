@@ -134,13 +134,17 @@ pub(super) fn covered(coverage: Option<f64>, std_error: Option<f64>) -> String {
 
 /// The model and every baseline, below a heading.
 pub(super) fn comparison_rows(found: &Evaluation) -> Vec<Vec<String>> {
-    let heading = ["model", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
-    let mut rows = vec![heading.map(String::from).to_vec(), comparison_row("this model", &found.scores)];
+    let mut rows = vec![comparison_heading(), comparison_row("this model", &found.scores)];
     rows.extend(found.baselines.iter().map(|baseline| {
         let mark = if baseline.sees_targets { " *" } else { "" };
         comparison_row(&format!("{}{mark}", baseline.name), &baseline.scores)
     }));
     rows
+}
+
+pub(super) fn comparison_heading() -> Vec<String> {
+    let heading = ["model", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
+    heading.map(String::from).to_vec()
 }
 
 pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::auroc::auroc;
+use super::super::auroc::auroc;
 use super::threshold::AlarmThreshold;
 
 /// A score on one fault.

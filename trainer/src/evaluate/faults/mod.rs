@@ -3,7 +3,6 @@
 //! Each fault is put into one channel at a time, in stretches of the recording. Targets stay those of the
 //! sound recording.
 
-mod auroc;
 mod detection;
 mod kind;
 mod stretches;
