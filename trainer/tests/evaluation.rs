@@ -102,6 +102,57 @@ fn missing_channels_are_scored_next_to_stand_ins() {
     fails(&["eval", &place.at("run"), "--missing-lengths", "1000"], &["120 rows"]);
 }
 
+/// A recording of rising ramps, which fall when it is played backwards.
+#[test]
+fn a_recording_played_backwards_has_a_larger_entropy_or_nll() {
+    let place = Place::new();
+    let (config, run) = (place.at("config.toml"), place.at("run"));
+    let sets = ["--set", "data.targets=next", "--set", "data.inputs=[\"a\",\"b\"]"];
+    for (name, rows) in [("train", 400), ("valid", 120), ("test", 120)] {
+        let ramp = |row: i32| format!("{},{},0\n", row % 8, (row + 3) % 8);
+        place.write(&format!("{name}.csv"), &format!("a,b,sum\n{}", (0..rows).map(ramp).collect::<String>()));
+    }
+    succeeds(&[&["train", &config, "--out", &run], &sets[..]].concat());
+    let arguments = ["eval", &run, "--reversed", "--reversed-window", "20"];
+    let found = json(&succeeds(&[&arguments[..], &["--json"]].concat()));
+    let number = |direction: &str, key: &str| found[direction][key].as_f64().expect("a number");
+    assert!(number("reversed", "nll") > number("regular", "nll"), "{found}");
+    assert_eq!((found["windows"].as_u64(), found["regular"]["n"].as_u64()), (Some(6), Some(120)));
+    let gap = number("reversed", "entropy") - number("regular", "entropy");
+    assert!((found["entropy_gap"].as_f64().expect("a number") - gap).abs() < 1e-12);
+    assert_eq!(found["auroc_nll"], 1.0, "every window of falling ramps is a surprise");
+    let text = succeeds(&arguments);
+    assert!(text.contains("entropy gap") && text.contains("AUROC"), "{text}");
+    fails(&["eval", &run, "--reversed-window", "20"], &["--reversed"]);
+    fails(&["eval", &run, "--reversed", "--faults"], &["cannot be used with"]);
+}
+
+/// Targets that moved away from those of training.
+#[test]
+fn a_network_that_learns_while_it_is_evaluated_follows_a_shift() {
+    let place = Place::with_model("int8");
+    let (run, config) = (place.at("run"), place.at("config.toml"));
+    let shifted = |line: &str| {
+        let (inputs, sum) = line.rsplit_once(',').expect("a target");
+        let shown = sum.parse().map_or(sum.to_string(), |sum: f32| (sum + 5.0).to_string());
+        format!("{inputs},{shown}\n")
+    };
+    let recorded = fs::read_to_string(place.path("test.csv")).expect("the recording");
+    place.write("test.csv", &recorded.lines().map(shifted).collect::<String>());
+    let arguments = ["eval", &run, "--dynamic", "0.01", "--dynamic-window", "4"];
+    let found = json(&succeeds(&[&arguments[..], &["--json"]].concat()));
+    let mse = |key: &str| found[key]["mse"].as_f64().expect("a number");
+    assert!(mse("dynamic") < 0.9 * mse("as_trained"), "{found}");
+    assert_eq!(found["updates"], 30);
+    let text = succeeds(&arguments);
+    assert!(text.contains("dynamic evaluation") && text.contains("µs per step"), "{text}");
+    let model = place.at("model.qvr");
+    fails(&["eval", &model, "--data", &config, "--dynamic", "0.1"], &["run folder", "quaver adapt"]);
+    for rate in ["0", "-1", "inf", "fast"] {
+        fails(&["eval", &run, &format!("--dynamic={rate}")], &["learning rate above 0"]);
+    }
+}
+
 #[test]
 fn faults_are_scored_and_detected() {
     let place = Place::new();
