@@ -15,7 +15,7 @@ use std::{env, fs};
 use quaver::checkpoint::{Family, Kind};
 use quaver::{LatentModel, Model};
 use quaver_tests::replay::{self, Task};
-use quaver_tests::{Case, bench, gait, golden, golden_adaptive, golden_latent};
+use quaver_tests::{Case, bench, gait, golden, golden_adaptive, golden_latent, signing};
 
 /// The golden case that is replayed at several addresses.
 const MOVED: &str = "lstm-fast";
@@ -24,6 +24,11 @@ const MOVED: &str = "lstm-fast";
 const GOLDEN_GROUPS: [&str; 4] = ["GOLDEN", "GOLDEN_2", "GOLDEN_3", "GOLDEN_4"];
 /// Bytes of models in one of them: what the smallest core has left of its flash.
 const GOLDEN_BYTES: usize = 96_000;
+
+/// Golden cases that are signed, the smallest first: it is tampered with.
+const SIGNED: [&str; 3] = ["elman-tanh-f32", "lstm-fast", "denoiser-follow-fast"];
+/// The counter that they are signed with.
+const SIGNED_COUNTER: u32 = 7;
 
 /// Rows of noise for a model that comes without a stream.
 const NOISE_ROWS: usize = 16;
@@ -35,6 +40,7 @@ fn main() {
     let chosen = chosen_case();
     embedded.line(chosen_stream(&chosen));
     embedded.line(measured_work(&chosen));
+    embedded.signed_model("CHOSEN_SIGNED", &chosen.model);
     embedded.group("CHOSEN", &[chosen]);
     let golden = golden::cases();
     let moved =
@@ -52,8 +58,18 @@ fn main() {
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("GOLDEN_ADAPTIVE", &golden_adaptive::cases());
     embedded.group("LATENT", &golden_latent::by_hand());
+    embedded.signed_group("SIGNED", &signed_cases());
     let Embedded { out, source, .. } = embedded;
     fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");
+}
+
+/// The golden cases that are signed, in order.
+fn signed_cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = golden::cases().into_iter().chain(golden_latent::cases()).collect();
+    cases.retain(|case| SIGNED.contains(&case.name.as_str()));
+    cases.sort_by_key(|case| case.model.len());
+    assert_eq!(cases.len(), SIGNED.len(), "the cases that are signed are golden ones");
+    cases
 }
 
 /// Puts each case into the first list with room for it.
@@ -249,9 +265,36 @@ impl Embedded {
         writeln!(self.source, "{text}").expect("a string can be written");
     }
 
+    /// Adds a model in a signed envelope.
+    fn signed_model(&mut self, name: &str, model: &[u8]) {
+        let envelope = signing::sealed(model, SIGNED_COUNTER);
+        let file = self.constant("quaver::include_checkpoint", &envelope);
+        self.line(format!("/// A model in an envelope that is signed with [`SIGNED_KEY`].\npub static {name}: &[u8] = {file};"));
+    }
+
+    /// Like [`group`](Self::group), with every model in a signed envelope, and what it takes to open them.
+    fn signed_group(&mut self, group: &str, cases: &[Case]) {
+        let envelopes: Vec<Vec<u8>> =
+            cases.iter().map(|case| signing::sealed(&case.model, SIGNED_COUNTER)).collect();
+        let jobs = cases.iter().zip(&envelopes).map(|(case, envelope)| self.job(case, envelope)).collect();
+        self.jobs(group, cases, jobs);
+        let smallest = envelopes.first().map_or(0, Vec::len);
+        for (what, item) in [
+            ("Public key of", format!("KEY: [u8; 32] = {:?}", signing::public_key().as_bytes())),
+            ("Counter of", format!("COUNTER: u32 = {SIGNED_COUNTER}")),
+            ("Bytes of the first, smallest one of", format!("BYTES: usize = {smallest}")),
+        ] {
+            self.line(format!("/// {what} [`{group}`].\npub const {group}_{item};"));
+        }
+    }
+
     /// Adds some cases, with the memory that suffices for all.
     fn group(&mut self, group: &str, cases: &[Case]) {
-        let jobs: Vec<String> = cases.iter().map(|case| self.job(case)).collect();
+        let jobs = cases.iter().map(|case| self.job(case, &case.model)).collect();
+        self.jobs(group, cases, jobs);
+    }
+
+    fn jobs(&mut self, group: &str, cases: &[Case], jobs: Vec<String>) {
         let words = cases.iter().map(|case| replay::words(&case.model, case.task).expect("a case loads"));
         let [arena, futures] =
             words.fold([0, 0], |[arena, futures], words| [arena.max(words[0]), futures.max(words[1])]);
@@ -270,12 +313,11 @@ impl Embedded {
         self.line("];".into());
     }
 
-    fn job(&mut self, case: &Case) -> String {
+    /// A case with a file for its model.
+    fn job(&mut self, case: &Case, model: &[u8]) -> String {
         let stream: Vec<u8> = case.stream.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let (model, stream) = (
-            self.constant("quaver::include_checkpoint", &case.model),
-            self.constant("include_bytes", &stream),
-        );
+        let (model, stream) =
+            (self.constant("quaver::include_checkpoint", model), self.constant("include_bytes", &stream));
         let (name, inputs, task) = (&case.name, case.inputs, case.task);
         format!(
             "    Job {{ name: {name:?}, inputs: {inputs}, model: {model}, stream: {stream}, task: Task::{task:?} }},"

@@ -87,6 +87,7 @@
 //! - [`conformal`]: intervals from quantiles of residuals, and error bars whose width follows the truth
 //!   ([`Predictor::observe`]).
 //! - [`anomaly`]: statistics that gather evidence of faulty channels ([`Prediction::anomaly`]).
+//! - `signed`: envelopes with a signature around checkpoints (feature `signed`).
 //!
 //! # Features
 //!
@@ -99,6 +100,7 @@
 //! - `quantized` (default): the layouts `fast`, `small` and `mean`, in integers.
 //! - `std`: vector units of a host, detected at run time. The bits stay the same.
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
+//! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
 //! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.
 //! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`: see below.
@@ -166,6 +168,9 @@ pub mod noise;
 #[cfg(feature = "quantized")]
 mod quantized;
 mod random;
+#[cfg(feature = "signed")]
+#[cfg_attr(docsrs, doc(cfg(feature = "signed")))]
+pub mod signed;
 mod spec;
 mod step_io;
 

@@ -11,6 +11,7 @@
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
+//! - [`signing`]: signed envelopes, with a key that everybody knows.
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
 pub mod attack;
@@ -23,6 +24,7 @@ pub mod golden_adaptive;
 pub mod golden_latent;
 pub mod latent;
 pub mod leg;
+pub mod signing;
 
 pub use quaver_streams::{fingerprint, numbers, replay};
 

@@ -155,9 +155,10 @@ fn errors_of_models_and_runs_say_what_and_where() {
 #[test]
 fn help_shows_examples() {
     assert!(succeeds(&["--help"]).contains("quaver demo"));
-    for command in
-        ["demo", "train", "search", "eval", "export", "inspect", "run", "denoise", "sample", "impute"]
-    {
+    for command in [
+        "demo", "train", "search", "eval", "export", "inspect", "run", "denoise", "sample", "impute",
+        "convert", "keygen", "sign", "verify",
+    ] {
         let help = succeeds(&[command, "--help"]);
         assert!(help.contains("Examples:") && help.contains(&format!("quaver {command}")), "{help}");
     }

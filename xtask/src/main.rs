@@ -18,6 +18,7 @@ mod results;
 mod setup;
 mod shared_build;
 mod shell;
+mod signed;
 mod table;
 mod test;
 
@@ -48,7 +49,7 @@ enum Chore {
         #[arg(long)]
         target: Option<String>,
     },
-    /// Replay the golden streams on the host and on every emulated core
+    /// Replay the golden streams on the host and on every emulated core, and open signed models there
     Qemu {
         /// Take today's answers as golden, provided that all machines agree
         #[arg(long)]
@@ -107,6 +108,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
         Chore::Qemu { overwrite } => {
             setup::ensure(&Needs::emulation()?)?;
             qemu::run(overwrite)?;
+            println!("signed models: {}", signed::check()?);
         }
         Chore::Bench { json, only } => {
             setup::ensure(&Needs::emulation()?)?;

@@ -66,12 +66,12 @@ fn replay_everywhere() -> Result<Vec<Answers>> {
     Ok(answers)
 }
 
-fn parsed(text: &str) -> Vec<(String, String)> {
+pub(crate) fn parsed(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(' ')).map(|(case, rest)| (case.into(), rest.into())).collect()
 }
 
-fn golden_lines() -> Result<Vec<(String, String)>> {
+pub(crate) fn golden_lines() -> Result<Vec<(String, String)>> {
     let text = fs::read_to_string(root().join(FILE))
         .with_context(|| format!("cannot read {FILE}; to make it: cargo xtask qemu --overwrite"))?;
     Ok(parsed(&text))

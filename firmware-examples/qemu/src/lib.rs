@@ -1,7 +1,7 @@
 //! What the images share: the embedded models, their streams, and the way out.
 //!
 //! One body for every core. Nothing here depends on the machine except the choice of start-up crate and, for
-//! the measuring image, [`meter`]. On a host only the images `step_only` and `latent_only` are built, to be
+//! the measuring image, [`meter`]. On a host only the images whose names end in `_only` are built, to be
 //! linked and not run.
 
 #![no_std]
@@ -20,7 +20,9 @@ pub mod meter;
 mod report;
 
 #[cfg(target_os = "none")]
-pub use report::{done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprints};
+pub use report::{
+    done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprint, print_fingerprints,
+};
 
 /// The whole of an image that replays golden cases: its entry point and its panic handler. The build
 /// script writes the cases and the sizes of their arena, futures and rows.

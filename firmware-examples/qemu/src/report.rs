@@ -21,10 +21,16 @@ pub fn fail(reason: impl Display) -> ! {
 
 /// Replays every job in turn and prints a fingerprint of its predictions.
 pub fn print_fingerprints<const ARENA: usize, const FUTURES: usize, const ROW: usize>(jobs: &[Job]) {
-    for job in jobs {
-        let fingerprint = fingerprint::<ARENA, FUTURES, ROW>(job, job.model);
-        println!("{} steps={} hash={fingerprint:016X}", job.name, job.steps());
-    }
+    jobs.iter().for_each(|job| print_fingerprint::<ARENA, FUTURES, ROW>(job, job.model));
+}
+
+/// Replays a job with this model, and prints a fingerprint of its predictions.
+pub fn print_fingerprint<const ARENA: usize, const FUTURES: usize, const ROW: usize>(
+    job: &Job,
+    model: &[u8],
+) {
+    let fingerprint = fingerprint::<ARENA, FUTURES, ROW>(job, model);
+    println!("{} steps={} hash={fingerprint:016X}", job.name, job.steps());
 }
 
 /// Like [`print_fingerprints`], for models that learn.

@@ -8,6 +8,8 @@ mod latent;
 mod latent_validate;
 mod read;
 #[cfg(feature = "write")]
+mod rewrite;
+#[cfg(feature = "write")]
 mod write;
 #[cfg(feature = "write")]
 mod write_latent;
@@ -25,6 +27,8 @@ pub use read::Checkpoint;
 pub use crate::encode::Affine;
 #[cfg(feature = "write")]
 pub use crate::format::WriteError;
+#[cfg(feature = "write")]
+pub use rewrite::rewrite;
 #[cfg(feature = "write")]
 pub use write::{Contents, Scaler, write};
 #[cfg(feature = "write")]

@@ -1,7 +1,14 @@
 //! Reading a checkpoint in place: everything is checked once, nothing is copied.
 
+#[cfg(feature = "write")]
+use std::vec::Vec;
+
+#[cfg(feature = "write")]
+use super::WriteError;
 use crate::backend::{check_payload, check_spec};
 use crate::format::{self, Cursor, Error, Frame, Header, Kind, Recheck, decode_header};
+#[cfg(feature = "write")]
+use crate::format::{encode_header, framed};
 use crate::spec::ModelSpec;
 
 /// A checked checkpoint of one network, borrowing its weights from the bytes it was read from.
@@ -68,6 +75,12 @@ impl<'m> Checkpoint<'m> {
     /// Names of the outputs, in order; empty if they have none.
     pub fn output_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
         lines(self.header.output_names)
+    }
+
+    /// The checkpoint written down again, in the version that its contents need.
+    #[cfg(feature = "write")]
+    pub(super) fn encode(&self) -> Result<Vec<u8>, WriteError> {
+        framed(Kind::Predictor, self.header.version(), &encode_header(&self.header), self.payload)
     }
 
     /// The payload from its start.

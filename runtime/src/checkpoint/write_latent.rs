@@ -34,17 +34,27 @@ pub fn write_latent(
 ) -> Result<Vec<u8>, WriteError> {
     let recognition = network(recognition, Part::Recognition)?;
     let generative = network(generative, Part::Generative)?;
+    encode_latent(spec, &recognition, &generative, fitted)
+}
+
+/// The file around the checkpoints of two networks, read back.
+pub(super) fn encode_latent(
+    spec: &LatentSpec,
+    recognition: &[u8],
+    generative: &[u8],
+    fitted: &FittedPrior,
+) -> Result<Vec<u8>, WriteError> {
     let length = |bytes: &[u8], field| {
         u32::try_from(bytes.len()).map_err(|_| WriteError::TooLong { field, bytes: bytes.len() })
     };
     let header = encode_latent_header(&LatentHeader {
         spec: *spec,
-        recognition_bytes: length(&recognition, "recognition network")?,
-        generative_bytes: length(&generative, "generative network")?,
+        recognition_bytes: length(recognition, "recognition network")?,
+        generative_bytes: length(generative, "generative network")?,
     });
     let mut payload = Vec::new();
-    extend_padded(&mut payload, &recognition);
-    extend_padded(&mut payload, &generative);
+    extend_padded(&mut payload, recognition);
+    extend_padded(&mut payload, generative);
     let FittedPrior { latents, row_noise } = fitted;
     let has_fitted = !latents.is_empty() || !row_noise.is_empty();
     if has_fitted {

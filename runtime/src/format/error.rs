@@ -11,6 +11,8 @@ use super::Kind;
 pub enum Error {
     /// The bytes do not begin with the checkpoint magic.
     Magic,
+    /// The checkpoint is in a signed envelope, which must be opened first.
+    Signed,
     /// A checkpoint of another kind: a latent model where one network was expected, or the reverse.
     Kind {
         /// The kind found.
@@ -146,6 +148,9 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Error::Magic => f.write_str("not a Quaver checkpoint: the magic bytes are missing"),
+            Error::Signed => f.write_str(
+                "the checkpoint is in a signed envelope: open it with quaver::signed::open, and load what is inside",
+            ),
             Error::Kind { found: Kind::Predictor } => f.write_str(
                 "the checkpoint holds one network: load it with Predictor or Model; a denoiser or sampler needs two",
             ),

@@ -9,6 +9,9 @@ use super::{Error, PLAIN_VERSION, Part, VERSION, crc, validate};
 /// Bytes of the preamble before the header: magic, version, reserved, header length, payload length.
 pub(super) const PREAMBLE: usize = 16;
 
+/// First bytes of an envelope with a signature, in which a checkpoint may lie.
+pub(crate) const SIGNED_MAGIC: [u8; 4] = *b"QVSG";
+
 /// Content of a checkpoint, identified by its first four bytes. Frozen: programs that accept both kinds match
 /// on it, and a third one would be a new version of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +99,7 @@ impl Preamble {
         match Kind::of(bytes) {
             Some(found) if found == kind => {}
             Some(found) => return Err(Error::Kind { found }),
+            None if bytes.starts_with(&SIGNED_MAGIC) => return Err(Error::Signed),
             None => return Err(Error::Magic),
         }
         let version = u16::from_le_bytes([v0, v1]);

@@ -26,6 +26,8 @@ pub(crate) use encode::{encode_header, encode_latent_header};
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
 pub use frame::Kind;
+#[cfg(feature = "signed")]
+pub(crate) use frame::SIGNED_MAGIC;
 pub(crate) use frame::{Frame, unchecked_sections};
 #[cfg(feature = "write")]
 pub(crate) use frame::{extend_padded, framed, le_bytes};

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use quaver::checkpoint::Kind;
+use quaver::signed::Envelope;
 use quaver::{LatentModel, Model};
 
 use crate::printable::unprintable_in;
@@ -15,11 +16,17 @@ pub(super) const OR_RUN: &str = "; give a run folder or a checkpoint (.qvr)";
 /// Reads a checkpoint. `advice` ends the message if there is no such file.
 ///
 /// # Errors
-/// When the file cannot be read, or has names with control characters. Contents that are no checkpoint are
-/// left to the caller.
+/// When the file cannot be read, is a signed envelope, or has names with control characters. Contents that are
+/// no checkpoint are left to the caller.
 pub(super) fn read(path: &Path, advice: &str) -> Result<Vec<u8>> {
     let shown = path.display();
     let bytes = fs::read(path).with_context(|| format!("cannot read {shown}{advice}"))?;
+    if Envelope::is_at(&bytes) {
+        bail!(
+            "{shown} is a signed checkpoint; verify it and take the checkpoint out with \
+             `quaver verify {shown} --key KEY.pub -o MODEL.qvr`, then use that file"
+        );
+    }
     for name in names(&bytes) {
         if let Some(character) = unprintable_in(&name) {
             bail!(
@@ -30,6 +37,17 @@ pub(super) fn read(path: &Path, advice: &str) -> Result<Vec<u8>> {
         }
     }
     Ok(bytes)
+}
+
+/// What a valid checkpoint holds, for people and scripts.
+///
+/// # Errors
+/// When the bytes are not a valid checkpoint.
+pub(super) fn kind_of(bytes: &[u8]) -> Result<&'static str, quaver::Error> {
+    if Kind::of(bytes) == Some(Kind::Latent) {
+        return LatentModel::load(bytes).map(|_| "latent");
+    }
+    Model::load(bytes).map(|_| "predictor")
 }
 
 /// Names of all channels; none if this is no checkpoint.

@@ -2,6 +2,7 @@
 
 mod adapt;
 mod checkpoint_file;
+mod convert;
 mod demo;
 mod denoise;
 mod eval;
@@ -11,6 +12,7 @@ mod export_latent;
 mod false_alarms;
 mod impute;
 mod inspect;
+mod keygen;
 mod plot_limits;
 mod print;
 mod progress;
@@ -21,9 +23,11 @@ mod row_model;
 mod run;
 mod sample;
 mod search;
+mod sign;
 mod split;
 mod text_table;
 mod train;
+mod verify;
 
 use std::env;
 use std::process::ExitCode;
@@ -45,7 +49,8 @@ use crate::printable::{escaped, unprintable_in};
   quaver adapt model.qvr --in one_person.csv      learn from labels while running
   quaver denoise runs/vosp --in noisy.csv --out clean.csv
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
-  quaver impute runs/vrae --in gaps.csv --out filled.csv")]
+  quaver impute runs/vrae --in gaps.csv --out filled.csv
+  quaver sign model.qvr --key ours.key --counter 7 -o model.qvs")]
 pub struct CommandLine {
     /// The subcommand.
     #[command(subcommand)]
@@ -67,6 +72,10 @@ pub enum Command {
     Denoise(denoise::Arguments),
     Sample(sample::Arguments),
     Impute(impute::Arguments),
+    Convert(convert::Arguments),
+    Keygen(keygen::Arguments),
+    Sign(sign::Arguments),
+    Verify(verify::Arguments),
 }
 
 /// The program: parses the command line, runs the subcommand, and prints an error if there is one.
@@ -121,6 +130,10 @@ impl Command {
             Command::Denoise(arguments) => denoise::run(&arguments),
             Command::Sample(arguments) => sample::run(&arguments),
             Command::Impute(arguments) => impute::run(&arguments),
+            Command::Convert(arguments) => convert::run(&arguments),
+            Command::Keygen(arguments) => keygen::run(&arguments),
+            Command::Sign(arguments) => sign::run(&arguments),
+            Command::Verify(arguments) => verify::run(&arguments),
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn replace_with(
         path.display()
     );
     let failed = |error| explained(error, "write", path);
-    let mut file = temporary(folder_of(path), &name.to_string_lossy()).map_err(failed)?;
+    let mut file = temporary(folder_of(path), &name.to_string_lossy(), Access::Everybody).map_err(failed)?;
     let mut writer = BufWriter::new(file.as_file_mut());
     let filled = fill(&mut writer).and_then(|()| Ok(writer.flush()?));
     drop(writer);
@@ -54,6 +54,46 @@ pub(crate) fn replace_with(
     file.as_file().sync_all().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     sync_folder(folder_of(path)).map_err(failed)
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Whoever the process's mask lets.
+    Everybody,
+    /// Its owner alone, from the moment that it exists. Windows leaves it to the folder.
+    Owner,
+}
+
+/// Writes a new file, whole or not at all, and never over another.
+///
+/// # Errors
+/// When there is a file of this name, or as [`replace_with`].
+pub(crate) fn create(path: &Path, content: &[u8], access: Access) -> anyhow::Result<()> {
+    let name = path.file_name().ok_or_else(|| anyhow!("`{}` names a folder: give a file", path.display()))?;
+    let failed = |error| explained(error, "write", path);
+    let mut file = temporary(folder_of(path), &name.to_string_lossy(), access).map_err(failed)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    file.persist_noclobber(path).map_err(|error| match error.error.kind() {
+        ErrorKind::AlreadyExists => {
+            anyhow!("`{}` exists and is not overwritten: give another name", path.display())
+        }
+        _ => failed(error.error),
+    })?;
+    sync_folder(folder_of(path)).map_err(failed)
+}
+
+/// Refuses to write a result over the file that it is made from.
+///
+/// # Errors
+/// When both paths lead to one file.
+pub(crate) fn ensure_distinct(input: &Path, output: &Path) -> anyhow::Result<()> {
+    let is_same = match (fs::canonicalize(input), fs::canonicalize(output)) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false, // one of them does not exist
+    };
+    ensure!(!is_same, "`{}` would be written over its own input: give another output", output.display());
+    Ok(())
 }
 
 /// Appends a line to an existing file and syncs it. An interruption may leave part of the line: readers must
@@ -79,17 +119,19 @@ pub(crate) fn remove_temporary(folder: &Path) {
     }
 }
 
-/// A new file in `folder` that nothing else has opened, with the permissions of any new file.
-fn temporary(folder: &Path, name: &str) -> io::Result<NamedTempFile> {
+/// A new file in `folder` that nothing else has opened.
+fn temporary(folder: &Path, name: &str, access: Access) -> io::Result<NamedTempFile> {
     let prefix = format!(".{name}.");
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(TEMPORARY);
     #[cfg(unix)]
     {
-        // The process's mask is applied to it; the default would be for the owner alone.
-        let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        builder.permissions(everybody);
+        // The process's mask is applied to it.
+        let mode = if access == Access::Owner { 0o600 } else { 0o666 };
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     }
+    #[cfg(not(unix))]
+    let _ = access;
     builder.tempfile_in(folder)
 }
 
@@ -194,6 +236,35 @@ mod tests {
     }
 
     #[test]
+    fn a_new_file_is_never_written_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        create(&path, b"old", Access::Owner).unwrap();
+        let error = create(&path, b"new", Access::Owner).unwrap_err().to_string();
+        assert!(error.contains("a.key` exists and is not overwritten"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+            create(&folder.path().join("link"), b"", Access::Owner).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_result_does_not_replace_its_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let [input, other] = ["a.qvr", "b.qvr"].map(|name| folder.path().join(name));
+        fs::write(&input, "").unwrap();
+        ensure_distinct(&input, &other).unwrap();
+        fs::write(&other, "").unwrap();
+        ensure_distinct(&input, &other).unwrap();
+        ensure_distinct(&input, &folder.path().join(".").join("a.qvr")).unwrap_err();
+    }
+
+    #[test]
     fn a_failure_leaves_the_old_file_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.txt");
@@ -218,7 +289,7 @@ mod tests {
     fn what_killed_processes_left_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("last.state"), "").unwrap();
-        temporary(folder.path(), "last.state").unwrap().keep().unwrap();
+        temporary(folder.path(), "last.state", Access::Everybody).unwrap().keep().unwrap();
         remove_temporary(folder.path());
         let left: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -12,6 +12,10 @@ const FOLLOWING: [&str; 2] = ["density", "following"];
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
+/// What models that arrive in a signed envelope have at the end of their names. They are the models without it,
+/// and what opening them costs is counted as well.
+const SIGNED: &str = "signed";
+
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
@@ -20,7 +24,8 @@ pub(super) struct Case {
     pub(super) hidden: u32,
     storage: &'static str,
     /// What it does, where that is not to estimate other columns: `next`, to predict its own inputs and score
-    /// them; `adapt…`, to learn from labels; of a latent model `sample` or `rollouts`.
+    /// them; `adapt…`, to learn from labels; of a latent model `sample` or `rollouts`; `signed`, to be opened
+    /// before.
     end: Option<&'static str>,
 }
 
@@ -42,6 +47,10 @@ impl Case {
                 |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(end) };
             cases.extend(SIZES.map(sized));
         }
+        let signed =
+            |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(SIGNED) };
+        // An image holds the model with and without its envelope: the largest is too much for the smallest core.
+        cases.extend(SIZES.into_iter().take(2).map(signed));
         cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
         let latent =
@@ -96,6 +105,11 @@ impl Case {
         self.end.is_some_and(|end| end.starts_with("adapt"))
     }
 
+    /// Whether it arrives in a signed envelope.
+    fn is_signed(&self) -> bool {
+        self.end == Some(SIGNED)
+    }
+
     /// Whether it is two networks.
     fn is_latent(&self) -> bool {
         matches!(self.cell, "vosp" | "storn")
@@ -104,7 +118,17 @@ impl Case {
     /// The code that it needs: the same for all models of a kind, whatever their size.
     pub(super) fn code(&self) -> (&'static str, &'static str) {
         let kind = if self.is_adaptive() { "adaptive" } else { "predictor" };
-        (self.feature(), if self.is_latent() { self.cell } else { kind })
+        (self.features(), if self.is_latent() { self.cell } else { kind })
+    }
+
+    /// The image that has this code and nothing else.
+    pub(super) fn code_image(&self) -> &'static str {
+        if self.is_signed() { "signed_only" } else { "step_only" }
+    }
+
+    /// The model for an image to embed.
+    pub(super) fn model(&self) -> String {
+        if self.is_signed() { Case { end: None, ..self.clone() }.name() } else { self.name() }
     }
 
     /// The model's name.
@@ -126,9 +150,13 @@ impl Case {
         if self.storage == "f32" { "f32" } else { "int8" }
     }
 
-    /// The feature of the runtime that the model needs.
-    pub(super) fn feature(&self) -> &'static str {
-        if self.layout() == "float" { "float" } else { "quantized" }
+    /// The features of the runtime that the model needs.
+    pub(super) fn features(&self) -> &'static str {
+        match self.layout() {
+            "float" => "float",
+            _ if self.is_signed() => "quantized,signed",
+            _ => "quantized",
+        }
     }
 
     pub(super) fn layout(&self) -> &'static str {
@@ -150,6 +178,8 @@ mod tests {
         assert_eq!(names("gru-16-64-f"), ["gru-16-64-fast", "gru-16-64-f32"]);
         assert_eq!(names("lstm-3-20-fast"), ["lstm-3-20-fast"]);
         assert_eq!(names("lstm-3-20-fast-density"), ["lstm-3-20-fast-density"]);
+        let signed = Case::selected("lstm-16-64-fast-signed");
+        assert_eq!(signed.iter().map(Case::model).collect::<Vec<_>>(), ["lstm-16-64-fast"]);
         assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

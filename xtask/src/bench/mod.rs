@@ -65,7 +65,7 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
 
 /// An image with nothing built in but what the model needs, as a board would have it.
 fn build(image: &str, case: &Case, target: &str) -> Shell {
-    image::build_command_with(image, target, case.feature()).variable("QUAVER_CASE", case.name())
+    image::build_command_with(image, target, case.features()).variable("QUAVER_CASE", case.model())
 }
 
 /// Builds for one target; `None` if the model does not fit its machine.
@@ -74,9 +74,9 @@ fn bench_image(case: &Case, target: &str) -> Result<Option<PathBuf>> {
     if does_not_fit(&bench)? { Ok(None) } else { image::path_of(&bench).map(Some) }
 }
 
-/// Flash of an image that loads and steps and does nothing else, less its model.
+/// Flash of an image that loads and steps and does nothing else, unless the model is signed; less its model.
 fn code_bytes(case: &Case, target: &str) -> Result<u64> {
-    let image = image::path_of(&build("step_only", case, target))?;
+    let image = image::path_of(&build(case.code_image(), case, target))?;
     Ok(elf::flash_bytes(&image)? - elf::symbol_bytes(&image, "CHECKPOINT")?)
 }
 

@@ -7,7 +7,7 @@ use super::reference::{REFERENCES, Reference};
 use crate::table;
 
 /// Headings of the table, and the figures under them.
-const COLUMNS: [(&str, &str); 16] = [
+const COLUMNS: [(&str, &str); 18] = [
     ("instructions/step", "step_instructions"),
     ("max/min", "max_over_min"),
     ("1 missing", "step_instructions_missing_1"),
@@ -24,6 +24,8 @@ const COLUMNS: [(&str, &str); 16] = [
     ("instructions/load", "load_instructions"),
     ("/recheck", "recheck_instructions"),
     ("/check_state", "check_state_instructions"),
+    ("/open", "open_instructions"),
+    ("stack: open", "open_stack_bytes"),
 ];
 
 /// A list of objects, one per model and core.
@@ -64,6 +66,8 @@ fn entry(measured: &Measured) -> Value {
         ("load_stack", "load_stack_bytes"),
         ("recheck_instructions", "recheck_instructions"),
         ("check_state_instructions", "check_state_instructions"),
+        ("open_instructions", "open_instructions"),
+        ("open_stack", "open_stack_bytes"),
     ];
     for (name, figure_name) in figures {
         put(name, figure(figure_name).unwrap_or(Value::Null));

@@ -22,15 +22,34 @@ const FILE: &str = "deny.toml";
 /// Everything that the runtime brings into a program by default. A firmware engineer reviews each of them.
 const RUNTIME: [&str; 6] = ["byteorder", "hash32", "heapless", "libm", "rand_core", "stable_deref_trait"];
 
+/// What the feature `signed` adds to that on a board.
+const SIGNED: [&str; 11] = [
+    "block-buffer",
+    "cfg-if",
+    "crypto-common",
+    "curve25519-dalek",
+    "digest",
+    "hybrid-array",
+    "rustc_version",
+    "semver",
+    "sha2",
+    "subtle",
+    "typenum",
+];
+
 /// Checks what is built for this machine, and for the firmware.
 pub(crate) fn check() -> Result<String> {
     let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
     let config = Config::parse(&text).with_context(|| format!("cannot read {FILE}"))?;
     let tree = Shell::cargo("tree --offline --locked --prefix none --format").argument(dependency::FORMAT);
     let runtime = dependency::parse(&tree.clone().words("-p quaver --edges normal,build").run()?)?;
-    let mut names: Vec<&str> = runtime.iter().map(|dependency| dependency.name.as_str()).collect();
-    names.retain(|name| *name != "quaver");
+    let names = names_of(&runtime);
     ensure!(names == RUNTIME, "the runtime depends on {names:?}, and is to depend on {RUNTIME:?} alone");
+    let signed = tree.clone().words("-p quaver --features signed --edges normal,build --target");
+    let signed = dependency::parse(&signed.argument(DEFAULT_TARGET).run()?)?;
+    let mut added = names_of(&signed);
+    added.retain(|name| !RUNTIME.contains(name));
+    ensure!(added == SIGNED, "the feature signed brings {added:?}, and is to bring {SIGNED:?} alone");
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
         tree.words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
@@ -44,6 +63,12 @@ pub(crate) fn check() -> Result<String> {
         counts[1],
         counts[2]
     ))
+}
+
+/// The dependencies of the runtime, by name.
+fn names_of(dependencies: &[Dependency]) -> Vec<&str> {
+    let names = dependencies.iter().map(|dependency| dependency.name.as_str());
+    names.filter(|name| *name != "quaver").collect()
 }
 
 fn problems(config: &Config, dependencies: &[Dependency]) -> Vec<String> {

@@ -37,7 +37,9 @@ pub(super) fn features() -> Result<String> {
         "float,defmt",
         "quantized,defmt",
         "float,std",
+        "quantized,signed,defmt",
         "write,defmt",
+        "write,signed",
     ];
     for features in combinations {
         Shell::cargo("clippy --quiet --release -p quaver --no-default-features --features")

@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{comments, deny, kernels, layers, package, qemu, shared_build};
+use crate::{comments, deny, kernels, layers, package, qemu, shared_build, signed};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -36,6 +36,7 @@ const STAGES: &[Stage] = &[
     ("no heap in the firmware", firmware::no_heap),
     ("the firmware example", firmware::example),
     ("golden streams on every core", qemu::run_quietly),
+    ("signed models on every core", signed::check),
 ];
 
 /// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line

@@ -31,6 +31,9 @@ fn main() -> ! {
         None => fail("the model was not loaded"),
     };
 
+    #[cfg(feature = "signed")]
+    measure_opening(&meter);
+
     let mut intact = true;
     let recheck_instructions = measure(&meter, || intact &= stream.model().recheck().finish().is_ok());
     let check_state_instructions = measure(&meter, || intact &= stream.check_state().is_ok());
@@ -76,6 +79,24 @@ fn main() -> ! {
     line("step_instructions_worst", whole.total.map(|_| worst));
     line("step_stack_bytes", step_stack);
     done()
+}
+
+/// What verifying the envelope of the model costs, before it is loaded.
+#[cfg(feature = "signed")]
+fn measure_opening(meter: &Option<Meter>) {
+    use quaver::signed::{PublicKey, open};
+    use quaver_qemu::jobs::{CHOSEN_SIGNED, SIGNED_COUNTER, SIGNED_KEY};
+
+    let mut is_open = false;
+    let key = PublicKey::new(SIGNED_KEY);
+    let stack = PaintedStack::paint();
+    let instructions =
+        measure(meter, || is_open = open(black_box(CHOSEN_SIGNED), &key, SIGNED_COUNTER).is_ok());
+    line("open_instructions", instructions);
+    line("open_stack_bytes", stack.depth());
+    if !is_open {
+        fail("the envelope does not open");
+    }
 }
 
 /// Rows of one kind.
