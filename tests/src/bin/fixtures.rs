@@ -15,7 +15,7 @@ use quaver_tests::{fixtures, golden_latent};
 const ROWS: usize = 6;
 
 /// Golden cases that become fixtures: every layout, cell and likelihood, and both families.
-const CASES: [&str; 21] = [
+const CASES: [&str; 24] = [
     "elman-tanh-f32",
     "lstm-int8",
     "lstm-small",
@@ -37,6 +37,9 @@ const CASES: [&str; 21] = [
     "denoiser-draws-follow-f32",
     "denoiser-fitted-follow-fast",
     "sampler-follow-small",
+    "ranges-wide-fast",
+    "ranges-denoiser-fitted-follow-fast",
+    "ranges-sampler-follow-small",
 ];
 
 fn main() -> Result<(), Box<dyn error::Error>> {
@@ -70,6 +73,7 @@ fn extended() -> Result<Vec<Fixture>, Box<dyn error::Error>> {
         ("tracking", Extensions { tracking, ..none }),
         ("quantiles", Extensions { quantiles: true, ..none }),
         ("anomaly", Extensions { anomaly: Some(AnomalySpec { window: 8 }), ..none }),
+        ("ranges", Extensions { ranges: true, ..none }),
     ];
     let mut fixtures = Vec::new();
     for (name, extensions) in kinds {
