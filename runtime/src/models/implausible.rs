@@ -16,6 +16,14 @@ pub(super) const TOTAL_LIMITS: RangeInclusive<f32> = 0.0..=TOTAL_LIMIT;
 /// Channels per word of flags.
 const FLAGS: usize = u32::BITS as usize;
 
+/// NaN says that a channel is missing. Everything else outside of its range is implausible, and an infinity is,
+/// whatever the range.
+#[inline(always)]
+fn is_implausible(value: f32, [low, high]: [f32; 2]) -> bool {
+    let plausible = low <= value && value <= high && value.is_finite();
+    !plausible && !value.is_nan()
+}
+
 /// Implausible values of one stream, in the caller's memory; no words for a model without ranges.
 #[derive(Debug, Default)]
 pub(super) struct Implausible<'a> {
@@ -33,16 +41,12 @@ impl<'a> Implausible<'a> {
     }
 
     /// Compares a row with its ranges, lower and upper limit of each channel; the result until the next row.
-    ///
-    /// NaN says that a channel is missing. Everything else outside of its range is implausible, and an
-    /// infinity is, whatever the range.
     #[inline(never)] // its registers are free again for the layers
     pub(super) fn read(&mut self, ranges: F32s<'_>, row: &[f32]) -> ImplausibleChannels<'_> {
         let mut found = 0.0;
         self.flags.fill(0.0);
-        for (channel, (value, [low, high])) in row.iter().zip(ranges.pairs()).enumerate() {
-            let plausible = low <= *value && *value <= high && value.is_finite();
-            if !plausible && !value.is_nan() {
+        for (channel, (value, range)) in row.iter().zip(ranges.pairs()).enumerate() {
+            if is_implausible(*value, range) {
                 found += 1.0;
                 if let Some(word) = self.flags.get_mut(channel / FLAGS) {
                     *word = f32::from_bits(word.to_bits() | 1 << (channel % FLAGS));
@@ -137,6 +141,13 @@ impl<'m> Model<'m> {
     /// ```
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = [f32; 2]> + use<'m> {
         self.ranges.pairs()
+    }
+
+    /// The channels of a row whose values are outside of their [plausible ranges](Self::ranges), in order;
+    /// infinities are among them. What a step of this row would treat as missing, without a stream.
+    pub fn implausible_in<'r>(&self, row: &'r [f32]) -> impl Iterator<Item = usize> + use<'r, 'm> {
+        let compared = row.iter().zip(self.ranges.pairs()).enumerate();
+        compared.filter(|(_, (value, range))| is_implausible(**value, *range)).map(|(channel, _)| channel)
     }
 
     /// Number of implausible values that a stream has read since it was started or reset: 16,777,216 stands

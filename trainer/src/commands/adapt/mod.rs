@@ -150,7 +150,7 @@ fn row(prediction: &SequencePrediction, step: usize) -> RowPrediction {
         epistemic: epistemic[o],
         aleatoric: aleatoric[o],
     };
-    RowPrediction { outputs: (0..mean.len()).map(output).collect(), surprise: None }
+    RowPrediction { outputs: (0..mean.len()).map(output).collect(), surprise: None, implausible: Vec::new() }
 }
 
 /// An error unless every number is a positive one.
