@@ -95,45 +95,4 @@ impl RangeOptions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Rows;
-
-    const NONE: [f32; 2] = [f32::NEG_INFINITY, f32::INFINITY];
-
-    /// Training rows of the channels a (0 to 10), b (constant), c (binary), d (always missing).
-    fn data() -> Dataset {
-        let row = |step: usize| {
-            let step = step as f32;
-            [step, 3.0, step % 2.0, f32::NAN]
-        };
-        let rows = |range: std::ops::Range<usize>| {
-            let values = range.flat_map(row).collect();
-            vec![Sequence::next(Rows { channels: 4, values })]
-        };
-        Dataset::of([rows(0..11), rows(0..5), Vec::new()], &["a", "b", "c", "d"])
-    }
-
-    #[test]
-    fn ranges_are_those_of_training_with_a_margin() {
-        let found = |margin| RangeOptions { margin, given: Vec::new() }.fit(&data()).unwrap();
-        assert_eq!(found(0.5), Some(InputRanges(vec![[-5.0, 15.0], NONE, NONE, NONE])));
-        assert_eq!(found(0.0), Some(InputRanges(vec![[0.0, 10.0], NONE, NONE, NONE])));
-        assert_eq!(found(f32::INFINITY), None);
-        assert_eq!(found(1e38), None, "beyond the range of f32");
-        let zero = found(0.0).unwrap().0[0][0];
-        assert!(zero.is_sign_positive());
-    }
-
-    #[test]
-    fn a_given_range_takes_the_place_of_that_of_training() {
-        let given = |channel: &str, range| RangeOverride { channel: channel.into(), range };
-        let options = |given| RangeOptions { margin: f32::INFINITY, given };
-        let found = options(vec![given("b", [2.0, f32::INFINITY])]).fit(&data()).unwrap().unwrap();
-        assert_eq!(found.0, [NONE, [2.0, f32::INFINITY], NONE, NONE]);
-        let error = options(vec![given("e", NONE)]).fit(&data()).unwrap_err().to_string();
-        assert!(error.contains("`e`") && error.contains("a, b, c, d"), "{error}");
-        let twice = options(vec![given("a", NONE), given("a", NONE)]).fit(&data()).unwrap_err().to_string();
-        assert!(twice.contains("`a` is given twice"), "{twice}");
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use quaver::{AdaptOptions, Covariance, Model};
 
 use super::checkpoint_file;
+use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use super::row_io;
 use super::row_model::{RowPrediction, header, line};
@@ -116,6 +117,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let rows = LabelledRows::read(arguments, &model)?;
     let amounts = labelled_rows(arguments, &rows.sequences)?;
+    ImplausibleValues::in_sequences(&model, &rows.sequences).report();
     let replayed = replay(&bytes, arguments, &rows, &amounts)?;
     if let Some(path) = &arguments.output {
         row_io::write(Some(path), |out| write(&replayed, &rows.output_names, out))?;
