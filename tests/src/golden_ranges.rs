@@ -9,21 +9,23 @@ use crate::Case;
 use crate::golden::{Architecture, CaseSpec, Rows, STORAGES, small_case};
 use crate::numbers::Numbers;
 
-fn case_specs() -> [CaseSpec; 3] {
+fn case_specs() -> [CaseSpec; 4] {
     let none = Extensions::default();
     let ranges = Extensions { ranges: true, ..none };
     let imputation = Imputation::Combined { decay: 0.03, inflation: 1.1 };
     let density = Some(DensitySpec { imputation, familiar: 1.0, widening: 0.5 });
     let all = Extensions { density, anomaly: Some(AnomalySpec { window: 8 }), ..ranges };
     let with = |extensions| Architecture { extensions, ..Architecture::default() };
-    let next = Architecture { outputs: 3, target: Target::Next, ..with(ranges) };
+    let next = |of| Architecture { outputs: 3, target: Target::Next, ..of };
+    let residual = Architecture { target: Target::ResidualNext, ..next(with(all)) };
     // More than thirty-two channels: their flags take two words.
-    let wide = Architecture { inputs: 35, outputs: 35, target: Target::ResidualNext, ..with(all) };
+    let wide = Architecture { inputs: 35, ..with(ranges) };
     let case_spec = |name, layers, architecture, rows| CaseSpec { name, layers, architecture, rows };
     [
         case_spec("ranges", &[(CellKind::Lstm, 5)], with(ranges), Rows::Hostile),
-        case_spec("ranges-next", &[(CellKind::Gru, 5)], next, Rows::Gaps),
-        case_spec("ranges-wide", &[(CellKind::Elman(Activation::Tanh), 6)], wide, Rows::Hostile),
+        case_spec("ranges-next", &[(CellKind::Gru, 5)], next(with(ranges)), Rows::Gaps),
+        case_spec("ranges-all", &[(CellKind::Elman(Activation::Tanh), 6)], residual, Rows::Hostile),
+        case_spec("ranges-wide", &[(CellKind::Elman(Activation::Tanh), 5)], wide, Rows::Hostile),
     ]
 }
 

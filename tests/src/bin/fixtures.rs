@@ -38,7 +38,7 @@ const CASES: [&str; 24] = [
     "denoiser-draws-follow-f32",
     "denoiser-fitted-follow-fast",
     "sampler-follow-small",
-    "ranges-wide-fast",
+    "ranges-all-fast",
     "ranges-denoiser-fitted-follow-fast",
     "ranges-sampler-follow-small",
 ];
