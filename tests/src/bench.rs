@@ -85,7 +85,7 @@ pub fn contents(name: &str) -> Option<Contents> {
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(&seed(name)));
     // Rows are plausible, as nearly all are.
-    contents.input_range.iter_mut().for_each(|limit| *limit *= 4.0);
+    contents.input_range.iter_mut().for_each(|limit| *limit *= 1e6);
     Some(contents)
 }
 
