@@ -1,12 +1,11 @@
 //! Plausible ranges: garbage in a stream is as if it were missing, bit for bit, and it is counted.
 
+use quaver::anomaly::AnomalyKind;
 use quaver::checkpoint::{
     AnomalySpec, Checkpoint, Contents, DensitySpec, Extensions, Imputation, Layout, Target, TrackingSpec,
     WeightFormat, write,
 };
-use quaver::{
-    AdaptOptions, AdaptivePredictor, AnomalyKind, Denoiser, Error, FeedMode, Model, Prediction, Sampler,
-};
+use quaver::{AdaptOptions, AdaptivePredictor, Denoiser, Error, FeedMode, Model, Prediction, Sampler};
 use quaver_tests::damage::mend;
 use quaver_tests::golden::{Architecture, randomise};
 use quaver_tests::latent::LatentArchitecture;
