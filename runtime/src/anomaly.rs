@@ -12,6 +12,7 @@
 //! | its inverse | standardised values | [`Quiet`](AnomalyKind::Quiet) channels |
 //! | length of a run of equal values | values | [`Stuck`](AnomalyKind::Stuck) channels |
 //! | moving average of returns | values | [`Saturated`](AnomalyKind::Saturated) channels |
+//! | outside of the plausible range | values | [`Implausible`](AnomalyKind::Implausible) channels |
 //!
 //! Cumulative sums are those of Page (1954, "Continuous inspection schemes"): S⁺ ← max(0, S⁺ + z − k) and
 //! likewise S⁻ of −z, with a slack k that evidence has to exceed; moving averages those of Roberts (1959,
@@ -40,6 +41,10 @@ pub const ROW_NUMBERS: usize = 4;
 /// Largest magnitude of a score.
 pub const SCORE_CAP: f32 = 1e6;
 
+/// Score of an implausible value: twice the limit, because no sound row has one; not more, so that a graver
+/// fault of another channel is still named.
+pub const IMPLAUSIBLE_SCORE: f32 = 2.0;
+
 /// What a statistic has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -64,6 +69,9 @@ pub enum AnomalyKind {
     Stuck,
     /// A channel returns to the same value above or below its mean: it is saturated.
     Saturated,
+    /// The value of a channel is outside of its plausible range. It was treated as missing: no other
+    /// statistic has seen it.
+    Implausible,
 }
 
 /// The most suspicious statistic of a row. Printed as "stuck, channel 3 (score 1.8)".

@@ -5,7 +5,7 @@
 /// The exporter prints the number that a model needs; [`load`](crate::Predictor::load) checks it.
 ///
 /// ```
-/// let mut arena = quaver::Arena::<140>::new();
+/// let mut arena = quaver::Arena::<142>::new();
 /// # let model = quaver::include_checkpoint!("../examples/grip_force.qvr");
 /// let predictor = quaver::Predictor::load(model, &mut arena)?;
 /// # Ok::<(), quaver::Error>(())

@@ -36,7 +36,7 @@
 //! # static MODEL: &[u8] = quaver::include_checkpoint!("../examples/grip_force.qvr");
 //!
 //! let model = Model::load(MODEL)?;
-//! let mut arenas = [Arena::<140>::new(), Arena::new()];
+//! let mut arenas = [Arena::<142>::new(), Arena::new()];
 //! let [mut left, mut right] = arenas.each_mut().map(|arena| model.start(arena).expect("140 words"));
 //! model.step(&mut left, &[10.0; 8]);
 //! model.step(&mut right, &[20.0; 8]);

@@ -17,7 +17,8 @@ fn extend(hash: u64, bytes: impl IntoIterator<Item = u8>) -> u64 {
 
 /// Every number of a prediction, in one fixed order: means, epistemic and aleatoric variances; for models
 /// that predict their own input, the negative log-likelihood and the z-scores of the sample just seen; for
-/// models with an input density, the distance of that sample; for models that detect faults, its score.
+/// models with an input density, the distance of that sample; for models that detect faults, its score; for
+/// models with plausible ranges, the channels outside of theirs.
 pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p {
     let (nll, z) = match prediction.surprise() {
         Some(surprise) => (Some(surprise.nll), surprise.z),
@@ -26,7 +27,9 @@ pub fn words<'p>(prediction: &Prediction<'p>) -> impl Iterator<Item = f32> + 'p 
     let outputs = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
     let distance = prediction.novelty().map(|novelty| novelty.distance);
     let score = prediction.anomaly().map(|anomaly| anomaly.score);
-    outputs.into_iter().flatten().copied().chain(nll).chain(z.iter().copied()).chain(distance).chain(score)
+    let implausible = prediction.implausible().map(|channel| channel as f32);
+    let scores = nll.into_iter().chain(z.iter().copied()).chain(distance).chain(score);
+    outputs.into_iter().flatten().copied().chain(scores).chain(implausible)
 }
 
 /// The hash of one prediction after another.

@@ -28,7 +28,8 @@ pub const UNLABELLED: &str = "unlabelled";
 /// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has.
 /// With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given
 /// none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word it has an
-/// input density, with `following` moreover error bars that follow the truth and detection of faults.
+/// input density, with `following` moreover error bars that follow the truth and detection of faults, with
+/// `ranges` plausible ranges of its inputs, which its rows stay in.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -73,7 +74,7 @@ pub fn contents(name: &str) -> Option<Contents> {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
         Some("deterministic") => (1, Target::Columns, true),
-        Some("adapt" | "density" | "following") => (1, Target::Columns, false),
+        Some("adapt" | "density" | "following" | "ranges") => (1, Target::Columns, false),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
@@ -83,6 +84,8 @@ pub fn contents(name: &str) -> Option<Contents> {
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(&seed(name)));
+    // Rows are plausible, as nearly all are.
+    contents.input_range.iter_mut().for_each(|limit| *limit *= 1e6);
     Some(contents)
 }
 
@@ -98,6 +101,7 @@ fn extensions(name: &str, target: Target) -> Extensions {
     match name.rsplit('-').next() {
         Some("density") => Extensions { density, ..none },
         Some("following") => Extensions { density, tracking, anomaly, ..none },
+        Some("ranges") => Extensions { ranges: true, ..none },
         _ => none,
     }
 }

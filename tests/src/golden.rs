@@ -1,8 +1,7 @@
 //! The golden cases: one small model and stream for each thing the runtime can do, each with f32 and int8
 //! weights, and in every quantized layout that can hold it.
 //!
-//! `tests/golden/streams.txt` holds the fingerprint of each. The host and every emulated core must arrive at
-//! it.
+//! `tests/golden/streams.txt` holds the fingerprint of each: that of the host and of every emulated core.
 
 use quaver::checkpoint::{
     Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, LayerSpec, Layout,
@@ -13,7 +12,7 @@ use quaver::conformal::LEVELS;
 
 use crate::numbers::Numbers;
 use crate::replay::{self, Task};
-use crate::{Case, gait};
+use crate::{Case, gait, golden_ranges};
 
 const ELMAN: CellKind = CellKind::Elman(Activation::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
@@ -112,11 +111,11 @@ pub(crate) enum Rows {
     Hostile,
 }
 
-struct CaseSpec {
-    name: &'static str,
-    layers: &'static [(CellKind, u16)],
-    architecture: Architecture,
-    rows: Rows,
+pub(crate) struct CaseSpec {
+    pub(crate) name: &'static str,
+    pub(crate) layers: &'static [(CellKind, u16)],
+    pub(crate) architecture: Architecture,
+    pub(crate) rows: Rows,
 }
 
 fn case_specs() -> Vec<CaseSpec> {
@@ -273,11 +272,12 @@ pub fn cases() -> Vec<Case> {
     let small = case_specs()
         .into_iter()
         .flat_map(|case_spec| STORAGES.map(|storage| small_case(&case_spec, storage)));
-    small.flatten().chain([gait::case()]).collect()
+    small.flatten().chain([gait::case()]).chain(golden_ranges::cases()).collect()
 }
 
 /// Ways to store weights, by name.
-pub(crate) const STORAGES: [(&str, WeightFormat, Layout); 5] = [
+pub(crate) type Storage = (&'static str, WeightFormat, Layout);
+pub(crate) const STORAGES: [Storage; 5] = [
     ("f32", WeightFormat::F32, Layout::Float),
     ("int8", WeightFormat::Int8, Layout::Float),
     ("small", WeightFormat::Int8, Layout::Small),
@@ -306,7 +306,7 @@ pub(crate) fn seed(name: &str) -> &str {
 }
 
 /// `None` if the model cannot be stored in this way: the quantized backend does not run everything.
-fn small_case(case_spec: &CaseSpec, (suffix, format, layout): (&str, WeightFormat, Layout)) -> Option<Case> {
+pub(crate) fn small_case(case_spec: &CaseSpec, (suffix, format, layout): Storage) -> Option<Case> {
     // All get the same weights and the same stream.
     let mut numbers = Numbers::new(seed(case_spec.name));
     let mut contents = Contents::zeros(case_spec.architecture.spec(case_spec.layers, format));
@@ -346,6 +346,7 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     }
     numbers.fill(&mut contents.anomaly_row, 0.2, 2.0);
     numbers.fill(&mut contents.anomaly_channels, 0.2, 2.0);
+    golden_ranges::randomise(contents, numbers);
 }
 
 /// Positive definite, because diagonals exceed the sums of their rows; ranges that readings sometimes leave.

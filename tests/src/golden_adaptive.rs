@@ -5,7 +5,7 @@ use crate::replay::Task;
 use crate::{Case, golden};
 
 /// Cases whose models learn: cells, backends and targets, gaps and hostile values.
-const LEARNING: [&str; 9] = [
+const LEARNING: [&str; 10] = [
     "lstm-f32",
     "lstm-int8",
     "lstm-fast",
@@ -15,6 +15,7 @@ const LEARNING: [&str; 9] = [
     "next-with-gaps-lstm-small",
     "residual-next-with-gaps-elman-fast",
     "hostile-rows-f32",
+    "ranges-next-fast",
 ];
 
 /// Every golden case of a model that learns.

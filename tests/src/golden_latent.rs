@@ -51,6 +51,7 @@ fn case_specs() -> Vec<LatentCaseSpec> {
     let residuals = LatentArchitecture::residual_storn();
     let scattered_residuals =
         LatentArchitecture { likelihood: Likelihood::Heteroscedastic, ..with(residuals, draws) };
+    let ranged = |architecture| LatentArchitecture { ranges: true, ..architecture };
     let case_spec = |name, architecture, tasks, rows| LatentCaseSpec { name, architecture, tasks, rows };
     vec![
         case_spec("denoiser", vosp, FOLLOW, Rows::Gaps),
@@ -74,6 +75,9 @@ fn case_specs() -> Vec<LatentCaseSpec> {
             &[Task::Follow, Task::Sample],
             Rows::Hostile,
         ),
+        case_spec("ranges-denoiser", ranged(vosp), FOLLOW, Rows::Hostile),
+        case_spec("ranges-denoiser-fitted", ranged(LatentArchitecture::fitted_vosp()), FOLLOW, Rows::Gaps),
+        case_spec("ranges-sampler", ranged(storn), &[Task::Follow, Task::Sample], Rows::Hostile),
     ]
 }
 

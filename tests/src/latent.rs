@@ -2,8 +2,9 @@
 //! them.
 
 use quaver::checkpoint::{
-    Activation, AutoregressivePrior, CellKind, Contents, Family, FittedPrior, Forecast, LatentSpec, Layout,
-    Likelihood, OutputMode, Prior, Scaler, Target, UnitNoise, WeightFormat, WriteError, write_latent,
+    Activation, AutoregressivePrior, CellKind, Contents, Extensions, Family, FittedPrior, Forecast,
+    LatentSpec, Layout, Likelihood, OutputMode, Prior, Scaler, Target, UnitNoise, WeightFormat, WriteError,
+    write_latent,
 };
 
 use crate::golden::{Architecture, randomise};
@@ -32,6 +33,8 @@ pub struct LatentArchitecture<'l> {
     pub mode: OutputMode,
     /// Whether predictions have a prior of their own, and rows a noise.
     pub fitted: bool,
+    /// Whether rows have plausible ranges.
+    pub ranges: bool,
 }
 
 /// Both networks, in full precision.
@@ -66,6 +69,7 @@ impl LatentArchitecture<'_> {
             noise: [0.9, 0.75, 0.8].map(|keep| UnitNoise::Dropout { keep }),
             mode: OutputMode::Propagating,
             fitted: false,
+            ranges: false,
         }
     }
 
@@ -118,6 +122,7 @@ impl LatentArchitecture<'_> {
             inputs: self.channels,
             outputs: latents,
             likelihood: self.recognition_likelihood,
+            extensions: Extensions { ranges: self.ranges, ..Extensions::default() },
             ..shared
         };
         let generative = Architecture {

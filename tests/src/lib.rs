@@ -4,6 +4,7 @@
 //! - [`golden`]: one case per thing the runtime can do, replayed on the host and on every emulated core.
 //! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
+//! - [`golden_ranges`]: the same for models with plausible ranges.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
@@ -22,6 +23,7 @@ pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
 pub mod golden_latent;
+pub mod golden_ranges;
 pub mod latent;
 pub mod leg;
 pub mod signing;

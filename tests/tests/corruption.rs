@@ -1,7 +1,7 @@
 //! Damaged checkpoints: each gives an error that names what is wrong, never a panic and never another model.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, MAX_WIDTH, UnitNoise, WeightFormat, WriteError, write,
+    Activation, CellKind, Contents, Extensions, MAX_WIDTH, UnitNoise, WeightFormat, WriteError, write,
 };
 use quaver::{Error, Model};
 use quaver_tests::damage::{assert_every_flipped_bit_is_refused, assert_every_truncation_is_refused, mend};
@@ -9,8 +9,17 @@ use quaver_tests::golden::{Architecture, cases, randomise};
 use quaver_tests::numbers::Numbers;
 
 fn small() -> Contents {
+    with(Extensions::default())
+}
+
+/// The same with plausible ranges, which need a newer version of the format.
+fn ranged() -> Contents {
+    with(Extensions { ranges: true, ..Extensions::default() })
+}
+
+fn with(extensions: Extensions) -> Contents {
     let layers = [(CellKind::Elman(Activation::Tanh), 3)];
-    let varied = Architecture { weight_variance: true, ..Architecture::default() };
+    let varied = Architecture { weight_variance: true, extensions, ..Architecture::default() };
     let mut contents = Contents::zeros(varied.spec(&layers, WeightFormat::Int8));
     randomise(&mut contents, &mut Numbers::new("corruption"));
     contents.input_names = ["a", "b", "c"].map(String::from).to_vec();
@@ -19,20 +28,22 @@ fn small() -> Contents {
 
 #[test]
 fn every_truncation_is_refused() {
-    let bytes = write(&small()).expect("a valid model");
-    assert_every_truncation_is_refused(&bytes, |bytes| Model::load(bytes).err());
+    for bytes in [small(), ranged()].map(|contents| write(&contents).expect("a valid model")) {
+        assert_every_truncation_is_refused(&bytes, |bytes| Model::load(bytes).err());
+    }
 }
 
 #[test]
 fn every_flipped_bit_is_refused() {
-    let bytes = write(&small()).expect("a valid model");
-    assert_every_flipped_bit_is_refused(&bytes, |bytes| Model::load(bytes).err());
+    for bytes in [small(), ranged()].map(|contents| write(&contents).expect("a valid model")) {
+        assert_every_flipped_bit_is_refused(&bytes, |bytes| Model::load(bytes).err());
+    }
 }
 
 /// With the checksum mended, the reader's other checks are on their own.
 #[test]
 fn every_changed_byte_with_a_valid_checksum_gives_an_error_or_a_model_that_steps() {
-    let quantized = ["elman-tanh-small", "lstm-fast", "gru-fast", "means-elman-mean"];
+    let quantized = ["elman-tanh-small", "lstm-fast", "gru-fast", "means-elman-mean", "ranges-next-fast"];
     let is_chosen = |name: &str| name.contains("weight-variance") || quantized.contains(&name);
     for case in cases().iter().filter(|case| is_chosen(&case.name)) {
         for place in 0..case.model.len() - 4 {
@@ -81,6 +92,7 @@ fn errors_name_the_field() {
         &["input_noise", "(0, 1]"],
     );
     names(refused(|c| c.spec.output.variance_scale = f32::NAN), &["output layer", "variance_scale"]);
+    names(refused(|c| c.input_range = vec![0.0, 1.0]), &["plausible ranges", "input_range", "0", "2"]);
     names(refused(|c| c.input_names.truncate(2)), &["input_names"]);
     names(
         refused(|c| c.output_names = vec![String::from("two\nlines"), String::from("b")]),
@@ -93,13 +105,15 @@ fn other_files_and_versions_are_told_apart() {
     let bytes = write(&small()).expect("a valid model");
     assert_eq!(Model::load(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
     let mut newer = bytes.clone();
-    newer[4] = 4;
-    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 4 }));
-    // Version 3 is that of models with extensions, which this one has not.
-    let mut mislabelled = bytes.clone();
-    mislabelled[4] = 3;
-    mend(&mut mislabelled);
-    assert_eq!(Model::load(&mislabelled).err(), Some(Error::Header));
+    newer[4] = 5;
+    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 5 }));
+    // Versions 3 and 4 are those of models with extensions and with ranges, which this one has not.
+    for version in [3, 4] {
+        let mut mislabelled = bytes.clone();
+        mislabelled[4] = version;
+        mend(&mut mislabelled);
+        assert_eq!(Model::load(&mislabelled).err(), Some(Error::Header));
+    }
     let mut damaged = bytes.clone();
     let last = bytes.len() - 5;
     damaged[last] ^= 0x10;

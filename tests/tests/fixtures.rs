@@ -44,7 +44,8 @@ fn old_files_are_written_down_as_they_were() {
     }
 }
 
-/// Every version and kind, every layout in version 2, every extension in version 3, both families.
+/// Every version and kind, every layout in version 2, every extension in version 3, ranges in version 4, both
+/// families.
 #[test]
 fn every_kind_of_checkpoint_has_a_fixture() {
     let mut kinds = BTreeSet::new();
@@ -63,6 +64,7 @@ fn every_kind_of_checkpoint_has_a_fixture() {
             (extensions.tracking.is_some(), "tracking"),
             (extensions.quantiles, "quantiles"),
             (extensions.anomaly.is_some(), "anomaly"),
+            (extensions.ranges, "ranges"),
         ];
         let names: Vec<&str> =
             present.iter().filter(|(present, _)| *present).map(|(_, name)| *name).collect();
@@ -85,6 +87,10 @@ fn every_kind_of_checkpoint_has_a_fixture() {
         "3 quantiles",
         "3 anomaly",
         "3 density+tracking+quantiles+anomaly",
+        "4 ranges",
+        "4 density+anomaly+ranges",
+        "4 Storn",
+        "4 Vosp",
     ] {
         assert!(kinds.contains(kind), "no fixture is {kind}: {kinds:?}");
     }

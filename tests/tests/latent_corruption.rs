@@ -14,8 +14,10 @@ fn networks(architecture: LatentArchitecture) -> Networks {
     architecture.networks("latent-corruption", WeightFormat::Int8, Layout::Float)
 }
 
-fn architectures() -> [LatentArchitecture<'static>; 3] {
-    [LatentArchitecture::storn(), LatentArchitecture::vosp(), LatentArchitecture::fitted_vosp()]
+fn architectures() -> [LatentArchitecture<'static>; 5] {
+    let ranged = |of| LatentArchitecture { ranges: true, ..of };
+    let (storn, fitted) = (LatentArchitecture::storn(), LatentArchitecture::fitted_vosp());
+    [storn, LatentArchitecture::vosp(), fitted, ranged(storn), ranged(fitted)]
 }
 
 #[test]
@@ -81,12 +83,23 @@ fn networks_that_do_not_belong_together_are_refused_by_name() {
         let message = networks.write().expect_err("an invalid model").to_string();
         assert!(words.iter().all(|word| message.contains(word)), "{message:?} should name {words:?}");
     };
-    let [storn, vosp, fitted] = architectures();
+    let [storn, vosp, fitted, ranged, _] = architectures();
     /// The network with other sizes or choices, and no weights that would have the wrong number.
     fn rebuilt(contents: &mut Contents, change: impl FnOnce(&mut ModelSpec)) {
         change(&mut contents.spec);
         *contents = Contents::zeros(contents.spec.clone());
     }
+    refused(ranged, |n| n.recognition.input_range[1] = f32::NAN, &["recognition network", "input_range"]);
+    refused(
+        storn,
+        |n| rebuilt(&mut n.generative, |spec| spec.extensions.ranges = true),
+        &["generative network", "extensions", "none"],
+    );
+    refused(
+        vosp,
+        |n| rebuilt(&mut n.recognition, |spec| spec.extensions.quantiles = true),
+        &["recognition network", "extensions", "none but ranges"],
+    );
     refused(storn, |n| n.spec.latents = 3, &["recognition network", "outputs", "latent"]);
     refused(storn, |n| n.spec.prior = Prior::Wiener, &["prior", "white", "STORN"]);
     refused(storn, |n| n.spec.forecast = Forecast::Draws { count: 0 }, &["draws", "1 to 256"]);

@@ -33,6 +33,11 @@ const fn followed_words(extensions: &Extensions, inputs: usize, outputs: usize) 
     (scales, evidence)
 }
 
+/// Words for implausible values: their total, and a bit for each input; none without ranges.
+const fn implausible_words(extensions: &Extensions, inputs: usize) -> usize {
+    if extensions.ranges { 1 + inputs.div_ceil(u32::BITS as usize) } else { 0 }
+}
+
 /// Sizes of a network that determine the memory of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkMemory {
@@ -46,15 +51,17 @@ pub(crate) struct NetworkMemory {
     pub(crate) row: usize,
     /// Words that follow the stream: factors on variances, and evidence of faults.
     pub(crate) followed: usize,
+    /// Words for implausible values.
+    pub(crate) implausible: usize,
     /// Words of scratch.
     pub(crate) scratch: usize,
 }
 
 impl NetworkMemory {
     /// Words of a stream of this network alone: state, prediction and residuals, standardised row, what
-    /// follows the stream, scratch.
+    /// follows the stream, implausible values, scratch.
     pub(crate) const fn arena_words(self) -> usize {
-        self.recurrent + 4 * self.outputs + self.row + self.followed + self.scratch
+        self.recurrent + 4 * self.outputs + self.row + self.followed + self.implausible + self.scratch
     }
 
     /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its
@@ -85,9 +92,10 @@ impl NetworkMemory {
         let (row, words) = density_words(&extensions, inputs);
         let (scales, evidence) = followed_words(&extensions, inputs, outputs);
         let followed = scales + evidence;
+        let implausible = implausible_words(&extensions, inputs);
         scratch = if words > scratch { words } else { scratch };
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, units, recurrent, row, followed, scratch })
+            Some(NetworkMemory { inputs, outputs, units, recurrent, row, followed, implausible, scratch })
         } else {
             None
         }
@@ -104,6 +112,7 @@ impl ModelSpec {
             recurrent: self.recurrent_words(),
             row: self.row_words(),
             followed: self.followed_words(),
+            implausible: self.implausible_words(),
             scratch: self.scratch_words(),
         }
     }
@@ -125,9 +134,10 @@ impl ModelSpec {
     }
 
     /// Numbers in a saved stream: its recurrent state, mean and variance each, its last prediction,
-    /// and what follows the stream: factors on variances and evidence of faults.
+    /// and what follows the stream: factors on variances, evidence of faults, and the number of implausible
+    /// values.
     pub fn saved_words(&self) -> usize {
-        self.saved_state_words() + 3 * usize::from(self.outputs) + self.followed_words()
+        self.saved_state_words() + 3 * usize::from(self.outputs) + self.followed_words() + self.total_words()
     }
 
     /// Numbers in a saved recurrent state.
@@ -144,6 +154,16 @@ impl ModelSpec {
     /// Words of the evidence of faults.
     pub(crate) fn evidence_words(&self) -> usize {
         followed_words(&self.extensions, self.inputs.into(), self.outputs.into()).1
+    }
+
+    /// Words for implausible values.
+    pub(crate) fn implausible_words(&self) -> usize {
+        implausible_words(&self.extensions, self.inputs.into())
+    }
+
+    /// Words of the number of implausible values since the start of a stream.
+    pub(crate) fn total_words(&self) -> usize {
+        usize::from(self.extensions.ranges)
     }
 
     fn followed_words(&self) -> usize {

@@ -2,8 +2,8 @@
 
 use super::{Checkpoint, latent_validate};
 use crate::format::{
-    Cursor, Error, F32s, Frame, Kind, LatentHeader, Part, Recheck, VERSION, aligned, decode_latent_header,
-    zeros,
+    Cursor, EXTENDED_VERSION, Error, F32s, Frame, Kind, LatentHeader, PLAIN_VERSION, Part, Recheck, VERSION,
+    aligned, decode_latent_header, zeros,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 
@@ -44,16 +44,20 @@ impl<'m> LatentCheckpoint<'m> {
         let found = payload.len();
         let networks = aligned(recognition_bytes).saturating_add(aligned(generative_bytes));
         let length = |expected| Error::Length { field: "payload", expected, found };
-        // What follows the networks in the newer version is checked when their sizes are known to be right.
-        if found < networks || (version != VERSION && found > networks) {
+        // What follows the networks in newer versions is checked when their sizes are known to be right.
+        if found < networks || (version == PLAIN_VERSION && found > networks) {
             return Err(length(networks));
         }
         let mut cursor = Cursor::new(payload);
         let recognition = network(&mut cursor, recognition_bytes, Part::Recognition)?;
         let generative = network(&mut cursor, generative_bytes, Part::Generative)?;
         latent_validate::networks(&spec, &recognition, &generative)?;
+        // Equal models are equal files: the version says whether there are ranges.
+        if recognition.spec().extensions.ranges != (version == VERSION) {
+            return Err(Error::Header);
+        }
         let [mut prior, mut row_noise] = [F32s::default(); 2];
-        if version == VERSION {
+        if version == EXTENDED_VERSION || found > networks {
             let (latents, channels) = (usize::from(spec.latents), usize::from(generative.spec().outputs));
             let expected = networks + aligned(PRIOR_BYTES * latents) + aligned(4 * channels);
             if found != expected {

@@ -3,7 +3,9 @@
 use super::Checkpoint;
 use crate::format::{Error, F32s, Part, Vector, check};
 use crate::limits::{UNIT_LIMIT, VAR_LIMIT};
-use crate::spec::{CellKind, Family, Forecast, LatentSpec, Layout, MAX_DRAWS, ModelSpec, Prior, Target};
+use crate::spec::{
+    CellKind, Extensions, Family, Forecast, LatentSpec, Layout, MAX_DRAWS, ModelSpec, Prior, Target,
+};
 
 /// An error together with the network that it is in.
 pub(super) fn inside(network: Part, error: Error) -> Error {
@@ -24,9 +26,11 @@ pub(super) fn networks(
     recognition: &Checkpoint<'_>,
     generative: &Checkpoint<'_>,
 ) -> Result<(), Error> {
-    for (network, part) in [(recognition, Part::Recognition), (generative, Part::Generative)] {
-        check(network.spec().extensions.is_empty(), part, "extensions", "none in a latent model")?;
-    }
+    let ranges = recognition.spec().extensions.ranges;
+    let only_ranges = recognition.spec().extensions == Extensions { ranges, ..Extensions::default() };
+    check(only_ranges, Part::Recognition, "extensions", "none but ranges in a latent model")?;
+    let none = generative.spec().extensions.is_empty();
+    check(none, Part::Generative, "extensions", "none in a latent model")?;
     combination(spec, generative.spec())?;
     check_recognition(spec, recognition)?;
     check_generative(spec, recognition.spec(), generative)

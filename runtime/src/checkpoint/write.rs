@@ -51,6 +51,9 @@ pub struct Contents {
     pub anomaly_row: Vec<f32>,
     /// [`ChannelLimits::numbers`](crate::anomaly::ChannelLimits::numbers) of each input.
     pub anomaly_channels: Vec<f32>,
+    /// Plausible range of each input in raw units, lower and upper limit each, infinite for no limit; empty
+    /// without [`Extensions::ranges`](super::Extensions::ranges).
+    pub input_range: Vec<f32>,
     /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight
     /// is rounded to nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
     #[doc(hidden)]
@@ -141,6 +144,7 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
         Vector::Quantiles => &contents.quantiles,
         Vector::AnomalyRow => &contents.anomaly_row,
         Vector::AnomalyChannels => &contents.anomaly_channels,
+        Vector::InputRange => &contents.input_range,
     };
     expect_len(values.len(), vector.count(&contents.spec), vector.part(), vector.name())?;
     extend_padded(payload, &le_bytes(values));
@@ -167,6 +171,8 @@ impl Contents {
         let (noise_var, calibration) = (fill(Vector::NoiseVar, 1.0), fill(Vector::Calibration, 1.0));
         let (input_low, input_high) =
             (fill(Vector::InputLow, -MEAN_LIMIT), fill(Vector::InputHigh, MEAN_LIMIT));
+        let unlimited = [f32::NEG_INFINITY, f32::INFINITY].into_iter().cycle();
+        let input_range = unlimited.take(Vector::InputRange.count(&spec)).collect();
         let normal_quantiles = LEVELS.map(normal_quantile);
         let quantiles = normal_quantiles.into_iter().cycle().take(Vector::Quantiles.count(&spec)).collect();
         // Independent channels: the identity.
@@ -191,6 +197,7 @@ impl Contents {
             quantiles,
             anomaly_row: fill(Vector::AnomalyRow, 0.0),
             anomaly_channels: fill(Vector::AnomalyChannels, 0.0),
+            input_range,
             gram: Vec::new(),
             spec,
         }

@@ -6,7 +6,8 @@ use std::vec::Vec;
 use super::write::{Contents, write};
 use super::{LatentCheckpoint, WriteError};
 use crate::format::{
-    Kind, LatentHeader, PLAIN_VERSION, Part, VERSION, encode_latent_header, extend_padded, framed, le_bytes,
+    EXTENDED_VERSION, Kind, LatentHeader, PLAIN_VERSION, Part, VERSION, encode_latent_header, extend_padded,
+    framed, le_bytes,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 
@@ -32,6 +33,7 @@ pub fn write_latent(
     generative: &Contents,
     fitted: &FittedPrior,
 ) -> Result<Vec<u8>, WriteError> {
+    let ranges = recognition.spec.extensions.ranges;
     let recognition = network(recognition, Part::Recognition)?;
     let generative = network(generative, Part::Generative)?;
     encode_latent(spec, &recognition, &generative, fitted)
@@ -63,7 +65,11 @@ pub(super) fn encode_latent(
         extend_padded(&mut payload, &le_bytes(&numbers));
         extend_padded(&mut payload, &le_bytes(row_noise));
     }
-    let version = if has_fitted { VERSION } else { PLAIN_VERSION };
+    let version = match (ranges, has_fitted) {
+        (true, _) => VERSION,
+        (false, true) => EXTENDED_VERSION,
+        (false, false) => PLAIN_VERSION,
+    };
     let bytes = framed(Kind::Latent, version, &header, &payload)?;
     LatentCheckpoint::read(&bytes)?;
     Ok(bytes)

@@ -249,15 +249,26 @@ impl<'m> Decoder<'m> {
     /// Optional parts; none if the header ends before them.
     pub(crate) const fn extensions(&mut self) -> Extensions {
         if self.rest.is_empty() {
-            return Extensions { density: None, tracking: None, quantiles: false, anomaly: None };
+            return Extensions {
+                density: None,
+                tracking: None,
+                quantiles: false,
+                anomaly: None,
+                ranges: false,
+            };
         }
         let density = if self.flag() { Some(self.density()) } else { None };
         let tracking = if self.flag() { Some(self.tracking()) } else { None };
         let quantiles = self.flag();
         let anomaly = if self.flag() { Some(AnomalySpec { window: self.size() }) } else { None };
-        // Equal models are equal files: what has no extensions ends before them.
-        self.sound &= density.is_some() | tracking.is_some() | quantiles | anomaly.is_some();
-        Extensions { density, tracking, quantiles, anomaly }
+        // Equal models are equal files: what has no ranges ends before them, and what has no extensions before
+        // those.
+        let ranges = !self.rest.is_empty();
+        if ranges {
+            self.sound &= self.flag();
+        }
+        self.sound &= density.is_some() | tracking.is_some() | quantiles | anomaly.is_some() | ranges;
+        Extensions { density, tracking, quantiles, anomaly, ranges }
     }
 
     const fn tracking(&mut self) -> TrackingSpec {

@@ -173,7 +173,7 @@ impl Encoder {
     }
 
     fn extensions(&mut self, extensions: &Extensions) {
-        let Extensions { density, tracking, quantiles, anomaly } = extensions;
+        let Extensions { density, tracking, quantiles, anomaly, ranges } = extensions;
         self.flag(density.is_some());
         density.iter().for_each(|density| self.density(density));
         self.flag(tracking.is_some());
@@ -184,6 +184,10 @@ impl Encoder {
         self.flag(anomaly.is_some());
         if let Some(AnomalySpec { window }) = anomaly {
             self.size(*window);
+        }
+        // What has no ranges ends here, as in version 3.
+        if *ranges {
+            self.flag(true);
         }
     }
 

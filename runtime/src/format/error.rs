@@ -115,6 +115,8 @@ pub enum Part {
     Tracking,
     /// Detection of faulty channels.
     Anomaly,
+    /// Plausible ranges of the inputs.
+    Ranges,
     /// The combination of a latent model's two networks.
     Latent,
     /// The recognition network of a latent model.
@@ -136,6 +138,7 @@ impl fmt::Display for Part {
             Part::Density => f.write_str("input density"),
             Part::Tracking => f.write_str("tracking"),
             Part::Anomaly => f.write_str("anomaly detection"),
+            Part::Ranges => f.write_str("plausible ranges"),
             Part::Latent => f.write_str("latent model"),
             Part::Recognition => f.write_str("recognition network"),
             Part::Generative => f.write_str("generative network"),

@@ -1,6 +1,6 @@
 //! Headers of the two kinds of checkpoints.
 
-use super::{PLAIN_VERSION, VERSION};
+use super::{EXTENDED_VERSION, PLAIN_VERSION, VERSION};
 use crate::spec::{LatentSpec, ModelSpec};
 
 /// Header of one network.
@@ -16,7 +16,11 @@ pub(crate) struct Header<'m> {
 impl Header<'_> {
     /// Version of the format that the model needs.
     pub(crate) fn version(&self) -> u16 {
-        if self.spec.extensions.is_empty() { PLAIN_VERSION } else { VERSION }
+        match &self.spec.extensions {
+            extensions if extensions.is_empty() => PLAIN_VERSION,
+            extensions if extensions.ranges => VERSION,
+            _ => EXTENDED_VERSION,
+        }
     }
 }
 

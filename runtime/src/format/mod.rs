@@ -41,9 +41,13 @@ pub(crate) use vector::Vector;
 #[cfg(feature = "write")]
 pub use write_error::WriteError;
 
-/// Newest format version that this crate reads and writes: that of checkpoints with
-/// [`Extensions`](crate::checkpoint::Extensions).
-pub const VERSION: u16 = 3;
+/// Newest format version that this crate reads and writes: that of checkpoints with plausible ranges
+/// ([`Extensions::ranges`](crate::checkpoint::Extensions::ranges)).
+pub const VERSION: u16 = 4;
+
+/// Version of checkpoints with other [`Extensions`](crate::checkpoint::Extensions), and of latent models with a
+/// prior that was fitted after training.
+pub(crate) const EXTENDED_VERSION: u16 = 3;
 
 /// Version of checkpoints without extensions, and of latent models without a prior that was fitted after
 /// training.

@@ -65,7 +65,7 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
 
 /// Optional parts beyond the network.
 fn extensions(spec: &ModelSpec) -> Result<(), Error> {
-    let Extensions { density, tracking, quantiles, anomaly } = spec.extensions;
+    let Extensions { density, tracking, quantiles, anomaly, ranges: _ } = spec.extensions;
     density.map_or(Ok(()), |density| input_density(&density, spec))?;
     let normal = spec.likelihood.is_normal();
     check(normal || !quantiles, Part::Output, "quantiles", "normal outputs only")?;
@@ -201,18 +201,23 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
         Vector::AnomalyRow | Vector::AnomalyChannels => {
             &Limits { low: 0.0, high: VAR_LIMIT, allowed: "from 0 to 1e12" }
         }
+        Vector::InputRange => {
+            &Limits { low: f32::NEG_INFINITY, high: f32::INFINITY, allowed: "numbers or infinities" }
+        }
     };
     numbers(bytes, part, vector.name(), limits)
 }
 
-/// What vectors must satisfy together: ranges of inputs are not empty, and quantiles increase with their
-/// level.
+/// What vectors must satisfy together: ranges of inputs are not empty, quantiles increase with their level,
+/// and plausible ranges hold more than one value.
 pub(crate) fn vectors(last: &[F32s<'_>; Vector::AFTER_LAYERS.len()]) -> Result<(), Error> {
-    let [_, _, _, low, high, quantiles, ..] = last;
+    let [_, _, _, low, high, quantiles, _, _, ranges] = last;
     let ordered = low.iter().zip(high.iter()).all(|(low, high)| low <= high);
     check(ordered, Part::Density, Vector::InputHigh.name(), "at least input_low")?;
     let pairs = quantiles.iter().zip(quantiles.iter().skip(1)).enumerate();
     let mut within_outputs = pairs.filter(|(index, _)| index % LEVELS.len() != LEVELS.len() - 1);
     let increasing = within_outputs.all(|(_, (lower, upper))| lower <= upper);
-    check(increasing, Part::Output, Vector::Quantiles.name(), "increasing with the level")
+    check(increasing, Part::Output, Vector::Quantiles.name(), "increasing with the level")?;
+    let wide = ranges.pairs().all(|[low, high]| low < high);
+    check(wide, Part::Ranges, Vector::InputRange.name(), "a lower limit below the upper one")
 }

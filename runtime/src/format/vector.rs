@@ -33,6 +33,8 @@ pub(crate) enum Vector {
     AnomalyRow,
     /// Settings and limits of each input's statistics, [`CHANNEL_NUMBERS`] for each.
     AnomalyChannels,
+    /// Plausible range of each input in raw units: lower limit, upper limit.
+    InputRange,
 }
 
 impl Vector {
@@ -40,7 +42,7 @@ impl Vector {
     pub(crate) const BEFORE_LAYERS: [Vector; 4] =
         [Vector::InputMean, Vector::InputStdDev, Vector::OutputMean, Vector::OutputStdDev];
     /// The vectors after the layers, in file order.
-    pub(crate) const AFTER_LAYERS: [Vector; 8] = [
+    pub(crate) const AFTER_LAYERS: [Vector; 9] = [
         Vector::NoiseVar,
         Vector::Calibration,
         Vector::InputPrecision,
@@ -49,6 +51,7 @@ impl Vector {
         Vector::Quantiles,
         Vector::AnomalyRow,
         Vector::AnomalyChannels,
+        Vector::InputRange,
     ];
 
     /// Number of values that a model stores.
@@ -73,7 +76,8 @@ impl Vector {
             Vector::AnomalyChannels if spec.extensions.anomaly.is_some() => {
                 CHANNEL_NUMBERS * usize::from(spec.inputs)
             }
-            Vector::Quantiles | Vector::AnomalyRow | Vector::AnomalyChannels => 0,
+            Vector::InputRange if spec.extensions.ranges => 2 * usize::from(spec.inputs),
+            Vector::Quantiles | Vector::AnomalyRow | Vector::AnomalyChannels | Vector::InputRange => 0,
         }
     }
 
@@ -86,6 +90,7 @@ impl Vector {
             Vector::NoiseVar | Vector::Calibration | Vector::Quantiles => Part::Output,
             Vector::InputPrecision | Vector::InputLow | Vector::InputHigh => Part::Density,
             Vector::AnomalyRow | Vector::AnomalyChannels => Part::Anomaly,
+            Vector::InputRange => Part::Ranges,
         }
     }
 
@@ -104,6 +109,7 @@ impl Vector {
             Vector::Quantiles => "quantiles",
             Vector::AnomalyRow => "anomaly_row",
             Vector::AnomalyChannels => "anomaly_channels",
+            Vector::InputRange => "input_range",
         }
     }
 }

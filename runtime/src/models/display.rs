@@ -55,6 +55,7 @@ impl fmt::Display for Anomaly {
             AnomalyKind::Quiet => "quiet",
             AnomalyKind::Stuck => "stuck",
             AnomalyKind::Saturated => "saturated",
+            AnomalyKind::Implausible => "implausible",
         };
         f.write_str(kind)?;
         if let Some(channel) = self.channel {

@@ -1,5 +1,6 @@
 //! From a raw row to the standardised moments that the first layer reads.
 
+use super::implausible::ImplausibleChannels;
 use super::input_density::ImputedRow;
 use crate::moments::{Moments, at_most};
 
@@ -40,16 +41,30 @@ pub(super) enum ResidualBase<'r> {
     Standardised { mean: &'r [f32], var: &'r [f32] },
 }
 
-/// Values of a row, with or without variances. Channels beyond its end are missing.
+/// Values of a row, with or without variances. Channels beyond its end are missing, and so are implausible
+/// ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RawRow<'r> {
     pub(super) values: &'r [f32],
     pub(super) vars: &'r [f32],
+    /// Empty if all channels are plausible.
+    pub(super) implausible: ImplausibleChannels<'r>,
 }
 
-impl RawRow<'_> {
+impl<'r> RawRow<'r> {
+    /// A row that is not compared with plausible ranges.
+    pub(super) fn unchecked(values: &'r [f32]) -> Self {
+        RawRow { values, vars: &[], implausible: ImplausibleChannels::default() }
+    }
+
+    /// Whether it has neither variances nor implausible channels, as nearly all rows.
+    #[inline(always)]
+    pub(super) fn is_plain(&self) -> bool {
+        self.vars.is_empty() && self.implausible.is_empty()
+    }
+
     pub(super) fn reading(&self, channel: usize) -> Option<Reading> {
-        let value = self.values.get(channel)?;
+        let value = self.values.get(channel).filter(|_| !self.implausible.contains(channel))?;
         Reading::new(*value, self.vars.get(channel).copied().unwrap_or(0.0))
     }
 }

@@ -42,7 +42,7 @@ impl<'a> StandardisedRow<'a> {
     /// Standardises a row without gaps and variances and within the limits, as nearly all are; nothing for
     /// any other.
     fn read_usual(&mut self, model: &Model<'_>, row: &RawRow<'_>) -> Option<()> {
-        let values = row.values.get(..self.mean.len()).filter(|_| row.vars.is_empty())?;
+        let values = row.values.get(..self.mean.len()).filter(|_| row.is_plain())?;
         let scales = model.input_mean.iter().zip(model.input_std_dev.iter());
         let mut largest = 0;
         for ((standardised, value), (mean, std_dev)) in self.mean.iter_mut().zip(values).zip(scales) {

@@ -34,6 +34,8 @@ pub struct Model<'m> {
     /// Quantiles of residuals by output and level; empty if intervals are those of normal distributions.
     quantiles: F32s<'m>,
     monitor: Option<Monitor<'m>>,
+    /// Plausible range of each input; empty without ranges.
+    pub(super) ranges: F32s<'m>,
     /// The payload from the first layer on.
     pub(super) weights: Cursor<'m>,
 }
@@ -75,9 +77,10 @@ impl<'m> Model<'m> {
         let mut cursor = checkpoint.cursor();
         let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        let [noise_var, calibration, precision, low, high, quantiles, row_limits, channel_limits] =
+        let [noise_var, calibration, precision, low, high, quantiles, row_limits, channel_limits, ranges] =
             cursor.last_vectors(checkpoint.spec());
-        let Extensions { density, tracking, quantiles: stored, anomaly } = checkpoint.spec().extensions;
+        let Extensions { density, tracking, quantiles: stored, anomaly, ranges: _ } =
+            checkpoint.spec().extensions;
         Model {
             input_mean,
             input_std_dev,
@@ -89,6 +92,7 @@ impl<'m> Model<'m> {
             tracking: tracking.map(|spec| Tracking::new(spec, stored.then_some(quantiles))),
             quantiles,
             monitor: anomaly.map(|spec| Monitor::new(spec, row_limits, channel_limits)),
+            ranges,
             weights: cursor,
             checkpoint,
         }
@@ -161,6 +165,7 @@ impl<'m> Model<'m> {
             monitor.reset(state.evidence);
         }
         state.outputs.forget_surprise();
+        state.outputs.implausible.reset();
         match self.spec().target {
             Target::Next | Target::ResidualNext => self.advance(state, None),
             Target::Columns | Target::ResidualSame => self.prior(state),
@@ -170,7 +175,8 @@ impl<'m> Model<'m> {
     /// Takes in one row of raw units and predicts.
     ///
     /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row.
-    /// With an input density in the checkpoint it is imputed by its conditional distribution given the other
+    /// So is a value outside of the [plausible range](Self::ranges) of its channel, which is also
+    /// [counted](Self::implausible_count). With an input density in the checkpoint it is imputed by its conditional distribution given the other
     /// channels, combined with its prediction if the model predicts its own inputs
     /// ([`Imputation`](crate::checkpoint::Imputation)). Otherwise it is imputed by its prediction alone or,
     /// in models of other columns, by the training mean and variance. Values beyond the last channel are
@@ -182,7 +188,9 @@ impl<'m> Model<'m> {
     /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel,
     /// in squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
-        let row = RawRow { values: mean, vars: var };
+        // Taken out of the stream while the row refers to it.
+        let mut implausible = core::mem::take(&mut state.outputs.implausible);
+        let row = RawRow { values: mean, vars: var, implausible: self.check_row(mean, &mut implausible) };
         if self.spec().target.is_next() {
             state.outputs.score(self.spec().likelihood, &row);
             self.follow(state, &row);
@@ -195,6 +203,7 @@ impl<'m> Model<'m> {
             state.outputs.anomaly = monitor.read(self, &row, state);
         }
         self.advance(state, Some(&row));
+        state.outputs.implausible = implausible;
         state.outputs.prediction()
     }
 
@@ -211,7 +220,7 @@ impl<'m> Model<'m> {
     /// being told, and ignores this. Call it at most once per step.
     pub fn observe(&self, state: &mut State<'_>, truth: &[f32]) {
         if !self.spec().target.is_next() {
-            self.follow(state, &RawRow { values: truth, vars: &[] });
+            self.follow(state, &RawRow::unchecked(truth));
         }
     }
 
@@ -223,7 +232,7 @@ impl<'m> Model<'m> {
         predicted: impl IntoIterator<Item = Output>,
         truth: &[f32],
     ) {
-        let truth = RawRow { values: truth, vars: &[] };
+        let truth = RawRow::unchecked(truth);
         if let Some(tracking) = self.tracking.as_ref().filter(|_| state.tracks) {
             tracking.observe(state.scales, predicted.into_iter(), &truth);
         }

@@ -4,8 +4,8 @@ use super::input::RawRow;
 use super::model::Model;
 use super::state::State;
 use crate::anomaly::{
-    Anomaly, AnomalyKind, CHANNEL_NUMBERS, ChannelLimits, ChannelState, Evidence, Limit, STATE_WORDS, of_row,
-    worse, worst_of_channel,
+    Anomaly, AnomalyKind, CHANNEL_NUMBERS, ChannelLimits, ChannelState, Evidence, IMPLAUSIBLE_SCORE, Limit,
+    STATE_WORDS, of_row, worse, worst_of_channel,
 };
 use crate::density;
 use crate::format::F32s;
@@ -39,7 +39,7 @@ impl<'m> Monitor<'m> {
     }
 
     /// Adds the evidence of a row that has been scored and standardised, and returns what is most suspicious.
-    /// `None` for a row without observed channels.
+    /// `None` for a row without observed or implausible channels.
     #[inline(never)] // its stack is free again for the layers
     pub(super) fn read(&self, model: &Model<'_>, row: &RawRow<'_>, state: &mut State<'_>) -> Option<Anomaly> {
         let State { outputs, row: standardised, evidence: words, .. } = state;
@@ -68,6 +68,11 @@ impl<'m> Monitor<'m> {
             if evidence.is_some() {
                 any = true;
                 worst = worse(worst, worst_of_channel(channel as u16, &statistics, &limits));
+            }
+            if row.implausible.contains(channel) {
+                any = true;
+                let (score, channel) = (IMPLAUSIBLE_SCORE, Some(channel as u16));
+                worst = worse(worst, Some(Anomaly { score, channel, kind: AnomalyKind::Implausible }));
             }
         }
         worst.filter(|_| any)

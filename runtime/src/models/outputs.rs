@@ -2,6 +2,7 @@
 
 use rand_core::Rng;
 
+use super::implausible::Implausible;
 use super::input::{RawRow, Reading};
 use super::prediction::{Novelty, Output, Prediction, Surprise, outputs};
 use crate::anomaly::Anomaly;
@@ -28,6 +29,8 @@ pub(super) struct Outputs<'a> {
     pub(super) novelty: Option<Novelty>,
     /// What is most suspicious about the sample just read.
     pub(super) anomaly: Option<Anomaly>,
+    /// Values outside of their plausible ranges.
+    pub(super) implausible: Implausible<'a>,
 }
 
 /// Channel `channel` of a prediction, mean and variance, in place of a missing reading.
@@ -39,13 +42,16 @@ pub(super) fn impute(parts: [&[f32]; 3], channel: usize) -> Option<Reading> {
 }
 
 impl<'a> Outputs<'a> {
-    pub(super) fn carve(words: &mut ArenaSplitter<'a>, count: u16) -> Option<Self> {
+    /// Takes lists of `count` words, and `implausible` words for implausible values.
+    pub(super) fn carve(words: &mut ArenaSplitter<'a>, count: u16, implausible: usize) -> Option<Self> {
         let mut list = || words.carve(count.into());
+        let [mean, epistemic, aleatoric, z] = [list()?, list()?, list()?, list()?];
         Some(Outputs {
-            mean: list()?,
-            epistemic: list()?,
-            aleatoric: list()?,
-            z: list()?,
+            mean,
+            epistemic,
+            aleatoric,
+            z,
+            implausible: Implausible::carve(words, implausible)?,
             nll: None,
             novelty: None,
             anomaly: None,
@@ -79,6 +85,7 @@ impl<'a> Outputs<'a> {
         let lists = [&*other.mean, other.epistemic, other.aleatoric];
         self.slices().into_iter().zip(lists).for_each(|(target, source)| copy(target, source));
         copy(self.z, other.z);
+        self.implausible.copy_from(&other.implausible);
         (self.nll, self.novelty, self.anomaly) = (other.nll, other.novelty, other.anomaly);
     }
 
@@ -136,6 +143,7 @@ impl<'a> Outputs<'a> {
 
     pub(super) fn forget_surprise(&mut self) {
         self.z.fill(f32::NAN);
+        self.implausible.forget_row();
         (self.nll, self.novelty, self.anomaly) = (None, None, None);
     }
 
@@ -145,6 +153,7 @@ impl<'a> Outputs<'a> {
         let mut prediction = Prediction::new([self.mean, self.epistemic, self.aleatoric]);
         (prediction.surprise, prediction.novelty, prediction.anomaly) =
             (surprise, self.novelty, self.anomaly);
+        prediction.implausible = self.implausible.channels();
         prediction
     }
 }

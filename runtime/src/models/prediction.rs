@@ -1,5 +1,6 @@
 //! Predictions and scores in raw units.
 
+use super::implausible::ImplausibleChannels;
 use crate::anomaly::Anomaly;
 use crate::likelihood::Variances;
 use crate::moments::at_most;
@@ -93,12 +94,14 @@ pub struct Prediction<'s> {
     pub(super) surprise: Option<Surprise<'s>>,
     pub(super) novelty: Option<Novelty>,
     pub(super) anomaly: Option<Anomaly>,
+    pub(super) implausible: ImplausibleChannels<'s>,
 }
 
 impl<'s> Prediction<'s> {
     /// A prediction without scores of the sample just read.
     pub(super) fn new([mean, epistemic, aleatoric]: [&'s [f32]; 3]) -> Self {
-        Prediction { mean, epistemic, aleatoric, surprise: None, novelty: None, anomaly: None }
+        let implausible = ImplausibleChannels::default();
+        Prediction { mean, epistemic, aleatoric, surprise: None, novelty: None, anomaly: None, implausible }
     }
 
     /// Expected values.
@@ -140,9 +143,16 @@ impl<'s> Prediction<'s> {
 
     /// What is most suspicious about the sample just read and those before it; `None` without limits in the
     /// checkpoint (`quaver export --false-alarms`), before the first sample, and for a sample without
-    /// observed channels. A missing channel is no anomaly.
+    /// observed channels. A missing channel is no anomaly; an [implausible](Self::implausible) one is.
     pub fn anomaly(&self) -> Option<Anomaly> {
         self.anomaly
+    }
+
+    /// Channels of the sample just read whose values were outside of the checkpoint's plausible ranges, in
+    /// order: they were treated as missing. Infinities are among them, NaN and channels beyond the end of a
+    /// short row are not. None without [ranges](crate::checkpoint::Extensions::ranges) in the checkpoint.
+    pub fn implausible(&self) -> impl Iterator<Item = usize> + 's {
+        self.implausible.iter()
     }
 
     /// Whether the score of the sample just read exceeds its limit.

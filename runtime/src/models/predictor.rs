@@ -105,6 +105,12 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.prediction(&self.state)
     }
 
+    /// Number of implausible values since the stream was started or reset; see
+    /// [`Model::implausible_count`].
+    pub fn implausible_count(&self) -> u32 {
+        self.model.implausible_count(&self.state)
+    }
+
     /// Forgets everything seen.
     pub fn reset(&mut self) {
         self.model.reset(&mut self.state);

@@ -18,8 +18,8 @@ pub(super) struct RowStep<'i, 'p> {
 impl InputPairs for RowStep<'_, '_> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
-        // Nearly all rows are complete and without variances; all others take the slow path.
-        let values = self.row.filter(|row| row.vars.is_empty()).map_or(&[][..], |row| row.values);
+        // Nearly all rows are complete, plausible and without variances; all others take the slow path.
+        let values = self.row.filter(|row| row.is_plain()).map_or(&[][..], |row| row.values);
         let model = self.emitter.model;
         let scales = model.input_mean.pairs().zip(model.input_std_dev.pairs());
         values.as_chunks().0.iter().zip(scales).map(|([x, y], ([m, n], [s, t]))| {

@@ -3,6 +3,7 @@
 use core::iter::repeat_n;
 use core::ops::RangeInclusive;
 
+use super::implausible::TOTAL_LIMITS;
 use super::input_density::StandardisedRow;
 use super::outputs::Outputs;
 use crate::anomaly::{self, STATE_WORDS};
@@ -51,7 +52,7 @@ impl<'a> State<'a> {
         let mut state = || {
             Some(State {
                 recurrent: words.carve(spec.recurrent_words())?,
-                outputs: Outputs::carve(&mut words, spec.outputs)?,
+                outputs: Outputs::carve(&mut words, spec.outputs, spec.implausible_words())?,
                 row: StandardisedRow::carve(&mut words, spec.row_words())?,
                 scales: words.carve(spec.scale_words())?,
                 evidence: words.carve(spec.evidence_words())?,
@@ -66,7 +67,7 @@ impl<'a> State<'a> {
     pub(super) fn check(&self, spec: &ModelSpec) -> Result<(), Error> {
         let State { recurrent, outputs, scales, evidence, .. } = self;
         let followed = scales.iter().chain(evidence.iter()).copied();
-        let numbers = outputs.saved().chain(followed);
+        let numbers = outputs.saved().chain(followed).chain(outputs.implausible.saved());
         let limits = prediction_limits(spec.outputs).chain(followed_limits(spec));
         check_memory([(spec, &**recurrent)], numbers.zip(limits))
     }
@@ -83,7 +84,7 @@ impl<'a> State<'a> {
         let followed = self.scales.iter().chain(self.evidence.iter()).copied();
         prediction
             .iter_mut()
-            .zip(self.outputs.saved().chain(followed))
+            .zip(self.outputs.saved().chain(followed).chain(self.outputs.implausible.saved()))
             .for_each(|(word, value)| *word = value);
         Ok(())
     }
@@ -99,8 +100,20 @@ impl<'a> State<'a> {
         let (_, followed) = prediction.split_at_checked(3 * usize::from(spec.outputs)).unwrap_or_default();
         let words = self.scales.iter_mut().chain(self.evidence.iter_mut());
         words.zip(followed).for_each(|(word, value)| *word = *value);
+        self.outputs.implausible.restore(saved_total(spec, prediction));
         Ok(())
     }
+}
+
+/// The total of implausible values at the end of a saved state; empty for a model without ranges.
+pub(super) fn saved_total<'s>(spec: &ModelSpec, words: &'s [f32]) -> &'s [f32] {
+    let start = words.len().saturating_sub(spec.total_words());
+    words.get(start..).unwrap_or_default()
+}
+
+/// Limits of that total.
+pub(super) fn total_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> + use<> {
+    repeat_n(TOTAL_LIMITS, spec.total_words())
 }
 
 /// Checks the length and the values of a saved state.
@@ -149,14 +162,15 @@ pub(super) fn moment_limits(count: usize) -> impl Iterator<Item = RangeInclusive
     limits.into_iter().flat_map(move |limits| repeat_n(limits, count))
 }
 
-/// Limits of the factors on variances and of the evidence of faults, in order.
+/// Limits of the factors on variances, of the evidence of faults and of the total of implausible values, in
+/// order.
 fn followed_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> {
     let tracking = spec.extensions.tracking;
     let [smallest, largest] = tracking.map_or([1.0; 2], |tracking| {
         ScaleTracker::new(tracking.rate, tracking.miss_rate, tracking.bound).bounds()
     });
     let evidence = (0..spec.evidence_words() / STATE_WORDS).flat_map(|_| anomaly::state_limits());
-    repeat_n(smallest..=largest, spec.scale_words()).chain(evidence)
+    repeat_n(smallest..=largest, spec.scale_words()).chain(evidence).chain(total_limits(spec))
 }
 
 /// Limits of the numbers of a prediction, in order.

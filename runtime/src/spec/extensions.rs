@@ -2,7 +2,8 @@
 
 /// Optional parts of a checkpoint beyond its network; none by default.
 ///
-/// They need format version 3. A model without any is written as version 2, which older readers accept.
+/// They need format version 3, and ranges version 4. A model without any is written as version 2, which older
+/// readers accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Extensions {
@@ -14,6 +15,8 @@ pub struct Extensions {
     pub quantiles: bool,
     /// Detection of faulty channels.
     pub anomaly: Option<AnomalySpec>,
+    /// Whether plausible ranges of the inputs are stored: a value outside is missing, and counted.
+    pub ranges: bool,
 }
 
 impl Extensions {

@@ -116,7 +116,7 @@ impl Wire {
     }
 
     fn extensions(&mut self, extensions: &Extensions) {
-        let Extensions { density, tracking, quantiles, anomaly } = *extensions;
+        let Extensions { density, tracking, quantiles, anomaly, ranges } = *extensions;
         self.integer(density.is_some().into());
         if let Some(DensitySpec { imputation, familiar, widening }) = density {
             match imputation {
@@ -140,6 +140,9 @@ impl Wire {
         self.integer(anomaly.is_some().into());
         if let Some(AnomalySpec { window }) = anomaly {
             self.integer(window.into());
+        }
+        if ranges {
+            self.integer(1);
         }
     }
 }

@@ -62,13 +62,17 @@ impl Latent {
             payload.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
             pad(&mut payload);
         }
-        framed(Kind::Latent, if self.fitted.is_some() { 3 } else { 2 }, &header, &payload)
+        let version = match (self.networks[0].spec.extensions.ranges, self.fitted.is_some()) {
+            (true, _) => 4,
+            (false, fitted) => 2 + u16::from(fitted),
+        };
+        framed(Kind::Latent, version, &header, &payload)
     }
 
     /// What an accepted file holds.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let spec = *LatentCheckpoint::read(bytes).ok()?.spec();
-        let (version, _, payload) = parts(bytes)?;
+        let (_, _, payload) = parts(bytes)?;
         let length = |file: &[u8]| {
             parts(file).map(|(_, header, payload)| 20 + header.len().next_multiple_of(16) + payload.len())
         };
@@ -77,6 +81,7 @@ impl Latent {
         let generative = rest.get(..length(rest)?)?;
         let networks = [Network::decode(&recognition[..first])?, Network::decode(generative)?];
         let mut rest = rest.get(generative.len().next_multiple_of(16)..)?;
+        let fits = !rest.is_empty();
         let mut numbers = |count: usize| -> Option<Vec<f32>> {
             let (section, left) = rest.split_at_checked((4 * count).next_multiple_of(16))?;
             rest = left;
@@ -84,9 +89,9 @@ impl Latent {
             Some(words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect())
         };
         let channels = usize::from(networks[0].spec.inputs);
-        let fitted = match version {
-            3 => Some([numbers(3 * usize::from(spec.latents))?, numbers(channels)?]),
-            _ => None,
+        let fitted = match fits {
+            true => Some([numbers(3 * usize::from(spec.latents))?, numbers(channels)?]),
+            false => None,
         };
         Some(Latent { spec, networks, fitted })
     }
@@ -115,6 +120,8 @@ fn draft(dice: &mut Dice) -> (LatentSpec, [ModelSpec; 2]) {
     let normal = [Likelihood::Gaussian, Likelihood::Heteroscedastic];
     recognition.outputs = dice.pick_or_beyond(&[latents], &[latents + 1]);
     recognition.target = Target::Columns;
+    recognition.extensions.ranges = dice.once_in(2);
+    generative.extensions.ranges = dice.oversteps();
     if !matches!(recognition.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic) {
         recognition.likelihood = dice.pick_or_beyond(&normal, &[recognition.likelihood]);
     }

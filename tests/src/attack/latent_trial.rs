@@ -5,7 +5,7 @@ use quaver::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
 
 use super::dice::Dice;
 use super::latent_spec::Latent;
-use super::rows::{bits, check, garbage, refused, row, same, same_state, vars};
+use super::rows::{bits, check, garbage, masked, refused, row, same, same_as_missing, same_state, vars};
 use super::trial::Outcome;
 
 /// Rows before a stream is saved, and after it is restored.
@@ -27,7 +27,7 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
         Family::Vosp => denoise(bytes, &model, dice)?,
         Family::Storn => sample(bytes, &model, dice)?,
     }
-    Ok(Outcome::Stepped(ROWS.iter().sum::<usize>() as u64))
+    Ok(Outcome::Stepped(1 + ROWS.iter().sum::<usize>() as u64))
 }
 
 fn denoise(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(), String> {
@@ -53,6 +53,9 @@ fn denoise(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(),
         let (first, second) = (bits(&denoiser.step(&row)), bits(&restored.step(&row)));
         same(&first, &second, "a restored denoiser continues with other bits")?;
     }
+    let row = row(model.channels(), dice);
+    let (masked, channels) = masked(&row, model.recognition().ranges());
+    same_as_missing(&denoiser.step(&row), &channels, &restored.step(&masked))?;
     Ok(())
 }
 
@@ -84,6 +87,9 @@ fn sample(bytes: &[u8], model: &LatentModel<'_>, dice: &mut Dice) -> Result<(), 
         let (first, second) = (bits(&sampler.observe(&row)), bits(&restored.observe(&row)));
         same(&first, &second, "a restored sampler continues with other bits")?;
     }
+    let row = row(model.channels(), dice);
+    let (masked, channels) = masked(&row, model.recognition().ranges());
+    same_as_missing(&sampler.observe(&row), &channels, &restored.observe(&masked))?;
     Ok(())
 }
 

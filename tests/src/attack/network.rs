@@ -6,7 +6,7 @@ use super::dice::Dice;
 use super::frame::{framed, pad, parts};
 use super::header::network_header;
 use super::quantized::{self, QuantizedMap};
-use super::shape::{HIGH, LOW, MapShape, QUANTILES, VectorShape, first_vectors, last_vectors, maps};
+use super::shape::{HIGH, LOW, MapShape, QUANTILES, RANGES, VectorShape, first_vectors, last_vectors, maps};
 
 /// Everything in the file of one network.
 #[derive(Clone, Debug)]
@@ -55,7 +55,11 @@ impl Network {
             }
             pad(&mut payload);
         }
-        let version = if self.spec.extensions.is_empty() { 2 } else { 3 };
+        let version = match &self.spec.extensions {
+            extensions if extensions.is_empty() => 2,
+            extensions if extensions.ranges => 4,
+            _ => 3,
+        };
         let header = network_header(&self.spec, self.names.each_ref().map(Vec::as_slice));
         framed(Kind::Predictor, version, &header, &payload)
     }
@@ -113,9 +117,29 @@ fn in_order(spec: &ModelSpec, dice: &mut Dice) -> Vec<Section> {
                 core::mem::swap(low, high);
             }
         }
+        vectors[RANGES].chunks_mut(2).for_each(|range| apart(range, dice));
         vectors[QUANTILES].chunks_mut(4).for_each(|quantiles| quantiles.sort_by(f32::total_cmp));
     }
     vectors.iter().map(|vector| le_bytes(vector)).collect()
+}
+
+/// A plausible range that holds more than one value: ends of the format, none, as narrow as can be, and
+/// ordinary ones that rows leave.
+fn apart(range: &mut [f32], dice: &mut Dice) {
+    let (low, high) = (f32::NEG_INFINITY, f32::INFINITY);
+    let centre = dice.numbers().between(-2.0, 2.0);
+    let some = [
+        [low, high],
+        [f32::MIN, f32::MAX],
+        [low, 0.0],
+        [-0.0, high],
+        [centre, centre.next_up()],
+        [centre - 1.0, centre + 1.0],
+        [f32::MAX, high],
+    ];
+    range.copy_from_slice(
+        &dice.pick_or_beyond(&some, &[[0.0, 0.0], [high, low], [f32::NAN, 1.0], [1.0, 0.0]]),
+    );
 }
 
 /// A section of an affine map in the float layout.

@@ -83,6 +83,37 @@ pub fn check(prediction: &Prediction<'_>) -> Result<(), String> {
     Ok(())
 }
 
+/// A row with NaN in place of every value that is not plausible, and the channels of those.
+pub fn masked(row: &[f32], ranges: impl Iterator<Item = [f32; 2]>) -> (Vec<f32>, Vec<usize>) {
+    let (mut masked, mut channels) = (row.to_vec(), Vec::new());
+    for (channel, (value, [low, high])) in masked.iter_mut().zip(ranges).enumerate() {
+        if value.is_infinite() || *value < low || *value > high {
+            *value = f32::NAN;
+            channels.push(channel);
+        }
+    }
+    (masked, channels)
+}
+
+/// An error unless a prediction names these channels, and its other numbers are those of `twin`, which read
+/// the masked row. An implausible channel is an anomaly, a missing one is none.
+pub fn same_as_missing(
+    prediction: &Prediction<'_>,
+    channels: &[usize],
+    twin: &Prediction<'_>,
+) -> Result<(), String> {
+    let found: Vec<usize> = prediction.implausible().collect();
+    if found != channels {
+        return Err(format!("implausible channels {channels:?} are reported as {found:?}"));
+    }
+    let without_anomaly = |prediction: &Prediction<'_>| {
+        let mut bits = bits(prediction);
+        bits.truncate(bits.len() - usize::from(prediction.anomaly().is_some()));
+        bits
+    };
+    same(&without_anomaly(prediction), &without_anomaly(twin), "an implausible value is not as a missing one")
+}
+
 /// Every number of a prediction, to compare two.
 pub fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
     let parts = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];

@@ -91,9 +91,11 @@ pub const LOW: usize = 3;
 pub const HIGH: usize = 4;
 /// See [`LOW`].
 pub const QUANTILES: usize = 5;
+/// See [`LOW`].
+pub const RANGES: usize = 8;
 
 /// The vectors after the layers.
-pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 8] {
+pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 9] {
     let [inputs, outputs] = [spec.inputs, spec.outputs].map(usize::from);
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let only = |present: bool, count: usize| if present { count } else { 0 };
@@ -108,6 +110,7 @@ pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 8] {
         (only(extensions.quantiles, 4 * outputs), [1.0 / 1e6, 1e6]),
         (only(anomaly, 4), [0.0, 1e12]),
         (only(anomaly, 18 * inputs), [0.0, 1e12]),
+        (only(extensions.ranges, 2 * inputs), [f32::NEG_INFINITY, f32::INFINITY]),
     ]
     .map(|(count, range)| VectorShape { count, range })
 }

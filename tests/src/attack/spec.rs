@@ -152,6 +152,7 @@ fn extensions(spec: &ModelSpec, dice: &mut Dice) -> Extensions {
         quantiles,
         anomaly: (dice.once_in(2) && (normal || !next || dice.oversteps()))
             .then(|| AnomalySpec { window: dice.pick_or_beyond(&[1, 2, 100, u16::MAX], &[0]) }),
+        ranges: dice.once_in(2),
     }
 }
 

@@ -4,7 +4,7 @@ use quaver::Model;
 
 use super::dice::Dice;
 use super::network::Network;
-use super::rows::{bits, check, garbage, refused, row, same, same_state, vars};
+use super::rows::{bits, check, garbage, masked, refused, row, same, same_as_missing, same_state, vars};
 
 /// Rows before a stream is saved, and after it is restored.
 const ROWS: [usize; 2] = [5, 3];
@@ -73,5 +73,13 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
         let second = twin.step_uncertain(&mut restored, &row, &vars);
         same(&bits(&first), &bits(&second), "a restored stream continues with other bits")?;
     }
-    Ok(Outcome::Stepped(ROWS.iter().sum::<usize>() as u64))
+    let (row, vars) = (row(inputs, dice), vars(inputs, dice));
+    let (masked, channels) = masked(&row, model.ranges());
+    let before = model.implausible_count(&state) as usize;
+    let first = model.step_uncertain(&mut state, &row, &vars);
+    same_as_missing(&first, &channels, &twin.step_uncertain(&mut restored, &masked, &vars))?;
+    if model.implausible_count(&state) as usize != before + channels.len() {
+        return Err(format!("{} implausible values are not counted", channels.len()));
+    }
+    Ok(Outcome::Stepped(1 + ROWS.iter().sum::<usize>() as u64))
 }

@@ -8,6 +8,7 @@ use quaver::Model;
 use quaver::checkpoint::{self, Forecast, Kind, Layout, ModelSpec, Target, WeightFormat};
 
 use super::checkpoint_file;
+use super::implausible::ImplausibleValues;
 use crate::config::LatentFamily;
 use crate::data::{Dataset, Rows, Sequence};
 use crate::evaluate::{NovelRows, SurpriseScores, novel_rows, predict_latent_by_runtime};
@@ -201,6 +202,22 @@ impl EvaluatedModel {
             "a model of its own next input learns the truth from each row by itself; leave out --observe"
         );
         Ok(predict_observing(&model.bytes, sequences, |step| step % every == every - 1)?)
+    }
+
+    /// Values of the inputs outside of a checkpoint's plausible ranges, which it treats as missing; nothing if
+    /// there are none.
+    pub(super) fn implausible(&self, sequences: &[Sequence]) -> Result<Option<ImplausibleValues>> {
+        let found = match self {
+            EvaluatedModel::Checkpoint(model) => {
+                ImplausibleValues::in_sequences(&Model::load(&model.bytes)?, sequences)
+            }
+            EvaluatedModel::LatentCheckpoint(model) => {
+                let model = quaver::LatentModel::load(&model.bytes)?;
+                ImplausibleValues::in_sequences(model.recognition(), sequences)
+            }
+            EvaluatedModel::Run(_) | EvaluatedModel::Latent(_) => return Ok(None),
+        };
+        Ok(Some(found).filter(|values| !values.is_empty()))
     }
 
     /// How error bars fare on rows unlike the training data; nothing unless this is a checkpoint with an

@@ -11,15 +11,17 @@ use serde::Serialize;
 
 use super::export_latent;
 use super::false_alarms::FalseAlarmRate;
+use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
+use super::range_options::RangeArguments;
 use super::text_table;
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
 use crate::export::{
-    Additions, AnomalyLimits, Encoding, QuantizationCost, StorageOptions, anomaly_limits, cost, encode,
-    evidence_window, fit_widening, gram_matrices, rust_constants, settle_density, stored_quantiles,
-    variance_correction,
+    Additions, AnomalyLimits, Encoding, InputRanges, QuantizationCost, RangeOptions, StorageOptions,
+    anomaly_limits, cost, encode, evidence_window, fit_widening, gram_matrices, rust_constants,
+    settle_density, stored_quantiles, variance_correction,
 };
 use crate::files;
 use crate::fit::{RunFolder, RunState};
@@ -32,7 +34,9 @@ use crate::runs::TrainedState;
 /// written. A Rust file with the constants that firmware needs is written next to MODEL.qvr, with the same
 /// name. --calibrate scales the predicted variance of each output by its maximum-likelihood factor on the
 /// validation data, prints how many standard deviations intervals need by the rank of the residuals there
-/// (split-conformal quantiles), and stores these quantiles. Of latent models, a causal STORN becomes a
+/// (split-conformal quantiles), and stores these quantiles. The range of every input in training, with a
+/// margin, is stored as its plausible range: the model treats a value outside as missing, and counts it. Of
+/// latent models, a causal STORN becomes a
 /// sampler and a VOSP a denoiser.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -43,6 +47,8 @@ use crate::runs::TrainedState;
   quaver export runs/first --false-alarms 1/h --rate-hz 100 -o model.qvr
                                                              detect faulty channels
   quaver export runs/first --widen -o model.qvr              wider error bars for rows unlike the training data
+  quaver export runs/first --range emg1=0:4095 --range temp_c=:60 -o model.qvr
+                                                             values outside count as missing
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
@@ -73,6 +79,8 @@ pub struct Arguments {
     /// Sampling rate of the data, for rates of false alarms in time.
     #[arg(long, value_name = "HZ")]
     rate_hz: Option<f64>,
+    #[command(flatten)]
+    pub(super) ranges: RangeArguments,
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     pub(super) output: PathBuf,
@@ -93,6 +101,7 @@ impl Arguments {
             track: None,
             false_alarms: None,
             rate_hz: None,
+            ranges: RangeArguments::by_default(),
             output,
             json: false,
         }
@@ -159,7 +168,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         rate_hz: arguments.rate_hz,
     };
     eprintln!("rounding, imputation and layout are chosen on the training and validation rows");
-    let settled = Settled::new(&state, options, &data)?;
+    let settled = Settled::new(&state, options, arguments.ranges.fit(&data)?, &data)?;
     let exported = if arguments.calibrate {
         settled.export_calibrated(&arguments.output)?
     } else {
@@ -190,6 +199,9 @@ pub(super) struct ExportedPredictor {
     /// How the limits of anomaly detection were found, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     false_alarms: Option<AnomalyLimits>,
+    /// Validation values outside of the plausible ranges, if there are ranges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    implausible: Option<ImplausibleValues>,
     #[serde(skip)]
     constants: PathBuf,
 }
@@ -216,7 +228,7 @@ pub(super) fn export(
     let storage = StorageOptions { format, layout: None };
     let options =
         ExportOptions { storage, widen: false, tracking: None, rows_per_alarm: None, rate_hz: None };
-    Settled::new(state, options, data)?.export(output)
+    Settled::new(state, options, RangeOptions::default().fit(data)?, data)?.export(output)
 }
 
 /// How a predictor is exported.
@@ -246,13 +258,18 @@ struct Settled<'a> {
 
 impl<'a> Settled<'a> {
     /// Gram matrices of the training data, the use of the input density, and the layout.
-    fn new(state: &'a RunState, options: ExportOptions, data: &'a Dataset) -> Result<Self> {
+    fn new(
+        state: &'a RunState,
+        options: ExportOptions,
+        ranges: Option<InputRanges>,
+        data: &'a Dataset,
+    ) -> Result<Self> {
         let gram_matrices = match options.storage.format {
             WeightFormat::F32 => Vec::new(),
             WeightFormat::Int8 => gram_matrices(state, &data.train)?,
         };
         let density = settle_density(state, &data.train, &data.valid)?;
-        let (layout, additions) = (Layout::Float, Additions::default());
+        let (layout, additions) = (Layout::Float, Additions { ranges, ..Additions::default() });
         let mut settled = Settled { state, options, data, layout, gram_matrices, density, additions };
         if options.widen {
             settled.widen()?;
@@ -363,7 +380,10 @@ impl<'a> Settled<'a> {
         let cost = cost(state.spec.likelihood, &state.target_names, &data.valid, &f32_bytes, &bytes)?;
         let constants = output.with_extension("rs");
         let name = output.file_name().context("--output must name a file")?.to_string_lossy();
-        let text = rust_constants(&name, &Model::load(&bytes)?);
+        let model = Model::load(&bytes)?;
+        let implausible =
+            additions.ranges.is_some().then(|| ImplausibleValues::in_sequences(&model, &data.valid));
+        let text = rust_constants(&name, &model);
         files::replace(output, &bytes)?;
         files::replace(&constants, text.as_bytes())?;
         let Additions { quantiles, anomaly: false_alarms, .. } = additions;
@@ -376,6 +396,7 @@ impl<'a> Settled<'a> {
             conformal,
             quantiles,
             false_alarms,
+            implausible,
             constants,
         })
     }
@@ -423,6 +444,7 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
     if let Some(limits) = &exported.false_alarms {
         text += &render_limits(limits);
     }
+    text += &ranges_line(&model, exported.implausible.as_ref());
     if let Some(density) = &model.spec().extensions.density {
         text += &render_density(density);
     }
@@ -449,6 +471,15 @@ fn render_conformal<'a>(conformal: &ConformalReport, names: impl Iterator<Item =
         "\n{}in calibrated standard deviations; conformal: by rank on the validation data\n",
         text_table::render(&rows)
     )
+}
+
+/// How many inputs have plausible ranges, and what validation rows say about them; nothing without ranges.
+pub(super) fn ranges_line(network: &Model<'_>, implausible: Option<&ImplausibleValues>) -> String {
+    let Some(implausible) = implausible else { return String::new() };
+    let limited = network.ranges().filter(|range| range.iter().any(|limit| limit.is_finite())).count();
+    let found = implausible.line().unwrap_or_else(|| "none of the validation values is".into());
+    let inputs = network.spec().inputs;
+    format!("\n{limited} of {inputs} inputs have plausible ranges, values outside count as missing: {found}")
 }
 
 /// How the limits of anomaly detection were found.

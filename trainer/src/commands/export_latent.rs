@@ -7,7 +7,8 @@ use quaver::LatentModel;
 use quaver::checkpoint::{Forecast, Layout, WeightFormat};
 use serde::Serialize;
 
-use super::export::Arguments;
+use super::export::{Arguments, ranges_line};
+use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use crate::data::{Dataset, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
@@ -32,6 +33,9 @@ struct ExportedLatentModel {
     /// What a refitted prior is worth, where one was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     prior: Option<PriorGain>,
+    /// Validation values outside of the plausible ranges, if there are ranges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    implausible: Option<ImplausibleValues>,
     layout: String,
     flash_bytes: usize,
     arena_words: usize,
@@ -47,6 +51,7 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Da
         "--false-alarms is for predictors; remove it for a latent model"
     );
     let sequences = &data.valid[..];
+    let ranges = arguments.ranges.fit(data)?;
     let full = |forecast, encoding: &LatentEncoding| {
         let storage = LatentStorageOptions { format: WeightFormat::F32, layout: Layout::Float, forecast };
         encode_latent(state, storage, encoding)
@@ -54,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Da
     let some = beginning(sequences);
     let forecast = best_forecast(some, |forecast| full(forecast, &LatentEncoding::default()))?;
     let (fitted, gain) = refit_prior(state, forecast, data, sequences)?;
-    let mut encoding = LatentEncoding { fitted, ..LatentEncoding::default() };
+    let mut encoding = LatentEncoding { fitted, ranges, ..LatentEncoding::default() };
     let format = WeightFormat::from(arguments.weights);
     if format == WeightFormat::Int8 {
         encoding = encoding.with_gram_matrices(state, forecast, &data.train)?;
@@ -63,9 +68,17 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Da
     let storage = LatentStorageOptions { format, layout, forecast };
     let bytes = encode_latent(state, storage, &encoding)?;
     let cost = latent_cost(sequences, &full(forecast, &encoding)?, &bytes)?;
-    let exported = ExportedLatentModel { prior: gain, ..write(&arguments.output, &bytes, cost, storage)? };
+    let model = LatentModel::load(&bytes)?;
+    let network = model.recognition();
+    let implausible = encoding.ranges.is_some().then(|| ImplausibleValues::in_sequences(network, sequences));
+    let ranges = ranges_line(network, implausible.as_ref());
+    let written = write(&arguments.output, &bytes, cost, storage)?;
+    let exported = ExportedLatentModel { prior: gain, implausible, ..written };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
-    if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported, clean)) }
+    match arguments.json {
+        true => print_json(&exported),
+        false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, clean).trim_end())),
+    }
 }
 
 /// Rows for choosing feed and layout: each is streamed several times, and draws are slow.
@@ -141,6 +154,7 @@ fn write(
         cost,
         forecast,
         prior: None,
+        implausible: None,
         layout: format!("{:?}", storage.layout).to_lowercase(),
         flash_bytes: bytes.len(),
         arena_words: model.arena_words(),
@@ -150,8 +164,9 @@ fn write(
 
 /// The files and costs, for predictions one step ahead or of `clean` rows.
 fn render(arguments: &Arguments, exported: &ExportedLatentModel, clean: bool) -> String {
-    let ExportedLatentModel { cost, forecast, prior, layout, flash_bytes, arena_words: words, constants } =
-        exported;
+    let ExportedLatentModel {
+        cost, forecast, prior, layout, flash_bytes, arena_words: words, constants, ..
+    } = exported;
     let [fed, scored] = match clean {
         true => ["latent variables", "clean rows, denoised"],
         false => ["latent variables of the next row", "rows one step ahead"],

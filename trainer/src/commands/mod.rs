@@ -10,12 +10,14 @@ mod evaluated_model;
 mod export;
 mod export_latent;
 mod false_alarms;
+mod implausible;
 mod impute;
 mod inspect;
 mod keygen;
 mod plot_limits;
 mod print;
 mod progress;
+mod range_options;
 #[cfg(test)]
 mod reference;
 mod row_io;

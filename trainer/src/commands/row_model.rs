@@ -5,6 +5,7 @@ use std::io::{BufRead, Write};
 use anyhow::Result;
 use quaver::{Model, Output, Prediction, State};
 
+use super::implausible::ImplausibleValues;
 use super::row_io::{cell, select};
 use crate::data::csv::{RowReader, RowStart, spreadsheet};
 
@@ -38,12 +39,15 @@ pub(super) struct RowPrediction {
     pub(super) outputs: Vec<Output>,
     /// Surprise of the row, if it was scored: negative log-likelihood in nats, and z-scores.
     pub(super) surprise: Option<(f32, Vec<f32>)>,
+    /// Channels of the row outside of their plausible ranges.
+    pub(super) implausible: Vec<usize>,
 }
 
 impl From<Prediction<'_>> for RowPrediction {
     fn from(prediction: Prediction<'_>) -> Self {
         let surprise = prediction.surprise().map(|surprise| (surprise.nll, surprise.z.to_vec()));
-        RowPrediction { outputs: prediction.iter().collect(), surprise }
+        let implausible = prediction.implausible().collect();
+        RowPrediction { outputs: prediction.iter().collect(), surprise, implausible }
     }
 }
 
@@ -60,17 +64,18 @@ pub(super) trait RowModel {
 }
 
 /// Predicts row by row and writes each prediction immediately, so that it works on a live pipe; `watch` gets
-/// every row with its prediction.
+/// every row with its prediction. Returns what was implausible in the rows.
 pub(super) fn follow<R: BufRead>(
     model: &mut dyn RowModel,
     mut rows: RowReader<R>,
     out: &mut dyn Write,
     mut watch: impl FnMut(RowStart, &[f32], &RowPrediction),
-) -> Result<()> {
+) -> Result<ImplausibleValues> {
     let channels = model.channels().clone();
     let scores_rows = model.scores_rows();
     select(&mut rows, &channels.input_names, channels.inputs)?;
     let mut row = vec![0.0; channels.inputs];
+    let mut implausible = ImplausibleValues::new(&channels.input_names, channels.inputs);
     writeln!(out, "{}", header(&channels.output_names, scores_rows))?;
     out.flush()?;
     while let Some(start) = rows.next_row(&mut row)? {
@@ -80,9 +85,10 @@ pub(super) fn follow<R: BufRead>(
         let prediction = model.step(&row);
         out.write_all(line(&prediction, scores_rows).as_bytes())?;
         out.flush()?;
+        implausible.add(prediction.implausible.iter().copied());
         watch(start, &row, &prediction);
     }
-    Ok(())
+    Ok(implausible)
 }
 
 pub(super) fn header(names: &[String], scores_rows: bool) -> String {

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use quaver::Model;
 
 use super::checkpoint_file;
+use super::implausible::ImplausibleValues;
 use super::row_io::RowIo;
 use super::row_model::{RuntimePredictor, follow};
 
@@ -15,7 +16,8 @@ use super::row_model::{RuntimePredictor, follow};
 /// one row per input row, immediately, so that it works on a live pipe. For each output: mean, standard
 /// deviation, and the epistemic and aleatoric parts of the variance. For a model of its own next input, the
 /// prediction is for the next row, and the surprise of the current row is added. A blank line in the input
-/// resets the stream.
+/// resets the stream. Values outside of the plausible ranges of the checkpoint are treated as missing; their
+/// number is printed on standard error at the end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver run model.qvr --input rows.csv --output predictions.csv
@@ -36,5 +38,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut predictor = RuntimePredictor::new(&model, &mut words)?;
     let rows = arguments.rows.open()?;
-    arguments.rows.write(|out| follow(&mut predictor, rows, out, |_, _, _| {}))
+    let mut implausible = None;
+    arguments.rows.write(|out| {
+        implausible = Some(follow(&mut predictor, rows, out, |_, _, _| {})?);
+        Ok(())
+    })?;
+    implausible.iter().for_each(ImplausibleValues::report);
+    Ok(())
 }

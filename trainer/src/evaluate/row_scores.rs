@@ -14,6 +14,8 @@ pub struct ReadRow<'a> {
     pub prediction: Prediction<'a>,
     /// Mean and standard deviation of every input in training.
     pub inputs: &'a Scaler,
+    /// Whether the model predicts rows before it reads them.
+    pub predicts_rows: bool,
 }
 
 /// An anomaly score of every row: larger for rows that are less expected.
@@ -33,9 +35,10 @@ pub struct RowScore {
 pub const ROW_SCORES: [RowScore; 3] = [
     RowScore {
         name: "surprise",
-        detail: "negative log-likelihood of the row under the prediction made before it",
+        detail: "negative log-likelihood of the row under the prediction made before it; largest for a row with an implausible \
+                 value",
         threshold: None,
-        of: |read| read.prediction.surprise().map(|surprise| surprise.nll),
+        of: surprise,
     },
     RowScore {
         name: "anomaly",
@@ -50,6 +53,14 @@ pub const ROW_SCORES: [RowScore; 3] = [
         of: largest_z,
     },
 ];
+
+/// An implausible value is not scored, because it is treated as missing; but the model reports it.
+fn surprise(read: &ReadRow<'_>) -> Option<f32> {
+    if read.predicts_rows && read.prediction.implausible().next().is_some() {
+        return Some(f32::MAX);
+    }
+    read.prediction.surprise().map(|surprise| surprise.nll)
+}
 
 fn largest_z(read: &ReadRow<'_>) -> Option<f32> {
     let scored = read.row.iter().zip(read.inputs.mean.iter().zip(&read.inputs.std_dev));
@@ -79,13 +90,13 @@ pub fn predict_and_score(
     scores: &[RowScore],
     sequences: &[Sequence],
 ) -> Result<ScoredRun, quaver::Error> {
-    let recorder = |outputs| Recorder::new(inputs, scores, sequences, outputs);
+    let recorder = |outputs, predicts_rows| Recorder::new(inputs, scores, sequences, outputs, predicts_rows);
     if Kind::of(bytes) != Some(Kind::Latent) {
         let model = Model::load(bytes)?;
         let mut words = vec![0.0; model.spec().arena_words()];
         let mut state = model.start_in(&mut words)?;
         let next = model.spec().target.is_next();
-        return Ok(recorder(model.spec().outputs.into()).run(sequences, |recorder, row, first| {
+        return Ok(recorder(model.spec().outputs.into(), next).run(sequences, |recorder, row, first| {
             if first {
                 model.reset(&mut state);
             }
@@ -102,7 +113,7 @@ pub fn predict_and_score(
     }
     let model = LatentModel::load(bytes)?;
     let mut words = vec![0.0; model.arena_words()];
-    let recorder = recorder(model.channels());
+    let recorder = recorder(model.channels(), true);
     match model.spec().family {
         Family::Storn => {
             let mut sampler = Sampler::load_in(bytes, &mut words)?;
@@ -138,17 +149,24 @@ pub fn predict_and_score(
 struct Recorder<'a> {
     inputs: &'a Scaler,
     kinds: &'a [RowScore],
+    predicts_rows: bool,
     found: ScoredRun,
     /// The current sequence and step.
     at: (usize, usize),
 }
 
 impl<'a> Recorder<'a> {
-    fn new(inputs: &'a Scaler, kinds: &'a [RowScore], sequences: &[Sequence], outputs: usize) -> Self {
+    fn new(
+        inputs: &'a Scaler,
+        kinds: &'a [RowScore],
+        sequences: &[Sequence],
+        outputs: usize,
+        predicts_rows: bool,
+    ) -> Self {
         let predictions = sequences.iter().map(|s| SequencePrediction::zeros(s.len(), outputs)).collect();
         let unscored = || sequences.iter().map(|sequence| vec![f32::NAN; sequence.len()]).collect();
         let found = ScoredRun { predictions, scores: kinds.iter().map(|_| unscored()).collect() };
-        Recorder { inputs, kinds, found, at: (0, 0) }
+        Recorder { inputs, kinds, predicts_rows, found, at: (0, 0) }
     }
 
     fn write(&mut self, prediction: &Prediction<'_>) {
@@ -156,7 +174,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn score(&mut self, row: &[f32], prediction: Prediction<'_>) {
-        let read = ReadRow { row, prediction, inputs: self.inputs };
+        let read = ReadRow { row, prediction, inputs: self.inputs, predicts_rows: self.predicts_rows };
         for (kind, scores) in self.kinds.iter().zip(&mut self.found.scores) {
             scores[self.at.0][self.at.1] = (kind.of)(&read).unwrap_or(f32::NAN);
         }

@@ -4,6 +4,7 @@ use quaver::checkpoint::{AnomalySpec, Contents, TrackingSpec};
 use quaver::conformal::LEVELS;
 
 use super::anomaly_limits::AnomalyLimits;
+use super::ranges::InputRanges;
 use crate::evaluate::OutputQuantiles;
 
 /// Optional parts of a checkpoint; none by default.
@@ -15,6 +16,8 @@ pub struct Additions {
     pub quantiles: Option<Vec<f32>>,
     /// Detection of faulty channels.
     pub anomaly: Option<AnomalyLimits>,
+    /// Plausible ranges of the inputs.
+    pub ranges: Option<InputRanges>,
 }
 
 impl Additions {
@@ -31,6 +34,9 @@ impl Additions {
             contents.anomaly_row = limits.row.iter().flat_map(|limit| [limit.start, limit.weight]).collect();
             contents.anomaly_channels =
                 limits.channels.iter().flat_map(|channel| channel.numbers()).collect();
+        }
+        if let Some(ranges) = &self.ranges {
+            ranges.add_to(contents);
         }
     }
 }

@@ -36,9 +36,12 @@ pub(super) fn evidence(
         let rows = sequence.inputs.iter().enumerate();
         let read = |(step, row): (usize, &[f32])| {
             let prediction = model.step(&mut state, row);
+            // What the model treats as missing says nothing about its channel.
+            let mut row = row.to_vec();
+            prediction.implausible().for_each(|channel| row[channel] = f32::NAN);
             let z = prediction.surprise().map_or(&[][..], |surprise| surprise.z);
             RowEvidence {
-                channels: channels(row, z, scaler, precision),
+                channels: channels(&row, z, scaler, precision),
                 mean_square: mean_square(z),
                 distance: prediction.novelty().map(|novelty| novelty.distance),
                 counts: step >= sequence.burn_in.max(1),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::contents::contents;
 use super::cost::compare;
 use super::latent_gram::latent_gram_matrices;
+use super::ranges::InputRanges;
 use crate::config::LatentFamily;
 use crate::data::{Scaler, Scaling, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
@@ -34,6 +35,8 @@ pub struct LatentEncoding {
     pub gram_matrices: [Vec<GramMatrices>; 2],
     /// What was fitted for predictions of rows before they are observed.
     pub fitted: FittedPrior,
+    /// Plausible ranges of the channels.
+    pub ranges: Option<InputRanges>,
 }
 
 impl LatentEncoding {
@@ -81,6 +84,9 @@ pub fn encode_latent(
     let [mut recognition, mut generative] = both_contents(state, storage);
     let networks = [&mut recognition, &mut generative].into_iter().zip(&encoding.gram_matrices);
     networks.for_each(|(network, gram_matrices)| network.gram.clone_from(gram_matrices));
+    if let Some(ranges) = &encoding.ranges {
+        ranges.add_to(&mut recognition);
+    }
     write_latent(&spec, &recognition, &generative, &encoding.fitted)
         .map_err(|error| anyhow!("the model cannot be stored: {error}"))
 }

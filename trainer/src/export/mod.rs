@@ -15,6 +15,7 @@ mod instructions;
 mod latent;
 mod latent_gram;
 mod latent_prior;
+mod ranges;
 mod storage;
 mod variance_correction;
 
@@ -29,6 +30,7 @@ pub use gram::gram_matrices;
 pub use instructions::{InstructionCount, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};
 pub use latent_prior::{PriorGain, refit_prior};
+pub use ranges::{DEFAULT_MARGIN, InputRanges, RangeOptions, RangeOverride};
 pub(crate) use storage::MAX_FAST_NLL_INCREASE;
 pub use storage::{Encoding, StorageOptions, encode};
 pub use variance_correction::variance_correction;

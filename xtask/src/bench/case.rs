@@ -9,6 +9,8 @@ const ADAPTIVE: [&str; 4] = ["adapt", "adapt-diagonal", "adapt-unlabelled", "ada
 /// What models with optional parts have: an input density, and error bars that follow the truth with
 /// detection of faults.
 const FOLLOWING: [&str; 2] = ["density", "following"];
+/// What they may have besides, measured only by name: plausible ranges.
+const RANGES: &str = "ranges";
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
@@ -75,7 +77,8 @@ impl Case {
         let (cell, inputs, hidden, storage, end) = match parts[..] {
             [cell, inputs, hidden, storage] => (cell, inputs, hidden, storage, None),
             [cell, inputs, hidden, storage, end] => {
-                (cell, inputs, hidden, storage, Some(*FOLLOWING.iter().find(|known| **known == end)?))
+                let mut known = FOLLOWING.into_iter().chain([RANGES]);
+                (cell, inputs, hidden, storage, Some(known.find(|known| *known == end)?))
             }
             _ => return None,
         };

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::checkpoint::Error;
-use crate::format::{decode_header, decode_latent_header};
+use crate::format::{EXTENDED_VERSION, VERSION, decode_header, decode_latent_header};
 use crate::spec::MAX_LAYERS;
 
 /// All variants of an enum, from a first one and the variant after each: a match without a wildcard, so that
@@ -148,9 +148,11 @@ fn extended_specs() -> Vec<ModelSpec> {
     let tracking = Extensions { tracking: Some(TrackingSpec::default()), ..none };
     let quantiles = Extensions { quantiles: true, ..none };
     let anomaly = Extensions { anomaly: Some(AnomalySpec { window: 300 }), ..none };
+    let ranges = Extensions { ranges: true, ..none };
     let all = Extensions { quantiles: true, anomaly: anomaly.anomaly, ..tracking };
+    let all_and_ranges = Extensions { ranges: true, ..all };
     let with = |extensions| ModelSpec { extensions, ..specs().swap_remove(1) };
-    densities.chain([tracking, quantiles, anomaly, all]).map(with).collect()
+    densities.chain([tracking, quantiles, anomaly, ranges, all, all_and_ranges]).map(with).collect()
 }
 
 fn latent_headers() -> Vec<LatentHeader> {
@@ -292,15 +294,27 @@ fn truncated_and_overlong_headers_are_refused() {
     }
     for header in extended_specs().into_iter().map(header) {
         let mut bytes = encode_header(&header);
-        let without =
-            encode_header(&self::header(ModelSpec { extensions: Extensions::default(), ..header.spec }));
-        for length in without.len() + 1..bytes.len() {
+        let without = encode_header(&self::header(ModelSpec {
+            extensions: Extensions::default(),
+            ..header.spec.clone()
+        }));
+        let ranges = header.spec.extensions.ranges;
+        let others = Extensions { ranges: false, ..header.spec.extensions };
+        let end = bytes.len() - usize::from(ranges && others != Extensions::default());
+        for length in without.len() + 1..end {
             assert_eq!(decode_header(&bytes[..length]).unwrap_err(), Error::Header, "{length}");
+        }
+        // Without its last byte a header with ranges is one without; the version of the file says which.
+        for shorter in (end < bytes.len()).then_some(&bytes[..end]) {
+            let decoded = decode_header(shorter).unwrap();
+            assert_eq!((decoded.spec.extensions, decoded.version()), (others, EXTENDED_VERSION));
+            assert_eq!(header.version(), VERSION);
         }
         let expected = bytes.len();
         bytes.push(0);
         let overlong = Error::Length { field: "header", expected, found: expected + 1 };
-        assert_eq!(decode_header(&bytes).unwrap_err(), overlong);
+        let no_ranges = Error::Header;
+        assert_eq!(decode_header(&bytes).unwrap_err(), if ranges { overlong } else { no_ranges });
     }
     for bytes in latent_headers().iter().map(encode_latent_header) {
         for length in 0..bytes.len() {

@@ -122,6 +122,12 @@ impl<'m, 'a> AdaptivePredictor<'m, 'a> {
         self.state.outputs.prediction()
     }
 
+    /// Number of implausible values since the stream was started or reset; see
+    /// [`Model::implausible_count`].
+    pub fn implausible_count(&self) -> u32 {
+        self.model.implausible_count(&self.state)
+    }
+
     /// Forgets every row, and keeps what was learned from labels: a new recording of the same arm.
     pub fn reset(&mut self) {
         self.model.reset(&mut self.state);

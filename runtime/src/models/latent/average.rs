@@ -54,7 +54,7 @@ mod tests {
         let draws = [(1.0, 0.5, 0.25), (4.0, 0.25, 0.5), (-2.0, 2.0, 0.125)];
         let mut words = [f32::NAN; 4 + 3];
         let mut words = ArenaSplitter::new(&mut words);
-        let mut outputs = Outputs::carve(&mut words, 1).expect("four words");
+        let mut outputs = Outputs::carve(&mut words, 1, 0).expect("four words");
         let mut average = Average::carve(&mut words, 1).expect("three words");
         for (draw, (mean, epistemic, aleatoric)) in draws.into_iter().enumerate() {
             outputs.restore(&[mean, epistemic, aleatoric]);

@@ -79,9 +79,9 @@ impl<'m, 'a> Denoiser<'m, 'a> {
 
     /// Reads one noisy row in raw units and estimates it without the noise.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row:
-    /// it is imputed by its prediction, mean and variance, and the estimate fills it in. The surprise scores
-    /// the row against p(x_t | h_{t−1}), computed before the row was read. A model trained on clean targets
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row,
+    /// and a value outside of its [plausible range](crate::Model::ranges): it is imputed by its prediction,
+    /// mean and variance, and the estimate fills it in. The surprise scores the row against p(x_t | h_{t−1}), computed before the row was read. A model trained on clean targets
     /// predicts clean rows. Its checkpoint has the variance of the noise, which is added before the row is
     /// scored; in one without it (format version 2) noise alone raises the surprise.
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
@@ -92,7 +92,9 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// in squared raw units.
     pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Denoiser { model, state } = self;
-        let row = RawRow { values: mean, vars: var };
+        let mut implausible = core::mem::take(&mut state.outputs.implausible);
+        let found = model.recognition().check_row(mean, &mut implausible);
+        let row = RawRow { values: mean, vars: var, implausible: found };
         model.predict_next(state);
         // What is scored and imputed is a noisy row.
         let [_, _, aleatoric] = state.outputs.slices();
@@ -102,6 +104,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         model.decode(state, LatentPriors::default());
         state.decoder_input.write_units(model.recognition(), state.recognition);
         state.predicted = false;
+        state.outputs.implausible = implausible;
         state.outputs.prediction()
     }
 
@@ -118,6 +121,12 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// it.
     pub fn prediction(&self) -> Prediction<'_> {
         self.state.outputs.prediction()
+    }
+
+    /// Number of implausible values since the stream was started or reset; see
+    /// [`Model::implausible_count`](crate::Model::implausible_count).
+    pub fn implausible_count(&self) -> u32 {
+        self.state.outputs.implausible.count()
     }
 
     /// Forgets everything seen.

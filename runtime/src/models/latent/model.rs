@@ -125,11 +125,13 @@ impl<'m> LatentModel<'m> {
         latent_words(&self.spec, self.recognition.spec().memory(), self.generative.spec().memory())
     }
 
-    /// Numbers in a saved stream: its recurrent state, and for a denoiser its last estimate.
+    /// Numbers in a saved stream: its recurrent state, for a denoiser its last estimate, and with plausible
+    /// ranges the number of implausible values.
     #[inline(never)]
     pub fn saved_words(&self) -> usize {
         let (recognition, generative) = (self.recognition.spec(), self.generative.spec());
         recognition.saved_state_words()
+            + recognition.total_words()
             + match self.spec.family {
                 Family::Storn => generative.saved_state_words() + 2 * self.channels(),
                 Family::Vosp => 2 * usize::from(self.spec.latents) + 3 * self.channels(),
@@ -176,7 +178,8 @@ impl<'m> LatentModel<'m> {
 }
 
 /// Words of a stream: both networks' layers, a copy of the generative network's for lookahead, the decoder's
-/// input, prediction and residuals, averages over draws, and scratch, which the networks share.
+/// input, prediction and residuals, implausible values, averages over draws, and scratch, which the networks
+/// share.
 pub(in crate::models) const fn latent_words(
     spec: &LatentSpec,
     recognition: NetworkMemory,
@@ -194,6 +197,7 @@ pub(in crate::models) const fn latent_words(
         + 2 * generative.inputs
         + spec.latents as usize
         + (4 + averaged_lists(spec)) * recognition.inputs
+        + recognition.implausible
         + scratch
 }
 

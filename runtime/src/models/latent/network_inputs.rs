@@ -55,8 +55,7 @@ impl<'i> Inputs<'i> {
         input: &'i DecoderInput<'i>,
         latents: Latents,
     ) -> Self {
-        let row = RawRow { values: row, vars: &[] };
-        Inputs { network, source: Source::RowAndLatents(row, input, latents) }
+        Inputs { network, source: Source::RowAndLatents(RawRow::unchecked(row), input, latents) }
     }
 
     /// The inputs that the stream holds.

@@ -98,8 +98,9 @@ impl<'m, 'a> Sampler<'m, 'a> {
     /// Reads one row in raw units and predicts the next, p(x_{t+1} | x_{1:t}); see
     /// [`prediction`](Self::prediction).
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row:
-    /// it is imputed by its prediction, mean and variance. The surprise scores the row against the prediction
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row,
+    /// and a value outside of its [plausible range](crate::Model::ranges): it is imputed by its prediction,
+    /// mean and variance. The surprise scores the row against the prediction
     /// made before it.
     pub fn observe(&mut self, row: &[f32]) -> Prediction<'_> {
         self.observe_uncertain(row, &[])
@@ -109,13 +110,16 @@ impl<'m, 'a> Sampler<'m, 'a> {
     /// channel, in squared raw units.
     pub fn observe_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Sampler { model, state } = self;
-        let row = RawRow { values: mean, vars: var };
+        let mut implausible = core::mem::take(&mut state.outputs.implausible);
+        let found = model.recognition().check_row(mean, &mut implausible);
+        let row = RawRow { values: mean, vars: var, implausible: found };
         model.predict_next(state);
         state.outputs.score(model.likelihood(), &row);
         model.recognise(state, row);
         model.advance_generative(state);
         state.decoder_input.write_row(model.generative(), row, &state.outputs);
         state.predicted = false;
+        state.outputs.implausible = implausible;
         self.prediction()
     }
 
@@ -140,13 +144,19 @@ impl<'m, 'a> Sampler<'m, 'a> {
         if feed == FeedMode::Draw {
             outputs.draw(model.likelihood(), rng);
         }
-        let row = RawRow { values: outputs.mean, vars: &[] };
+        let row = RawRow::unchecked(outputs.mean);
         let inputs = Inputs::row(model.recognition(), row, None);
         model.recognition().advance_layers(recognition, scratch, &inputs);
         decoder_input.write_row(model.generative(), row, outputs);
         state.outputs.forget_surprise();
         state.predicted = false;
         state.outputs.mean
+    }
+
+    /// Number of implausible values since the stream was started or reset; see
+    /// [`Model::implausible_count`](crate::Model::implausible_count).
+    pub fn implausible_count(&self) -> u32 {
+        self.state.outputs.implausible.count()
     }
 
     /// A copy of the stream, in memory of its own.

@@ -1,14 +1,16 @@
 //! Saving and restoring a stream of a latent model.
 //!
 //! Both families: the recognition network's layers. STORN: the generative network's layers, and mean and
-//! variance of the row it reads next. VOSP: mean and variance of z_t, and the last estimate. Everything else
-//! follows from these.
+//! variance of the row it reads next. VOSP: mean and variance of z_t, and the last estimate. Both with
+//! plausible ranges: the number of implausible values. Everything else follows from these.
 
 use super::model::LatentModel;
 use super::state::LatentState;
 use crate::backend::{restore_state, save_state};
 use crate::format::Error;
-use crate::models::state::{check_memory, check_saved, moment_limits, prediction_limits, recurrent_limits};
+use crate::models::state::{
+    check_memory, check_saved, moment_limits, prediction_limits, recurrent_limits, saved_total, total_limits,
+};
 use crate::spec::Family;
 
 impl LatentModel<'_> {
@@ -26,12 +28,12 @@ impl LatentModel<'_> {
                 let (generative, row) =
                     rest.split_at_mut_checked(spec.saved_state_words()).unwrap_or_default();
                 save_state(spec, state.generative, generative);
-                row.iter_mut()
-                    .zip(state.decoder_input.saved_others())
-                    .for_each(|(word, value)| *word = value);
+                let saved = state.decoder_input.saved_others().chain(state.outputs.implausible.saved());
+                row.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
             Family::Vosp => {
                 let saved = self.saved_latents(state).chain(state.outputs.saved());
+                let saved = saved.chain(state.outputs.implausible.saved());
                 rest.iter_mut().zip(saved).for_each(|(word, value)| *word = value);
             }
         }
@@ -52,7 +54,8 @@ impl LatentModel<'_> {
         let others = state.decoder_input.saved_others().zip(moment_limits(inputs));
         let latents = self.saved_latents(state).zip(moment_limits(latents));
         let estimate = state.outputs.saved().zip(prediction_limits(self.generative().spec().outputs));
-        check_memory([recognition, generative], others.chain(latents).chain(estimate))
+        let total = state.outputs.implausible.saved().zip(total_limits(self.recognition().spec()));
+        check_memory([recognition, generative], others.chain(latents).chain(estimate).chain(total))
     }
 
     /// Restores a saved state if every word of it is possible; otherwise the state is unchanged.
@@ -79,6 +82,7 @@ impl LatentModel<'_> {
                 state.outputs.restore(estimate);
             }
         }
+        state.outputs.implausible.restore(saved_total(self.recognition().spec(), words));
         state.predicted = false;
         Ok(())
     }
@@ -86,6 +90,7 @@ impl LatentModel<'_> {
     /// Checks that `words` can be a stream of this model.
     fn check(&self, words: &[f32]) -> Result<(), Error> {
         let recognition = recurrent_limits(self.recognition().spec());
+        let total = total_limits(self.recognition().spec());
         let needed = self.saved_words();
         match self.spec().family {
             Family::Storn => {
@@ -93,13 +98,13 @@ impl LatentModel<'_> {
                 check_saved(
                     words,
                     needed,
-                    recognition.chain(generative).chain(moment_limits(self.channels())),
+                    recognition.chain(generative).chain(moment_limits(self.channels())).chain(total),
                 )
             }
             Family::Vosp => {
                 let latents = moment_limits(self.spec().latents.into());
                 let estimate = prediction_limits(self.generative().spec().outputs);
-                check_saved(words, needed, recognition.chain(latents).chain(estimate))
+                check_saved(words, needed, recognition.chain(latents).chain(estimate).chain(total))
             }
         }
     }

@@ -49,7 +49,7 @@ impl<'a> LatentState<'a> {
                     model.spec().latents,
                     model.first_latent(),
                 )?,
-                outputs: Outputs::carve(&mut words, generative.outputs)?,
+                outputs: Outputs::carve(&mut words, generative.outputs, recognition.implausible_words())?,
                 predicted: false,
                 average: Average::carve(&mut words, averaged)?,
                 scratch: words.carve(model.scratch_words())?,

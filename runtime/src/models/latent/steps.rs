@@ -24,6 +24,7 @@ impl LatentModel<'_> {
         state.decoder_input.clear();
         state.decoder_input.start_latents(self.fitted_prior().stationary());
         state.outputs.forget_surprise();
+        state.outputs.implausible.reset();
         state.predicted = false;
         self.predict_next(state);
         if self.spec().family == Family::Vosp {

@@ -13,6 +13,7 @@ use anyhow::{Context, Result, ensure};
 use quaver::{AdaptOptions, Covariance, Model};
 
 use super::checkpoint_file;
+use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use super::row_io;
 use super::row_model::{RowPrediction, header, line};
@@ -116,6 +117,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let model = Model::load(&bytes).with_context(|| format!("{path} is not a usable checkpoint"))?;
     let rows = LabelledRows::read(arguments, &model)?;
     let amounts = labelled_rows(arguments, &rows.sequences)?;
+    ImplausibleValues::in_sequences(&model, &rows.sequences).report();
     let replayed = replay(&bytes, arguments, &rows, &amounts)?;
     if let Some(path) = &arguments.output {
         row_io::write(Some(path), |out| write(&replayed, &rows.output_names, out))?;
@@ -150,7 +152,7 @@ fn row(prediction: &SequencePrediction, step: usize) -> RowPrediction {
         epistemic: epistemic[o],
         aleatoric: aleatoric[o],
     };
-    RowPrediction { outputs: (0..mean.len()).map(output).collect(), surprise: None }
+    RowPrediction { outputs: (0..mean.len()).map(output).collect(), surprise: None, implausible: Vec::new() }
 }
 
 /// An error unless every number is a positive one.

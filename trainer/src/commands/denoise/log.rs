@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
+use crate::commands::implausible::ImplausibleValues;
 use crate::commands::row_model::RowPrediction;
 use crate::data::Rows;
 use crate::data::csv::RowStart;
@@ -22,6 +23,9 @@ pub(super) struct DenoisingLog {
 pub(super) struct SnrComparison {
     pub(super) before: SignalToNoise,
     pub(super) after: SignalToNoise,
+    /// Implausible values among the noisy rows, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) implausible: Option<ImplausibleValues>,
 }
 
 impl DenoisingLog {
@@ -62,6 +66,6 @@ impl DenoisingLog {
                 parts.map(|((truth, noisy), estimate)| DenoisedSequence { truth, noisy, estimate }).collect();
             signal_to_noise(names, &compared).context("--truth is constant, so there is no signal")
         };
-        Ok(SnrComparison { before: score(&self.noisy)?, after: score(&self.mean)? })
+        Ok(SnrComparison { before: score(&self.noisy)?, after: score(&self.mean)?, implausible: None })
     }
 }

@@ -4,11 +4,12 @@ mod log;
 mod model;
 mod page;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
+use super::implausible::ImplausibleValues;
 use super::print::print_json;
 use super::row_io::{RowIo, TruthOptions, read_whole};
 use super::row_model::follow;
@@ -27,7 +28,8 @@ use model::with_model;
 /// cell is a missing value, which is imputed. Writes one row per input row, immediately, so that it works on
 /// a live pipe: for each channel mean, standard deviation, and the epistemic and aleatoric parts of the
 /// variance; for a latent model also the surprise of the row. A blank line in the input starts a new
-/// sequence.
+/// sequence. Values outside of the plausible ranges of a checkpoint are treated as missing; their number is
+/// printed on standard error at the end.
 ///
 /// For a model trained on noisy rows, the aleatoric variance includes their noise, and the epistemic variance
 /// is that of the clean row. For a model trained on clean rows, both are variances of the clean row, and the
@@ -66,13 +68,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
                 log.add(start, row, prediction);
             }
         };
+        let mut implausible = None;
+        let work = |out: &mut dyn Write| {
+            implausible = Some(follow(model, rows, out, watch)?);
+            Ok(())
+        };
         if arguments.comparison.json && arguments.rows.output.is_none() {
-            follow(model, rows, &mut io::sink(), watch)?;
+            work(&mut io::sink())?;
         } else {
-            arguments.rows.write(|out| follow(model, rows, out, watch))?;
+            arguments.rows.write(work)?;
         }
+        implausible.iter().for_each(ImplausibleValues::report);
         let truth = truth.map(|table| table.sequences);
-        let comparison = truth.as_ref().map(|truth| log.score(names, truth)).transpose()?;
+        let mut comparison = truth.as_ref().map(|truth| log.score(names, truth)).transpose()?;
+        if let Some(comparison) = &mut comparison {
+            comparison.implausible = implausible.filter(|values| !values.is_empty());
+        }
         if let Some(path) = &arguments.comparison.plot {
             ensure!(!log.is_empty(), "there are no rows to draw");
             let title = format!("{}, denoised", arguments.model.display());
@@ -114,7 +125,7 @@ fn render(comparison: &SnrComparison) -> String {
         let errors = [rmse, rmse_after].map(|value| format!("{value:.4}"));
         std::iter::once(name.to_string()).chain(decibels).chain(errors).collect::<Vec<String>>()
     };
-    let SnrComparison { before, after } = comparison;
+    let SnrComparison { before, after, .. } = comparison;
     for (before, after) in before.per_channel.iter().zip(&after.per_channel) {
         rows.push(row(&before.name, (before.snr_db, before.rmse), (after.snr_db, after.rmse)));
     }

@@ -115,7 +115,8 @@ impl RowModel for HostDenoiser<'_> {
 
     fn step(&mut self, row: &[f32]) -> RowPrediction {
         let clean = self.stream.step(row);
-        RowPrediction { outputs: clean.outputs, surprise: clean.surprise.map(|nll| (nll, clean.z)) }
+        let surprise = clean.surprise.map(|nll| (nll, clean.z));
+        RowPrediction { outputs: clean.outputs, surprise, implausible: Vec::new() }
     }
 }
 

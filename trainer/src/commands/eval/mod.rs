@@ -22,6 +22,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 
 use super::evaluated_model::EvaluatedModel;
+use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use super::split::Split;
 use crate::config::Config;
@@ -211,6 +212,9 @@ struct Evaluation {
     /// Denoising scores, where clean inputs are known.
     #[serde(skip_serializing_if = "DenoisingScores::is_empty")]
     denoising: DenoisingScores,
+    /// Values that the checkpoint treated as missing, if there were any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    implausible: Option<ImplausibleValues>,
 }
 
 /// Scores of predictions of rows before they are observed.
@@ -261,6 +265,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         };
     }
     let found = score(arguments, &evaluated, &data, sequences, None)?;
+    found.implausible.iter().for_each(ImplausibleValues::report);
     if arguments.json {
         print_json(&found)
     } else {
@@ -275,6 +280,7 @@ fn run_perturbed(
     data: &Dataset,
     sequences: &[Sequence],
 ) -> Result<()> {
+    evaluated.implausible(sequences)?.iter().for_each(ImplausibleValues::report);
     let found = perturbed::score(arguments, evaluated, data, sequences)?;
     if arguments.plot.is_some() {
         score(arguments, evaluated, data, sequences, Some(&found))?;
@@ -308,6 +314,7 @@ fn score(
         before_rows: before.map(|(expected, surprise)| BeforeRows { scores: scored(&expected), surprise }),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
         denoising: denoising::score(evaluated, data, sequences, !arguments.no_baselines)?,
+        implausible: evaluated.implausible(sequences)?,
     };
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.evaluated.display(), arguments.split.name());

@@ -5,6 +5,7 @@ use quaver::checkpoint::{Family, Forecast, ModelSpec, Target};
 use serde_json::{Value, json};
 
 use super::network::{architecture, arena, by_core, layers, memory_by_core, memory_facts, predicted};
+use super::ranges;
 use crate::export::{DeviceMemory, latent_device_memory, latent_instructions};
 
 /// Everything about a latent model.
@@ -69,10 +70,11 @@ pub(super) fn render(model: &LatentModel<'_>, file_bytes: usize) -> String {
     }
     facts.push(("CRC", format!("{:08x}", model.crc())));
     format!(
-        "{}\nrecognition network\n{}\ngenerative network\n{}",
+        "{}\nrecognition network\n{}\ngenerative network\n{}{}",
         super::facts(facts),
         layers(recognition.spec()),
         layers(generative.spec()),
+        ranges::table(recognition),
     )
 }
 

@@ -7,6 +7,7 @@ use quaver::checkpoint::{CellKind, Extensions, LayerSpec, ModelSpec, UnitNoise};
 use serde_json::{Value, json};
 
 use super::super::text_table;
+use super::ranges;
 use crate::export::{DeviceMemory, InstructionCount, device_memory, instructions};
 
 /// The description of a model with one network.
@@ -48,6 +49,7 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
             "weight_variance": spec.output.weight_variance,
         },
         "extensions": extensions(spec),
+        "ranges": ranges::json(model),
         "parameters": spec.parameters(),
         "multiply_accumulates": spec.multiply_accumulates(),
     })
@@ -55,12 +57,13 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
 
 /// The optional parts that a checkpoint has, by name.
 fn extensions(spec: &ModelSpec) -> Vec<&'static str> {
-    let Extensions { density, tracking, quantiles, anomaly, .. } = spec.extensions;
+    let Extensions { density, tracking, quantiles, anomaly, ranges } = spec.extensions;
     let all = [
         (density.is_some(), "input density"),
         (tracking.is_some(), "error bars that follow the truth"),
         (quantiles, "conformal quantiles"),
         (anomaly.is_some(), "detection of faults"),
+        (ranges, "plausible ranges"),
     ];
     all.into_iter().filter(|(present, _)| *present).map(|(_, name)| name).collect()
 }
@@ -154,7 +157,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
     ];
     facts.extend(memory_facts(&device_memory(spec)));
     facts.push(("CRC", text("crc")));
-    format!("{}\n{}", super::facts(facts), layers(spec))
+    format!("{}\n{}{}", super::facts(facts), layers(spec), ranges::table(model))
 }
 
 /// The layers, one row each.

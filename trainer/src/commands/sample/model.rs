@@ -8,6 +8,7 @@ use quaver::{LatentModel as StoredModel, Sampler};
 
 use super::Futures;
 use crate::commands::checkpoint_file;
+use crate::commands::implausible::ImplausibleValues;
 use crate::commands::row_io::read_whole;
 use crate::data::Rows;
 use crate::fit::{RunFolder, RunState};
@@ -83,9 +84,11 @@ fn in_runtime(
     let prefix = read(&names)?;
     let mut words = vec![0.0; model.arena_words()];
     let mut sampler = Sampler::load_in(bytes, &mut words)?;
+    let mut implausible = ImplausibleValues::new(&names, model.channels());
     for row in prefix.iter() {
-        sampler.observe(row);
+        implausible.add(sampler.observe(row).implausible());
     }
+    implausible.report();
     let mut draws = Vec::with_capacity(options.samples);
     let mut room = vec![0.0; model.arena_words()];
     for draw in 0..options.samples {
