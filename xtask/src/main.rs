@@ -1,5 +1,5 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `attack`, `results`.
+//! `attack`, `soak`, `results`.
 
 mod attack;
 mod bench;
@@ -18,6 +18,7 @@ mod results;
 mod setup;
 mod shared_build;
 mod shell;
+mod soak;
 mod table;
 mod test;
 
@@ -88,6 +89,10 @@ enum Chore {
         after_help = "Examples: cargo xtask attack --minutes 60; cargo xtask attack --replay target/attack/1-42.qvr"
     )]
     Attack(attack::Arguments),
+    /// Step models of every cell and layout with bursts of garbage between clean rows, and measure how they
+    /// find back
+    #[command(after_help = "Examples: cargo xtask soak; cargo xtask soak --steps 1e6 lstm gru-small")]
+    Soak(soak::Arguments),
     /// Repeat the benchmarks behind docs/results.md on public data
     #[command(after_help = "Example: cargo xtask results uci-energy --data ~/data --only 0,1")]
     Results(results::Arguments),
@@ -128,6 +133,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             bench_train::run(torch, json)?;
         }
         Chore::Attack(arguments) => attack::run(&arguments)?,
+        Chore::Soak(arguments) => soak::run(&arguments)?,
         Chore::Results(arguments) => results::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)
