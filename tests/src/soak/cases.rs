@@ -67,16 +67,20 @@ fn is_stored(case: &str, name: &str) -> bool {
     })
 }
 
-/// An LSTM that forgets slowly, as trained ones do.
+/// An LSTM that forgets slowly, as trained ones do. Its gates and candidates read the inputs alone: with random
+/// weights from its own units as well, cells of such a memory have several states in which they hold each other,
+/// and garbage moves them from one to another for good (`docs/explanation/promises.md`).
 fn long_memory((suffix, format, layout): (&str, WeightFormat, Layout)) -> Case {
     let architecture = Architecture::default();
     let mut contents = Contents::zeros(architecture.spec(&[(CellKind::Lstm, 6)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new("lstm-long"));
+    let inputs = usize::from(architecture.inputs);
+    let columns = contents.layers[0].weight.len() / contents.layers[0].bias.len();
+    contents.layers[0].weight.chunks_mut(columns).for_each(|row| row[inputs..].fill(0.0));
     // Input, forget, candidate and output gate of one unit after the other.
     contents.layers[0].bias.iter_mut().skip(1).step_by(4).for_each(|bias| *bias = LONG_MEMORY);
     let model = write(&contents).unwrap_or_else(|error| panic!("lstm-long-{suffix}: {error}"));
-    let inputs = usize::from(architecture.inputs);
     let task = crate::replay::Task::Follow;
     Case { name: format!("lstm-long-{suffix}"), model, inputs, stream: Vec::new(), task }
 }
