@@ -1,14 +1,11 @@
-//! Whatever loads as a latent model must denoise or sample, with finite means and variances that are not
-//! negative.
+//! Whatever loads as a latent model must keep every promise of one: see `quaver_tests::attack`.
 #![no_main]
 
 use crc::{CRC_32_ISO_HDLC, Crc};
 use libfuzzer_sys::fuzz_target;
-use quaver::{Denoiser, FeedMode, LatentModel, Prediction, Rollouts, Sampler};
-use rand_xoshiro::Xoroshiro128PlusPlus;
-use rand_xoshiro::rand_core::SeedableRng;
-
-const ROWS: [&[f32]; 3] = [&[], &[1.0, f32::NAN, -3.0e38], &[f32::INFINITY; 64]];
+use quaver::LatentModel;
+use quaver_tests::attack::dice::Dice;
+use quaver_tests::attack::latent_trial;
 
 /// More than this is a matter of time, not of correctness.
 const MOST_WORDS: usize = 1 << 16;
@@ -44,33 +41,7 @@ fn mend(bytes: &mut [u8]) {
 }
 
 fn run(bytes: &[u8]) {
-    let Ok(model) = LatentModel::load(bytes) else { return };
-    if model.arena_words() > MOST_WORDS {
-        return;
-    }
-    let mut words = vec![f32::NAN; model.arena_words()];
-    if let Ok(mut denoiser) = Denoiser::load_in(bytes, &mut words) {
-        for row in ROWS {
-            assert_valid(&denoiser.expected());
-            assert_valid(&denoiser.step(row));
-        }
-    }
-    let mut futures = vec![f32::NAN; 3 * model.future_words()];
-    if let Ok(mut sampler) = Sampler::load_in(bytes, &mut words) {
-        let mut rng = Xoroshiro128PlusPlus::seed_from_u64(1);
-        for row in ROWS {
-            assert_valid(&sampler.observe(row));
-            assert!(sampler.sample(&mut rng, FeedMode::Draw).iter().all(|value| value.is_finite()));
-            let mut rollouts =
-                Rollouts::<3>::new_in(&mut sampler, &mut futures).expect("as many words as it asks for");
-            rollouts.advance(&mut rng, FeedMode::Draw);
-            assert!(rollouts.mean(0).is_some_and(f32::is_finite));
-        }
-    }
-}
-
-fn assert_valid(prediction: &Prediction<'_>) {
-    for output in prediction.iter() {
-        assert!(output.mean.is_finite() && output.variance.is_finite() && output.variance >= 0.0);
+    if LatentModel::load(bytes).is_ok_and(|model| model.arena_words() <= MOST_WORDS) {
+        latent_trial::run(bytes, &mut Dice::new(0, 0)).expect("a promise");
     }
 }

@@ -5,9 +5,38 @@
 //! as bits of f32. The binary `fixtures` adds those that are missing and never changes one.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use quaver::checkpoint::{Family, Kind};
 use quaver::{Denoiser, Error, LatentModel, Model, Prediction, Predictor, Sampler};
+
+/// The checkpoints of all fixtures.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn paths() -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"))?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+    let mut paths: Vec<_> =
+        paths.into_iter().filter(|path| path.extension().is_some_and(|end| end == "qvr")).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Loads a fixture and compares its answers with those of the past; the number of steps.
+///
+/// # Errors
+/// Names the file that does not load, or answers with other bits.
+pub fn verify(path: &Path) -> Result<usize, String> {
+    let named = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    let model = fs::read(path).map_err(|error| named(&error))?;
+    let recorded = fs::read_to_string(path.with_extension("txt")).map_err(|error| named(&error))?;
+    let steps = parse(&recorded).ok_or_else(|| named(&"not a fixture"))?;
+    let rows: Vec<_> = steps.iter().map(|step| step.row.clone()).collect();
+    let replayed = replay(&model, &rows).map_err(|error| named(&error))?;
+    if text(&replayed) == recorded { Ok(steps.len()) } else { Err(named(&"other answers than in the past")) }
+}
 
 /// A row, and the bits of means, epistemic and aleatoric variances after it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,8 @@
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
+//! - [`soak`]: bursts of garbage between stretches of a clean stream, for hours.
+//! - [`stream`]: a stream of any kind of model.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`signing`]: signed envelopes, with a key that everybody knows.
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
@@ -27,6 +29,8 @@ pub mod golden_ranges;
 pub mod latent;
 pub mod leg;
 pub mod signing;
+pub mod soak;
+pub mod stream;
 
 pub use quaver_streams::{fingerprint, numbers, replay};
 

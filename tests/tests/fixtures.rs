@@ -2,33 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use quaver::checkpoint::{Checkpoint, Kind, LatentCheckpoint};
 use quaver_tests::attack::latent_spec::Latent;
 use quaver_tests::attack::network::Network;
-use quaver_tests::fixtures::{parse, replay, text};
+use quaver_tests::fixtures::{paths, verify};
 
 fn fixtures() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let entries = fs::read_dir(folder).expect("a folder of fixtures");
-    let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut paths: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|end| end == "qvr")).collect();
-    paths.sort();
-    paths
+    paths().expect("a folder of fixtures")
 }
 
 #[test]
 fn old_files_load_and_answer_with_the_same_bits() {
     for path in fixtures() {
-        let model = fs::read(&path).expect("a readable checkpoint");
-        let recorded = fs::read_to_string(path.with_extension("txt")).expect("a text for each checkpoint");
-        let steps = parse(&recorded).unwrap_or_else(|| panic!("{}: not a fixture", path.display()));
-        assert!(steps.len() >= 6, "{}: {} steps", path.display(), steps.len());
-        let rows: Vec<_> = steps.iter().map(|step| step.row.clone()).collect();
-        let replayed = replay(&model, &rows).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(text(&replayed), recorded, "{}", path.display());
+        let steps = verify(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert!(steps >= 6, "{}: {steps} steps", path.display());
     }
 }
 

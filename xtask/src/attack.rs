@@ -27,11 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { minutes, seed, replay } = arguments;
     ensure!((0.0..=1e6).contains(minutes), "--minutes must be from 0 to a million");
-    // What wraps around in a release build is an error here.
-    let build = Shell::cargo("build --quiet --release -p quaver-tests --bin attack")
-        .variable("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
-        .variable("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
-    let attack = Shell::new(image::path_of(&build)?.display().to_string());
+    let attack = program("attack")?;
     let attack = match replay {
         Some(file) => attack.argument("replay").argument(path(file)?),
         None => attack
@@ -41,6 +37,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     ensure!(attack.stream()?.success(), "findings: see above");
     Ok(())
+}
+
+/// A program of `quaver-tests`, built so that what wraps around in a release build is an error.
+pub(crate) fn program(name: &str) -> Result<Shell> {
+    let build = Shell::cargo("build --quiet --release -p quaver-tests --bin")
+        .argument(name)
+        .variable("CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS", "true")
+        .variable("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true");
+    Ok(Shell::new(image::path_of(&build)?.display().to_string()))
 }
 
 /// The path as it is from the root of the workspace, where commands run.

@@ -1,5 +1,5 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `attack`, `results`.
+//! `attack`, `fuzz`, `miri`, `soak`, `results`.
 
 mod attack;
 mod bench;
@@ -8,10 +8,12 @@ mod comments;
 mod deny;
 mod elf;
 mod files;
+mod fuzz;
 mod image;
 mod kernels;
 mod layers;
 mod machine;
+mod miri;
 mod package;
 mod qemu;
 mod results;
@@ -19,6 +21,7 @@ mod setup;
 mod shared_build;
 mod shell;
 mod signed;
+mod soak;
 mod table;
 mod test;
 
@@ -89,6 +92,21 @@ enum Chore {
         after_help = "Examples: cargo xtask attack --minutes 60; cargo xtask attack --replay target/attack/1-42.qvr"
     )]
     Attack(attack::Arguments),
+    /// Run the fuzz targets of every parser in turn, with a corpus that grows from run to run
+    #[command(
+        after_help = "Examples: cargo xtask fuzz --minutes 60; cargo xtask fuzz checkpoint latent state\n\
+                            cargo-fuzz is installed when run as root, with CI=true, or after a yes on a terminal."
+    )]
+    Fuzz(fuzz::Arguments),
+    /// Run the runtime in Miri, which finds undefined behaviour: unit tests, old, damaged and crafted
+    /// checkpoints
+    #[command(after_help = "Examples: cargo xtask miri; cargo xtask miri --all\n\
+                            Miri is added to a nightly toolchain; a missing toolchain is installed as root, with CI=true, or after a yes.")]
+    Miri(miri::Arguments),
+    /// Step models of every cell and layout with bursts of garbage between clean rows, and measure how they
+    /// find back
+    #[command(after_help = "Examples: cargo xtask soak; cargo xtask soak --steps 1e6 lstm gru-small")]
+    Soak(soak::Arguments),
     /// Repeat the benchmarks behind docs/results.md on public data
     #[command(after_help = "Example: cargo xtask results uci-energy --data ~/data --only 0,1")]
     Results(results::Arguments),
@@ -130,6 +148,9 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             bench_train::run(torch, json)?;
         }
         Chore::Attack(arguments) => attack::run(&arguments)?,
+        Chore::Fuzz(arguments) => fuzz::run(&arguments)?,
+        Chore::Miri(arguments) => miri::run(&arguments)?,
+        Chore::Soak(arguments) => soak::run(&arguments)?,
         Chore::Results(arguments) => results::run(&arguments)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@ mod adaptive;
 mod cost;
 mod display;
 mod emitter;
+mod handle;
 mod implausible;
 mod input;
 mod input_density;

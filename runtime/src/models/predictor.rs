@@ -1,5 +1,6 @@
 //! Online prediction with mean and variance.
 
+use super::handle::{loading, stream_methods};
 use super::model::Model;
 use super::prediction::{Output, Prediction};
 use super::state::State;
@@ -17,36 +18,10 @@ pub struct Predictor<'m, 'a> {
 }
 
 impl<'m, 'a> Predictor<'m, 'a> {
-    /// Checks a checkpoint and starts a stream in `arena`.
-    ///
-    /// # Errors
-    /// Names the field at fault, or the number of words that the arena needs; see [`Error`].
-    pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
-        Self::load_in(bytes, arena.words_mut())
-    }
+    loading!(Model);
 
-    /// Like [`load`](Self::load), for hosts that size the memory at run time.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_in(bytes: &'m [u8], words: &'a mut [f32]) -> Result<Self, Error> {
-        let model = Model::load(bytes)?;
+    fn start(model: Model<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
         let state = model.start_in(words)?;
-        Ok(Predictor { model, state })
-    }
-
-    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
-    /// step takes more than `budget` multiply-accumulates; see [`Model::load_within`].
-    ///
-    /// # Errors
-    /// As [`load`](Self::load), and [`Error::Budget`].
-    pub fn load_within<const WORDS: usize>(
-        bytes: &'m [u8],
-        arena: &'a mut Arena<WORDS>,
-        budget: u64,
-    ) -> Result<Self, Error> {
-        let model = Model::load_within(bytes, budget)?;
-        let state = model.start(arena)?;
         Ok(Predictor { model, state })
     }
 
@@ -67,14 +42,6 @@ impl<'m, 'a> Predictor<'m, 'a> {
         for row in rows.chunks_exact(width) {
             each(self.model.step(&mut self.state, row));
         }
-    }
-
-    /// Checks the stream's memory; see [`Model::check_state`].
-    ///
-    /// # Errors
-    /// [`Error::StateValue`].
-    pub fn check_state(&self) -> Result<(), Error> {
-        self.model.check_state(&self.state)
     }
 
     /// Tells the stream the truth about its last prediction, so that the width of its error bars follows; see
@@ -111,34 +78,5 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.implausible_count(&self.state)
     }
 
-    /// Forgets everything seen.
-    pub fn reset(&mut self) {
-        self.model.reset(&mut self.state);
-    }
-
-    /// Copies the stream's state into `words`; see [`Model::save`].
-    ///
-    /// # Errors
-    /// If `words` is not [`ModelSpec::saved_words`](crate::checkpoint::ModelSpec::saved_words) long.
-    pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
-        self.model.save(&self.state, words)
-    }
-
-    /// Continues from a saved state; see [`Model::restore`].
-    ///
-    /// # Errors
-    /// If the words cannot be a state of this model.
-    pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
-        self.model.restore(&mut self.state, words)
-    }
-
-    /// Whether steps run in the kernels in assembler of the target core; see [`Model::is_accelerated`].
-    pub fn is_accelerated(&self) -> bool {
-        self.model.is_accelerated()
-    }
-
-    /// The model.
-    pub fn model(&self) -> &Model<'m> {
-        &self.model
-    }
+    stream_methods!(Model, "[`ModelSpec::saved_words`](crate::checkpoint::ModelSpec::saved_words)");
 }

@@ -80,15 +80,22 @@ pub fn overlong(bytes: &[u8]) -> Vec<u8> {
 /// # Errors
 /// The promise that it broke; a panic is one.
 pub fn try_file(bytes: &[u8], dice: &mut Dice) -> Result<Counts, String> {
-    let outcomes = catch_unwind(AssertUnwindSafe(|| outcomes(bytes, dice)));
-    let outcomes = outcomes.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(format!("panic: {text}"))
-    })?;
+    let outcomes = caught(|| outcomes(bytes, dice))?;
     let steps = |outcome: &Outcome| if let Outcome::Stepped(steps) = outcome { *steps } else { 0 };
     let accepted = outcomes.iter().any(|outcome| *outcome != Outcome::Refused);
     Ok(Counts { files: 1, accepted: accepted.into(), steps: outcomes.iter().map(steps).sum() })
+}
+
+/// The result of a trial, with a panic as an error like any other.
+///
+/// # Errors
+/// That of the trial, or the text of the panic.
+pub fn caught<T>(trial: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(trial)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(format!("panic: {text}"))
+    })
 }
 
 fn outcomes(bytes: &[u8], dice: &mut Dice) -> Result<Vec<Outcome>, String> {

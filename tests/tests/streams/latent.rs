@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn a_restored_stream_goes_on_as_if_nothing_had_happened(at in 0_usize..40, detour in 0_usize..20) {
         assert_undisturbed(|stream, rows, _| {
-            let mut saved = vec![0.0; stream.model().saved_words()];
+            let mut saved = vec![0.0; stream.saved_words()];
             let mut found: Vec<_> = rows[..at].iter().map(|row| bits(&stream.step(row))).collect();
             stream.save(&mut saved).expect("the right length");
             rows.iter().rev().take(detour).for_each(|row| _ = stream.step(row));
@@ -53,7 +53,7 @@ proptest! {
     #[test]
     fn what_is_expected_changes_nothing(every in 1_usize..5, at in 0_usize..40) {
         assert_undisturbed(|stream, rows, name| {
-            let mut saved = vec![0.0; stream.model().saved_words()];
+            let mut saved = vec![0.0; stream.saved_words()];
             let mut found = Vec::new();
             for (index, row) in rows.iter().enumerate() {
                 if let (Stream::Denoiser(denoiser), true) = (&mut *stream, index % every == 0) {
@@ -158,7 +158,7 @@ fn a_short_row_is_a_row_with_missing_channels() {
 fn a_state_of_the_wrong_size_or_with_impossible_values_is_refused_and_changes_nothing() {
     for case in models() {
         with_stream(&case, |stream| {
-            let model = stream.model();
+            let model = LatentModel::load(&case.model).expect("golden models load");
             let (needed, units) =
                 (model.saved_words(), usize::from(model.recognition().spec().layers[0].units));
             stream.step(&[0.5, 0.25, -0.5]);
@@ -184,7 +184,7 @@ fn too_little_memory_is_refused_with_the_number_needed() {
     for case in models() {
         let needed = LatentModel::load(&case.model).expect("golden models load").arena_words();
         let mut words = vec![0.0; needed - 1];
-        let error = Stream::load(&case, &mut words).err();
+        let error = Stream::load(&case.model, &mut words).err();
         assert_eq!(error, Some(Error::Arena { needed, found: needed - 1 }), "{}", case.name);
     }
     let case = &samplers()[0];

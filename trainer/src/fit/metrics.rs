@@ -54,8 +54,7 @@ impl MetricFiles {
     /// # Errors
     /// When the file cannot be read; the message names it.
     pub fn read(folder: &Path) -> Result<Vec<EpochMetrics>> {
-        let text = whole_lines(&folder.join("metrics.jsonl"))?;
-        Ok(text.lines().map_while(|line| serde_json::from_str(line).ok()).collect())
+        Ok(parse(read_file(&folder.join("metrics.jsonl"))?))
     }
 
     /// Creates both files without any epoch.
@@ -130,19 +129,27 @@ fn json_epoch(line: &str) -> Option<usize> {
 
 /// Keeps the lines before the first one that is not wanted, each as `wanted` returns it.
 fn keep_lines(path: &Path, wanted: impl Fn(&str) -> Option<String>) -> Result<()> {
-    let kept: String = whole_lines(path)?.lines().map_while(wanted).map(|line| format!("{line}\n")).collect();
+    let text = whole_lines(read_file(path)?);
+    let kept: String = text.lines().map_while(wanted).map(|line| format!("{line}\n")).collect();
     files::replace(path, kept.as_bytes())
 }
 
-/// The text of a file up to its last complete line: an interruption may have left part of one, which looks
-/// like a whole line of fewer digits, or bytes that are no text.
-fn whole_lines(path: &Path) -> Result<String> {
-    let mut bytes =
-        fs::read(path).with_context(|| format!("cannot read the metrics `{}` of a run", path.display()))?;
+/// The epochs in the bytes of a `metrics.jsonl`, up to the first line that is not whole.
+pub fn parse(bytes: Vec<u8>) -> Vec<EpochMetrics> {
+    whole_lines(bytes).lines().map_while(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read the metrics `{}` of a run", path.display()))
+}
+
+/// The text up to its last complete line: an interruption may have left part of one, which looks like a whole
+/// line of fewer digits, or bytes that are no text.
+fn whole_lines(mut bytes: Vec<u8>) -> String {
     let text = std::str::from_utf8(&bytes).map_or_else(|error| error.valid_up_to(), str::len);
     let end = bytes[..text].iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     bytes.truncate(end);
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -117,7 +117,10 @@ impl<A: Architecture> RunState<A> {
 
     /// Magic, state, density of the inputs and data files if there are any, and CRC-32 of all. If there are
     /// files but no density, one of no channels stands in its place.
-    fn encode(&self) -> Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// When a part cannot be encoded.
+    pub fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
             postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be encoded")?;
         let absent = InputDensity { precision: Vec::new(), low: Vec::new(), high: Vec::new() };
@@ -132,7 +135,11 @@ impl<A: Architecture> RunState<A> {
         Ok(bytes)
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self> {
+    /// The state in the bytes of a file.
+    ///
+    /// # Errors
+    /// When they are not a state, are damaged, or are inconsistent.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
         let Some((body, crc)) = bytes.split_last_chunk::<4>() else { bail!("it is too short") };
         let Some(content) = body.strip_prefix(A::MAGIC) else {
             bail!("it is not a state of this version of Quaver: train again with this version");

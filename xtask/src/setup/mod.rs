@@ -1,8 +1,10 @@
 //! What the chores need on this machine: compiler targets, toolchain components and QEMU.
 //!
 //! Targets and components are added with rustup without asking: they go into the user's own toolchain. QEMU
-//! is a system package, so [`permission`] decides whether it may be installed.
+//! is a system package, so [`permission`] decides whether it may be installed. What needs a nightly toolchain
+//! ([`nightly`]) is set up only by the chores that are for it.
 
+pub(crate) mod nightly;
 mod permission;
 mod qemu;
 pub(crate) mod toolchain;

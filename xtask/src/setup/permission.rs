@@ -1,4 +1,4 @@
-//! Whether a system package may be installed: as root, with `CI=true`, or after a yes on a terminal.
+//! Whether a program or a system package may be installed: as root, with `CI=true`, or after a yes on a terminal.
 
 use std::env;
 use std::io::{IsTerminal, Write, stderr, stdin};
@@ -43,10 +43,10 @@ impl Permission {
     }
 
     /// Whether to run the command now; a person sees it before answering.
-    pub(super) fn grants(self, command: &str) -> bool {
+    pub(super) fn grants(self, missing: &str, command: &str) -> bool {
         match self {
             Permission::Root | Permission::Ci => true,
-            Permission::Ask => asked(command),
+            Permission::Ask => asked(missing, command),
             Permission::Denied => false,
         }
     }
@@ -56,8 +56,8 @@ fn is_root() -> bool {
     Shell::new("id").argument("-u").run().is_ok_and(|id| id.trim() == "0")
 }
 
-fn asked(command: &str) -> bool {
-    eprint!("\nQEMU is missing. Run this now? [y/N]\n  {command}\n> ");
+fn asked(missing: &str, command: &str) -> bool {
+    eprint!("\nMissing: {missing}. Run this now? [y/N]\n  {command}\n> ");
     let mut answer = String::new();
     let is_read = stderr().flush().is_ok() && stdin().read_line(&mut answer).is_ok();
     is_read && is_yes(&answer)
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn denial_runs_nothing() {
-        assert!(!Permission::Denied.grants("sudo true"));
+        assert!(!Permission::Denied.grants("QEMU", "sudo true"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(super) fn ensure(programs: &[&str]) -> Result<()> {
         bail!("QEMU is missing ({}); install it from https://www.qemu.org/download", missing.join(", "));
     };
     let permission = Permission::here();
-    if permission.grants(&manager.line(&missing, permission)) {
+    if permission.grants("QEMU", &manager.line(&missing, permission)) {
         manager.install(&missing, permission);
     }
     still_missing(programs, |missing| manager.line(missing, permission))

@@ -2,6 +2,7 @@
 
 mod firmware;
 mod host;
+mod rounds;
 
 use std::io::{Write, stdout};
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ const STAGES: &[Stage] = &[
     ("lints of the workspace", host::lints),
     ("one build of Burn for demo and tests", shared_build::check),
     ("unit, doc and integration tests", host::tests),
+    ("a short round of Miri and fuzzing", rounds::short_rounds),
     ("documentation", host::documentation),
     ("packages as they would be published", package::check),
     ("feature combinations of the runtime", host::features),

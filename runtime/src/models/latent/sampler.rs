@@ -8,6 +8,7 @@ use super::state::LatentState;
 use super::steps::network_step;
 use crate::arena::Arena;
 use crate::format::Error;
+use crate::models::handle::{loading, stream_methods};
 use crate::models::input::RawRow;
 use crate::models::prediction::Prediction;
 use crate::random::normal;
@@ -59,35 +60,7 @@ pub struct Sampler<'m, 'a> {
 }
 
 impl<'m, 'a> Sampler<'m, 'a> {
-    /// Checks a checkpoint and starts a stream in `arena`.
-    ///
-    /// # Errors
-    /// Names the network and field at fault, or the number of words that the arena needs; see [`Error`].
-    pub fn load<const WORDS: usize>(bytes: &'m [u8], arena: &'a mut Arena<WORDS>) -> Result<Self, Error> {
-        Self::load_in(bytes, arena.words_mut())
-    }
-
-    /// Like [`load`](Self::load), for hosts that size the memory at run time.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load).
-    pub fn load_in(bytes: &'m [u8], words: &'a mut [f32]) -> Result<Self, Error> {
-        Self::start(LatentModel::load(bytes)?, words)
-    }
-
-    /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
-    /// step takes more than `budget` multiply-accumulates, before it runs one; see
-    /// [`LatentModel::step_cost`].
-    ///
-    /// # Errors
-    /// As [`load`](Self::load), and [`Error::Budget`].
-    pub fn load_within<const WORDS: usize>(
-        bytes: &'m [u8],
-        arena: &'a mut Arena<WORDS>,
-        budget: u64,
-    ) -> Result<Self, Error> {
-        Self::start(LatentModel::load_within(bytes, budget)?, arena.words_mut())
-    }
+    loading!(LatentModel);
 
     fn start(model: LatentModel<'m>, words: &'a mut [f32]) -> Result<Self, Error> {
         let model = model.expect(Family::Storn, "STORN in a sampler")?;
@@ -180,45 +153,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
         Ok(Sampler { model: self.model.clone(), state })
     }
 
-    /// Resets the stream; the prediction is then that of the first row.
-    pub fn reset(&mut self) {
-        self.model.reset(&mut self.state);
-    }
-
-    /// Copies the stream's state into `words`.
-    ///
-    /// # Errors
-    /// If `words` is not [`LatentModel::saved_words`] long.
-    pub fn save(&self, words: &mut [f32]) -> Result<(), Error> {
-        self.model.save(&self.state, words)
-    }
-
-    /// Continues from a saved state: of this stream, or of another one.
-    ///
-    /// # Errors
-    /// If the words cannot be a state of this model; the stream is then unchanged.
-    pub fn restore(&mut self, words: &[f32]) -> Result<(), Error> {
-        self.model.restore(&mut self.state, words)
-    }
-
-    /// Checks the stream's memory; see [`Model::check_state`](crate::Model::check_state).
-    ///
-    /// # Errors
-    /// [`Error::StateValue`].
-    pub fn check_state(&self) -> Result<(), Error> {
-        self.model.check_state(&self.state)
-    }
-
-    /// Whether steps run in the kernels in assembler of the target core; see
-    /// [`Model::is_accelerated`](crate::Model::is_accelerated).
-    pub fn is_accelerated(&self) -> bool {
-        self.model.is_accelerated()
-    }
-
-    /// The model.
-    pub fn model(&self) -> &LatentModel<'m> {
-        &self.model
-    }
+    stream_methods!(LatentModel, "[`LatentModel::saved_words`]");
 }
 
 impl LatentState<'_> {

@@ -90,11 +90,11 @@ pub(super) fn notes(found: &FaultScores, hours: Option<f64>) -> String {
         "each fault in one channel at a time ({}), in {} stretches of {} rows; RMSE, 90 % and width in these stretches, mean \
          over channels; σ: training standard deviation of the channel; spikes: one row in {SPIKE_EVERY}\n\
          AUROC: probability that a row changed by the fault scores higher than a row of the sound recording; settled: the same \
-         without the first {} rows after its onset, over which evidence is gathered\n",
+         {}\n",
         found.channels.join(", "),
         found.stretches,
         found.stretch_rows,
-        found.settling_rows,
+        settled_note(found.settling_rows),
     );
     text += match hours {
         Some(_) => {
@@ -116,6 +116,15 @@ pub(super) fn notes(found: &FaultScores, hours: Option<f64>) -> String {
         text += &format!("{}: not available, because {why}\n", score.name);
     }
     text
+}
+
+/// What the column `settled` leaves out.
+fn settled_note(rows: usize) -> String {
+    match rows {
+        0 => "figure, because a checkpoint without limits gathers no evidence".into(),
+        1 => "without the first row after its onset, over which evidence is gathered".into(),
+        rows => format!("without the first {rows} rows after its onset, over which evidence is gathered"),
+    }
 }
 
 fn threshold_note(score: &ScoreThreshold, hours: Option<f64>) -> String {
@@ -145,4 +154,16 @@ fn threshold_note(score: &ScoreThreshold, hours: Option<f64>) -> String {
 /// The table with explanations.
 pub(super) fn render(found: &FaultScores, hours: Option<f64>) -> String {
     format!("{}\n{}", text_table::render(&rows(found)), notes(found, hours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::settled_note;
+
+    #[test]
+    fn a_model_without_limits_leaves_out_no_rows() {
+        assert!(!settled_note(0).contains('0'));
+        assert!(settled_note(1).contains("the first row after"));
+        assert!(settled_note(16).contains("the first 16 rows after"));
+    }
 }

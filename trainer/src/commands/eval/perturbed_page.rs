@@ -12,16 +12,34 @@ pub(super) fn sections(found: &PerturbedEvaluation) -> Vec<Section> {
     let mut sections = Vec::new();
     if !found.missing.is_empty() {
         sections.extend(coverage(&found.missing));
-        sections.push(section("Missing channels", &missing::notes(), missing::rows(&found.missing)));
+        sections.push(section(
+            "Missing channels",
+            &sentences(&missing::notes()),
+            missing::rows(&found.missing),
+        ));
     }
     if let Some(scores) = &found.faults {
         let text = "Area under the receiver operating characteristic: probability that a row changed by the fault scores higher \
                     than a row of the sound recording. 1 is perfect, 0.5 is chance, below 0.5 a faulty row looks more usual \
                     than a sound one.";
         sections.push(section("How well scores detect faults (AUROC)", text, faults::auroc_rows(scores)));
-        sections.push(section("Faults", &faults::notes(scores, found.hours()), faults::rows(scores)));
+        sections.push(section(
+            "Faults",
+            &sentences(&faults::notes(scores, found.hours())),
+            faults::rows(scores),
+        ));
     }
     sections
+}
+
+/// Lines of a terminal as sentences of one paragraph, in which line breaks are lost.
+fn sentences(lines: &str) -> String {
+    let sentence = |line: &str| {
+        let mut letters = line.trim_end_matches('.').chars();
+        let first = letters.next().map(char::to_uppercase);
+        first.into_iter().flatten().chain(letters).chain(['.']).collect::<String>()
+    };
+    lines.lines().filter(|line| !line.is_empty()).map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 /// A bar for every case; `None` for binary outputs.
@@ -50,4 +68,17 @@ fn bars(scores: &MissingScores) -> Vec<CoverageBar> {
         })
     };
     scores.groups.iter().filter_map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_a_legend_is_a_sentence_on_the_page() {
+        assert_eq!(sentences("one: two\n\nthree.\nAUROC: four\n"), "One: two. Three. AUROC: four.");
+        let legend = sentences(&missing::notes());
+        assert!(!legend.contains('\n') && legend.ends_with('.'), "{legend}");
+        assert_eq!(legend.matches(". ").count(), missing::notes().lines().count() - 1, "{legend}");
+    }
 }
