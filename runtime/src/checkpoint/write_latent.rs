@@ -4,7 +4,7 @@ use std::boxed::Box;
 use std::vec::Vec;
 
 use super::write::{Contents, write};
-use super::{LatentCheckpoint, WriteError};
+use super::{Checkpoint, LatentCheckpoint, WriteError};
 use crate::format::{
     EXTENDED_VERSION, Kind, LatentHeader, PLAIN_VERSION, Part, VERSION, encode_latent_header, extend_padded,
     framed, le_bytes,
@@ -33,7 +33,6 @@ pub fn write_latent(
     generative: &Contents,
     fitted: &FittedPrior,
 ) -> Result<Vec<u8>, WriteError> {
-    let ranges = recognition.spec.extensions.ranges;
     let recognition = network(recognition, Part::Recognition)?;
     let generative = network(generative, Part::Generative)?;
     encode_latent(spec, &recognition, &generative, fitted)
@@ -65,6 +64,7 @@ pub(super) fn encode_latent(
         extend_padded(&mut payload, &le_bytes(&numbers));
         extend_padded(&mut payload, &le_bytes(row_noise));
     }
+    let ranges = Checkpoint::read(recognition)?.spec().extensions.ranges;
     let version = match (ranges, has_fitted) {
         (true, _) => VERSION,
         (false, true) => EXTENDED_VERSION,
