@@ -10,6 +10,7 @@
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
+//! - [`pruning`]: networks without some of their weights.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
 
@@ -23,6 +24,7 @@ pub mod golden_adaptive;
 pub mod golden_latent;
 pub mod latent;
 pub mod leg;
+pub mod pruning;
 
 pub use quaver_streams::{fingerprint, numbers, replay};
 

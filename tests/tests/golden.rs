@@ -79,6 +79,7 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
         (WeightFormat::Int8, Layout::Small) => "small",
         (WeightFormat::Int8, Layout::Fast) => "fast",
         (WeightFormat::Int8, Layout::Mean) => "mean",
+        (WeightFormat::Int8, Layout::Sparse) => "sparse",
     };
     let mode = match spec.output.mode {
         OutputMode::Propagating => "propagating",

@@ -52,6 +52,8 @@ use crate::spec::Layout;
 const fn built_in(layout: Layout) -> (bool, &'static str) {
     match layout {
         Layout::Float => (cfg!(feature = "float"), "float"),
-        Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "quantized"), "quantized"),
+        Layout::Small | Layout::Fast | Layout::Mean | Layout::Sparse => {
+            (cfg!(feature = "quantized"), "quantized")
+        }
     }
 }

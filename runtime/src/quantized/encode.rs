@@ -1,13 +1,17 @@
 //! Encoding affine maps in quantized layouts (feature `write`): scales chosen so that no sum can overflow.
 
+mod groups;
+
 use core::ops::Range;
 use std::vec;
 use std::vec::Vec;
 
+use groups::{EncodedGroup, Stream, drop_empty_pairs, section};
+
 use super::fixed::{INPUT_BITS, WIDE_VAR_BITS};
 use super::format::{
     BIAS_LIMIT, BLOCK_ROWS, Columns, GruPart, LARGEST_EXPONENT, LARGEST_UNIT, PaddedShape, QuantParams,
-    SQUARE_SUM_LIMIT, SUM_LIMIT,
+    SQUARE_SUM_LIMIT, SUM_LIMIT, stores_squares,
 };
 use crate::encode::{Affine, AffineSource, LARGEST_CODE, Role, Rounded, RoundingObjective, row_codes};
 use crate::format::{AffineShape, WriteError, extend_padded};
@@ -17,6 +21,9 @@ use crate::spec::{Activation, CellKind, Layout, Likelihood};
 const INPUT_LIMIT: i64 = 8;
 /// Largest byte of a square: signed, because the kernels' instructions are.
 const LARGEST_SQUARE: f64 = LARGEST_CODE as f64;
+
+/// Most sections of codes.
+const SECTIONS: usize = 2;
 
 /// Appends the sections of an affine map to the payload.
 pub(crate) fn encode_affine(payload: &mut Vec<u8>, source: &AffineSource<'_>) -> Result<(), WriteError> {
@@ -29,7 +36,7 @@ pub(crate) fn encode_affine(payload: &mut Vec<u8>, source: &AffineSource<'_>) ->
         return Err(WriteError::Scales { part: role.part() });
     }
     let padded = PaddedShape::new(*shape);
-    let (mut weight_section, mut square_section) = (Vec::new(), Vec::new());
+    let mut groups = Vec::new();
     for (index, group) in rows.chunks(BLOCK_ROWS).enumerate() {
         let mut fixed: Vec<FixedRow> = Vec::new();
         for row in group {
@@ -41,18 +48,26 @@ pub(crate) fn encode_affine(payload: &mut Vec<u8>, source: &AffineSource<'_>) ->
             blocks(&group.iter().map(of).collect::<Vec<_>>(), shape.inputs, padded, columns)
         };
         let words = |of: fn(&FixedRow) -> i32| fixed.iter().flat_map(move |row| of(row).to_le_bytes());
-        weight_section.extend(blocks(|row| &row.codes));
-        weight_section.extend(words(|row| row.bias).chain(words(|row| row.mean_scale)));
+        let mut streams = vec![Stream {
+            blocks: blocks(|row| &row.codes),
+            words: words(|row| row.bias).chain(words(|row| row.mean_scale)).collect(),
+        }];
         if shape.propagates {
-            if shape.layout == Layout::Fast {
-                square_section.extend(blocks(|row| &row.squares));
-            }
-            square_section.extend(words(|row| row.var_scale));
+            let squares = stores_squares(shape.layout).then(|| blocks(|row| &row.squares));
+            let words = words(|row| row.var_scale).collect();
+            streams.push(Stream { blocks: squares.unwrap_or_default(), words });
         }
+        groups.push(EncodedGroup { streams });
     }
     extend_padded(payload, &quant_params.to_bytes());
-    extend_padded(payload, &weight_section);
-    extend_padded(payload, &square_section);
+    if shape.layout == Layout::Sparse {
+        let (form, lists) = drop_empty_pairs(&mut groups, *shape, padded);
+        extend_padded(payload, &form.to_bytes());
+        extend_padded(payload, &lists);
+    }
+    for index in 0..SECTIONS {
+        extend_padded(payload, &section(&groups, index));
+    }
     Ok(())
 }
 
@@ -188,13 +203,13 @@ impl Row {
         let scale = f64::from(scale);
         // The small layout squares the codes themselves; the fast one stores the squares in a byte.
         let (squares, square_scale) = match (layout, of_vars) {
-            (Layout::Fast, Some(objective)) => {
+            (Layout::Fast | Layout::Sparse, Some(objective)) => {
                 // Squares of the exact weights: rounding twice would add errors.
                 let Rounded { codes, scale } =
                     objective.round(&weights.iter().map(|w| w * w).collect::<Vec<_>>());
                 (codes, scale.into())
             }
-            (Layout::Fast, None) => (squares(&codes), scale * scale * LARGEST_SQUARE),
+            (Layout::Fast | Layout::Sparse, None) => (squares(&codes), scale * scale * LARGEST_SQUARE),
             _ => (codes.iter().map(|code| code * code).collect(), scale * scale),
         };
         Row { columns, bias, index, halved, codes, scale, squares, square_scale }
@@ -261,7 +276,7 @@ fn quant_params(rows: &[Row], shape: AffineShape, role: Role) -> QuantParams {
 /// Kernels return 256 times the sum of stored squares, and the sum itself where they square.
 fn square_sums(layout: Layout) -> (i64, u32) {
     match layout {
-        Layout::Fast => (SUM_LIMIT.into(), 32 - 8 - WIDE_VAR_BITS),
+        Layout::Fast | Layout::Sparse => (SUM_LIMIT.into(), 32 - 8 - WIDE_VAR_BITS),
         _ => (SQUARE_SUM_LIMIT.into(), 32 - WIDE_VAR_BITS),
     }
 }

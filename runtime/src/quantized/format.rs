@@ -1,7 +1,8 @@
 //! Affine maps in quantized layouts: blocks of bytes, and the scales around them.
 
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
-use crate::format::{AffineShape, Cursor};
+use super::pairs::{Form, GroupPairs, HEAD, PAIR_BYTES, PairLists, spans};
+use crate::format::{AffineShape, Cursor, aligned};
 use crate::spec::Layout;
 
 /// Rows of a block.
@@ -108,27 +109,58 @@ impl PaddedShape {
     }
 }
 
-/// Bytes of the sections of a map. All are multiples of the alignment.
-struct SectionBytes {
-    weight: usize,
-    square: usize,
+/// Bytes of the sections of a map, without padding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SectionBytes {
+    pub(super) list: usize,
+    pub(super) weight: usize,
+    pub(super) square: usize,
 }
 
 impl SectionBytes {
-    fn new(shape: AffineShape, padded: PaddedShape) -> Self {
-        let (groups, blocks) = (padded.groups, BLOCK_ROWS * padded.columns_before(padded.groups));
-        let squares = if shape.layout == Layout::Fast { blocks } else { 0 };
+    pub(super) fn new(shape: AffineShape, padded: PaddedShape, form: Form) -> Self {
+        let (list, blocks) = match form {
+            Form::Dense => (0, BLOCK_ROWS * padded.columns_before(padded.groups)),
+            Form::Listed { pairs } => {
+                let pairs = pairs as usize;
+                ((4 * padded.groups * spans(padded)).saturating_add(pairs), PAIR_BYTES.saturating_mul(pairs))
+            }
+        };
+        let squares = if stores_squares(shape.layout) { blocks } else { 0 };
         SectionBytes {
-            weight: blocks + groups * MEAN_SCALES,
-            square: if shape.propagates { squares + groups * VAR_SCALES } else { 0 },
+            list,
+            weight: blocks.saturating_add(padded.groups * MEAN_SCALES),
+            square: if shape.propagates { squares.saturating_add(padded.groups * VAR_SCALES) } else { 0 },
         }
+    }
+
+    /// Bytes of all sections, with their padding.
+    pub(super) fn total(self) -> usize {
+        aligned(self.list).saturating_add(aligned(self.weight)).saturating_add(aligned(self.square))
     }
 }
 
-/// Bytes of an affine map.
-pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
-    let bytes = SectionBytes::new(shape, PaddedShape::new(shape));
-    QUANT_PARAMS.saturating_add(bytes.weight).saturating_add(bytes.square)
+/// Whether squares of weights have bytes of their own.
+pub(super) const fn stores_squares(layout: Layout) -> bool {
+    matches!(layout, Layout::Fast | Layout::Sparse)
+}
+
+/// Reads how a map is stored, which only the layout `sparse` leaves open.
+fn read_form(cursor: &mut Cursor<'_>, layout: Layout) -> Option<Form> {
+    if layout != Layout::Sparse {
+        return Some(Form::Dense);
+    }
+    cursor.take(HEAD).first_chunk().and_then(|head| Form::read(*head))
+}
+
+/// Bytes of the affine map that begins at a position of the payload; those of a dense one if its head makes
+/// no sense.
+pub(crate) fn affine_bytes(shape: AffineShape, mut cursor: Cursor<'_>) -> usize {
+    let head = if shape.layout == Layout::Sparse { HEAD } else { 0 };
+    cursor.take(QUANT_PARAMS);
+    let form = read_form(&mut cursor, shape.layout).unwrap_or(Form::Dense);
+    let bytes = SectionBytes::new(shape, PaddedShape::new(shape), form);
+    (QUANT_PARAMS + head).saturating_add(bytes.total())
 }
 
 /// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
@@ -137,7 +169,7 @@ pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
     let cols = PaddedShape::new(shape).cols;
     match shape.layout {
         Layout::Mean => cols / 2,
-        Layout::Float | Layout::Small | Layout::Fast => cols / 2 + cols,
+        Layout::Float | Layout::Small | Layout::Fast | Layout::Sparse => cols / 2 + cols,
     }
 }
 
@@ -211,7 +243,7 @@ impl QuantParams {
     }
 }
 
-fn words(bytes: [u8; 16]) -> [u32; 4] {
+pub(super) fn words(bytes: [u8; 16]) -> [u32; 4] {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3] = bytes;
     [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
 }
@@ -228,6 +260,8 @@ pub(super) struct QuantizedView<'m> {
     /// Whether squares of weights are stored.
     pub(super) has_squares: bool,
     quant_params: &'m [u8; QUANT_PARAMS],
+    /// Pairs of columns that are left.
+    pub(super) lists: PairLists<'m>,
     weights: &'m [u8],
     squares: &'m [u8],
 }
@@ -242,6 +276,8 @@ pub(super) struct QuantizedGroup<'m> {
     /// Blocks of squares; empty when the layout has none.
     pub(super) squares: &'m [u8],
     pub(super) var_scales: &'m Words,
+    /// The pairs of columns that the blocks hold.
+    pub(super) pairs: GroupPairs<'m>,
 }
 
 /// A word for each of four rows.
@@ -255,15 +291,26 @@ impl<'m> QuantizedView<'m> {
     #[inline(never)] // called in many places
     pub(super) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
         let padded = PaddedShape::new(shape);
-        let bytes = SectionBytes::new(shape, padded);
         let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
-        let (weights, squares) = (cursor.take(bytes.weight), cursor.take(bytes.square));
-        let complete = weights.len() == bytes.weight && squares.len() == bytes.square;
+        let form = read_form(cursor, shape.layout);
+        let bytes = SectionBytes::new(shape, padded, form.unwrap_or(Form::Dense));
+        let lists = match form {
+            Some(Form::Listed { pairs }) => {
+                let section = cursor.take(aligned(bytes.list));
+                PairLists::new(section, padded.groups * spans(padded), pairs as usize)
+            }
+            _ => PairLists::NONE,
+        };
+        let (weights, squares) = (cursor.take(aligned(bytes.weight)), cursor.take(aligned(bytes.square)));
+        let complete = weights.len() >= bytes.weight
+            && squares.len() >= bytes.square
+            && form.is_some_and(|form| lists.form() == form);
         QuantizedView {
             padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
             propagates: shape.propagates,
-            has_squares: shape.propagates && shape.layout == Layout::Fast,
+            has_squares: shape.propagates && stores_squares(shape.layout),
             quant_params,
+            lists,
             weights,
             squares,
         }
@@ -282,6 +329,12 @@ impl<'m> QuantizedView<'m> {
         [self.weights, self.squares]
     }
 
+    /// What pads the sections, whose lengths are these.
+    pub(super) fn padding(&self, bytes: SectionBytes) -> [&'m [u8]; 3] {
+        let behind = |section: &'m [u8], bytes: usize| section.get(bytes..).unwrap_or_default();
+        [self.lists.padding, behind(self.weights, bytes.weight), behind(self.squares, bytes.square)]
+    }
+
     /// The rows in groups of four.
     pub(super) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
         let split = self.padded.split;
@@ -293,25 +346,46 @@ impl<'m> QuantizedView<'m> {
     /// [`split_group`](Self::split_group), so that a step without variances computes nothing about squares.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
+        if !self.lists.is_empty() {
+            return self.listed_group(index);
+        }
         let width = BLOCK_ROWS * self.padded.cols;
-        self.group_at(index, index.wrapping_mul(width), width)
+        self.group_at(index, index.wrapping_mul(width), width, GroupPairs::ALL)
     }
 
     /// Group `index` of a map whose groups read different columns.
     #[inline(always)]
     pub(super) fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
+        if !self.lists.is_empty() {
+            return self.listed_group(index);
+        }
         let width = self.padded.width(self.padded.columns(index));
-        self.group_at(index, BLOCK_ROWS * self.padded.columns_before(index), BLOCK_ROWS * width)
+        let before = BLOCK_ROWS * self.padded.columns_before(index);
+        self.group_at(index, before, BLOCK_ROWS * width, GroupPairs::ALL)
+    }
+
+    /// Group `index` of a map that holds listed pairs of columns.
+    #[inline(never)] // apart from the registers of a dense map
+    fn listed_group(&self, index: usize) -> QuantizedGroup<'m> {
+        let pairs = self.lists.group(index, spans(self.padded));
+        let [before, blocks] = [pairs.start, pairs.indices.len()].map(|pairs| pairs.wrapping_mul(PAIR_BYTES));
+        self.group_at(index, before, blocks, pairs)
     }
 
     /// Group `index`, whose blocks take `blocks` bytes and stand behind `before` bytes of other blocks.
     #[inline(always)]
-    fn group_at(&self, index: usize, before: usize, blocks: usize) -> QuantizedGroup<'m> {
+    fn group_at(
+        &self,
+        index: usize,
+        before: usize,
+        blocks: usize,
+        pairs: GroupPairs<'m>,
+    ) -> QuantizedGroup<'m> {
         let [weights, squares] = self.streams();
         let (weights, [biases, mean_scales]) = rows(weights, index, [before, blocks]);
         let stored = if self.has_squares { [before, blocks] } else { [0; 2] };
         let (squares, [var_scales]) = rows(squares, index, stored);
-        QuantizedGroup { weights, biases, mean_scales, squares, var_scales }
+        QuantizedGroup { weights, biases, mean_scales, squares, var_scales, pairs }
     }
 }
 

@@ -1,7 +1,7 @@
-//! Backend of the layouts `fast`, `small` and `mean`: integer arithmetic on int8 weights.
+//! Backend of the layouts `fast`, `small`, `mean` and `sparse`: integer arithmetic on int8 weights.
 //!
-//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format` (sections of
-//! the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a
+//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `pairs` and
+//! `format` (sections of the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a
 //! sample). Its functions have the names of those of `float`; `backend` chooses between the two.
 
 mod activations;
@@ -14,8 +14,10 @@ mod format;
 mod kernels;
 mod moments;
 mod network;
+mod pairs;
 mod state;
 mod validate;
+mod validate_pairs;
 
 #[cfg(feature = "write")]
 pub(crate) use encode::encode_affine;

@@ -5,6 +5,7 @@ use super::format::{
     SUM_LIMIT, Words,
 };
 use super::kernels::integers;
+use super::validate_pairs::{check_form, pair_numbers};
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
     Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
@@ -66,6 +67,9 @@ pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Pa
     let map = QuantizedView::read(cursor, shape);
     let quant_params = map.quant_params();
     check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
+    if shape.layout == Layout::Sparse {
+        check_form(&map, shape, part)?;
+    }
     for (index, group) in map.groups().enumerate() {
         let cells = Cells::new(shape, map.padded, index);
         check_group(&map, &group, &cells, part)?;
@@ -80,9 +84,9 @@ fn check_group(
     cells: &Cells,
     part: Part,
 ) -> Result<(), Error> {
-    let weights = cells.row_sums(group.weights, Codes::Weights);
+    let weights = cells.row_sums(group, group.weights, Codes::Weights);
     let sums = weights.ok_or(invalid(part, "weight", "pairs of codes from -127 to 127, 0 in padding"))?;
-    let squares = cells.row_sums(group.squares, Codes::Squares);
+    let squares = cells.row_sums(group, group.squares, Codes::Squares);
     let squares = squares.ok_or(invalid(part, "square", "codes from 0 to 127, 0 in padding"))?;
     // Codes of variances are at most 2^bits: rounding up the largest takes one more than its bits can hold.
     let bits = map.quant_params().variance_bits;
@@ -141,11 +145,17 @@ impl Cells {
 
     /// Sums of the squares of four rows' codes; `None` if one is out of range, or in the padding and not 0.
     #[inline(never)] // once for both kinds of codes
-    fn row_sums(&self, blocks: &[u8], kind: Codes) -> Option<[u32; BLOCK_ROWS]> {
+    fn row_sums(
+        &self,
+        group: &QuantizedGroup<'_>,
+        blocks: &[u8],
+        kind: Codes,
+    ) -> Option<[u32; BLOCK_ROWS]> {
         let least = if kind == Codes::Weights { -LARGEST_CODE } else { 0 };
         let mut sums = [0_u32; BLOCK_ROWS];
         // Two columns of rows 0 and 1, then of rows 2 and 3.
-        for (pair, words) in blocks.as_chunks().0.as_chunks::<4>().0.iter().enumerate() {
+        let words = blocks.as_chunks().0.as_chunks::<4>().0;
+        for (words, pair) in words.iter().zip(pair_numbers(group.pairs)) {
             let [a, b, c, d] = words.map(codes);
             for (column, [[p, q], [r, s]]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
                 let rows = if self.is_column(column) { self.rows } else { 0 };

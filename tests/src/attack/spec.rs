@@ -125,7 +125,7 @@ fn variance_scale(fixed: bool, dice: &mut Dice) -> f32 {
 fn noise(layout: Layout, dice: &mut Dice) -> UnitNoise {
     let (factor, summand) = match layout {
         Layout::Float => (1e6, 1e6),
-        Layout::Small | Layout::Fast => (2.0, 16.0),
+        Layout::Small | Layout::Fast | Layout::Sparse => (2.0, 16.0),
         Layout::Mean => return dice.pick_or_beyond(&[UnitNoise::None], &[UnitNoise::Dropout { keep: 0.5 }]),
     };
     let smallest = f32::from_bits(1);

@@ -3,8 +3,9 @@
 use super::super::arithmetic::mul_high;
 use super::super::fixed::{BlockFloat, FixedMoments};
 use super::super::format::{QuantizedGroup, QuantizedView};
-use super::super::kernels::{QuantizedInput, dot, dot_squared, integers};
+use super::super::kernels::{QuantizedInput, dot, dot_listed, dot_squared, integers};
 use super::super::moments::tanh;
+use super::super::pairs::{GroupPairs, PAIR_BYTES, SPAN_PAIRS};
 
 /// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose
 /// shift is the input's.
@@ -68,11 +69,11 @@ pub(super) fn split_group_moments(
 
 #[inline(always)]
 fn moments_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> GroupMoments {
-    let means = scaled_means(&group, dot(group.weights, input.means));
-    let [t, u, v, w] = if group.squares.is_empty() {
+    let means = scaled_means(&group, sums(group.pairs, group.weights, input.means));
+    let [t, u, v, w] = if group.squares.is_empty() && group.pairs.is_all() {
         dot_squared(group.weights, input.vars)
     } else {
-        dot(group.squares, input.vars)
+        sums(group.pairs, group.squares, input.vars)
     };
     let [a, b, c, d] = integers(group.var_scales);
     GroupMoments { means, mantissas: [mul_high(t, a), mul_high(u, b), mul_high(v, c), mul_high(w, d)] }
@@ -100,7 +101,26 @@ pub(super) fn split_group_means(
 
 #[inline(always)]
 fn means_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> [i32; 4] {
-    scaled_means(&group, dot(group.weights, input.means))
+    scaled_means(&group, sums(group.pairs, group.weights, input.means))
+}
+
+/// 256 × Σ w x for four rows over the pairs of columns that their blocks hold.
+#[inline(always)]
+fn sums(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] {
+    if pairs.is_all() { dot(blocks, input) } else { listed_sums(pairs, blocks, input) }
+}
+
+/// [`sums`] of listed pairs, list after list.
+#[inline(never)] // apart from the registers of a dense map
+fn listed_sums(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] {
+    let (mut sums, mut blocks, mut input) = ([0; 4], blocks, input);
+    for list in pairs.lists() {
+        let (words, rest) = blocks.split_at_checked(PAIR_BYTES * list.len()).unwrap_or_default();
+        let more = dot_listed(words, list, input);
+        sums.iter_mut().zip(more).for_each(|(sum, more): (&mut i32, i32)| *sum = sum.wrapping_add(more));
+        (blocks, input) = (rest, input.get(SPAN_PAIRS..).unwrap_or_default());
+    }
+    sums
 }
 
 #[inline(always)]
