@@ -5,6 +5,7 @@
 //! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
+//! - [`golden_pruned`]: the same for pruned networks.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
@@ -22,6 +23,7 @@ pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
 pub mod golden_latent;
+pub mod golden_pruned;
 pub mod latent;
 pub mod leg;
 pub mod pruning;

@@ -12,6 +12,10 @@ const FOLLOWING: [&str; 2] = ["density", "following"];
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
+/// How a network of any size can be stored: the quantized layouts, and percentages of blocks that are pruned.
+const STORAGES: [&str; 8] =
+    ["fast", "small", "mean", "sparse", "sparse0", "sparse50", "sparse90", "sparse100"];
+
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
@@ -30,7 +34,7 @@ impl Case {
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for cell in ["lstm", "gru", "elman"] {
-            for storage in ["fast", "small", "mean"] {
+            for storage in ["fast", "small", "mean", "sparse"] {
                 let sized = |(inputs, hidden)| Case { cell, inputs, hidden, storage, end: None };
                 cases.extend(SIZES.map(sized));
             }
@@ -70,12 +74,12 @@ impl Case {
             }
             _ => return None,
         };
-        let known = |names: [&'static str; 3], name: &str| names.into_iter().find(|known| *known == name);
+        let known = |names: &[&'static str], name: &str| names.iter().copied().find(|known| *known == name);
         Some(Case {
-            cell: known(["lstm", "gru", "elman"], cell)?,
+            cell: known(&["lstm", "gru", "elman"], cell)?,
             inputs: inputs.parse().ok()?,
             hidden: hidden.parse().ok()?,
-            storage: known(["fast", "small", "mean"], storage)?,
+            storage: known(&STORAGES, storage)?,
             end,
         })
     }
@@ -134,7 +138,17 @@ impl Case {
     pub(super) fn layout(&self) -> &'static str {
         match self.storage {
             "f32" | "int8" => "float",
+            storage if storage.starts_with("sparse") => "sparse",
             layout => layout,
+        }
+    }
+
+    /// Share of the blocks of four rows and two columns that are removed.
+    pub(super) fn pruned(&self) -> f64 {
+        match self.storage.strip_prefix("sparse") {
+            None => 0.0,
+            Some("") => 0.8,
+            Some(percent) => percent.parse::<f64>().map_or(0.0, |percent| percent / 100.0),
         }
     }
 }
@@ -150,6 +164,9 @@ mod tests {
         assert_eq!(names("gru-16-64-f"), ["gru-16-64-fast", "gru-16-64-f32"]);
         assert_eq!(names("lstm-3-20-fast"), ["lstm-3-20-fast"]);
         assert_eq!(names("lstm-3-20-fast-density"), ["lstm-3-20-fast-density"]);
+        let pruned = |only| Case::selected(only).iter().map(Case::pruned).collect::<Vec<_>>();
+        assert_eq!(pruned("lstm-3-20-sparse50"), [0.5]);
+        assert_eq!(pruned("gru-16-64-"), [0.0, 0.0, 0.0, 0.8, 0.0, 0.0]);
         assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

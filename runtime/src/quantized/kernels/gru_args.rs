@@ -9,6 +9,7 @@ use super::super::format::{Columns, GruPart, QuantizedView};
 use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
 use super::core_kernels::gru_layer;
 use super::input::QuantizedInput;
+use super::list_args::ListArgs;
 use super::words::words;
 
 /// Activations that the rows of one part read.
@@ -16,8 +17,8 @@ use super::words::words;
 pub(super) struct PartArgs {
     pub(super) means: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of each four rows, not zero; the assembler replaces it by the address at which to enter the
-    /// sums.
+    /// Blocks of each four rows, zero if pairs are listed; the assembler replaces it by the address at which to
+    /// enter the sums.
     pub(super) mean_blocks: usize,
     pub(super) vars: *const f32,
     pub(super) vars_end: *const f32,
@@ -41,6 +42,7 @@ pub(super) struct GruArgs<'w> {
     pub(super) units: *mut f32,
     pub(super) units_end: *const f32,
     pub(super) parts: [PartArgs; 4],
+    pub(super) lists: ListArgs,
     pub(super) borrowed: PhantomData<&'w mut [f32]>,
 }
 
@@ -92,6 +94,9 @@ macro_rules! gru_asm {
             part_size = const size_of::<PartArgs>(),
             part_mean_entry = const offset_of!(PartArgs, mean_blocks),
             part_var_entry = const offset_of!(PartArgs, var_blocks),
+            list = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, list)),
+            list_end = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, list_end)),
+            ends = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, ends)),
             $($also)*
         )
     };
@@ -99,8 +104,8 @@ macro_rules! gru_asm {
 pub(super) use gru_asm;
 
 impl<'w> GruArgs<'w> {
-    /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose
-    /// address is no multiple of four.
+    /// `None` if there are fewer than `fours` times four units, none at all, no squares, several lists of pairs
+    /// for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -110,6 +115,7 @@ impl<'w> GruArgs<'w> {
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
+        let lists = ListArgs::new(map)?;
         let padded = map.padded;
         let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares;
         let filled = input.means.len() == padded.cols / 2 && input.vars.len() == padded.cols / 2;
@@ -118,7 +124,8 @@ impl<'w> GruArgs<'w> {
             let part = |part: GruPart| {
                 let columns = part.columns();
                 let start = if columns == Columns::State { padded.inputs } else { 0 };
-                PartArgs::new(&input.columns_from(start), padded.width(columns) / 8)
+                let blocks = if map.lists.is_empty() { padded.width(columns) / 8 } else { 0 };
+                PartArgs::new(&input.columns_from(start), blocks)
             };
             let units = units.as_mut_ptr_range();
             GruArgs {
@@ -134,6 +141,7 @@ impl<'w> GruArgs<'w> {
                 units: units.start,
                 units_end: units.end,
                 parts: GruPart::ALL.map(part),
+                lists,
                 borrowed: PhantomData,
             }
         };

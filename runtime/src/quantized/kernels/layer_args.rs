@@ -10,6 +10,7 @@ use super::super::format::QuantizedView;
 use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
 use super::core_kernels::{lstm_layer, tanh_layer};
 use super::input::QuantizedInput;
+use super::list_args::ListArgs;
 use super::words::words;
 
 /// What the loop over groups of four rows reads, and where it writes.
@@ -25,8 +26,8 @@ pub(super) struct LayerArgs<'w> {
     pub(super) squares: *const u32,
     pub(super) vars: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of a group, not zero; the kernel replaces it by the address at which to enter the loop over
-    /// them.
+    /// Blocks of a group, zero if pairs are listed; the kernel replaces it by the address at which to enter the
+    /// loop over them.
     pub(super) mean_blocks: usize,
     pub(super) vars_end: *const f32,
     /// As `mean_blocks`.
@@ -40,6 +41,7 @@ pub(super) struct LayerArgs<'w> {
     pub(super) units_end: *const f32,
     /// Mean and variance of each cell.
     pub(super) lstm_cells: *mut [f32; 2],
+    pub(super) lists: ListArgs,
     borrowed: PhantomData<&'w mut [f32]>,
 }
 
@@ -55,6 +57,12 @@ const _: () = assert!((IN_REGISTERS + SAVED).is_multiple_of(8), "sp stays aligne
 pub(super) const fn frame_offset(offset: usize) -> usize {
     if offset < IN_REGISTERS { offset } else { offset + SAVED }
 }
+
+/// Where a kernel finds the parts of [`ListArgs`].
+pub(super) const LIST: usize = frame_offset(offset_of!(LayerArgs<'_>, lists) + offset_of!(ListArgs, list));
+pub(super) const LIST_END: usize =
+    frame_offset(offset_of!(LayerArgs<'_>, lists) + offset_of!(ListArgs, list_end));
+pub(super) const ENDS: usize = frame_offset(offset_of!(LayerArgs<'_>, lists) + offset_of!(ListArgs, ends));
 
 // Loaded in pairs.
 const _: () = {
@@ -76,7 +84,11 @@ macro_rules! layer_asm {
     (@ $asm:ident, $($line:expr),+; $($field:ident),+ $(,)?) => {
         $asm!($($line),+; $($field = const $crate::quantized::kernels::layer_args::frame_offset(
             core::mem::offset_of!($crate::quantized::kernels::layer_args::LayerArgs<'_>, $field)
-        ),)+)
+        ),)+
+            list = const $crate::quantized::kernels::layer_args::LIST,
+            list_end = const $crate::quantized::kernels::layer_args::LIST_END,
+            ends = const $crate::quantized::kernels::layer_args::ENDS,
+        )
     };
 }
 pub(super) use layer_asm;
@@ -96,8 +108,8 @@ macro_rules! end_layer {
 pub(super) use end_layer;
 
 impl<'w> LayerArgs<'w> {
-    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes
-    /// whose address is no multiple of four.
+    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, several lists
+    /// of pairs for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -108,10 +120,12 @@ impl<'w> LayerArgs<'w> {
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
+        let lists = ListArgs::new(map)?;
         let blocks = map.padded.cols / 8;
         let stored = groups <= map.padded.groups && map.has_squares;
         let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
         let args = || {
+            let turns = if map.lists.is_empty() { blocks } else { 0 };
             let (means, vars, units) =
                 (input.means.as_ptr_range(), input.vars.as_ptr_range(), units.as_mut_ptr_range());
             LayerArgs {
@@ -120,9 +134,9 @@ impl<'w> LayerArgs<'w> {
                 squares: squares.as_ptr(),
                 vars: vars.start,
                 means_end: means.end,
-                mean_blocks: blocks,
+                mean_blocks: turns,
                 vars_end: vars.end,
-                var_blocks: blocks,
+                var_blocks: turns,
                 shift: input.shift,
                 cells: CELLS.as_ptr().cast(),
                 roots: ROOTS
@@ -133,6 +147,7 @@ impl<'w> LayerArgs<'w> {
                 units: units.start,
                 units_end: units.end,
                 lstm_cells: cells.as_mut_ptr(),
+                lists,
                 borrowed: PhantomData,
             }
         };

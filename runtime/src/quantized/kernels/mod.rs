@@ -15,12 +15,14 @@ cfg_select! {
         mod dsp;
         mod gru_args;
         mod layer_args;
+        mod list_args;
         use dsp as core_kernels;
     }
     quaver_kernel = "mainline" => {
         mod dot;
         mod gru_args;
         mod layer_args;
+        mod list_args;
         mod mainline;
         use mainline as core_kernels;
     }
