@@ -280,6 +280,13 @@ pub(super) struct QuantizedGroup<'m> {
     pub(super) pairs: GroupPairs<'m>,
 }
 
+impl<'m> QuantizedGroup<'m> {
+    /// Codes of all sections; empty where there are none.
+    pub(super) fn streams(&self) -> [&'m [u8]; 2] {
+        [self.weights, self.squares]
+    }
+}
+
 /// A word for each of four rows.
 pub(super) type Words = [[u8; 4]; BLOCK_ROWS];
 

@@ -116,6 +116,21 @@ impl<'m> GroupPairs<'m> {
         self.ends.is_empty()
     }
 
+    /// The pair of columns, counted from the first one on, whose codes are at a place among those stored.
+    pub(super) fn number(&self, place: usize) -> usize {
+        let Some(index) = self.indices.get(place) else { return place };
+        let before = self.ends.iter().filter(|word| end(word) <= self.start.saturating_add(place)).count();
+        SPAN_PAIRS.saturating_mul(before).saturating_add(usize::from(*index))
+    }
+
+    /// Whether no list ends before the one before it, and none behind all of them.
+    pub(super) fn is_in_order(&self) -> bool {
+        let last = self.ends.last().map_or(self.start, end);
+        let mut before = self.start;
+        let follows = |word| before <= core::mem::replace(&mut before, end(word));
+        self.ends.iter().all(follows) && last == self.start.saturating_add(self.indices.len())
+    }
+
     /// The lists, span by span. A list that would begin before the one before it, or end behind all of them,
     /// is empty.
     #[inline(always)]

@@ -5,7 +5,7 @@ use super::format::{
     SUM_LIMIT, Words,
 };
 use super::kernels::integers;
-use super::validate_pairs::{check_form, pair_numbers};
+use super::validate_pairs::{check_form, check_lists};
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
     Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
@@ -67,14 +67,16 @@ pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Pa
     let map = QuantizedView::read(cursor, shape);
     let quant_params = map.quant_params();
     check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
-    if shape.layout == Layout::Sparse {
-        check_form(&map, shape, part)?;
-    }
+    let mut left = 0_usize;
     for (index, group) in map.groups().enumerate() {
         let cells = Cells::new(shape, map.padded, index);
         check_group(&map, &group, &cells, part)?;
+        if shape.layout == Layout::Sparse {
+            let pairs = map.padded.width(map.padded.columns(index)) / 2;
+            left = left.saturating_add(check_lists(&group, pairs, part)?);
+        }
     }
-    Ok(())
+    if shape.layout == Layout::Sparse { check_form(&map, left, shape, part) } else { Ok(()) }
 }
 
 /// Checks four rows.
@@ -155,7 +157,8 @@ impl Cells {
         let mut sums = [0_u32; BLOCK_ROWS];
         // Two columns of rows 0 and 1, then of rows 2 and 3.
         let words = blocks.as_chunks().0.as_chunks::<4>().0;
-        for (words, pair) in words.iter().zip(pair_numbers(group.pairs)) {
+        for (place, words) in words.iter().enumerate() {
+            let pair = group.pairs.number(place);
             let [a, b, c, d] = words.map(codes);
             for (column, [[p, q], [r, s]]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
                 let rows = if self.is_column(column) { self.rows } else { 0 };

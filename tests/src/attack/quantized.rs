@@ -3,6 +3,8 @@
 use quaver::checkpoint::Layout;
 
 use super::dice::{Dice, Style};
+use super::frame::pad;
+use super::pairs::PairLists;
 use super::shape::MapShape;
 
 /// One map: scales that all rows share, and its groups of four rows.
@@ -12,6 +14,8 @@ pub struct QuantizedMap {
     pub params: [u32; 4],
     /// Groups of four rows.
     pub groups: Vec<Group>,
+    /// Pairs of columns that the groups hold; in the layout `sparse` alone.
+    pub lists: Option<PairLists>,
 }
 
 /// Four rows. Codes are column by column, padding included.
@@ -57,16 +61,21 @@ fn groups(shape: &MapShape) -> Vec<GroupShape> {
         .collect()
 }
 
+/// Whether squares of weights have bytes of their own.
+fn stores_squares(shape: &MapShape) -> bool {
+    matches!(shape.layout, Layout::Fast | Layout::Sparse)
+}
+
 /// Sums of a row's squares times 2^bits stay within this.
 fn square_limit(shape: &MapShape) -> u64 {
-    if shape.layout == Layout::Fast { (1 << 23) - 1 } else { (1 << 31) - 1 }
+    if stores_squares(shape) { (1 << 23) - 1 } else { (1 << 31) - 1 }
 }
 
 /// A map with numbers at their bounds.
 pub fn craft(shape: &MapShape, dice: &mut Dice) -> QuantizedMap {
     let (weight_style, square_style, scale_style) = (dice.style(), dice.style(), dice.style());
-    let stores_squares = shape.propagates && shape.layout == Layout::Fast;
-    let groups: Vec<Group> = groups(shape)
+    let stores_squares = shape.propagates && stores_squares(shape);
+    let mut groups: Vec<Group> = groups(shape)
         .iter()
         .map(|group| Group {
             weights: codes(group, dice, [-127, 127], weight_style),
@@ -80,6 +89,10 @@ pub fn craft(shape: &MapShape, dice: &mut Dice) -> QuantizedMap {
             },
         })
         .collect();
+    let is_sparse = shape.layout == Layout::Sparse;
+    if is_sparse {
+        prune(&mut groups, dice);
+    }
     let bits = variance_bits(shape, &groups, dice);
     let exponent = dice.integer([(38 - bits).clamp(20, 34), 34], Style::Mixed);
     let params = [
@@ -88,7 +101,26 @@ pub fn craft(shape: &MapShape, dice: &mut Dice) -> QuantizedMap {
         bits as u32,
         exponent as u32,
     ];
-    QuantizedMap { params, groups }
+    let mut lists = is_sparse.then(|| PairLists::compress(&mut groups, shape));
+    if let Some(lists) = lists.as_mut().filter(|_| dice.oversteps()) {
+        lists.spoil(dice);
+    }
+    QuantizedMap { params, groups, lists }
+}
+
+/// Sets pairs of columns to zero: all, some or none.
+fn prune(groups: &mut [Group], dice: &mut Dice) {
+    let every = dice.pick(&[1, 2, 5, 50, 1_000_000]);
+    for Group { weights, squares, .. } in groups {
+        for pair in 0..weights.len() / 2 {
+            if dice.below(every) != 0 {
+                let is_in_both = !dice.oversteps();
+                weights.iter_mut().skip(2 * pair).take(2).for_each(|codes| *codes = [0; 4]);
+                let squares = squares.iter_mut().skip(2 * pair).take(if is_in_both { 2 } else { 1 });
+                squares.for_each(|codes| *codes = [0; 4]);
+            }
+        }
+    }
 }
 
 /// As many bits as the sums of squares leave room for, or fewer; at times one too many.
@@ -96,7 +128,7 @@ fn variance_bits(shape: &MapShape, groups: &[Group], dice: &mut Dice) -> i64 {
     let row_sum = |group: &Group, row: usize| -> u64 {
         let stored = group.squares.iter().map(|codes| u64::from(codes[row].unsigned_abs()));
         let squared = group.weights.iter().map(|codes| u64::from(codes[row].pow(2).unsigned_abs()));
-        if shape.layout == Layout::Fast { stored.sum() } else { squared.sum() }
+        if stores_squares(shape) { stored.sum() } else { squared.sum() }
     };
     let largest = groups.iter().flat_map(|group| (0..4).map(|row| row_sum(group, row))).max().unwrap_or(0);
     let room = (square_limit(shape) / largest.max(1)).max(1).ilog2().min(14);
@@ -131,11 +163,17 @@ fn row_words(group: &GroupShape, dice: &mut Dice, range: [i64; 2], style: Style)
 /// The bytes of a map.
 pub fn encode(map: &QuantizedMap, shape: &MapShape) -> Vec<u8> {
     let mut bytes: Vec<u8> = map.params.iter().flat_map(|word| word.to_le_bytes()).collect();
+    if let Some(PairLists { head, ends, indices }) = &map.lists {
+        bytes.extend(head.iter().chain(ends).flat_map(|word| word.to_le_bytes()));
+        bytes.extend(indices);
+        pad(&mut bytes);
+    }
     for group in &map.groups {
         blocks(&mut bytes, &group.weights);
         words(&mut bytes, group.biases);
         words(&mut bytes, group.mean_scales);
     }
+    pad(&mut bytes);
     if shape.propagates {
         for group in &map.groups {
             blocks(&mut bytes, &group.squares);
@@ -163,8 +201,16 @@ fn blocks(bytes: &mut Vec<u8>, columns: &[[i32; 4]]) {
 pub fn decode<'p>(payload: &'p [u8], shape: &MapShape) -> Option<(QuantizedMap, &'p [u8])> {
     let mut rest = payload;
     let params = read_words(&mut rest)?.map(|word| word as u32);
-    let mut map = QuantizedMap { params, groups: Vec::new() };
-    let shapes = groups(shape);
+    let mut map = QuantizedMap { params, groups: Vec::new(), lists: None };
+    let mut shapes = groups(shape);
+    if shape.layout == Layout::Sparse {
+        let head = read_words(&mut rest)?.map(|word| word as u32);
+        let (lists, behind) = PairLists::decode(head, rest, shapes.len(), shape)?;
+        for (index, group) in shapes.iter_mut().enumerate() {
+            group.cols = lists.columns(index, shape, &group.cols)?;
+        }
+        (map.lists, rest) = (Some(lists), behind);
+    }
     for group in &shapes {
         map.groups.push(Group {
             weights: read_codes(&mut rest, group)?,
@@ -174,15 +220,24 @@ pub fn decode<'p>(payload: &'p [u8], shape: &MapShape) -> Option<(QuantizedMap, 
             var_scales: [0; 4],
         });
     }
+    skip_padding(payload, &mut rest)?;
     if shape.propagates {
         for (group, shape_of_group) in map.groups.iter_mut().zip(&shapes) {
-            if shape.layout == Layout::Fast {
+            if stores_squares(shape) {
                 group.squares = read_codes(&mut rest, shape_of_group)?;
             }
             group.var_scales = read_rows(&mut rest, shape_of_group)?;
         }
     }
+    skip_padding(payload, &mut rest)?;
     Some((map, rest))
+}
+
+/// Goes on to the next multiple of 16 bytes of the payload.
+fn skip_padding(payload: &[u8], rest: &mut &[u8]) -> Option<()> {
+    let read = payload.len() - rest.len();
+    *rest = rest.get(read.next_multiple_of(16) - read..)?;
+    Some(())
 }
 
 fn read_words(rest: &mut &[u8]) -> Option<[i32; 4]> {

@@ -28,7 +28,8 @@ fn density_limit(spec: &ModelSpec) -> usize {
 
 /// An architecture without extensions.
 pub fn network(dice: &mut Dice) -> ModelSpec {
-    let layout = dice.pick(&[Layout::Float, Layout::Float, Layout::Small, Layout::Fast, Layout::Mean]);
+    let layouts = [Layout::Float, Layout::Float, Layout::Small, Layout::Fast, Layout::Mean, Layout::Sparse];
+    let layout = dice.pick(&layouts);
     let quantized = layout != Layout::Float;
     let likelihood = dice.pick(&[
         Likelihood::Gaussian,
