@@ -1,6 +1,7 @@
 //! Affine maps in quantized layouts: blocks of bytes, and the scales around them.
 
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
+use super::weight_vars::{WEIGHT_VAR_PARAMS, WEIGHT_VAR_SCALES, WeightVarGroup, WeightVars};
 use crate::format::{AffineShape, Cursor};
 use crate::spec::Layout;
 
@@ -112,15 +113,18 @@ impl PaddedShape {
 struct SectionBytes {
     weight: usize,
     square: usize,
+    weight_var: usize,
 }
 
 impl SectionBytes {
     fn new(shape: AffineShape, padded: PaddedShape) -> Self {
         let (groups, blocks) = (padded.groups, BLOCK_ROWS * padded.columns_before(padded.groups));
         let squares = if shape.layout == Layout::Fast { blocks } else { 0 };
+        let weight_vars = blocks + groups * WEIGHT_VAR_SCALES + WEIGHT_VAR_PARAMS;
         SectionBytes {
             weight: blocks + groups * MEAN_SCALES,
             square: if shape.propagates { squares + groups * VAR_SCALES } else { 0 },
+            weight_var: if shape.propagates && shape.weight_variance { weight_vars } else { 0 },
         }
     }
 }
@@ -128,11 +132,11 @@ impl SectionBytes {
 /// Bytes of an affine map.
 pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
     let bytes = SectionBytes::new(shape, PaddedShape::new(shape));
-    QUANT_PARAMS.saturating_add(bytes.weight).saturating_add(bytes.square)
+    [bytes.weight, bytes.square, bytes.weight_var].into_iter().fold(QUANT_PARAMS, usize::saturating_add)
 }
 
 /// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
-/// until the largest is known.
+/// until the largest is known. The half that is then free has room for squared means.
 pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
     let cols = PaddedShape::new(shape).cols;
     match shape.layout {
@@ -184,11 +188,7 @@ impl QuantParams {
 
     #[cfg(feature = "write")]
     pub(super) fn to_bytes(self) -> [u8; QUANT_PARAMS] {
-        let words =
-            [self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent];
-        let mut bytes = [0; QUANT_PARAMS];
-        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-        bytes
+        bytes([self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent])
     }
 
     /// Bits of the largest wide variance that the exponent leaves room for.
@@ -211,9 +211,16 @@ impl QuantParams {
     }
 }
 
-fn words(bytes: [u8; 16]) -> [u32; 4] {
+pub(super) fn words(bytes: [u8; 16]) -> [u32; 4] {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3] = bytes;
     [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
+}
+
+#[cfg(feature = "write")]
+pub(super) fn bytes(words: [u32; 4]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    bytes
 }
 
 /// One quantized affine map, its bytes still in the checkpoint.
@@ -230,6 +237,8 @@ pub(super) struct QuantizedView<'m> {
     quant_params: &'m [u8; QUANT_PARAMS],
     weights: &'m [u8],
     squares: &'m [u8],
+    /// Variances of the weights, if they have any.
+    pub(super) weight_vars: WeightVars<'m>,
 }
 
 /// Four rows of a map. Words are little-endian; biases and scales have the fractional bits of `fixed.rs`.
@@ -258,7 +267,10 @@ impl<'m> QuantizedView<'m> {
         let bytes = SectionBytes::new(shape, padded);
         let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
         let (weights, squares) = (cursor.take(bytes.weight), cursor.take(bytes.square));
-        let complete = weights.len() == bytes.weight && squares.len() == bytes.square;
+        let weight_vars = cursor.take(bytes.weight_var);
+        let complete = weights.len() == bytes.weight
+            && squares.len() == bytes.square
+            && weight_vars.len() == bytes.weight_var;
         QuantizedView {
             padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
             propagates: shape.propagates,
@@ -266,6 +278,7 @@ impl<'m> QuantizedView<'m> {
             quant_params,
             weights,
             squares,
+            weight_vars: WeightVars(weight_vars),
         }
     }
 
@@ -302,6 +315,16 @@ impl<'m> QuantizedView<'m> {
     pub(super) fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
         let width = self.padded.width(self.padded.columns(index));
         self.group_at(index, BLOCK_ROWS * self.padded.columns_before(index), BLOCK_ROWS * width)
+    }
+
+    /// Weight variances of group `index` of four rows, as of [`group`](Self::group).
+    #[inline(always)]
+    pub(super) fn weight_var_group(&self, index: usize) -> WeightVarGroup<'m> {
+        let columns = self.padded.columns(index);
+        let (before, blocks) = (self.padded.columns_before(index), self.padded.width(columns));
+        let at = [BLOCK_ROWS * before, BLOCK_ROWS * blocks];
+        let (codes, [scales, bias_vars]) = rows(self.weight_vars.stream(), index, at);
+        WeightVarGroup { codes, scales, bias_vars }
     }
 
     /// Group `index`, whose blocks take `blocks` bytes and stand behind `before` bytes of other blocks.

@@ -111,7 +111,7 @@ impl<'w> GruArgs<'w> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
         let padded = map.padded;
-        let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares;
+        let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares && input.squares.is_empty();
         let filled = input.means.len() == padded.cols / 2 && input.vars.len() == padded.cols / 2;
         let blocks = padded.inputs >= 8 && padded.cols >= padded.inputs + 8;
         let args = || {

@@ -109,7 +109,7 @@ impl<'w> LayerArgs<'w> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
         let blocks = map.padded.cols / 8;
-        let stored = groups <= map.padded.groups && map.has_squares;
+        let stored = groups <= map.padded.groups && map.has_squares && input.squares.is_empty();
         let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
         let args = || {
             let (means, vars, units) =

@@ -41,8 +41,10 @@ cfg_select! {
 /// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
-pub(super) use core_kernels::{dot, fill_pairs, gru_units, lstm_units, narrow, tanh_units};
-pub(super) use fill::{NoiseScales, pair};
-pub(super) use input::QuantizedInput;
+pub(super) use core_kernels::{
+    dot, fill_pairs, gru_units, lstm_units, narrow, narrow_squares, squares_seen, tanh_units,
+};
+pub(super) use fill::{NoiseScales, narrow_limited_squares, pair};
+pub(super) use input::{QuantizedInput, TermShifts};
 pub(super) use portable::dot_squared;
 pub(super) use words::integers;

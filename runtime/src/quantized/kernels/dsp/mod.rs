@@ -28,7 +28,7 @@ mod gru;
 #[rustfmt::skip]
 mod layers;
 
-pub(in crate::quantized) use activations::{fill_pairs, narrow};
+pub(in crate::quantized) use activations::{fill_pairs, narrow, narrow_squares, squares_seen};
 pub(in crate::quantized) use blocks::dot_blocks;
 pub(in crate::quantized) use gru::gru_layer;
 pub(in crate::quantized) use layers::{lstm_layer, tanh_layer};
