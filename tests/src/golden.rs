@@ -19,6 +19,7 @@ const ELMAN: CellKind = CellKind::Elman(Activation::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
 const GRU: CellKind = CellKind::Gru;
 const DENSE: CellKind = CellKind::Dense(Activation::Relu);
+const SMOOTH: CellKind = CellKind::Dense(Activation::Tanh);
 
 /// Rows in each stream.
 const ROWS: usize = 40;
@@ -259,16 +260,11 @@ fn case_specs() -> Vec<CaseSpec> {
         case_spec("following-hostile", &[(LSTM, 5)], following(conditional(next)), Rows::Hostile),
         // Without noise the first step has no variance but that of weights; more columns than one turn of a
         // kernel.
-        case_spec("weight-variance-wide", &[(LSTM, 61)], fawn, Rows::Ordinary),
-        case_spec("weight-variance-gru-wide", &[(GRU, 61)], varied, Rows::Gaps),
+        case_spec("weight-variance-wide", &[(SMOOTH, 66), (LSTM, 3)], fawn, Rows::Ordinary),
+        case_spec("weight-variance-gru-wide", &[(SMOOTH, 66), (GRU, 5)], varied, Rows::Gaps),
         case_spec(
             "weight-variance-stack",
-            &[
-                (CellKind::Dense(Activation::Tanh), 9),
-                (CellKind::Elman(Activation::Sigmoid), 10),
-                (GRU, 8),
-                (LSTM, 4),
-            ],
+            &[(CellKind::Elman(Activation::Sigmoid), 6), (GRU, 8), (ELMAN, 5), (LSTM, 4)],
             Architecture { likelihood: Likelihood::Bernoulli, ..fawn },
             Rows::Gaps,
         ),

@@ -15,6 +15,7 @@ cfg_select! {
         mod dsp;
         mod gru_args;
         mod layer_args;
+        mod weight_var_args;
         use dsp as core_kernels;
     }
     quaver_kernel = "mainline" => {
@@ -22,6 +23,7 @@ cfg_select! {
         mod gru_args;
         mod layer_args;
         mod mainline;
+        mod weight_var_args;
         use mainline as core_kernels;
     }
     quaver_kernel = "baseline" => {
