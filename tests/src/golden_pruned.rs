@@ -36,6 +36,7 @@ fn networks() -> Vec<Pruned> {
     };
     let mean_only = Architecture { mode: OutputMode::MeanOnly, ..base };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
+    let varied = Architecture { weight_variance: true, ..base };
     let pruned =
         |name, layers, architecture, share, rows| Pruned { name, layers, architecture, share, rows };
     vec![
@@ -50,6 +51,7 @@ fn networks() -> Vec<Pruned> {
         pruned("pruned-mean-only", &[(LSTM, 5)], mean_only, 0.8, Rows::Ordinary),
         pruned("pruned-next", &[(LSTM, 6), (GRU, 4)], next, 0.85, Rows::Gaps),
         pruned("pruned-hostile", &[(GRU, 8), (ELMAN, 8)], base, 0.75, Rows::Hostile),
+        pruned("pruned-weight-variance", &[(LSTM, 6), (GRU, 5), (ELMAN, 7)], varied, 0.8, Rows::Gaps),
         pruned("pruned-nowhere", &[(LSTM, 5), (GRU, 4)], base, 0.0, Rows::Ordinary),
         pruned("pruned-everywhere", &[(LSTM, 5), (GRU, 4)], base, 1.0, Rows::Ordinary),
     ]

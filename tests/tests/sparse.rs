@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use quaver::checkpoint::{
-    Activation, CellKind, Checkpoint, Contents, Layout, Likelihood, OutputMode, Target, UnitNoise,
-    WeightFormat, write,
+    Activation, CellKind, Checkpoint, Contents, Layout, Likelihood, OutputMode, UnitNoise, WeightFormat,
+    write,
 };
 use quaver::{Model, Predictor};
 use quaver_tests::golden::{Architecture, randomise};
@@ -76,12 +76,14 @@ prop_compose! {
         share in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0],
         mean_only in any::<bool>(),
         bernoulli in any::<bool>(),
+        varied in any::<bool>(),
         label in any::<u32>(),
     ) -> Pruned {
         let base = Architecture::default();
         let likelihood = if bernoulli { Likelihood::Bernoulli } else { Likelihood::Gaussian };
         let mode = if mean_only { OutputMode::MeanOnly } else { OutputMode::Propagating };
-        let architecture = Architecture { inputs, outputs, likelihood, mode, target: Target::Columns, ..base };
+        let weight_variance = varied && !mean_only;
+        let architecture = Architecture { inputs, outputs, likelihood, mode, weight_variance, ..base };
         Pruned { layers, architecture, share, label: label.to_string() }
     }
 }
@@ -100,8 +102,13 @@ proptest! {
 
     /// Lists of more than one span: a byte names one of 256 pairs.
     #[test]
-    fn wide_maps_have_several_lists(cell in cells(), share in 0.5..1.0, inputs in 500_u16..1200) {
-        let architecture = Architecture { inputs, ..Architecture::default() };
+    fn wide_maps_have_several_lists(
+        cell in cells(),
+        share in 0.5..1.0,
+        inputs in 500_u16..1200,
+        weight_variance in any::<bool>(),
+    ) {
+        let architecture = Architecture { inputs, weight_variance, ..Architecture::default() };
         let network = Pruned { layers: vec![(cell, 9)], architecture, share, label: "wide".into() };
         let [sparse, fast] = [Layout::Sparse, Layout::Fast].map(|layout| network.stored(layout));
         prop_assert_eq!(predictions(&sparse, "rows"), predictions(&fast, "rows"));

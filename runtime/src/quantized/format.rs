@@ -2,6 +2,7 @@
 
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
 use super::pairs::{Form, GroupPairs, HEAD, PAIR_BYTES, PairLists, spans};
+use super::weight_vars::{WEIGHT_VAR_PARAMS, WEIGHT_VAR_SCALES, WeightVarGroup, WeightVars};
 use crate::format::{AffineShape, Cursor, aligned};
 use crate::spec::Layout;
 
@@ -115,6 +116,7 @@ pub(super) struct SectionBytes {
     pub(super) list: usize,
     pub(super) weight: usize,
     pub(super) square: usize,
+    pub(super) weight_var: usize,
 }
 
 impl SectionBytes {
@@ -126,17 +128,21 @@ impl SectionBytes {
                 ((4 * padded.groups * spans(padded)).saturating_add(pairs), PAIR_BYTES.saturating_mul(pairs))
             }
         };
+        let groups = padded.groups;
         let squares = if stores_squares(shape.layout) { blocks } else { 0 };
+        let weight_vars = blocks.saturating_add(groups * WEIGHT_VAR_SCALES + WEIGHT_VAR_PARAMS);
         SectionBytes {
             list,
-            weight: blocks.saturating_add(padded.groups * MEAN_SCALES),
-            square: if shape.propagates { squares.saturating_add(padded.groups * VAR_SCALES) } else { 0 },
+            weight: blocks.saturating_add(groups * MEAN_SCALES),
+            square: if shape.propagates { squares.saturating_add(groups * VAR_SCALES) } else { 0 },
+            weight_var: if shape.propagates && shape.weight_variance { weight_vars } else { 0 },
         }
     }
 
     /// Bytes of all sections, with their padding.
     pub(super) fn total(self) -> usize {
-        aligned(self.list).saturating_add(aligned(self.weight)).saturating_add(aligned(self.square))
+        let sections = [self.list, self.weight, self.square, self.weight_var];
+        sections.into_iter().map(aligned).fold(0, usize::saturating_add)
     }
 }
 
@@ -164,7 +170,7 @@ pub(crate) fn affine_bytes(shape: AffineShape, mut cursor: Cursor<'_>) -> usize 
 }
 
 /// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
-/// until the largest is known.
+/// until the largest is known. The half that is then free has room for squared means.
 pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
     let cols = PaddedShape::new(shape).cols;
     match shape.layout {
@@ -216,11 +222,7 @@ impl QuantParams {
 
     #[cfg(feature = "write")]
     pub(super) fn to_bytes(self) -> [u8; QUANT_PARAMS] {
-        let words =
-            [self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent];
-        let mut bytes = [0; QUANT_PARAMS];
-        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-        bytes
+        bytes([self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent])
     }
 
     /// Bits of the largest wide variance that the exponent leaves room for.
@@ -248,6 +250,13 @@ pub(super) fn words(bytes: [u8; 16]) -> [u32; 4] {
     [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
 }
 
+#[cfg(feature = "write")]
+pub(super) fn bytes(words: [u32; 4]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    bytes
+}
+
 /// One quantized affine map, its bytes still in the checkpoint.
 ///
 /// A step keeps one per map on the stack: it holds no more of the shape than kernels need.
@@ -264,6 +273,8 @@ pub(super) struct QuantizedView<'m> {
     pub(super) lists: PairLists<'m>,
     weights: &'m [u8],
     squares: &'m [u8],
+    /// Variances of the weights, if they have any.
+    pub(super) weight_vars: WeightVars<'m>,
 }
 
 /// Four rows of a map. Words are little-endian; biases and scales have the fractional bits of `fixed.rs`.
@@ -278,13 +289,6 @@ pub(super) struct QuantizedGroup<'m> {
     pub(super) var_scales: &'m Words,
     /// The pairs of columns that the blocks hold.
     pub(super) pairs: GroupPairs<'m>,
-}
-
-impl<'m> QuantizedGroup<'m> {
-    /// Codes of all sections; empty where there are none.
-    pub(super) fn streams(&self) -> [&'m [u8]; 2] {
-        [self.weights, self.squares]
-    }
 }
 
 /// A word for each of four rows.
@@ -309,8 +313,10 @@ impl<'m> QuantizedView<'m> {
             _ => PairLists::NONE,
         };
         let (weights, squares) = (cursor.take(aligned(bytes.weight)), cursor.take(aligned(bytes.square)));
+        let weight_vars = cursor.take(aligned(bytes.weight_var));
         let complete = weights.len() >= bytes.weight
             && squares.len() >= bytes.square
+            && weight_vars.len() >= bytes.weight_var
             && form.is_some_and(|form| lists.form() == form);
         QuantizedView {
             padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
@@ -320,6 +326,7 @@ impl<'m> QuantizedView<'m> {
             lists,
             weights,
             squares,
+            weight_vars: WeightVars(weight_vars),
         }
     }
 
@@ -337,9 +344,14 @@ impl<'m> QuantizedView<'m> {
     }
 
     /// What pads the sections, whose lengths are these.
-    pub(super) fn padding(&self, bytes: SectionBytes) -> [&'m [u8]; 3] {
+    pub(super) fn padding(&self, bytes: SectionBytes) -> [&'m [u8]; 4] {
         let behind = |section: &'m [u8], bytes: usize| section.get(bytes..).unwrap_or_default();
-        [self.lists.padding, behind(self.weights, bytes.weight), behind(self.squares, bytes.square)]
+        [
+            self.lists.padding,
+            behind(self.weights, bytes.weight),
+            behind(self.squares, bytes.square),
+            behind(self.weight_vars.0, bytes.weight_var),
+        ]
     }
 
     /// The rows in groups of four.
@@ -374,9 +386,29 @@ impl<'m> QuantizedView<'m> {
     /// Group `index` of a map that holds listed pairs of columns.
     #[inline(never)] // apart from the registers of a dense map
     fn listed_group(&self, index: usize) -> QuantizedGroup<'m> {
-        let pairs = self.lists.group(index, spans(self.padded));
-        let [before, blocks] = [pairs.start, pairs.indices.len()].map(|pairs| pairs.wrapping_mul(PAIR_BYTES));
+        let ([before, blocks], pairs) = self.listed_at(index);
         self.group_at(index, before, blocks, pairs)
+    }
+
+    /// Bytes of blocks before those of group `index` of such a map, bytes of its own, and its lists.
+    #[inline(never)]
+    fn listed_at(&self, index: usize) -> ([usize; 2], GroupPairs<'m>) {
+        let pairs = self.lists.group(index, spans(self.padded));
+        ([pairs.start, pairs.indices.len()].map(|pairs| pairs.wrapping_mul(PAIR_BYTES)), pairs)
+    }
+
+    /// Weight variances of group `index` of four rows, as of [`group`](Self::group).
+    #[inline(always)]
+    pub(super) fn weight_var_group(&self, index: usize) -> WeightVarGroup<'m> {
+        let (at, pairs) = if self.lists.is_empty() {
+            let columns = self.padded.columns(index);
+            let (before, blocks) = (self.padded.columns_before(index), self.padded.width(columns));
+            ([BLOCK_ROWS * before, BLOCK_ROWS * blocks], GroupPairs::ALL)
+        } else {
+            self.listed_at(index)
+        };
+        let (codes, [scales, bias_vars]) = rows(self.weight_vars.stream(), index, at);
+        WeightVarGroup { codes, scales, bias_vars, pairs }
     }
 
     /// Group `index`, whose blocks take `blocks` bytes and stand behind `before` bytes of other blocks.

@@ -1,8 +1,9 @@
 //! Backend of the layouts `fast`, `small`, `mean` and `sparse`: integer arithmetic on int8 weights.
 //!
-//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `pairs` and
-//! `format` (sections of the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a
-//! sample). Its functions have the names of those of `float`; `backend` chooses between the two.
+//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format`, `pairs` and
+//! `weight_vars` (sections of the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences),
+//! `network` (the walk of a sample). Its functions have the names of those of `float`; `backend` chooses
+//! between the two.
 
 mod activations;
 mod arithmetic;
@@ -18,6 +19,7 @@ mod pairs;
 mod state;
 mod validate;
 mod validate_pairs;
+mod weight_vars;
 
 #[cfg(feature = "write")]
 pub(crate) use encode::encode_affine;

@@ -35,12 +35,10 @@ impl Form {
 
     #[cfg(feature = "write")]
     pub(super) fn to_bytes(self) -> [u8; HEAD] {
-        let mut bytes = [0; HEAD];
-        if let Form::Listed { pairs } = self {
-            bytes[0] = 1;
-            bytes[4..8].copy_from_slice(&pairs.to_le_bytes());
-        }
-        bytes
+        super::format::bytes(match self {
+            Form::Dense => [0; 4],
+            Form::Listed { pairs } => [1, pairs, 0, 0],
+        })
     }
 }
 

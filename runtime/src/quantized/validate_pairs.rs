@@ -1,7 +1,7 @@
 //! Checks of the pairs of columns that are left in a pruned map (layout `sparse`).
 
-use super::format::{QuantizedGroup, QuantizedView, SectionBytes};
-use super::pairs::{Form, PAIR_BYTES, SPAN_PAIRS};
+use super::format::{QuantizedView, SectionBytes};
+use super::pairs::{Form, GroupPairs, PAIR_BYTES, SPAN_PAIRS};
 use crate::format::{AffineShape, Error, Part, check, zeros};
 
 /// Checks the form of a map, of whose pairs of columns `left` have a code other than zero: lists that end where
@@ -33,21 +33,27 @@ pub(super) fn check_form(
 }
 
 /// Checks the lists of four rows that read `pairs` pairs of columns, and returns how many pairs have a code
-/// other than zero.
+/// other than zero in any of the streams.
 #[inline(never)]
-pub(super) fn check_lists(group: &QuantizedGroup<'_>, pairs: usize, part: Part) -> Result<usize, Error> {
-    if !group.pairs.is_all() {
+pub(super) fn check_lists(
+    lists: GroupPairs<'_>,
+    streams: [&[u8]; 3],
+    pairs: usize,
+    part: Part,
+) -> Result<usize, Error> {
+    if !lists.is_all() {
         let mut room = pairs;
-        for list in group.pairs.lists() {
+        for list in lists.lists() {
             let ordered = list.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
             let inside = list.last().is_none_or(|last| usize::from(*last) < room.min(SPAN_PAIRS));
             check(ordered && inside, part, "pairs", "in order, each once, inside the columns")?;
             room = room.saturating_sub(SPAN_PAIRS);
         }
-        check(group.pairs.is_in_order(), part, "pairs", "lists that end in order")?;
+        check(lists.is_in_order(), part, "pairs", "lists that end in order")?;
     }
-    let stored = group.weights.len() / PAIR_BYTES;
-    Ok((0..stored).filter(|pair| group.streams().iter().any(|codes| is_used(codes, *pair))).count())
+    let [weights, ..] = streams;
+    let stored = weights.len() / PAIR_BYTES;
+    Ok((0..stored).filter(|pair| streams.iter().any(|codes| is_used(codes, *pair))).count())
 }
 
 /// Whether a pair has a code other than zero.

@@ -1,7 +1,7 @@
 //! Pairs of columns that are left in maps of the layout `sparse`, from the specification of the format.
 
 use super::dice::Dice;
-use super::quantized::Group;
+use super::quantized::{Group, has_weight_vars};
 use super::shape::MapShape;
 
 /// Pairs that a byte can name.
@@ -36,6 +36,7 @@ impl PairLists {
         for (group, list) in groups.iter_mut().zip(lists) {
             group.weights = kept(&group.weights, list);
             group.squares = kept(&group.squares, list);
+            group.weight_vars = kept(&group.weight_vars, list);
             for span in 0..spans(shape) {
                 indices.extend(list.iter().filter(|pair| **pair / SPAN == span).map(|pair| *pair as u8));
                 ends.push(indices.len() as u32);
@@ -107,7 +108,8 @@ fn pairs_left(group: &Group) -> Vec<usize> {
         codes.iter().skip(2 * pair).take(2).all(|column| *column == [0; 4])
     };
     let pairs = 0..group.weights.len() / 2;
-    pairs.filter(|pair| !is_zero(&group.weights, *pair) || !is_zero(&group.squares, *pair)).collect()
+    let streams = [&group.weights, &group.squares, &group.weight_vars];
+    pairs.filter(|pair| !streams.iter().all(|codes| is_zero(codes, *pair))).collect()
 }
 
 fn kept(codes: &[[i32; 4]], list: &[usize]) -> Vec<[i32; 4]> {
@@ -117,13 +119,18 @@ fn kept(codes: &[[i32; 4]], list: &[usize]) -> Vec<[i32; 4]> {
 
 fn dense_bytes(groups: &[Group], shape: &MapShape) -> usize {
     let squares = if shape.propagates { 16 } else { 0 };
-    groups.iter().map(|group| 4 * (group.weights.len() + group.squares.len()) + 32 + squares).sum()
+    let weight_vars = if has_weight_vars(shape) { 32 } else { 0 };
+    let bytes = |group: &Group| {
+        4 * (group.weights.len() + group.squares.len() + group.weight_vars.len()) + 32 + squares + weight_vars
+    };
+    groups.iter().map(bytes).sum()
 }
 
 fn listed_bytes(groups: &[Group], shape: &MapShape, pairs: usize) -> usize {
     let groups = groups.len();
     let squares = if shape.propagates { 8 * pairs + 16 * groups } else { 0 };
-    [4 * groups * spans(shape) + pairs, 8 * pairs + 32 * groups, squares]
+    let weight_vars = if has_weight_vars(shape) { 8 * pairs + 32 * groups } else { 0 };
+    [4 * groups * spans(shape) + pairs, 8 * pairs + 32 * groups, squares, weight_vars]
         .map(|bytes| bytes.next_multiple_of(16))
         .iter()
         .sum()

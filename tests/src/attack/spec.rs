@@ -112,7 +112,10 @@ fn output(layout: Layout, likelihood: Likelihood, dice: &mut Dice) -> OutputSpec
 }
 
 fn weight_variance(layout: Layout, dice: &mut Dice) -> bool {
-    if layout == Layout::Float { dice.once_in(2) } else { dice.oversteps() }
+    match layout {
+        Layout::Float | Layout::Fast | Layout::Sparse => dice.once_in(2),
+        Layout::Small | Layout::Mean => dice.oversteps(),
+    }
 }
 
 fn variance_scale(fixed: bool, dice: &mut Dice) -> f32 {

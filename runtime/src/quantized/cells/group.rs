@@ -54,7 +54,11 @@ pub(in crate::quantized) fn group_moments(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    moments_of(map.group(index), input)
+    let mut moments = moments_of(map.group(index), input);
+    if !input.squares.is_empty() {
+        add_weight_vars(&mut moments, map, index, input);
+    }
+    moments
 }
 
 /// The same of a map whose groups read different columns.
@@ -64,7 +68,31 @@ pub(super) fn split_group_moments(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    moments_of(map.split_group(index), input)
+    let mut moments = moments_of(map.split_group(index), input);
+    if !input.squares.is_empty() {
+        add_weight_vars(&mut moments, map, index, input);
+    }
+    moments
+}
+
+/// Adds Σ m̃² τ + τ_b to the variances of group `index`, whose mantissas are Σ ṽ (μ² + τ), and brings all to the
+/// common exponent. The sum of the three stays below 2³⁰, as their scales are bounded (`weight_vars`).
+#[inline(never)] // models without weight variances do not need its registers
+fn add_weight_vars(
+    moments: &mut GroupMoments,
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) {
+    let (group, terms) = (map.weight_var_group(index), &input.terms);
+    let rows = sums(group.pairs, group.codes, input.squares).into_iter().zip(integers(group.scales));
+    let rows = rows.zip(integers(group.bias_vars));
+    for (mantissa, ((sum, scale), bias_var)) in moments.mantissas.iter_mut().zip(rows) {
+        let of_squares = (*mantissa as u32).wrapping_shr(terms.vars);
+        let of_weight_vars = (mul_high(sum, scale) as u32).wrapping_shr(terms.squares);
+        let of_bias = (bias_var as u32).wrapping_shr(terms.biases);
+        *mantissa = of_squares.wrapping_add(of_weight_vars).wrapping_add(of_bias) as i32;
+    }
 }
 
 #[inline(always)]

@@ -12,7 +12,7 @@
 
 #![allow(unsafe_code)] // assembler, and the pointers it walks
 
-pub(in crate::quantized) use super::fill::{fill_pairs, narrow};
+pub(in crate::quantized) use super::fill::{fill_pairs, narrow, narrow_squares, squares_seen};
 pub(in crate::quantized) use super::dot::{dot, dot_listed};
 pub(in crate::quantized) use super::portable_layers::{gru_units, lstm_units, tanh_units};
 

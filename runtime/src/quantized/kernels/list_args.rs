@@ -25,7 +25,8 @@ const _: () = {
 };
 
 impl ListArgs {
-    /// `None` if each group has several lists, or if their ends are not at a multiple of four.
+    /// `None` if each group has several lists, if weights have variances, which only the portable walk takes
+    /// from lists, or if the ends are not at a multiple of four.
     #[inline(always)]
     pub(super) fn new(map: &QuantizedView<'_>) -> Option<Self> {
         if map.lists.is_empty() {
@@ -38,7 +39,8 @@ impl ListArgs {
     #[inline(never)] // a dense layer has no use for it
     fn of_lists(map: &QuantizedView<'_>) -> Option<Self> {
         let (ends, list) = (words(map.lists.ends.as_flattened())?, map.lists.indices.as_ptr());
-        let complete = spans(map.padded) == 1 && ends.len() >= map.padded.groups;
+        let one_each = spans(map.padded) == 1 && ends.len() >= map.padded.groups;
+        let complete = one_each && map.weight_vars.params().is_none();
         complete.then_some(ListArgs { list, list_end: list, ends: ends.as_ptr(), indices: list })
     }
 }

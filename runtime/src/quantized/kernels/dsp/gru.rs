@@ -9,7 +9,7 @@
 
 use core::mem::offset_of;
 
-use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm};
+use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm, part_weight_vars};
 use super::super::list_args::ListArgs;
 
 /// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: means, then
@@ -44,6 +44,7 @@ macro_rules! part {
             "smmul   r6, r6, r3\n",
             "smmul   r7, r7, r8\n",
             "str     r0, [sp, #{squares}]\n",
+            part_weight_vars!(),
             "ldr     r1, [sp, #{out}]\n",
             "stmia   r1!, {{r4-r7}}\n",
             "str     r1, [sp, #{out}]\n",

@@ -1,6 +1,6 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm};
+use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm, layer_weight_vars};
 
 /// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to
 /// enter the loops.
@@ -74,6 +74,7 @@ macro_rules! pre_activations {
             "smmul   r6, r6, r3\n",
             "smmul   r7, r7, r8\n",
             "str     r0, [sp, #({squares} + 16)]\n",
+            layer_weight_vars!(),
             "push    {{r4-r7}}\n",
             "ldrd    r2, r3, [sp, #({shift} + 32)]\n",
             "ldrd    r12, lr, [sp, #({roots} + 32)]\n",
@@ -128,7 +129,8 @@ macro_rules! unit {
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
 /// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and
 ///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
-///   codes of variances have `variance_bits` bits (`Activations::finish`)
+///   codes of variances have `variance_bits` bits (`Activations::finish`); next to weight variances all scales
+///   are so much smaller that the sum of three terms is in the same range (`weight_vars`)
 ///
 /// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and units
 /// may have any bits; nothing of theirs selects an entry without being limited first.

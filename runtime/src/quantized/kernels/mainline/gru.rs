@@ -2,7 +2,7 @@
 
 use core::mem::offset_of;
 
-use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm};
+use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm, part_weight_vars};
 use super::super::list_args::ListArgs;
 
 /// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: mantissas
@@ -45,6 +45,7 @@ macro_rules! part {
             "smull   lr, r6, r6, r3\n",
             "smull   lr, r7, r7, r8\n",
             "str     r0, [sp, #{squares}]\n",
+            part_weight_vars!(),
             "ldr     r1, [sp, #{out}]\n",
             "stm     r1, {{r4-r7}}\n",
             "add     r1, r1, #32\n",

@@ -36,13 +36,16 @@ mod moments;
 mod gru;
 #[rustfmt::skip]
 mod layers;
+#[rustfmt::skip]
+mod weight_vars;
 
 pub(in crate::quantized) use blocks::dot_blocks;
 pub(in crate::quantized) use gru::gru_layer;
 pub(in crate::quantized) use layers::{lstm_layer, tanh_layer};
 pub(in crate::quantized) use listed::dot_pairs;
+pub(in crate::quantized) use weight_vars::weight_var_terms;
 
-pub(in crate::quantized) use super::fill::{fill_pairs, narrow};
+pub(in crate::quantized) use super::fill::{fill_pairs, narrow, narrow_squares, squares_seen};
 pub(in crate::quantized) use super::dot::{dot, dot_listed};
 pub(in crate::quantized) use super::gru_args::gru_units;
 pub(in crate::quantized) use super::layer_args::{lstm_units, tanh_units};
