@@ -28,17 +28,12 @@ const DENSE: CellKind = CellKind::Dense(Activation::Tanh);
 
 fn networks() -> Vec<Pruned> {
     let base = Architecture::default();
-    let next = Architecture {
-        outputs: 3,
-        target: Target::Next,
-        likelihood: Likelihood::Heteroscedastic,
-        ..base
-    };
+    let next =
+        Architecture { outputs: 3, target: Target::Next, likelihood: Likelihood::Heteroscedastic, ..base };
     let mean_only = Architecture { mode: OutputMode::MeanOnly, ..base };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
-    let pruned =
-        |name, layers, architecture, share, rows| Pruned { name, layers, architecture, share, rows };
+    let pruned = |name, layers, architecture, share, rows| Pruned { name, layers, architecture, share, rows };
     vec![
         pruned("pruned-lstm", &[(LSTM, 5)], base, 0.8, Rows::Ordinary),
         // More pairs in a list than a kernel takes in one turn.

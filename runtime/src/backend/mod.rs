@@ -43,6 +43,8 @@ mod step;
 pub(crate) use memory::NetworkMemory;
 #[cfg(feature = "write")]
 pub(crate) use payload::encode_affine;
+#[cfg(all(feature = "write", feature = "quantized"))]
+pub(crate) use payload::stored_blocks;
 pub(crate) use payload::{check_payload, check_spec};
 pub(crate) use step::{is_accelerated, layers, read_units, restore_state, save_state, state_fault, step};
 

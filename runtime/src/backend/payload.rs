@@ -54,6 +54,18 @@ fn payload_bytes(spec: &ModelSpec, payload: &[u8]) -> usize {
     maps_end.saturating_add(sum(&Vector::AFTER_LAYERS))
 }
 
+/// Blocks of four rows and two columns that each map of a checked payload holds, the layers' and then the
+/// output map's; empty unless the layout can leave blocks out.
+#[cfg(all(feature = "write", feature = "quantized"))]
+pub(crate) fn stored_blocks(spec: &ModelSpec, payload: &[u8]) -> std::vec::Vec<crate::format::StoredBlocks> {
+    let mut cursor = Cursor::new(payload);
+    for kind in Vector::BEFORE_LAYERS {
+        cursor.padded(4 * kind.count(spec));
+    }
+    let shapes = spec.shapes().filter(|shape| shape.layout == Layout::Sparse);
+    shapes.map(|shape| crate::quantized::stored_blocks(&mut cursor, shape)).collect()
+}
+
 /// Appends an affine map to the payload.
 #[cfg(feature = "write")]
 pub(crate) fn encode_affine(

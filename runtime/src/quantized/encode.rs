@@ -14,8 +14,9 @@ use source_rows::source_rows;
 use super::fixed::{INPUT_BITS, LARGEST_SHIFT, VAR_BITS, WIDE_VAR_BITS};
 use super::format::{
     BIAS_LIMIT, BLOCK_ROWS, Columns, LARGEST_EXPONENT, LARGEST_UNIT, PaddedShape, QuantParams,
-    SQUARE_SUM_LIMIT, SUM_LIMIT, stores_squares,
+    SQUARE_SUM_LIMIT, SUM_LIMIT,
 };
+use super::sections::stores_squares;
 use super::weight_vars::{
     BIAS_VAR_LIMIT, LARGEST_SQUARE_EXPONENT, SHARED_VAR_SCALE_LIMIT, WEIGHT_VAR_SCALE_LIMIT, WeightVarParams,
 };

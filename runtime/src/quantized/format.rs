@@ -1,10 +1,10 @@
 //! Affine maps in quantized layouts: blocks of bytes, and the scales around them.
 
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
-use super::pairs::{Form, GroupPairs, HEAD, PAIR_BYTES, PairLists, spans};
-use super::weight_vars::{WEIGHT_VAR_PARAMS, WEIGHT_VAR_SCALES, WeightVarGroup, WeightVars};
+use super::pairs::{Form, GroupPairs, PAIR_BYTES, PairLists, spans};
+use super::sections::{SectionBytes, read_form, stores_squares};
+use super::weight_vars::{WeightVarGroup, WeightVars};
 use crate::format::{AffineShape, Cursor, aligned};
-use crate::spec::Layout;
 
 /// Rows of a block.
 pub(super) const BLOCK_ROWS: usize = 4;
@@ -12,11 +12,7 @@ pub(super) const BLOCK_ROWS: usize = 4;
 const BLOCK_COLS: usize = 8;
 
 /// Bytes of [`QuantParams`].
-const QUANT_PARAMS: usize = 16;
-/// Bytes of the biases and of the scales of means of four rows.
-const MEAN_SCALES: usize = 32;
-/// Bytes of the scales of variances of four rows.
-const VAR_SCALES: usize = 16;
+pub(super) const QUANT_PARAMS: usize = 16;
 
 /// Which columns a group of four rows reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +91,7 @@ impl PaddedShape {
     }
 
     /// Columns of all groups before group `index`, added up.
-    const fn columns_before(self, index: usize) -> usize {
+    pub(super) const fn columns_before(self, index: usize) -> usize {
         if !self.split {
             return index.wrapping_mul(self.cols);
         }
@@ -107,75 +103,6 @@ impl PaddedShape {
             _ => 2 * self.cols + self.inputs,
         };
         (index / GruPart::ALL.len()).wrapping_mul(3 * self.cols).wrapping_add(partly)
-    }
-}
-
-/// Bytes of the sections of a map, without padding.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SectionBytes {
-    pub(super) list: usize,
-    pub(super) weight: usize,
-    pub(super) square: usize,
-    pub(super) weight_var: usize,
-}
-
-impl SectionBytes {
-    pub(super) fn new(shape: AffineShape, padded: PaddedShape, form: Form) -> Self {
-        let (list, blocks) = match form {
-            Form::Dense => (0, BLOCK_ROWS * padded.columns_before(padded.groups)),
-            Form::Listed { pairs } => {
-                let pairs = pairs as usize;
-                ((4 * padded.groups * spans(padded)).saturating_add(pairs), PAIR_BYTES.saturating_mul(pairs))
-            }
-        };
-        let groups = padded.groups;
-        let squares = if stores_squares(shape.layout) { blocks } else { 0 };
-        let weight_vars = blocks.saturating_add(groups * WEIGHT_VAR_SCALES + WEIGHT_VAR_PARAMS);
-        SectionBytes {
-            list,
-            weight: blocks.saturating_add(groups * MEAN_SCALES),
-            square: if shape.propagates { squares.saturating_add(groups * VAR_SCALES) } else { 0 },
-            weight_var: if shape.propagates && shape.weight_variance { weight_vars } else { 0 },
-        }
-    }
-
-    /// Bytes of all sections, with their padding.
-    pub(super) fn total(self) -> usize {
-        let sections = [self.list, self.weight, self.square, self.weight_var];
-        sections.into_iter().map(aligned).fold(0, usize::saturating_add)
-    }
-}
-
-/// Whether squares of weights have bytes of their own.
-pub(super) const fn stores_squares(layout: Layout) -> bool {
-    matches!(layout, Layout::Fast | Layout::Sparse)
-}
-
-/// Reads how a map is stored, which only the layout `sparse` leaves open.
-fn read_form(cursor: &mut Cursor<'_>, layout: Layout) -> Option<Form> {
-    if layout != Layout::Sparse {
-        return Some(Form::Dense);
-    }
-    cursor.take(HEAD).first_chunk().and_then(|head| Form::read(*head))
-}
-
-/// Bytes of the affine map that begins at a position of the payload; those of a dense one if its head makes
-/// no sense.
-pub(crate) fn affine_bytes(shape: AffineShape, mut cursor: Cursor<'_>) -> usize {
-    let head = if shape.layout == Layout::Sparse { HEAD } else { 0 };
-    cursor.take(QUANT_PARAMS);
-    let form = read_form(&mut cursor, shape.layout).unwrap_or(Form::Dense);
-    let bytes = SectionBytes::new(shape, PaddedShape::new(shape), form);
-    (QUANT_PARAMS + head).saturating_add(bytes.total())
-}
-
-/// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
-/// until the largest is known. The half that is then free has room for squared means.
-pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
-    let cols = PaddedShape::new(shape).cols;
-    match shape.layout {
-        Layout::Mean => cols / 2,
-        Layout::Float | Layout::Small | Layout::Fast | Layout::Sparse => cols / 2 + cols,
     }
 }
 
@@ -356,9 +283,12 @@ impl<'m> QuantizedView<'m> {
 
     /// The rows in groups of four.
     pub(super) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
-        let split = self.padded.split;
-        (0..self.padded.groups)
-            .map(move |index| if split { self.split_group(index) } else { self.group(index) })
+        (0..self.padded.groups).map(|index| self.any_group(index))
+    }
+
+    #[inline(never)] // for checks, which are long enough
+    fn any_group(&self, index: usize) -> QuantizedGroup<'m> {
+        if self.padded.split { self.split_group(index) } else { self.group(index) }
     }
 
     /// Group `index` of four rows, of a map whose groups all read every column. Apart from

@@ -115,6 +115,7 @@ impl<'m> GroupPairs<'m> {
     }
 
     /// The pair of columns, counted from the first one on, whose codes are at a place among those stored.
+    #[inline(never)] // rare, and its caller is short of registers
     pub(super) fn number(&self, place: usize) -> usize {
         let Some(index) = self.indices.get(place) else { return place };
         let before = self.ends.iter().filter(|word| end(word) <= self.start.saturating_add(place)).count();

@@ -2,10 +2,11 @@
 
 use super::format::{
     BIAS_LIMIT, BLOCK_ROWS, Columns, GruPart, PaddedShape, QuantizedGroup, QuantizedView, SQUARE_SUM_LIMIT,
-    SUM_LIMIT, Words, stores_squares,
+    SUM_LIMIT, Words,
 };
 use super::kernels::integers;
 use super::pairs::GroupPairs;
+use super::sections::stores_squares;
 use super::validate_pairs::{check_form, check_lists};
 use super::weight_vars::{BIAS_VAR_LIMIT, SHARED_VAR_SCALE_LIMIT, WEIGHT_VAR_SCALE_LIMIT, WeightVarGroup};
 use crate::format::{AffineShape, Cursor, Error, Part, check};
@@ -99,12 +100,7 @@ pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Pa
 
 /// Checks the weight variances of four rows.
 #[inline(never)] // out of the frame of the other checks
-fn check_weight_vars(
-    group: &WeightVarGroup<'_>,
-    bits: u32,
-    cells: &Cells,
-    part: Part,
-) -> Result<(), Error> {
+fn check_weight_vars(group: &WeightVarGroup<'_>, bits: u32, cells: &Cells, part: Part) -> Result<(), Error> {
     let sums = cells.row_sums(group.pairs, group.codes, Codes::Squares);
     let sums = sums.ok_or(invalid(part, "weight_var", "codes from 0 to 127, 0 in padding"))?;
     // Codes of squares are at most 2^bits, as those of variances.
@@ -187,12 +183,7 @@ impl Cells {
 
     /// Sums of the squares of four rows' codes; `None` if one is out of range, or in the padding and not 0.
     #[inline(never)] // once for both kinds of codes
-    fn row_sums(
-        &self,
-        pairs: GroupPairs<'_>,
-        blocks: &[u8],
-        kind: Codes,
-    ) -> Option<[u32; BLOCK_ROWS]> {
+    fn row_sums(&self, pairs: GroupPairs<'_>, blocks: &[u8], kind: Codes) -> Option<[u32; BLOCK_ROWS]> {
         let least = if kind == Codes::Weights { -LARGEST_CODE } else { 0 };
         let mut sums = [0_u32; BLOCK_ROWS];
         // Two columns of rows 0 and 1, then of rows 2 and 3.

@@ -1,7 +1,8 @@
 //! Checks of the pairs of columns that are left in a pruned map (layout `sparse`).
 
-use super::format::{QuantizedView, SectionBytes};
+use super::format::QuantizedView;
 use super::pairs::{Form, GroupPairs, PAIR_BYTES, SPAN_PAIRS};
+use super::sections::SectionBytes;
 use crate::format::{AffineShape, Error, Part, check, zeros};
 
 /// Checks the form of a map, of whose pairs of columns `left` have a code other than zero: lists that end where
@@ -28,7 +29,12 @@ pub(super) fn check_form(
     if is_dense {
         return Ok(());
     }
-    check(map.lists.form() == listed, part, "pairs", "as many as the head counts, each with a code other than 0")?;
+    check(
+        map.lists.form() == listed,
+        part,
+        "pairs",
+        "as many as the head counts, each with a code other than 0",
+    )?;
     map.padding(bytes).into_iter().try_for_each(|bytes| zeros(bytes, part, "padding"))
 }
 

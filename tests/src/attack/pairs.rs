@@ -84,7 +84,12 @@ impl PairLists {
     }
 
     /// The section of lists behind a head, and the rest.
-    pub fn decode<'p>(head: [u32; 4], rest: &'p [u8], groups: usize, shape: &MapShape) -> Option<(Self, &'p [u8])> {
+    pub fn decode<'p>(
+        head: [u32; 4],
+        rest: &'p [u8],
+        groups: usize,
+        shape: &MapShape,
+    ) -> Option<(Self, &'p [u8])> {
         if head[0] == 0 {
             return Some((Self::DENSE, rest));
         }
@@ -104,9 +109,8 @@ fn spans(shape: &MapShape) -> usize {
 }
 
 fn pairs_left(group: &Group) -> Vec<usize> {
-    let is_zero = |codes: &[[i32; 4]], pair: usize| {
-        codes.iter().skip(2 * pair).take(2).all(|column| *column == [0; 4])
-    };
+    let is_zero =
+        |codes: &[[i32; 4]], pair: usize| codes.iter().skip(2 * pair).take(2).all(|column| *column == [0; 4]);
     let pairs = 0..group.weights.len() / 2;
     let streams = [&group.weights, &group.squares, &group.weight_vars];
     pairs.filter(|pair| !streams.iter().all(|codes| is_zero(codes, *pair))).collect()

@@ -2,8 +2,9 @@
 
 use std::vec::Vec;
 
-use super::super::format::{PaddedShape, SectionBytes};
+use super::super::format::PaddedShape;
 use super::super::pairs::{Form, PAIR_BYTES, SPAN_PAIRS, spans};
+use super::super::sections::SectionBytes;
 use crate::format::AffineShape;
 
 /// Four rows in one of a map's sections.

@@ -4,7 +4,8 @@ use core::ops::Range;
 use std::vec;
 use std::vec::Vec;
 
-use super::super::format::{Columns, stores_squares};
+use super::super::format::Columns;
+use super::super::sections::stores_squares;
 use super::source_rows::SourceRow;
 use crate::encode::{AffineSource, LARGEST_CODE, Rounded, RoundingObjective, row_codes};
 use crate::spec::Layout;
@@ -156,13 +157,17 @@ mod tests {
     /// A pruned weight must not come back by what was carried over, or nothing could be left out.
     #[test]
     fn zeros_stay_zero_however_they_are_rounded() {
-        let values: Vec<f32> = (0..60).map(|k| if k % 3 == 0 { 0.11 + 0.013 * k as f32 } else { 0.0 }).collect();
+        let values: Vec<f32> =
+            (0..60).map(|k| if k % 3 == 0 { 0.11 + 0.013 * k as f32 } else { 0.0 }).collect();
         let mut correlated = vec![1.0; 60 * 60];
         correlated.iter_mut().step_by(61).for_each(|square| *square = 1.1);
         let objective = RoundingObjective::new(&correlated, 60);
         for objective in [None, objective.as_ref()] {
             for codes in [rounded(&values, objective).0, row_codes(&values, objective).codes] {
-                assert!(codes.iter().zip(&values).all(|(code, value)| *value != 0.0 || *code == 0), "{codes:?}");
+                assert!(
+                    codes.iter().zip(&values).all(|(code, value)| *value != 0.0 || *code == 0),
+                    "{codes:?}"
+                );
                 assert!(codes.iter().any(|code| *code != 0));
             }
         }
