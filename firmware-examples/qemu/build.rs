@@ -15,7 +15,7 @@ use std::{env, fs};
 use quaver::checkpoint::{Family, Kind};
 use quaver::{LatentModel, Model};
 use quaver_tests::replay::{self, Task};
-use quaver_tests::{Case, bench, gait, golden, golden_adaptive, golden_latent, signing};
+use quaver_tests::{Case, bench, gait, golden, golden_adaptive, golden_latent, golden_pruned, signing};
 
 /// The golden case that is replayed at several addresses.
 const MOVED: &str = "lstm-fast";
@@ -58,6 +58,7 @@ fn main() {
     }
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("GOLDEN_ADAPTIVE", &golden_adaptive::cases());
+    embedded.group("GOLDEN_PRUNED", &golden_pruned::cases());
     embedded.group("LATENT", &golden_latent::by_hand());
     embedded.signed_group("SIGNED", &signed_cases());
     let Embedded { out, source, .. } = embedded;
@@ -144,7 +145,10 @@ fn chosen_case() -> Case {
 }
 
 fn built_in(name: &str) -> Case {
-    let others = || golden_latent::cases().into_iter().chain(golden_adaptive::cases());
+    let others = || {
+        let cases = golden_latent::cases().into_iter().chain(golden_adaptive::cases());
+        cases.chain(golden_pruned::cases())
+    };
     let golden = || golden::cases().into_iter().chain(others()).find(|case| case.name == name);
     bench::case(name).or_else(golden).unwrap_or_else(|| {
         panic!(

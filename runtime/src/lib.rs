@@ -97,7 +97,7 @@
 //! ([`Error::NotBuiltIn`]).
 //!
 //! - `float` (default): the layout `float`, in floating point.
-//! - `quantized` (default): the layouts `fast`, `small` and `mean`, in integers.
+//! - `quantized` (default): the layouts `fast`, `small`, `mean` and `sparse`, in integers.
 //! - `std`: vector units of a host, detected at run time. The bits stay the same.
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
@@ -156,6 +156,8 @@ pub mod export {
     //! stable interface: it may change in any version.
 
     pub use crate::encode::GramMatrices;
+    #[cfg(feature = "quantized")]
+    pub use crate::format::StoredBlocks;
 }
 #[cfg(feature = "float")]
 mod float;

@@ -9,6 +9,7 @@ use crate::Case;
 use crate::golden::{Architecture, STORAGES, randomise};
 use crate::latent::LatentArchitecture;
 use crate::numbers::Numbers;
+use crate::pruning::prune;
 use crate::replay::Task;
 
 /// Rows in a benchmark's stream: enough to average over what depends on the data.
@@ -20,13 +21,17 @@ pub const ROLLOUTS: usize = 8;
 /// In the name of a model that adapts: it is given no labels.
 pub const UNLABELLED: &str = "unlabelled";
 
+/// In the name of a model whose weights have variances.
+const WEIGHT_VARIANCE: &str = "weight_variance";
+
 /// The model called `CELL-INPUTS-UNITS-WEIGHTS`, for example `lstm-16-64-fast`, with a stream to run it on.
 ///
-/// WEIGHTS is `f32` or `int8` in the layout `float`, or `small`, `fast` or `mean`: int8 in that layout. The
-/// model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
+/// WEIGHTS is `f32` or `int8` in the layout `float`, or `small`, `fast`, `mean` or `sparse`: int8 in that
+/// layout. `sparse` has lost 80 % of its blocks, `sparse50` half of them. The model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
 /// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
 /// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has.
-/// With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given
+/// With `weight_variance` every weight has a variance, and no unit has noise, as after training with adaptive
+/// weight noise. With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given
 /// none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word it has an
 /// input density, with `following` moreover error bars that follow the truth and detection of faults, with
 /// `ranges` plausible ranges of its inputs, which its rows stay in.
@@ -68,25 +73,42 @@ pub fn contents(name: &str) -> Option<Contents> {
         "small" => (WeightFormat::Int8, Layout::Small),
         "fast" => (WeightFormat::Int8, Layout::Fast),
         "mean" => (WeightFormat::Int8, Layout::Mean),
+        storage if pruned(storage).is_some() => (WeightFormat::Int8, Layout::Sparse),
         _ => return None,
     };
     let (outputs, target, deterministic) = match next() {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
         Some("deterministic") => (1, Target::Columns, true),
-        Some("adapt" | "density" | "following" | "ranges") => (1, Target::Columns, false),
+        Some("adapt" | "density" | "following" | "ranges" | WEIGHT_VARIANCE) => (1, Target::Columns, false),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
     let without = Architecture { noise: [UnitNoise::None; 3], mode: OutputMode::MeanOnly, ..architecture };
     let architecture = if deterministic || layout == Layout::Mean { without } else { architecture };
+    let architecture = if name.ends_with(WEIGHT_VARIANCE) {
+        Architecture { noise: [UnitNoise::None; 3], weight_variance: true, ..architecture }
+    } else {
+        architecture
+    };
     let architecture = Architecture { extensions: extensions(name, target), ..architecture };
     let mut contents = Contents::zeros(architecture.spec(&[(cell, units)], format));
     contents.spec.layout = layout;
     randomise(&mut contents, &mut Numbers::new(&seed(name)));
     // Rows are plausible, as nearly all are.
     contents.input_range.iter_mut().for_each(|limit| *limit *= 1e6);
+    if let Some(share) = name.split('-').nth(3).and_then(pruned) {
+        prune(&mut contents, share, &mut Numbers::new("pruned"));
+    }
     Some(contents)
+}
+
+/// Share of blocks that are removed where weights are stored as `sparse`, or `sparse50` for another percentage.
+fn pruned(storage: &str) -> Option<f64> {
+    match storage.strip_prefix("sparse")? {
+        "" => Some(0.8),
+        percent => percent.parse::<u8>().ok().map(|percent| f64::from(percent.min(100)) / 100.0),
+    }
 }
 
 /// What the last word of a name adds to a network.

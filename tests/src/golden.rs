@@ -18,6 +18,7 @@ const ELMAN: CellKind = CellKind::Elman(Activation::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
 const GRU: CellKind = CellKind::Gru;
 const DENSE: CellKind = CellKind::Dense(Activation::Relu);
+const SMOOTH: CellKind = CellKind::Dense(Activation::Tanh);
 
 /// Rows in each stream.
 const ROWS: usize = 40;
@@ -125,6 +126,7 @@ fn case_specs() -> Vec<CaseSpec> {
     let residual_same = Architecture { target: Target::ResidualSame, ..next };
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     let varied = Architecture { weight_variance: true, ..base };
+    let varying = |of: Architecture| Architecture { weight_variance: true, ..of };
     let paper = Architecture { form: MomentForm::Paper, ..base };
     let deterministic = Architecture { noise: [UnitNoise::None; 3], ..base };
     let noisy = Architecture {
@@ -255,6 +257,18 @@ fn case_specs() -> Vec<CaseSpec> {
         case_spec("following-next", &[(ELMAN, 6)], following(next), Rows::Gaps),
         case_spec("following-density", &[(GRU, 5)], following(combined(residual_next)), Rows::Gaps),
         case_spec("following-hostile", &[(LSTM, 5)], following(conditional(next)), Rows::Hostile),
+        // Without noise the first step has no variance but that of weights; more columns than one turn of a
+        // kernel.
+        case_spec("weight-variance-wide", &[(SMOOTH, 66), (LSTM, 3)], fawn, Rows::Ordinary),
+        case_spec("weight-variance-gru-wide", &[(SMOOTH, 66), (GRU, 5)], varied, Rows::Gaps),
+        case_spec(
+            "weight-variance-stack",
+            &[(CellKind::Elman(Activation::Sigmoid), 6), (GRU, 8), (ELMAN, 5), (LSTM, 4)],
+            Architecture { likelihood: Likelihood::Bernoulli, ..fawn },
+            Rows::Gaps,
+        ),
+        case_spec("weight-variance-next", &[(LSTM, 5)], varying(scattered(next)), Rows::Gaps),
+        case_spec("weight-variance-hostile", &[(ELMAN, 9)], varying(residual_next), Rows::Hostile),
     ]
 }
 

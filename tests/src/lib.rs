@@ -6,11 +6,13 @@
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_ranges`]: the same for models with plausible ranges.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
+//! - [`golden_pruned`]: the same for pruned networks.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
+//! - [`pruning`]: networks without some of their weights.
 //! - [`soak`]: bursts of garbage between stretches of a clean stream, for hours.
 //! - [`stream`]: a stream of any kind of model.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
@@ -25,9 +27,11 @@ pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
 pub mod golden_latent;
+pub mod golden_pruned;
 pub mod golden_ranges;
 pub mod latent;
 pub mod leg;
+pub mod pruning;
 pub mod signing;
 pub mod soak;
 pub mod stream;

@@ -7,12 +7,13 @@ use quaver::checkpoint::{
     Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target,
     UnitNoise, WeightFormat,
 };
-use quaver_tests::{Case, golden, golden_adaptive, golden_latent, replay};
+use quaver_tests::{Case, golden, golden_adaptive, golden_latent, golden_pruned, replay};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
 fn every_case() -> Vec<Case> {
-    golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases()).collect()
+    let networks = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
+    networks.chain(golden_pruned::cases()).collect()
 }
 
 #[test]
@@ -79,6 +80,7 @@ fn choices(spec: &ModelSpec) -> Vec<String> {
         (WeightFormat::Int8, Layout::Small) => "small",
         (WeightFormat::Int8, Layout::Fast) => "fast",
         (WeightFormat::Int8, Layout::Mean) => "mean",
+        (WeightFormat::Int8, Layout::Sparse) => "sparse",
     };
     let mode = match spec.output.mode {
         OutputMode::Propagating => "propagating",
@@ -122,7 +124,7 @@ fn noise(noise: UnitNoise) -> &'static str {
 
 #[test]
 fn the_cases_hold_every_kind_that_a_model_can_be_of() {
-    let cases = golden::cases();
+    let cases: Vec<Case> = golden::cases().into_iter().chain(golden_pruned::cases()).collect();
     let specs = cases.iter().map(|case| Model::load(&case.model).expect("a valid case").spec().clone());
     let held: BTreeSet<String> = specs.flat_map(|spec| choices(&spec)).collect();
     let cells = ["lstm", "gru", "elman tanh", "elman sigmoid", "elman relu"];
@@ -142,6 +144,7 @@ fn the_cases_hold_every_kind_that_a_model_can_be_of() {
         "small",
         "fast",
         "mean",
+        "sparse",
         "propagating",
         "mean-only",
         "scaled",

@@ -43,6 +43,8 @@ mod step;
 pub(crate) use memory::NetworkMemory;
 #[cfg(feature = "write")]
 pub(crate) use payload::encode_affine;
+#[cfg(all(feature = "write", feature = "quantized"))]
+pub(crate) use payload::stored_blocks;
 pub(crate) use payload::{check_payload, check_spec};
 pub(crate) use step::{is_accelerated, layers, read_units, restore_state, save_state, state_fault, step};
 
@@ -52,6 +54,8 @@ use crate::spec::Layout;
 const fn built_in(layout: Layout) -> (bool, &'static str) {
     match layout {
         Layout::Float => (cfg!(feature = "float"), "float"),
-        Layout::Small | Layout::Fast | Layout::Mean => (cfg!(feature = "quantized"), "quantized"),
+        Layout::Small | Layout::Fast | Layout::Mean | Layout::Sparse => {
+            (cfg!(feature = "quantized"), "quantized")
+        }
     }
 }

@@ -18,7 +18,7 @@ fn check_built_in(layout: Layout) -> Result<(), Error> {
 
 /// Checks the length of the payload and every number in it.
 pub(crate) fn check_payload(spec: &ModelSpec, payload: &[u8]) -> Result<(), Error> {
-    let (expected, found) = (payload_bytes(spec), payload.len());
+    let (expected, found) = (payload_bytes(spec, payload), payload.len());
     if expected != found {
         return Err(Error::Length { field: "payload", expected, found });
     }
@@ -41,12 +41,29 @@ fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Part) -> Resu
     dispatch!(shape.layout, backend => backend::check_affine(cursor, shape, part))
 }
 
-/// Bytes of the whole payload.
-fn payload_bytes(spec: &ModelSpec) -> usize {
-    let vectors = Vector::BEFORE_LAYERS.iter().chain(&Vector::AFTER_LAYERS);
-    let vectors = vectors.map(|vector| aligned(4 * vector.count(spec)));
-    let maps = spec.shapes().map(|shape| dispatch!(shape.layout, backend => backend::affine_bytes(shape)));
-    vectors.chain(maps).fold(0, usize::saturating_add)
+/// Bytes that the whole payload should have, by the architecture and by what its maps say of themselves.
+fn payload_bytes(spec: &ModelSpec, payload: &[u8]) -> usize {
+    let sum = |vectors: &[Vector]| {
+        let bytes = vectors.iter().map(|vector| aligned(4 * vector.count(spec)));
+        bytes.fold(0, usize::saturating_add)
+    };
+    let maps_end = spec.shapes().fold(sum(&Vector::BEFORE_LAYERS), |start, shape| {
+        let rest = Cursor::new(payload.get(start..).unwrap_or_default());
+        start.saturating_add(dispatch!(shape.layout, backend => backend::affine_bytes(shape, rest)))
+    });
+    maps_end.saturating_add(sum(&Vector::AFTER_LAYERS))
+}
+
+/// Blocks of four rows and two columns that each map of a checked payload holds, the layers' and then the
+/// output map's; empty unless the layout can leave blocks out.
+#[cfg(all(feature = "write", feature = "quantized"))]
+pub(crate) fn stored_blocks(spec: &ModelSpec, payload: &[u8]) -> std::vec::Vec<crate::format::StoredBlocks> {
+    let mut cursor = Cursor::new(payload);
+    for kind in Vector::BEFORE_LAYERS {
+        cursor.padded(4 * kind.count(spec));
+    }
+    let shapes = spec.shapes().filter(|shape| shape.layout == Layout::Sparse);
+    shapes.map(|shape| crate::quantized::stored_blocks(&mut cursor, shape)).collect()
 }
 
 /// Appends an affine map to the payload.
@@ -65,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_layout_without_its_backend_is_refused_and_the_feature_named() {
-        for layout in [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean] {
+        for layout in [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean, Layout::Sparse] {
             let (built_in, feature) = match layout.is_quantized() {
                 true => (cfg!(feature = "quantized"), "quantized"),
                 false => (cfg!(feature = "float"), "float"),

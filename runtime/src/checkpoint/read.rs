@@ -83,6 +83,14 @@ impl<'m> Checkpoint<'m> {
         framed(Kind::Predictor, self.header.version(), &encode_header(&self.header), self.payload)
     }
 
+    /// Blocks of four rows and two columns that each affine map holds, the layers' and then the output's;
+    /// empty unless the layout can leave blocks out. Not part of the stable interface, see `quaver::export`.
+    #[cfg(all(feature = "write", feature = "quantized"))]
+    #[doc(hidden)]
+    pub fn stored_blocks(&self) -> std::vec::Vec<format::StoredBlocks> {
+        crate::backend::stored_blocks(self.spec(), self.payload)
+    }
+
     /// The payload from its start.
     pub(crate) fn cursor(&self) -> Cursor<'m> {
         Cursor::new(self.payload)

@@ -105,7 +105,7 @@ fn header_bytes(contents: &Contents) -> Result<(Vec<u8>, u16), WriteError> {
 }
 
 /// Of a map without Gram matrices.
-static NO_GRAM: GramMatrices = GramMatrices { means: Vec::new(), vars: Vec::new() };
+static NO_GRAM: GramMatrices = GramMatrices { means: Vec::new(), vars: Vec::new(), mean_squares: Vec::new() };
 
 fn payload_bytes(contents: &Contents) -> Result<Vec<u8>, WriteError> {
     let spec = &contents.spec;

@@ -34,7 +34,9 @@ impl AffineSource<'_> {
         expect_len(affine.weight.len(), weights, part, "weight")?;
         expect_len(affine.bias_var.len(), biases * variances, part, "bias_var")?;
         expect_len(affine.weight_var.len(), weights * variances, part, "weight_var")?;
-        for matrix in [&gram.means, &gram.vars].into_iter().filter(|matrix| !matrix.is_empty()) {
+        for matrix in
+            [&gram.means, &gram.vars, &gram.mean_squares].into_iter().filter(|matrix| !matrix.is_empty())
+        {
             expect_len(matrix.len(), shape.cols * shape.cols, part, "gram")?;
         }
         Ok(())

@@ -8,7 +8,7 @@
 
 use std::vec::Vec;
 
-/// Gram matrices of an affine map's inputs: two symmetric matrices of `cols × cols` numbers. Where one is
+/// Gram matrices of an affine map's inputs: symmetric matrices of `cols × cols` numbers. Where one is
 /// empty, each weight is rounded to nearest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GramMatrices {
@@ -16,6 +16,9 @@ pub struct GramMatrices {
     pub means: Vec<f64>,
     /// Weighted Σ ṽ ṽᵀ over steps: maps errors of squared weights to errors of the rows' variances.
     pub vars: Vec<f64>,
+    /// Weighted Σ m̃² (m̃²)ᵀ over steps: maps errors of weight variances to errors of the rows' variances. Used
+    /// where weights have variances.
+    pub mean_squares: Vec<f64>,
 }
 
 /// Largest code of a weight, and of a stored square.

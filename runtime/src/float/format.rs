@@ -65,7 +65,7 @@ impl Section {
 
 /// Bytes of an affine map, padding included.
 #[inline(never)]
-pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
+pub(crate) fn affine_bytes(shape: AffineShape, _: Cursor<'_>) -> usize {
     let sections = Section::ALL.into_iter().map(|section| aligned(section.bytes(shape)));
     sections.fold(0, usize::saturating_add)
 }

@@ -181,7 +181,7 @@ impl<'m> Decoder<'m> {
             ]),
             moment_form: self.one_of([MomentForm::Accurate, MomentForm::Paper]),
             weight_format: self.one_of([WeightFormat::F32, WeightFormat::Int8]),
-            layout: self.one_of([Layout::Float, Layout::Small, Layout::Fast, Layout::Mean]),
+            layout: self.one_of([Layout::Float, Layout::Small, Layout::Fast, Layout::Mean, Layout::Sparse]),
         }
     }
 

@@ -111,6 +111,7 @@ impl Encoder {
             Layout::Small => 1,
             Layout::Fast => 2,
             Layout::Mean => 3,
+            Layout::Sparse => 4,
         });
         self.integer(layers.len() as u32);
         layers.iter().for_each(|layer| self.layer(layer));

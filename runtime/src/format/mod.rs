@@ -33,6 +33,8 @@ pub(crate) use frame::{Frame, unchecked_sections};
 pub(crate) use frame::{extend_padded, framed, le_bytes};
 pub(crate) use header::{Header, LatentHeader};
 pub use recheck::Recheck;
+#[cfg(all(feature = "write", feature = "quantized"))]
+pub use shape::StoredBlocks;
 pub(crate) use shape::{AffineShape, aligned};
 #[cfg(feature = "float")]
 pub(crate) use validate::{Limits, numbers};

@@ -5,6 +5,16 @@ use crate::spec::{LayerSpec, Layout, ModelSpec, OutputMode, OutputSpec, WeightFo
 /// Sections start at multiples of this many bytes, counted from the start of the file.
 const ALIGNMENT: usize = 16;
 
+/// Blocks of four rows and two columns of an affine map.
+#[cfg(all(feature = "write", feature = "quantized"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredBlocks {
+    /// All of them, without padding.
+    pub all: usize,
+    /// Those that are stored in lists; `None` if all are stored.
+    pub listed: Option<usize>,
+}
+
 /// Rounds up to the next section start.
 ///
 /// Sizes beyond the address space stay at its end: no file has them.

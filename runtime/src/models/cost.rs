@@ -7,8 +7,8 @@ use crate::spec::ModelSpec;
 impl ModelSpec {
     /// Multiply-accumulates of the most expensive step: whatever the row, it takes no more.
     ///
-    /// Counts every weight for its mean, for its variance where variances are propagated, and twice more
-    /// where weights have variances of their own; with an input density also the imputation of a row of which
+    /// Counts every weight for its mean, for its variance where variances are propagated, and once (quantized
+    /// layouts) or twice (`float`) more where weights have variances of their own; with an input density also the imputation of a row of which
     /// any channels are missing, n³/3 + 5n² for n inputs. Everything else in a step is proportional to rows
     /// of weights and channels, of which there are fewer. A core's time per multiply-accumulate follows from
     /// one model that was timed.
@@ -24,6 +24,7 @@ fn map_cost(shape: AffineShape) -> u64 {
     let sums = match (shape.propagates, shape.weight_variance) {
         (false, _) => 1,
         (true, false) => 2,
+        (true, true) if shape.layout.is_quantized() => 3,
         (true, true) => 4,
     };
     sums * shape.rows as u64 * shape.cols as u64

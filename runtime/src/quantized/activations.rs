@@ -3,7 +3,11 @@
 use super::arithmetic::to_integer;
 use super::fixed::{MIN_NARROWING, QuantizedUnit, VAR_BITS, WIDE_VAR_BITS};
 use super::format::{QuantParams, QuantizedView};
-use super::kernels::{NoiseScales, QuantizedInput, fill_pairs, narrow, pair};
+use super::kernels::{
+    NoiseScales, QuantizedInput, TermShifts, fill_pairs, narrow, narrow_limited_squares, narrow_squares,
+    pair, squares_seen,
+};
+use super::weight_vars::WeightVarParams;
 use crate::moments::Moments;
 use crate::noise::NoiseCoefficients;
 use crate::spec::UnitNoise;
@@ -89,13 +93,44 @@ impl<'s> Activations<'s> {
         let bits = u32::BITS - self.seen.leading_zeros();
         let shift = bits.saturating_sub(quant_params.variance_bits).max(MIN_NARROWING);
         narrow(self.vars, shift);
-        let pairs = self.vars.len() / 2;
-        QuantizedInput {
+        let (vars, free) = self.vars.split_at_mut_checked(self.vars.len() / 2).unwrap_or_default();
+        let input = QuantizedInput {
             means: self.means,
-            vars: self.vars.get(..pairs).unwrap_or_default(),
+            vars,
+            squares: &[],
             shift: quant_params.variance_exponent.saturating_sub(VAR_BITS + shift),
+            terms: TermShifts::default(),
+        };
+        match self.map.weight_vars.params() {
+            Some(params) => with_squares(input, &params, free),
+            None => input,
         }
     }
+}
+
+/// An input with squared means, `codes` being room for them, and the exponent that all terms of a variance
+/// have room for.
+#[inline(never)] // models without weight variances do not need its registers
+fn with_squares<'s>(
+    input: QuantizedInput<'s>,
+    params: &WeightVarParams,
+    codes: &'s mut [f32],
+) -> QuantizedInput<'s> {
+    let (most, bits) = (params.largest_narrowing(), u32::BITS - squares_seen(input.means).leading_zeros());
+    let narrowing = bits.saturating_sub(params.square_bits).max(MIN_NARROWING);
+    if narrowing <= most {
+        narrow_squares(input.means, codes, narrowing);
+    } else {
+        narrow_limited_squares(input.means, codes, most, params.square_limit());
+    }
+    let (of_vars, of_squares) = (input.shift, most.saturating_sub(narrowing));
+    let shift = of_vars.min(of_squares).min(params.bias_shift);
+    let terms = TermShifts {
+        vars: of_vars.wrapping_sub(shift),
+        squares: of_squares.wrapping_sub(shift),
+        biases: params.bias_shift.wrapping_sub(shift),
+    };
+    QuantizedInput { squares: codes, shift, terms, ..input }
 }
 
 /// Writes pairs of units from pair `done` on, the last of an odd number with a zero, and returns the bitwise

@@ -1,8 +1,10 @@
 //! Affine maps in quantized layouts: blocks of bytes, and the scales around them.
 
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS, WIDE_VAR_BITS};
-use crate::format::{AffineShape, Cursor};
-use crate::spec::Layout;
+use super::pairs::{Form, GroupPairs, PAIR_BYTES, PairLists, spans};
+use super::sections::{SectionBytes, read_form, stores_squares};
+use super::weight_vars::{WeightVarGroup, WeightVars};
+use crate::format::{AffineShape, Cursor, aligned};
 
 /// Rows of a block.
 pub(super) const BLOCK_ROWS: usize = 4;
@@ -10,11 +12,7 @@ pub(super) const BLOCK_ROWS: usize = 4;
 const BLOCK_COLS: usize = 8;
 
 /// Bytes of [`QuantParams`].
-const QUANT_PARAMS: usize = 16;
-/// Bytes of the biases and of the scales of means of four rows.
-const MEAN_SCALES: usize = 32;
-/// Bytes of the scales of variances of four rows.
-const VAR_SCALES: usize = 16;
+pub(super) const QUANT_PARAMS: usize = 16;
 
 /// Which columns a group of four rows reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,7 @@ impl PaddedShape {
     }
 
     /// Columns of all groups before group `index`, added up.
-    const fn columns_before(self, index: usize) -> usize {
+    pub(super) const fn columns_before(self, index: usize) -> usize {
         if !self.split {
             return index.wrapping_mul(self.cols);
         }
@@ -105,39 +103,6 @@ impl PaddedShape {
             _ => 2 * self.cols + self.inputs,
         };
         (index / GruPart::ALL.len()).wrapping_mul(3 * self.cols).wrapping_add(partly)
-    }
-}
-
-/// Bytes of the sections of a map. All are multiples of the alignment.
-struct SectionBytes {
-    weight: usize,
-    square: usize,
-}
-
-impl SectionBytes {
-    fn new(shape: AffineShape, padded: PaddedShape) -> Self {
-        let (groups, blocks) = (padded.groups, BLOCK_ROWS * padded.columns_before(padded.groups));
-        let squares = if shape.layout == Layout::Fast { blocks } else { 0 };
-        SectionBytes {
-            weight: blocks + groups * MEAN_SCALES,
-            square: if shape.propagates { squares + groups * VAR_SCALES } else { 0 },
-        }
-    }
-}
-
-/// Bytes of an affine map.
-pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
-    let bytes = SectionBytes::new(shape, PaddedShape::new(shape));
-    QUANT_PARAMS.saturating_add(bytes.weight).saturating_add(bytes.square)
-}
-
-/// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
-/// until the largest is known.
-pub(crate) const fn scratch_words(shape: AffineShape) -> usize {
-    let cols = PaddedShape::new(shape).cols;
-    match shape.layout {
-        Layout::Mean => cols / 2,
-        Layout::Float | Layout::Small | Layout::Fast => cols / 2 + cols,
     }
 }
 
@@ -184,11 +149,7 @@ impl QuantParams {
 
     #[cfg(feature = "write")]
     pub(super) fn to_bytes(self) -> [u8; QUANT_PARAMS] {
-        let words =
-            [self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent];
-        let mut bytes = [0; QUANT_PARAMS];
-        bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
-        bytes
+        bytes([self.unit.to_bits(), self.input_limit as u32, self.variance_bits, self.variance_exponent])
     }
 
     /// Bits of the largest wide variance that the exponent leaves room for.
@@ -211,9 +172,16 @@ impl QuantParams {
     }
 }
 
-fn words(bytes: [u8; 16]) -> [u32; 4] {
+pub(super) fn words(bytes: [u8; 16]) -> [u32; 4] {
     let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3] = bytes;
     [[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3], [d0, d1, d2, d3]].map(u32::from_le_bytes)
+}
+
+#[cfg(feature = "write")]
+pub(super) fn bytes(words: [u32; 4]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes.as_chunks_mut().0.iter_mut().zip(words).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    bytes
 }
 
 /// One quantized affine map, its bytes still in the checkpoint.
@@ -228,8 +196,12 @@ pub(super) struct QuantizedView<'m> {
     /// Whether squares of weights are stored.
     pub(super) has_squares: bool,
     quant_params: &'m [u8; QUANT_PARAMS],
+    /// Pairs of columns that are left.
+    pub(super) lists: PairLists<'m>,
     weights: &'m [u8],
     squares: &'m [u8],
+    /// Variances of the weights, if they have any.
+    pub(super) weight_vars: WeightVars<'m>,
 }
 
 /// Four rows of a map. Words are little-endian; biases and scales have the fractional bits of `fixed.rs`.
@@ -242,6 +214,8 @@ pub(super) struct QuantizedGroup<'m> {
     /// Blocks of squares; empty when the layout has none.
     pub(super) squares: &'m [u8],
     pub(super) var_scales: &'m Words,
+    /// The pairs of columns that the blocks hold.
+    pub(super) pairs: GroupPairs<'m>,
 }
 
 /// A word for each of four rows.
@@ -255,17 +229,31 @@ impl<'m> QuantizedView<'m> {
     #[inline(never)] // called in many places
     pub(super) fn read(cursor: &mut Cursor<'m>, shape: AffineShape) -> Self {
         let padded = PaddedShape::new(shape);
-        let bytes = SectionBytes::new(shape, padded);
         let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
-        let (weights, squares) = (cursor.take(bytes.weight), cursor.take(bytes.square));
-        let complete = weights.len() == bytes.weight && squares.len() == bytes.square;
+        let form = read_form(cursor, shape.layout);
+        let bytes = SectionBytes::new(shape, padded, form.unwrap_or(Form::Dense));
+        let lists = match form {
+            Some(Form::Listed { pairs }) => {
+                let section = cursor.take(aligned(bytes.list));
+                PairLists::new(section, padded.groups * spans(padded), pairs as usize)
+            }
+            _ => PairLists::NONE,
+        };
+        let (weights, squares) = (cursor.take(aligned(bytes.weight)), cursor.take(aligned(bytes.square)));
+        let weight_vars = cursor.take(aligned(bytes.weight_var));
+        let complete = weights.len() >= bytes.weight
+            && squares.len() >= bytes.square
+            && weight_vars.len() >= bytes.weight_var
+            && form.is_some_and(|form| lists.form() == form);
         QuantizedView {
             padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
             propagates: shape.propagates,
-            has_squares: shape.propagates && shape.layout == Layout::Fast,
+            has_squares: shape.propagates && stores_squares(shape.layout),
             quant_params,
+            lists,
             weights,
             squares,
+            weight_vars: WeightVars(weight_vars),
         }
     }
 
@@ -282,36 +270,91 @@ impl<'m> QuantizedView<'m> {
         [self.weights, self.squares]
     }
 
+    /// What pads the sections, whose lengths are these.
+    pub(super) fn padding(&self, bytes: SectionBytes) -> [&'m [u8]; 4] {
+        let behind = |section: &'m [u8], bytes: usize| section.get(bytes..).unwrap_or_default();
+        [
+            self.lists.padding,
+            behind(self.weights, bytes.weight),
+            behind(self.squares, bytes.square),
+            behind(self.weight_vars.0, bytes.weight_var),
+        ]
+    }
+
     /// The rows in groups of four.
     pub(super) fn groups(&self) -> impl Iterator<Item = QuantizedGroup<'m>> {
-        let split = self.padded.split;
-        (0..self.padded.groups)
-            .map(move |index| if split { self.split_group(index) } else { self.group(index) })
+        (0..self.padded.groups).map(|index| self.any_group(index))
+    }
+
+    #[inline(never)] // for checks, which are long enough
+    fn any_group(&self, index: usize) -> QuantizedGroup<'m> {
+        if self.padded.split { self.split_group(index) } else { self.group(index) }
     }
 
     /// Group `index` of four rows, of a map whose groups all read every column. Apart from
     /// [`split_group`](Self::split_group), so that a step without variances computes nothing about squares.
     #[inline(always)]
     pub(super) fn group(&self, index: usize) -> QuantizedGroup<'m> {
+        if !self.lists.is_empty() {
+            return self.listed_group(index);
+        }
         let width = BLOCK_ROWS * self.padded.cols;
-        self.group_at(index, index.wrapping_mul(width), width)
+        self.group_at(index, index.wrapping_mul(width), width, GroupPairs::ALL)
     }
 
     /// Group `index` of a map whose groups read different columns.
     #[inline(always)]
     pub(super) fn split_group(&self, index: usize) -> QuantizedGroup<'m> {
+        if !self.lists.is_empty() {
+            return self.listed_group(index);
+        }
         let width = self.padded.width(self.padded.columns(index));
-        self.group_at(index, BLOCK_ROWS * self.padded.columns_before(index), BLOCK_ROWS * width)
+        let before = BLOCK_ROWS * self.padded.columns_before(index);
+        self.group_at(index, before, BLOCK_ROWS * width, GroupPairs::ALL)
+    }
+
+    /// Group `index` of a map that holds listed pairs of columns.
+    #[inline(never)] // apart from the registers of a dense map
+    fn listed_group(&self, index: usize) -> QuantizedGroup<'m> {
+        let ([before, blocks], pairs) = self.listed_at(index);
+        self.group_at(index, before, blocks, pairs)
+    }
+
+    /// Bytes of blocks before those of group `index` of such a map, bytes of its own, and its lists.
+    #[inline(never)]
+    fn listed_at(&self, index: usize) -> ([usize; 2], GroupPairs<'m>) {
+        let pairs = self.lists.group(index, spans(self.padded));
+        ([pairs.start, pairs.indices.len()].map(|pairs| pairs.wrapping_mul(PAIR_BYTES)), pairs)
+    }
+
+    /// Weight variances of group `index` of four rows, as of [`group`](Self::group).
+    #[inline(always)]
+    pub(super) fn weight_var_group(&self, index: usize) -> WeightVarGroup<'m> {
+        let (at, pairs) = if self.lists.is_empty() {
+            let columns = self.padded.columns(index);
+            let (before, blocks) = (self.padded.columns_before(index), self.padded.width(columns));
+            ([BLOCK_ROWS * before, BLOCK_ROWS * blocks], GroupPairs::ALL)
+        } else {
+            self.listed_at(index)
+        };
+        let (codes, [scales, bias_vars]) = rows(self.weight_vars.stream(), index, at);
+        WeightVarGroup { codes, scales, bias_vars, pairs }
     }
 
     /// Group `index`, whose blocks take `blocks` bytes and stand behind `before` bytes of other blocks.
     #[inline(always)]
-    fn group_at(&self, index: usize, before: usize, blocks: usize) -> QuantizedGroup<'m> {
+    fn group_at(
+        &self,
+        index: usize,
+        before: usize,
+        blocks: usize,
+        pairs: GroupPairs<'m>,
+    ) -> QuantizedGroup<'m> {
         let [weights, squares] = self.streams();
         let (weights, [biases, mean_scales]) = rows(weights, index, [before, blocks]);
         let stored = if self.has_squares { [before, blocks] } else { [0; 2] };
         let (squares, [var_scales]) = rows(squares, index, stored);
-        QuantizedGroup { weights, biases, mean_scales, squares, var_scales }
+        QuantizedGroup { weights, biases, mean_scales, squares, var_scales, pairs }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Backend of the layouts `fast`, `small` and `mean`: integer arithmetic on int8 weights.
+//! Backend of the layouts `fast`, `small`, `mean` and `sparse`: integer arithmetic on int8 weights.
 //!
-//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format` (sections of
-//! the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences), `network` (the walk of a
-//! sample). Its functions have the names of those of `float`; `backend` chooses between the two.
+//! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format`, `sections`,
+//! `pairs` and `weight_vars` (sections of the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences),
+//! `network` (the walk of a sample). Its functions have the names of those of `float`; `backend` chooses
+//! between the two.
 
 mod activations;
 mod arithmetic;
@@ -14,13 +15,19 @@ mod format;
 mod kernels;
 mod moments;
 mod network;
+mod pairs;
+mod sections;
 mod state;
 mod validate;
+mod validate_pairs;
+mod weight_vars;
 
 #[cfg(feature = "write")]
 pub(crate) use encode::encode_affine;
-pub(crate) use format::{affine_bytes, scratch_words};
 pub(crate) use network::{layers, outputs};
+#[cfg(feature = "write")]
+pub(crate) use sections::stored_blocks;
+pub(crate) use sections::{affine_bytes, scratch_words};
 pub(crate) use state::{read_units, restore_state, save_state, state_fault, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
 

@@ -5,6 +5,10 @@ use super::format::{
     SUM_LIMIT, Words,
 };
 use super::kernels::integers;
+use super::pairs::GroupPairs;
+use super::sections::stores_squares;
+use super::validate_pairs::{check_form, check_lists};
+use super::weight_vars::{BIAS_VAR_LIMIT, SHARED_VAR_SCALE_LIMIT, WEIGHT_VAR_SCALE_LIMIT, WeightVarGroup};
 use crate::format::{AffineShape, Cursor, Error, Part, check};
 use crate::spec::{
     Activation, CellKind, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, UnitNoise, WeightFormat,
@@ -21,18 +25,24 @@ pub(crate) fn check_spec(spec: &ModelSpec) -> Result<(), Error> {
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
         check(can_run(layer.cell), part, "cell", "tanh, sigmoid, LSTM or GRU in this layout")?;
-        check(!layer.weight_variance, part, "weight_variance", "off in this layout")?;
+        check_weight_variance(layer.weight_variance, spec.layout, part)?;
         check(layer.variance_scale == 1.0, part, "variance_scale", "1 in this layout")?;
         check_noise(layer.input_noise, means_only, part, "input_noise")?;
         check_noise(layer.recurrent_noise, means_only, part, "recurrent_noise")?;
     }
     let output = &spec.output;
-    check(!output.weight_variance, Part::Output, "weight_variance", "off in this layout")?;
+    check_weight_variance(output.weight_variance, spec.layout, Part::Output)?;
     let scaled_probability = spec.likelihood == Likelihood::Bernoulli && output.variance_scale != 1.0;
     check(!scaled_probability, Part::Output, "variance_scale", "1 in this layout")?;
     let mean_only = output.mode == OutputMode::MeanOnly;
     check(mean_only || !means_only, Part::Output, "mode", "mean only in this layout")?;
     check_noise(output.noise, means_only && !mean_only, Part::Output, "noise")
+}
+
+/// The layout `small` squares codes of weights while running, and has no place for μ² + τ.
+fn check_weight_variance(weight_variance: bool, layout: Layout, part: Part) -> Result<(), Error> {
+    let allowed = !weight_variance || stores_squares(layout);
+    check(allowed, part, "weight_variance", "off in the quantized layouts other than fast and sparse")
 }
 
 /// Whether there are kernels for a cell.
@@ -66,11 +76,40 @@ pub(crate) fn check_affine(cursor: &mut Cursor<'_>, shape: AffineShape, part: Pa
     let map = QuantizedView::read(cursor, shape);
     let quant_params = map.quant_params();
     check(quant_params.is_sound(), part, "quant_params", "scales within the range of the integer kernels")?;
+    let weight_vars = map.weight_vars.params();
+    if let Some(params) = weight_vars {
+        let sound = params.is_sound(&quant_params);
+        check(sound, part, "weight_var_params", "scales within the range of the integer kernels")?;
+    }
+    let mut left = 0_usize;
     for (index, group) in map.groups().enumerate() {
         let cells = Cells::new(shape, map.padded, index);
         check_group(&map, &group, &cells, part)?;
+        let weight_var_group = map.weight_var_group(index);
+        if let Some(params) = weight_vars {
+            check_weight_vars(&weight_var_group, params.square_bits, &cells, part)?;
+        }
+        if shape.layout == Layout::Sparse {
+            let pairs = map.padded.width(map.padded.columns(index)) / 2;
+            let streams = [group.weights, group.squares, weight_var_group.codes];
+            left = left.saturating_add(check_lists(group.pairs, streams, pairs, part)?);
+        }
     }
-    Ok(())
+    if shape.layout == Layout::Sparse { check_form(&map, left, shape, part) } else { Ok(()) }
+}
+
+/// Checks the weight variances of four rows.
+#[inline(never)] // out of the frame of the other checks
+fn check_weight_vars(group: &WeightVarGroup<'_>, bits: u32, cells: &Cells, part: Part) -> Result<(), Error> {
+    let sums = cells.row_sums(group.pairs, group.codes, Codes::Squares);
+    let sums = sums.ok_or(invalid(part, "weight_var", "codes from 0 to 127, 0 in padding"))?;
+    // Codes of squares are at most 2^bits, as those of variances.
+    let fits = sums.iter().all(|sum| *sum <= SUM_LIMIT >> bits);
+    check(fits, part, "weight_var", "of sums that leave room for squared means")?;
+    let scales = cells.holds(group.scales, [0, WEIGHT_VAR_SCALE_LIMIT as i32 - 1]);
+    check(scales, part, "weight_var", "of scales from 0 to 2^29 - 1, and 0 in padding")?;
+    let biases = cells.holds(group.bias_vars, [0, BIAS_VAR_LIMIT as i32 - 1]);
+    check(biases, part, "bias_var", "from 0 to 2^28 - 1, and 0 in padding")
 }
 
 /// Checks four rows.
@@ -80,9 +119,9 @@ fn check_group(
     cells: &Cells,
     part: Part,
 ) -> Result<(), Error> {
-    let weights = cells.row_sums(group.weights, Codes::Weights);
+    let weights = cells.row_sums(group.pairs, group.weights, Codes::Weights);
     let sums = weights.ok_or(invalid(part, "weight", "pairs of codes from -127 to 127, 0 in padding"))?;
-    let squares = cells.row_sums(group.squares, Codes::Squares);
+    let squares = cells.row_sums(group.pairs, group.squares, Codes::Squares);
     let squares = squares.ok_or(invalid(part, "square", "codes from 0 to 127, 0 in padding"))?;
     // Codes of variances are at most 2^bits: rounding up the largest takes one more than its bits can hold.
     let bits = map.quant_params().variance_bits;
@@ -96,7 +135,10 @@ fn check_group(
     let biases = cells.holds(group.biases, [-largest_bias, largest_bias]);
     check(biases, part, "bias", "below 2^29 in magnitude, 0 in padding")?;
     check(cells.holds(group.mean_scales, [i32::MIN, any]), part, "weight", "of scale 0 in padding")?;
-    check(cells.holds(group.var_scales, [0, any]), part, "square", "of scales from 0, and 0 in padding")
+    let shared = map.weight_vars.params().is_some();
+    let largest = if shared { SHARED_VAR_SCALE_LIMIT as i32 - 1 } else { any };
+    let allowed = "of scales from 0, below 2^30 next to weight variances, and 0 in padding";
+    check(cells.holds(group.var_scales, [0, largest]), part, "square", allowed)
 }
 
 fn invalid(part: Part, field: &'static str, allowed: &'static str) -> Error {
@@ -108,7 +150,7 @@ fn invalid(part: Part, field: &'static str, allowed: &'static str) -> Error {
 enum Codes {
     /// Weights, squared while running.
     Weights,
-    /// Squares.
+    /// Squares, or variances.
     Squares,
 }
 
@@ -141,11 +183,13 @@ impl Cells {
 
     /// Sums of the squares of four rows' codes; `None` if one is out of range, or in the padding and not 0.
     #[inline(never)] // once for both kinds of codes
-    fn row_sums(&self, blocks: &[u8], kind: Codes) -> Option<[u32; BLOCK_ROWS]> {
+    fn row_sums(&self, pairs: GroupPairs<'_>, blocks: &[u8], kind: Codes) -> Option<[u32; BLOCK_ROWS]> {
         let least = if kind == Codes::Weights { -LARGEST_CODE } else { 0 };
         let mut sums = [0_u32; BLOCK_ROWS];
         // Two columns of rows 0 and 1, then of rows 2 and 3.
-        for (pair, words) in blocks.as_chunks().0.as_chunks::<4>().0.iter().enumerate() {
+        let words = blocks.as_chunks().0.as_chunks::<4>().0;
+        for (place, words) in words.iter().enumerate() {
+            let pair = pairs.number(place);
             let [a, b, c, d] = words.map(codes);
             for (column, [[p, q], [r, s]]) in [(2 * pair, [a, c]), (2 * pair + 1, [b, d])] {
                 let rows = if self.is_column(column) { self.rows } else { 0 };

@@ -130,6 +130,9 @@ pub enum Layout {
     Fast,
     /// As [`Small`](Layout::Small), for networks that carry no variance at all.
     Mean,
+    /// As [`Fast`](Layout::Fast), without the pairs of columns that are zero in all four rows of a group: for
+    /// pruned networks.
+    Sparse,
 }
 
 /// One layer.
@@ -266,7 +269,7 @@ impl Layout {
     pub const fn is_quantized(self) -> bool {
         match self {
             Layout::Float => false,
-            Layout::Small | Layout::Fast | Layout::Mean => true,
+            Layout::Small | Layout::Fast | Layout::Mean | Layout::Sparse => true,
         }
     }
 }

@@ -18,7 +18,8 @@ pub fn network_header(spec: &ModelSpec, names: [&[u8]; 2]) -> Vec<u8> {
     wire.place(&likelihoods, spec.likelihood);
     wire.place(&[MomentForm::Accurate, MomentForm::Paper], spec.moment_form);
     wire.place(&[WeightFormat::F32, WeightFormat::Int8], spec.weight_format);
-    wire.place(&[Layout::Float, Layout::Small, Layout::Fast, Layout::Mean], spec.layout);
+    let layouts = [Layout::Float, Layout::Small, Layout::Fast, Layout::Mean, Layout::Sparse];
+    wire.place(&layouts, spec.layout);
     wire.integer(layers.len());
     layers.iter().for_each(|layer| wire.layer(layer));
     wire.output(output);

@@ -22,6 +22,7 @@ pub mod header;
 pub mod latent_spec;
 pub mod latent_trial;
 pub mod network;
+pub mod pairs;
 pub mod quantized;
 pub mod rows;
 pub mod shape;

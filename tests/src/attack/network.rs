@@ -36,7 +36,7 @@ impl Network {
         for shape in maps(&spec) {
             match shape.layout {
                 Layout::Float => sections.extend(float_sections(&shape).iter().map(|part| part.craft(dice))),
-                Layout::Small | Layout::Fast | Layout::Mean => {
+                Layout::Small | Layout::Fast | Layout::Mean | Layout::Sparse => {
                     sections.push(Section::Map(quantized::craft(&shape, dice), shape));
                 }
             }

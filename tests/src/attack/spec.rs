@@ -28,7 +28,8 @@ fn density_limit(spec: &ModelSpec) -> usize {
 
 /// An architecture without extensions.
 pub fn network(dice: &mut Dice) -> ModelSpec {
-    let layout = dice.pick(&[Layout::Float, Layout::Float, Layout::Small, Layout::Fast, Layout::Mean]);
+    let layouts = [Layout::Float, Layout::Float, Layout::Small, Layout::Fast, Layout::Mean, Layout::Sparse];
+    let layout = dice.pick(&layouts);
     let quantized = layout != Layout::Float;
     let likelihood = dice.pick(&[
         Likelihood::Gaussian,
@@ -111,7 +112,10 @@ fn output(layout: Layout, likelihood: Likelihood, dice: &mut Dice) -> OutputSpec
 }
 
 fn weight_variance(layout: Layout, dice: &mut Dice) -> bool {
-    if layout == Layout::Float { dice.once_in(2) } else { dice.oversteps() }
+    match layout {
+        Layout::Float | Layout::Fast | Layout::Sparse => dice.once_in(2),
+        Layout::Small | Layout::Mean => dice.oversteps(),
+    }
 }
 
 fn variance_scale(fixed: bool, dice: &mut Dice) -> f32 {
@@ -125,7 +129,7 @@ fn variance_scale(fixed: bool, dice: &mut Dice) -> f32 {
 fn noise(layout: Layout, dice: &mut Dice) -> UnitNoise {
     let (factor, summand) = match layout {
         Layout::Float => (1e6, 1e6),
-        Layout::Small | Layout::Fast => (2.0, 16.0),
+        Layout::Small | Layout::Fast | Layout::Sparse => (2.0, 16.0),
         Layout::Mean => return dice.pick_or_beyond(&[UnitNoise::None], &[UnitNoise::Dropout { keep: 0.5 }]),
     };
     let smallest = f32::from_bits(1);

@@ -1,9 +1,10 @@
 //! Prints the lines of `tests/golden/streams.txt` as this machine computes them.
 
-use quaver_tests::{golden, golden_adaptive, golden_latent};
+use quaver_tests::{golden, golden_adaptive, golden_latent, golden_pruned};
 
 fn main() {
-    let cases = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
+    let networks = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
+    let cases = networks.chain(golden_pruned::cases());
     for case in cases {
         println!("{}", golden::replay(&case));
     }

@@ -120,6 +120,7 @@ pub fn model_and_layout(case: &Case) -> (&str, &'static str) {
         Layout::Small => "small",
         Layout::Fast => "fast",
         Layout::Mean => "mean",
+        Layout::Sparse => "sparse",
     };
     (model.unwrap_or(&case.name), layout)
 }

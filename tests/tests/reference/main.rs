@@ -229,3 +229,28 @@ fn integer_kernels_agree_with_integrals() {
     let binary = Architecture { likelihood: Likelihood::Bernoulli, ..base };
     quantized_layouts(binary, &[(TANH, 9)], INTEGER, "Bernoulli output");
 }
+
+/// μ² + τ and τ in seven bits each, next to what [`INTEGER`] allows for.
+const INTEGER_WEIGHT_VARIANCE: f64 = 4e-3;
+
+#[test]
+fn weight_variances_in_integers_agree_with_integrals() {
+    let varied = Architecture { weight_variance: true, ..Architecture::default() };
+    let fast = |architecture: Architecture, layers: &[(CellKind, u16)], what: &str| {
+        gap(architecture, layers, (WeightFormat::Int8, Layout::Fast))
+            .assert_within(INTEGER_WEIGHT_VARIANCE, &format!("weight variance, {what}"));
+    };
+    // Fast adaptive weight noise: what variance there is comes from the inputs and the weights.
+    let fawn = Architecture { noise: [UnitNoise::None; 3], ..varied };
+    for (layer, name) in SINGLE_LAYERS {
+        fast(varied, &[layer], name);
+        fast(fawn, &[layer], &format!("no noise on units, {name}"));
+    }
+    let dense = (CellKind::Dense(Activation::Tanh), 9);
+    fast(fawn, &[dense, (CellKind::Gru, 9), (CellKind::Lstm, 12)], "stack");
+    let wide = Architecture { inputs: 19, outputs: 5, ..fawn };
+    fast(wide, &[(CellKind::Lstm, 33)], "wide LSTM");
+    fast(wide, &[(CellKind::Gru, 33)], "wide GRU");
+    let binary = Architecture { likelihood: Likelihood::Bernoulli, ..fawn };
+    fast(binary, &[(TANH, 9)], "Bernoulli output");
+}

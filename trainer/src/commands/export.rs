@@ -127,6 +127,8 @@ pub(super) enum LayoutName {
     Fast,
     /// Integer kernels without variances: for networks without noise and with a mean-only output.
     Mean,
+    /// As fast, without the blocks of four rows and two columns that pruning has set to zero.
+    Sparse,
 }
 
 impl From<LayoutName> for Layout {
@@ -136,6 +138,7 @@ impl From<LayoutName> for Layout {
             LayoutName::Small => Layout::Small,
             LayoutName::Fast => Layout::Fast,
             LayoutName::Mean => Layout::Mean,
+            LayoutName::Sparse => Layout::Sparse,
         }
     }
 }

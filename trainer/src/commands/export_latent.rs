@@ -14,7 +14,7 @@ use crate::data::{Dataset, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
 use crate::export::{
     LatentCost, LatentEncoding, LatentStorageOptions, MAX_FAST_NLL_INCREASE, PriorGain, encode_latent,
-    latent_constants, latent_cost, refit_prior,
+    latent_constants, latent_cost, refit_prior, shorter,
 };
 use crate::files;
 use crate::fit::RunState;
@@ -123,14 +123,13 @@ fn layout(
     if format == WeightFormat::F32 {
         return Ok(Layout::Float);
     }
-    let nll = |layout| -> Result<f64> {
-        let bytes = encode_latent(state, LatentStorageOptions { format, layout, forecast }, encoding)?;
-        Ok(predict_latent_by_runtime(&bytes, sequences)?.nll)
-    };
-    let float = nll(Layout::Float)?;
+    let bytes = |layout| encode_latent(state, LatentStorageOptions { format, layout, forecast }, encoding);
+    let nll = |bytes: &[u8]| Ok::<_, anyhow::Error>(predict_latent_by_runtime(bytes, sequences)?.nll);
+    let float = nll(&bytes(Layout::Float)?)?;
     // Networks that the integer kernels do not support use the float layout.
-    let affordable = nll(Layout::Fast).is_ok_and(|fast| fast - float <= MAX_FAST_NLL_INCREASE);
-    Ok(if affordable { Layout::Fast } else { Layout::Float })
+    let Ok(fast) = bytes(Layout::Fast) else { return Ok(Layout::Float) };
+    let affordable = nll(&fast).is_ok_and(|fast| fast - float <= MAX_FAST_NLL_INCREASE);
+    Ok(if affordable { shorter(&fast, bytes(Layout::Sparse)) } else { Layout::Float })
 }
 
 fn write(

@@ -147,8 +147,10 @@ fn noisy(noise: UnitNoise, (mean, var): ColumnMoments) -> ColumnMoments {
 /// The Gram matrices of one affine map under accumulation.
 struct GramAccumulator {
     gram_matrices: GramMatrices,
-    /// Mean over the rows of each column's squared weight.
+    /// Mean over the rows of each column's squared weight: μ² + τ with weight variances.
     squares: Vec<f64>,
+    /// Mean over the rows of each column's weight variance; empty without weight variances.
+    weight_vars: Vec<f64>,
     /// Variance that adds to that of the rows, or below which accuracy does not matter.
     floor: f64,
 }
@@ -168,23 +170,40 @@ fn accumulators(contents: &Contents) -> Vec<GramAccumulator> {
 impl GramAccumulator {
     fn new(map: &AffineShape, affine: &Affine, floor: f64) -> Self {
         let (rows, cols) = (map.rows, map.columns);
-        let mut squares = vec![0.0; cols];
-        for row in affine.weight.chunks(cols) {
-            squares.iter_mut().zip(row).for_each(|(sum, w)| *sum += f64::from(w * w) / rows as f64);
-        }
+        let column_means = |values: &[f32], of: fn(f32) -> f32| {
+            let mut means = vec![0.0; if values.is_empty() { 0 } else { cols }];
+            for row in values.chunks(cols) {
+                means
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, value)| *sum += f64::from(of(*value)) / rows as f64);
+            }
+            means
+        };
+        let mut squares = column_means(&affine.weight, |w| w * w);
+        let weight_vars = column_means(&affine.weight_var, |var| var);
+        squares.iter_mut().zip(&weight_vars).for_each(|(square, var)| *square += var);
         let matrix = || vec![0.0; cols * cols];
-        GramAccumulator { gram_matrices: GramMatrices { means: matrix(), vars: matrix() }, squares, floor }
+        let mean_squares = vec![0.0; weight_vars.len() * cols];
+        let gram_matrices = GramMatrices { means: matrix(), vars: matrix(), mean_squares };
+        GramAccumulator { gram_matrices, squares, weight_vars, floor }
     }
 
     /// Adds the inputs of one step. Variances are weighted by the inverse of their sum: they range over
     /// orders of magnitude, and the likelihood depends on their logarithm.
     fn add(&mut self, columns: &[ColumnMoments]) {
-        let rows_var: f64 = self.squares.iter().zip(columns).map(|(square, (_, var))| square * var).sum();
-        let weight = 1.0 / (rows_var + self.floor).powi(2);
         let (means, vars): (Vec<f64>, Vec<f64>) = columns.iter().copied().unzip();
+        let mean_squares: Vec<f64> = means.iter().map(|mean| mean * mean).collect();
+        let rows_var = dot(&self.squares, &vars) + dot(&self.weight_vars, &mean_squares);
+        let weight = 1.0 / (rows_var + self.floor).powi(2);
         add_outer(&mut self.gram_matrices.means, &means, 1.0);
         add_outer(&mut self.gram_matrices.vars, &vars, weight);
+        add_outer(&mut self.gram_matrices.mean_squares, &mean_squares, weight);
     }
+}
+
+fn dot(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
 /// Adds weight · x xᵀ.

@@ -30,6 +30,22 @@ def parts(case):
     return [1, blocks, sum(rows), units("lstm"), inputs, 2 * hidden, scored, units("gru")]
 
 
+def sparse_parts(case):
+    """The same of a pruned network, then its listed pairs of columns: a map that lists them has no blocks."""
+    inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
+    half = lambda value: -(-value // 2)
+    outputs = inputs if case["target"].startswith("next") else 1
+    groups = {"lstm": hidden, "gru": 3 * -(-hidden // 4), "elman": -(-hidden // 4)}[cell]
+    numbers, pairs = parts(case), 0
+    for count, columns in [(groups, half(inputs) + half(hidden)), (-(-outputs // 4), half(hidden))]:
+        left = count * columns - int(case["pruned"] * count * columns + 0.5)
+        # A list takes 17 bytes for each of 16: nearly all blocks are shorter without.
+        if 17 * left < 16 * count * columns:
+            pairs += left
+            numbers[1] -= count * -(-2 * columns // 8)
+    return numbers + [pairs]
+
+
 def extension_parts(case):
     """Of an input density: itself, channels, their squares and cubes, as in a Cholesky factorisation; of the detection of
     faults with error bars that follow the truth: itself, channels, and outputs."""
@@ -75,6 +91,14 @@ for core in CORES:
             entries.append(f'    ("{core}", Layout::{layout.capitalize()}, [{numbers}]),')
 print(f"pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); {len(entries)}] = [")
 print("\n".join(entries))
+print("];")
+
+print("\n/// Instructions per part in the layout `sparse`, and per listed pair of columns, by core.\n#[rustfmt::skip]")
+print(f"pub(super) const SPARSE_WEIGHTS: [(&str, ([f64; PARTS], f64)); {len(CORES)}] = [")
+for core in CORES:
+    cases = [case for case in counted if case["core"] == core and case["layout"] == "sparse"]
+    *numbers, pair = fit(cases, sparse_parts)
+    print(f'    ("{core}", ([{", ".join(f"{weight:.3f}" for weight in numbers)}], {pair:.3f})),')
 print("];")
 
 print("\n/// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;")

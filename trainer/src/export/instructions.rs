@@ -2,16 +2,17 @@
 //!
 //! A step in a quantized layout takes nearly the same instructions whatever it reads; what is predicted is
 //! the worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it:
-//! blocks of four rows by eight columns, groups of four rows, LSTM units, inputs, units to fill in, channels
-//! to score, GRU units; and over those of the extensions: a row without any channel is the worst one for an
+//! blocks of four rows by eight columns, in the layout `sparse` also listed pairs of columns, groups of four
+//! rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the extensions: a row without any channel is the worst one for an
 //! input density, which then solves for all of them. The weight of each part is fitted by `instructions.py`
 //! to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
-use quaver::LatentModel;
-use quaver::checkpoint::{CellKind, ModelSpec};
+use quaver::checkpoint::{CellKind, Layout, ModelSpec};
+use quaver::export::StoredBlocks;
+use quaver::{LatentModel, Model};
 use serde::Serialize;
 
-use super::instruction_weights::{EXTENSION_PARTS, EXTENSION_WEIGHTS, PARTS, WEIGHTS};
+use super::instruction_weights::{EXTENSION_PARTS, EXTENSION_WEIGHTS, PARTS, SPARSE_WEIGHTS, WEIGHTS};
 
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -24,19 +25,29 @@ pub struct InstructionCount {
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
 /// floating-point unit depends on the data.
-pub fn instructions(spec: &ModelSpec) -> Vec<InstructionCount> {
-    let (parts, extension_parts) = (parts(spec), extension_parts(spec));
+pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
+    of_blocks(model.spec(), &model.checkpoint().stored_blocks())
+}
+
+/// Predictions for an architecture whose maps hold these blocks; none of them in layouts that leave none out.
+fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount> {
+    let ((parts, listed), extension_parts) = (parts(spec, stored), extension_parts(spec));
     let of_extensions = |core: &str| {
         let found = EXTENSION_WEIGHTS.iter().find(|(other, _)| *other == core);
         found.map_or(0.0, |(_, weights)| weighted(weights, &extension_parts))
     };
+    let count = |core: &'static str, network: f64| InstructionCount {
+        core,
+        instructions: (network + of_extensions(core)).max(0.0).round() as u64,
+    };
+    if spec.layout == Layout::Sparse {
+        let of_core = |(core, (weights, per_pair)): &(&'static str, ([f64; PARTS], f64))| {
+            count(core, weighted(weights, &parts) + per_pair * listed)
+        };
+        return SPARSE_WEIGHTS.iter().map(of_core).collect();
+    }
     let of_layout = WEIGHTS.iter().filter(|(_, layout, _)| *layout == spec.layout);
-    of_layout
-        .map(|(core, _, weights)| InstructionCount {
-            core,
-            instructions: (weighted(weights, &parts) + of_extensions(core)).max(0.0).round() as u64,
-        })
-        .collect()
+    of_layout.map(|(core, _, weights)| count(core, weighted(weights, &parts))).collect()
 }
 
 fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
@@ -47,20 +58,22 @@ fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
 /// often as it runs. None unless both networks have quantized layouts.
 pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     let passes = model.spec().generative_passes();
-    let generative = instructions(model.generative().spec());
+    let generative = instructions(model.generative());
     let both = |on: InstructionCount| {
         let other = generative.iter().find(|other| other.core == on.core)?;
         Some(InstructionCount { instructions: on.instructions + passes * other.instructions, ..on })
     };
-    instructions(model.recognition().spec()).into_iter().filter_map(both).collect()
+    instructions(model.recognition()).into_iter().filter_map(both).collect()
 }
 
-/// The number of each part of a step.
-fn parts(spec: &ModelSpec) -> [f64; PARTS] {
+/// The number of each part of a step, and of listed pairs of columns.
+fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], f64) {
     let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = (0, 0, 0, 0, 0);
+    let mut listed = stored.iter().map(|map| map.listed);
     let mut map = |rows: usize, cols: usize| {
         let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(8));
-        (blocks, groups) = (blocks + rows * cols / 8, groups + rows);
+        let is_listed = listed.next().flatten().is_some();
+        (blocks, groups) = (blocks + if is_listed { 0 } else { rows * cols / 8 }, groups + rows);
     };
     let mut inputs = usize::from(spec.inputs);
     for layer in &spec.layers {
@@ -78,7 +91,9 @@ fn parts(spec: &ModelSpec) -> [f64; PARTS] {
     }
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
     let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
-    [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units].map(|count| count as f64)
+    let parts = [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units];
+    let pairs: usize = stored.iter().filter_map(|map| map.listed).sum();
+    (parts.map(|count| count as f64), pairs as f64)
 }
 
 /// The number of each part of the extensions. Following the truth is measured together with the detection of
@@ -134,6 +149,7 @@ mod tests {
                 Some("small") => Layout::Small,
                 Some("fast") => Layout::Fast,
                 Some("mean") => Layout::Mean,
+                Some("sparse") => Layout::Sparse,
                 _ => Layout::Float,
             },
             layers: [layer].into_iter().collect(),
@@ -162,6 +178,32 @@ mod tests {
         }
     }
 
+    /// Blocks of the layer's map and of the output's, as `cargo xtask bench` prunes them.
+    fn stored(case: &Value) -> Vec<StoredBlocks> {
+        let number = |name: &str| case[name].as_u64().expect("a number") as usize;
+        let (inputs, hidden, pruned) =
+            (number("inputs"), number("hidden"), case["pruned"].as_f64().unwrap_or(0.0));
+        if case["layout"] != "sparse" {
+            return Vec::new();
+        }
+        let outputs = if case["target"] == "next" { inputs } else { 1 };
+        let groups = match case["cell"].as_str() {
+            Some("lstm") => hidden,
+            Some("gru") => 3 * hidden.div_ceil(4),
+            _ => hidden.div_ceil(4),
+        };
+        let blocks = |groups: usize, pairs: usize| {
+            let all = groups * pairs;
+            let left = all - (pruned * all as f64).round() as usize;
+            // A list takes 17 bytes for each of 16: nearly all blocks are shorter without.
+            StoredBlocks { all, listed: (17 * left < 16 * all).then_some(left) }
+        };
+        vec![
+            blocks(groups, inputs.div_ceil(2) + hidden.div_ceil(2)),
+            blocks(outputs.div_ceil(4), hidden.div_ceil(2)),
+        ]
+    }
+
     #[test]
     fn predictions_are_within_five_percent_of_what_was_counted() {
         let counted: Vec<Value> =
@@ -173,7 +215,7 @@ mod tests {
             |case: &&Value| !case["target"].as_str().is_some_and(|target| target.starts_with("adapt"));
         for case in counted.iter().filter(is_network).filter(is_told).filter(|case| case["fits"] == true) {
             let spec = spec(case);
-            let predictions = instructions(&spec);
+            let predictions = of_blocks(&spec, &stored(case));
             let Some(prediction) = predictions.iter().find(|prediction| case["core"] == prediction.core)
             else {
                 continue;
@@ -192,7 +234,7 @@ mod tests {
     fn quantized_layouts_are_predicted_for_every_core_and_the_float_layout_for_none() {
         let case =
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
-        let cores = |layout: &str| instructions(&spec(&case(layout))).len();
-        assert_eq!(["float", "small", "fast", "mean"].map(cores), [0, 4, 4, 4]);
+        let cores = |layout: &str| of_blocks(&spec(&case(layout)), &[]).len();
+        assert_eq!(["float", "small", "fast", "mean", "sparse"].map(cores), [0, 4, 4, 4, 4]);
     }
 }

@@ -31,6 +31,6 @@ pub use instructions::{InstructionCount, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};
 pub use latent_prior::{PriorGain, refit_prior};
 pub use ranges::{DEFAULT_MARGIN, InputRanges, RangeOptions, RangeOverride};
-pub(crate) use storage::MAX_FAST_NLL_INCREASE;
 pub use storage::{Encoding, StorageOptions, encode};
+pub(crate) use storage::{MAX_FAST_NLL_INCREASE, shorter};
 pub use variance_correction::variance_correction;

@@ -50,10 +50,18 @@ impl StorageOptions {
         };
         // Networks that the integer kernels do not support use the float layout.
         match (bytes(Layout::Fast), bytes(Layout::Float)) {
-            (Ok(fast), Ok(float)) if affordable(&fast, &float).unwrap_or(false) => Layout::Fast,
+            (Ok(fast), Ok(float)) if affordable(&fast, &float).unwrap_or(false) => {
+                shorter(&fast, bytes(Layout::Sparse))
+            }
             _ => Layout::Float,
         }
     }
+}
+
+/// The layout `sparse` if it is shorter than `fast`, as it is for pruned networks: both predict the same.
+pub(crate) fn shorter(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
+    let is_shorter = sparse.is_ok_and(|sparse| sparse.len() < fast.len());
+    if is_shorter { Layout::Sparse } else { Layout::Fast }
 }
 
 /// What a checkpoint gets beyond the trained network; nothing by default.
@@ -136,6 +144,22 @@ mod tests {
     fn the_fast_layout_is_taken_where_it_costs_little() {
         let unsure = state(0.0, Activation::Tanh);
         assert_eq!(STORAGE.layout(&unsure, &Encoding::default(), &[&predicted(&unsure)]), Layout::Fast);
+    }
+
+    #[test]
+    fn a_pruned_net_is_stored_without_its_zeros() {
+        let mut pruned = state(0.0, Activation::Tanh);
+        // Two inputs and eight units: the columns of the state.
+        let weights = &mut pruned.parameters.get_mut("layer0.weight").unwrap().values;
+        weights.chunks_mut(10).for_each(|row| row[2..].fill(0.0));
+        let chosen = STORAGE.layout(&pruned, &Encoding::default(), &[&predicted(&pruned)]);
+        assert_eq!(chosen, Layout::Sparse);
+        let [sparse, fast] = [Layout::Sparse, Layout::Fast]
+            .map(|layout| encode(&pruned, WeightFormat::Int8, layout, &Encoding::default()).unwrap());
+        assert!(sparse.len() < fast.len());
+        let sequences = predicted(&pruned);
+        let values = |bytes: &[u8]| predict_by_runtime(bytes, &sequences).unwrap()[0].mean.values.clone();
+        assert_eq!(values(&sparse), values(&fast));
     }
 
     #[test]

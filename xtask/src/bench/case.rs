@@ -17,6 +17,12 @@ const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 /// What models that arrive in a signed envelope have at the end of their names. They are the models without it,
 /// and what opening them costs is counted as well.
 const SIGNED: &str = "signed";
+/// How a network of any size can be stored: the quantized layouts, and percentages of blocks that are pruned.
+const STORAGES: [&str; 8] =
+    ["fast", "small", "mean", "sparse", "sparse0", "sparse50", "sparse90", "sparse100"];
+
+/// In the name of models whose weights have variances.
+const WEIGHT_VARIANCE: &str = "weight_variance";
 
 /// A model by its parts; `quaver_tests::bench` makes it.
 #[derive(Clone, Debug)]
@@ -32,17 +38,21 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Integer layouts and optional parts at every size; floating point, models that predict their inputs,
-    /// and latent models, at one.
+    /// Integer layouts, weight variances and optional parts at every size; floating point, models that predict
+    /// their inputs, and latent models, at one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for cell in ["lstm", "gru", "elman"] {
-            for storage in ["fast", "small", "mean"] {
+            for storage in ["fast", "small", "mean", "sparse"] {
                 let sized = |(inputs, hidden)| Case { cell, inputs, hidden, storage, end: None };
                 cases.extend(SIZES.map(sized));
             }
             cases.extend(["int8", "f32"].map(|storage| Case::middle(cell, storage, None)));
+            let end = Some(WEIGHT_VARIANCE);
+            cases.extend(SIZES.map(|(inputs, hidden)| Case { cell, inputs, hidden, storage: "fast", end }));
         }
+        let varied = |storage| Case::middle("lstm", storage, Some(WEIGHT_VARIANCE));
+        cases.extend(["int8", "f32"].map(varied));
         cases.extend(["fast", "small", "mean"].map(|storage| Case::middle("lstm", storage, Some("next"))));
         for end in FOLLOWING {
             let sized =
@@ -77,17 +87,17 @@ impl Case {
         let (cell, inputs, hidden, storage, end) = match parts[..] {
             [cell, inputs, hidden, storage] => (cell, inputs, hidden, storage, None),
             [cell, inputs, hidden, storage, end] => {
-                let mut known = FOLLOWING.into_iter().chain([RANGES]);
-                (cell, inputs, hidden, storage, Some(known.find(|known| *known == end)?))
+                let mut ends = FOLLOWING.into_iter().chain([RANGES, WEIGHT_VARIANCE]);
+                (cell, inputs, hidden, storage, Some(ends.find(|known| *known == end)?))
             }
             _ => return None,
         };
-        let known = |names: [&'static str; 3], name: &str| names.into_iter().find(|known| *known == name);
+        let known = |names: &[&'static str], name: &str| names.iter().copied().find(|known| *known == name);
         Some(Case {
-            cell: known(["lstm", "gru", "elman"], cell)?,
+            cell: known(&["lstm", "gru", "elman"], cell)?,
             inputs: inputs.parse().ok()?,
             hidden: hidden.parse().ok()?,
-            storage: known(["fast", "small", "mean"], storage)?,
+            storage: known(&STORAGES, storage)?,
             end,
         })
     }
@@ -146,7 +156,13 @@ impl Case {
 
     /// What its output stands for.
     pub(super) fn target(&self) -> &'static str {
-        if self.is_latent() { self.end.unwrap_or("follow") } else { self.end.unwrap_or("columns") }
+        let otherwise = if self.is_latent() { "follow" } else { "columns" };
+        self.end.filter(|end| *end != WEIGHT_VARIANCE).unwrap_or(otherwise)
+    }
+
+    /// Whether its weights have variances.
+    pub(super) fn weight_variance(&self) -> bool {
+        self.end == Some(WEIGHT_VARIANCE)
     }
 
     pub(super) fn weights(&self) -> &'static str {
@@ -165,7 +181,17 @@ impl Case {
     pub(super) fn layout(&self) -> &'static str {
         match self.storage {
             "f32" | "int8" => "float",
+            storage if storage.starts_with("sparse") => "sparse",
             layout => layout,
+        }
+    }
+
+    /// Share of the blocks of four rows and two columns that are removed.
+    pub(super) fn pruned(&self) -> f64 {
+        match self.storage.strip_prefix("sparse") {
+            None => 0.0,
+            Some("") => 0.8,
+            Some(percent) => percent.parse::<f64>().map_or(0.0, |percent| percent / 100.0),
         }
     }
 }
@@ -178,11 +204,20 @@ mod tests {
     fn cases_are_selected_by_the_beginning_of_their_names_or_made_for_one() {
         let names = |only| Case::selected(only).iter().map(Case::name).collect::<Vec<_>>();
         assert_eq!(names("").len(), Case::all().len());
-        assert_eq!(names("gru-16-64-f"), ["gru-16-64-fast", "gru-16-64-f32"]);
+        assert_eq!(
+            names("gru-16-64-f"),
+            ["gru-16-64-fast", "gru-16-64-f32", "gru-16-64-fast-weight_variance"]
+        );
+        let varied: Vec<bool> = Case::selected("gru-16-64-f").iter().map(Case::weight_variance).collect();
+        assert_eq!(varied, [false, false, true]);
+        assert!(Case::selected("gru-16-64-f").iter().all(|case| case.target() == "columns"));
         assert_eq!(names("lstm-3-20-fast"), ["lstm-3-20-fast"]);
         assert_eq!(names("lstm-3-20-fast-density"), ["lstm-3-20-fast-density"]);
         let signed = Case::selected("lstm-16-64-fast-signed");
         assert_eq!(signed.iter().map(Case::model).collect::<Vec<_>>(), ["lstm-16-64-fast"]);
+        let pruned = |only| Case::selected(only).iter().map(Case::pruned).collect::<Vec<_>>();
+        assert_eq!(pruned("lstm-3-20-sparse50"), [0.5]);
+        assert_eq!(pruned("gru-16-64-s"), [0.0, 0.8]);
         assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

@@ -47,6 +47,8 @@ fn entry(measured: &Measured) -> Value {
     put("weights", json!(case.weights()));
     put("layout", json!(case.layout()));
     put("target", json!(case.target()));
+    put("pruned", json!(case.pruned()));
+    put("weight_variance", json!(case.weight_variance()));
     put("fits", json!(figures.is_some()));
     let figures = [
         ("instructions", "step_instructions"),

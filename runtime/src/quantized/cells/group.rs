@@ -3,8 +3,9 @@
 use super::super::arithmetic::mul_high;
 use super::super::fixed::{BlockFloat, FixedMoments};
 use super::super::format::{QuantizedGroup, QuantizedView};
-use super::super::kernels::{QuantizedInput, dot, dot_squared, integers};
+use super::super::kernels::{QuantizedInput, dot, dot_listed, dot_squared, integers};
 use super::super::moments::tanh;
+use super::super::pairs::{GroupPairs, PAIR_BYTES, SPAN_PAIRS};
 
 /// Means of four rows' pre-activations, and the mantissas of their variances (see [`BlockFloat`]), whose
 /// shift is the input's.
@@ -53,7 +54,11 @@ pub(in crate::quantized) fn group_moments(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    moments_of(map.group(index), input)
+    let mut moments = moments_of(map.group(index), input);
+    if !input.squares.is_empty() {
+        add_weight_vars(&mut moments, map, index, input);
+    }
+    moments
 }
 
 /// The same of a map whose groups read different columns.
@@ -63,16 +68,40 @@ pub(super) fn split_group_moments(
     index: usize,
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
-    moments_of(map.split_group(index), input)
+    let mut moments = moments_of(map.split_group(index), input);
+    if !input.squares.is_empty() {
+        add_weight_vars(&mut moments, map, index, input);
+    }
+    moments
+}
+
+/// Adds Σ m̃² τ + τ_b to the variances of group `index`, whose mantissas are Σ ṽ (μ² + τ), and brings all to the
+/// common exponent. The sum of the three stays below 2³⁰, as their scales are bounded (`weight_vars`).
+#[inline(never)] // models without weight variances do not need its registers
+fn add_weight_vars(
+    moments: &mut GroupMoments,
+    map: &QuantizedView<'_>,
+    index: usize,
+    input: &QuantizedInput<'_>,
+) {
+    let (group, terms) = (map.weight_var_group(index), &input.terms);
+    let rows = sums(group.pairs, group.codes, input.squares).into_iter().zip(integers(group.scales));
+    let rows = rows.zip(integers(group.bias_vars));
+    for (mantissa, ((sum, scale), bias_var)) in moments.mantissas.iter_mut().zip(rows) {
+        let of_squares = (*mantissa as u32).wrapping_shr(terms.vars);
+        let of_weight_vars = (mul_high(sum, scale) as u32).wrapping_shr(terms.squares);
+        let of_bias = (bias_var as u32).wrapping_shr(terms.biases);
+        *mantissa = of_squares.wrapping_add(of_weight_vars).wrapping_add(of_bias) as i32;
+    }
 }
 
 #[inline(always)]
 fn moments_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> GroupMoments {
-    let means = scaled_means(&group, dot(group.weights, input.means));
-    let [t, u, v, w] = if group.squares.is_empty() {
+    let means = scaled_means(&group, sums(group.pairs, group.weights, input.means));
+    let [t, u, v, w] = if group.squares.is_empty() && group.pairs.is_all() {
         dot_squared(group.weights, input.vars)
     } else {
-        dot(group.squares, input.vars)
+        sums(group.pairs, group.squares, input.vars)
     };
     let [a, b, c, d] = integers(group.var_scales);
     GroupMoments { means, mantissas: [mul_high(t, a), mul_high(u, b), mul_high(v, c), mul_high(w, d)] }
@@ -100,7 +129,26 @@ pub(super) fn split_group_means(
 
 #[inline(always)]
 fn means_of(group: QuantizedGroup<'_>, input: &QuantizedInput<'_>) -> [i32; 4] {
-    scaled_means(&group, dot(group.weights, input.means))
+    scaled_means(&group, sums(group.pairs, group.weights, input.means))
+}
+
+/// 256 × Σ w x for four rows over the pairs of columns that their blocks hold.
+#[inline(always)]
+fn sums(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] {
+    if pairs.is_all() { dot(blocks, input) } else { listed_sums(pairs, blocks, input) }
+}
+
+/// [`sums`] of listed pairs, list after list.
+#[inline(never)] // apart from the registers of a dense map
+fn listed_sums(pairs: GroupPairs<'_>, blocks: &[u8], input: &[f32]) -> [i32; 4] {
+    let (mut sums, mut blocks, mut input) = ([0; 4], blocks, input);
+    for list in pairs.lists() {
+        let (words, rest) = blocks.split_at_checked(PAIR_BYTES * list.len()).unwrap_or_default();
+        let more = dot_listed(words, list, input);
+        sums.iter_mut().zip(more).for_each(|(sum, more): (&mut i32, i32)| *sum = sum.wrapping_add(more));
+        (blocks, input) = (rest, input.get(SPAN_PAIRS..).unwrap_or_default());
+    }
+    sums
 }
 
 #[inline(always)]

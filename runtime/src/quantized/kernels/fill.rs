@@ -78,6 +78,39 @@ pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     }
 }
 
+/// Bitwise or of the squares of codes of means, two to a word: has as many bits as the largest.
+#[cfg_attr(not(test), allow(dead_code))]
+pub(in crate::quantized) fn squares_seen(means: &[f32]) -> u32 {
+    means.iter().fold(0, |seen, pair| {
+        let [first, second] = squares(*pair);
+        seen | first | second
+    })
+}
+
+/// Writes squares of the codes of means, narrowed to codes by a rounding shift of at least `MIN_NARROWING`, two
+/// to a word like the means.
+#[cfg_attr(not(test), allow(dead_code))]
+pub(in crate::quantized) fn narrow_squares(means: &[f32], codes: &mut [f32], shift: u32) {
+    narrow_limited_squares(means, codes, shift, u32::MAX);
+}
+
+/// The same with squares of at most `limit`.
+#[inline(never)] // once for both, and rare where a core has a kernel of its own
+pub(in crate::quantized) fn narrow_limited_squares(means: &[f32], codes: &mut [f32], shift: u32, limit: u32) {
+    let half = (1 << shift) >> 1;
+    for (mean, code) in means.iter().zip(codes) {
+        let [first, second] = squares(*mean).map(|square| (square.min(limit) + half) >> shift);
+        *code = f32::from_bits(first | second << 16);
+    }
+}
+
+/// Squares of the two halves of a word.
+#[inline(always)]
+fn squares(pair: f32) -> [u32; 2] {
+    let bits = pair.to_bits();
+    [i32::from(bits as i16), bits as i32 >> 16].map(|code| (code * code) as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use std::vec::Vec;
@@ -92,6 +125,20 @@ mod tests {
         let codes: Vec<u32> =
             words[..4].iter().flat_map(|word| [word.to_bits() & 0xFFFF, word.to_bits() >> 16]).collect();
         assert_eq!(codes, [0, 0, 1, 1, 2, 63, 4096, 16_384]);
+    }
+
+    #[test]
+    fn squares_of_means_are_narrowed_like_variances_and_saturate() {
+        let means = [pair(-300, 7), pair(0, 32_767), pair(-32_767, 1000)];
+        let seen = squares_seen(&means);
+        assert_eq!(u32::BITS - seen.leading_zeros(), 30);
+        let mut codes = [0.0; 3];
+        let halves = |codes: [f32; 3]| codes.map(|word| [word.to_bits() & 0xFFFF, word.to_bits() >> 16]);
+        narrow_squares(&means, &mut codes, 16);
+        // 90,000 / 2¹⁶ = 1.4, 32,767² / 2¹⁶ = 16,383.0 and 10⁶ / 2¹⁶ = 15.3.
+        assert_eq!(halves(codes), [[1, 0], [0, 16_383], [16_383, 15]]);
+        narrow_limited_squares(&means, &mut codes, 16, (1 << 20) - 1);
+        assert_eq!(halves(codes), [[1, 0], [0, 16], [16, 15]]);
     }
 
     #[test]

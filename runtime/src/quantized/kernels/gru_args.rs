@@ -9,6 +9,8 @@ use super::super::format::{Columns, GruPart, QuantizedView};
 use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
 use super::core_kernels::gru_layer;
 use super::input::QuantizedInput;
+use super::list_args::ListArgs;
+use super::weight_var_args::WeightVarArgs;
 use super::words::words;
 
 /// Activations that the rows of one part read.
@@ -16,8 +18,8 @@ use super::words::words;
 pub(super) struct PartArgs {
     pub(super) means: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of each four rows, not zero; the assembler replaces it by the address at which to enter the
-    /// sums.
+    /// Blocks of each four rows, zero if pairs are listed; the assembler replaces it by the address at which to
+    /// enter the sums.
     pub(super) mean_blocks: usize,
     pub(super) vars: *const f32,
     pub(super) vars_end: *const f32,
@@ -41,6 +43,10 @@ pub(super) struct GruArgs<'w> {
     pub(super) units: *mut f32,
     pub(super) units_end: *const f32,
     pub(super) parts: [PartArgs; 4],
+    pub(super) lists: ListArgs,
+    pub(super) weight_vars: WeightVarArgs,
+    /// Bytes from a variance to the squared mean of its column, if there are weight variances.
+    pub(super) to_squares: usize,
     pub(super) borrowed: PhantomData<&'w mut [f32]>,
 }
 
@@ -92,15 +98,46 @@ macro_rules! gru_asm {
             part_size = const size_of::<PartArgs>(),
             part_mean_entry = const offset_of!(PartArgs, mean_blocks),
             part_var_entry = const offset_of!(PartArgs, var_blocks),
+            list = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, list)),
+            list_end = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, list_end)),
+            ends = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, ends)),
+            weight_vars = const argument_offset(offset_of!(GruArgs<'_>, weight_vars)),
+            to_squares = const argument_offset(offset_of!(GruArgs<'_>, to_squares)),
+            weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms,
             $($also)*
         )
     };
 }
 pub(super) use gru_asm;
 
+/// Adds what weight variances contribute to the mantissas of four rows of the current part.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r4 to r7: mantissas of Σ ṽ (μ² + τ); the stack |
+/// | out | r4 to r7: mantissas of all terms |
+/// | clobbered | r0 to r3, r8 to r12, lr |
+macro_rules! part_weight_vars {
+    () => {
+        $crate::quantized::kernels::weight_var_args::call_weight_var_terms!(
+            "{weight_vars}",
+            "ldrd    r2, r3, [sp, #{vars}]\n",
+            "ldr     r0, [sp, #{to_squares}]\n",
+            "add     r2, r2, r0\n",
+            "add     r3, r3, r0\n"
+        )
+    };
+}
+pub(super) use part_weight_vars;
+
+const _: () = {
+    use core::mem::offset_of;
+    assert!(offset_of!(PartArgs, vars_end) == offset_of!(PartArgs, vars) + 4, "loaded as a pair");
+};
+
 impl<'w> GruArgs<'w> {
-    /// `None` if there are fewer than `fours` times four units, none at all, no squares, or bytes whose
-    /// address is no multiple of four.
+    /// `None` if there are fewer than `fours` times four units, none at all, no squares, several lists of pairs
+    /// for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -110,15 +147,18 @@ impl<'w> GruArgs<'w> {
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
+        let lists = ListArgs::new(map)?;
         let padded = map.padded;
         let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares;
+        let weight_vars = WeightVarArgs::new(map, input, padded.cols / 2)?;
         let filled = input.means.len() == padded.cols / 2 && input.vars.len() == padded.cols / 2;
         let blocks = padded.inputs >= 8 && padded.cols >= padded.inputs + 8;
         let args = || {
             let part = |part: GruPart| {
                 let columns = part.columns();
                 let start = if columns == Columns::State { padded.inputs } else { 0 };
-                PartArgs::new(&input.columns_from(start), padded.width(columns) / 8)
+                let blocks = if map.lists.is_empty() { padded.width(columns) / 8 } else { 0 };
+                PartArgs::new(&input.columns_from(start), blocks)
             };
             let units = units.as_mut_ptr_range();
             GruArgs {
@@ -134,6 +174,14 @@ impl<'w> GruArgs<'w> {
                 units: units.start,
                 units_end: units.end,
                 parts: GruPart::ALL.map(part),
+                lists,
+                weight_vars,
+                // The kernel reaches squares from the pointers to variances.
+                to_squares: input
+                    .squares
+                    .as_ptr()
+                    .expose_provenance()
+                    .wrapping_sub(input.vars.as_ptr().addr()),
                 borrowed: PhantomData,
             }
         };

@@ -10,6 +10,8 @@ use super::super::format::QuantizedView;
 use super::super::moments::{CELLS, ROOT_OFFSET, ROOT_PARTS, ROOTS};
 use super::core_kernels::{lstm_layer, tanh_layer};
 use super::input::QuantizedInput;
+use super::list_args::ListArgs;
+use super::weight_var_args::WeightVarArgs;
 use super::words::words;
 
 /// What the loop over groups of four rows reads, and where it writes.
@@ -25,8 +27,8 @@ pub(super) struct LayerArgs<'w> {
     pub(super) squares: *const u32,
     pub(super) vars: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of a group, not zero; the kernel replaces it by the address at which to enter the loop over
-    /// them.
+    /// Blocks of a group, zero if pairs are listed; the kernel replaces it by the address at which to enter the
+    /// loop over them.
     pub(super) mean_blocks: usize,
     pub(super) vars_end: *const f32,
     /// As `mean_blocks`.
@@ -40,6 +42,11 @@ pub(super) struct LayerArgs<'w> {
     pub(super) units_end: *const f32,
     /// Mean and variance of each cell.
     pub(super) lstm_cells: *mut [f32; 2],
+    pub(super) lists: ListArgs,
+    pub(super) weight_vars: WeightVarArgs,
+    /// Squared means, if there are weight variances.
+    pub(super) mean_squares: *const f32,
+    pub(super) mean_squares_end: *const f32,
     borrowed: PhantomData<&'w mut [f32]>,
 }
 
@@ -56,6 +63,12 @@ pub(super) const fn frame_offset(offset: usize) -> usize {
     if offset < IN_REGISTERS { offset } else { offset + SAVED }
 }
 
+/// Where a kernel finds the parts of [`ListArgs`].
+pub(super) const LIST: usize = frame_offset(offset_of!(LayerArgs<'_>, lists) + offset_of!(ListArgs, list));
+pub(super) const LIST_END: usize =
+    frame_offset(offset_of!(LayerArgs<'_>, lists) + offset_of!(ListArgs, list_end));
+pub(super) const ENDS: usize = frame_offset(offset_of!(LayerArgs<'_>, lists) + offset_of!(ListArgs, ends));
+
 // Loaded in pairs.
 const _: () = {
     assert!(offset_of!(LayerArgs<'_>, means) == offset_of!(LayerArgs<'_>, weights) + 4);
@@ -64,6 +77,9 @@ const _: () = {
     assert!(offset_of!(LayerArgs<'_>, roots) == offset_of!(LayerArgs<'_>, cells) + 4);
     assert!(offset_of!(LayerArgs<'_>, offset) == offset_of!(LayerArgs<'_>, roots) + 4);
     assert!(offset_of!(LayerArgs<'_>, units_end) == offset_of!(LayerArgs<'_>, units) + 4);
+    assert!(
+        offset_of!(LayerArgs<'_>, mean_squares_end) == offset_of!(LayerArgs<'_>, mean_squares) + 4
+    );
 };
 
 /// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their
@@ -71,15 +87,37 @@ const _: () = {
 macro_rules! layer_asm {
     ($asm:ident, $($line:expr),+ $(,)?; $($also:ident),*) => {
         layer_asm!(@ $asm, $($line),+; weights, squares, means_end, mean_blocks, vars_end, var_blocks, shift, roots,
-            units, $($also),*)
+            units, weight_vars, mean_squares, $($also),*)
     };
     (@ $asm:ident, $($line:expr),+; $($field:ident),+ $(,)?) => {
         $asm!($($line),+; $($field = const $crate::quantized::kernels::layer_args::frame_offset(
             core::mem::offset_of!($crate::quantized::kernels::layer_args::LayerArgs<'_>, $field)
-        ),)+)
+        ),)+
+            list = const $crate::quantized::kernels::layer_args::LIST,
+            list_end = const $crate::quantized::kernels::layer_args::LIST_END,
+            ends = const $crate::quantized::kernels::layer_args::ENDS,
+            weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms
+        )
     };
 }
 pub(super) use layer_asm;
+
+/// Adds what weight variances contribute to the mantissas of four rows.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r4 to r7: mantissas of Σ ṽ (μ² + τ); the frame, below it four words |
+/// | out | r4 to r7: mantissas of all terms |
+/// | clobbered | r0 to r3, r8 to r12, lr |
+macro_rules! layer_weight_vars {
+    () => {
+        $crate::quantized::kernels::weight_var_args::call_weight_var_terms!(
+            "({weight_vars} + 16)",
+            "ldrd    r2, r3, [sp, #({mean_squares} + 16)]\n"
+        )
+    };
+}
+pub(super) use layer_weight_vars;
 
 /// Drops the arguments that came in registers and returns; r12 came with the saved registers.
 ///
@@ -96,8 +134,8 @@ macro_rules! end_layer {
 pub(super) use end_layer;
 
 impl<'w> LayerArgs<'w> {
-    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, or bytes
-    /// whose address is no multiple of four.
+    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, several lists
+    /// of pairs for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,
@@ -108,21 +146,25 @@ impl<'w> LayerArgs<'w> {
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
+        let lists = ListArgs::new(map)?;
         let blocks = map.padded.cols / 8;
+        let weight_vars = WeightVarArgs::new(map, input, 4 * blocks)?;
         let stored = groups <= map.padded.groups && map.has_squares;
         let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
         let args = || {
+            let turns = if map.lists.is_empty() { blocks } else { 0 };
             let (means, vars, units) =
                 (input.means.as_ptr_range(), input.vars.as_ptr_range(), units.as_mut_ptr_range());
+            let mean_squares = input.squares.as_ptr_range();
             LayerArgs {
                 weights: weights.as_ptr(),
                 means: means.start,
                 squares: squares.as_ptr(),
                 vars: vars.start,
                 means_end: means.end,
-                mean_blocks: blocks,
+                mean_blocks: turns,
                 vars_end: vars.end,
-                var_blocks: blocks,
+                var_blocks: turns,
                 shift: input.shift,
                 cells: CELLS.as_ptr().cast(),
                 roots: ROOTS
@@ -133,6 +175,10 @@ impl<'w> LayerArgs<'w> {
                 units: units.start,
                 units_end: units.end,
                 lstm_cells: cells.as_mut_ptr(),
+                lists,
+                weight_vars,
+                mean_squares: mean_squares.start,
+                mean_squares_end: mean_squares.end,
                 borrowed: PhantomData,
             }
         };

@@ -15,13 +15,17 @@ cfg_select! {
         mod dsp;
         mod gru_args;
         mod layer_args;
+        mod list_args;
+        mod weight_var_args;
         use dsp as core_kernels;
     }
     quaver_kernel = "mainline" => {
         mod dot;
         mod gru_args;
         mod layer_args;
+        mod list_args;
         mod mainline;
+        mod weight_var_args;
         use mainline as core_kernels;
     }
     quaver_kernel = "baseline" => {
@@ -41,8 +45,10 @@ cfg_select! {
 /// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 
-pub(super) use core_kernels::{dot, fill_pairs, gru_units, lstm_units, narrow, tanh_units};
-pub(super) use fill::{NoiseScales, pair};
-pub(super) use input::QuantizedInput;
+pub(super) use core_kernels::{
+    dot, dot_listed, fill_pairs, gru_units, lstm_units, narrow, narrow_squares, squares_seen, tanh_units,
+};
+pub(super) use fill::{NoiseScales, narrow_limited_squares, pair};
+pub(super) use input::{QuantizedInput, TermShifts};
 pub(super) use portable::dot_squared;
 pub(super) use words::integers;

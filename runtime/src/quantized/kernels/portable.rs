@@ -33,23 +33,62 @@ pub(in crate::quantized) fn dot_squared(blocks: &[u8], pairs: &[f32]) -> Sums {
     }
 }
 
+/// 256 × Σ w x for four rows: two words of weights for each listed pair of activations. A pair that is not
+/// there counts as zero.
+#[inline(never)] // as `dot`
+pub(in crate::quantized) fn dot_listed(blocks: &[u8], list: &[u8], pairs: &[f32]) -> Sums {
+    match words(blocks) {
+        Some(blocks) => dot_listed_words(blocks.as_chunks().0, list, pairs),
+        None => dot_listed_words(blocks.as_chunks().0.as_chunks().0, list, pairs),
+    }
+}
+
 fn dot_words<W: Word>(blocks: &[[W; 4]], pairs: &[f32]) -> Sums {
-    // Both pairs of rows: their lower rows, and their upper rows with the lower ones still in them.
-    let (mut mixed, mut lower) = ([0_i32; 2], [0_i32; 2]);
+    let mut sums = RowPairs::default();
     for (block, [first, second]) in blocks.iter().zip(pairs.as_chunks().0) {
-        for (words, pair) in block.as_chunks::<2>().0.iter().zip([first, second]) {
-            let [x, y] = halves(pair.to_bits());
-            for (rows, word) in words.iter().enumerate() {
-                let word = word.value();
-                let [v, w] = halves(word);
-                mixed[rows] = mixed[rows].wrapping_add(v * x).wrapping_add(w * y);
-                let [v, w] = lower_bytes(word);
-                lower[rows] = lower[rows].wrapping_add(v * x).wrapping_add(w * y);
-            }
+        for (words, pair) in block.as_chunks().0.iter().zip([first, second]) {
+            sums.add(words, *pair);
         }
     }
-    let upper = |rows: usize| mixed[rows].wrapping_sub(lower[rows]);
-    [upper(0), lower[0] << 8, upper(1), lower[1] << 8]
+    sums.rows()
+}
+
+fn dot_listed_words<W: Word>(words: &[[W; 2]], list: &[u8], pairs: &[f32]) -> Sums {
+    let mut sums = RowPairs::default();
+    for (words, index) in words.iter().zip(list) {
+        sums.add(words, pairs.get(usize::from(*index)).copied().unwrap_or(0.0));
+    }
+    sums.rows()
+}
+
+/// Sums of both pairs of rows: their lower rows, and their upper rows with the lower ones still in them.
+#[derive(Default)]
+struct RowPairs {
+    mixed: [i32; 2],
+    lower: [i32; 2],
+}
+
+impl RowPairs {
+    /// Adds two columns of all rows times a pair of activations.
+    #[inline(always)]
+    fn add<W: Word>(&mut self, words: &[W; 2], pair: f32) {
+        let [x, y] = halves(pair.to_bits());
+        for (rows, word) in words.iter().enumerate() {
+            let word = word.value();
+            let [v, w] = halves(word);
+            self.mixed[rows] = self.mixed[rows].wrapping_add(v * x).wrapping_add(w * y);
+            let [v, w] = lower_bytes(word);
+            self.lower[rows] = self.lower[rows].wrapping_add(v * x).wrapping_add(w * y);
+        }
+    }
+
+    /// The sum of each row.
+    #[inline(always)]
+    fn rows(self) -> Sums {
+        let RowPairs { mixed, lower } = self;
+        let upper = |rows: usize| mixed[rows].wrapping_sub(lower[rows]);
+        [upper(0), lower[0] << 8, upper(1), lower[1] << 8]
+    }
 }
 
 fn dot_squared_words<W: Word>(blocks: &[[W; 4]], pairs: &[f32]) -> Sums {
@@ -121,6 +160,22 @@ mod tests {
             let expected = [0, 1, 2, 3].map(|row| sum(row) * 256);
             assert_eq!(dot(&blocks(&weights), &pairs(&activations)), expected, "{columns} columns");
         }
+    }
+
+    #[test]
+    fn listed_pairs_give_the_sums_of_rows_that_are_zero_elsewhere() {
+        let (mut weights, activations) = example(40);
+        let listed: Vec<u8> = std::vec![0, 3, 4, 11, 19];
+        let kept = |column: usize| listed.contains(&(column as u8 / 2));
+        let zeros = weights.iter_mut().enumerate().filter(|(column, _)| !kept(*column));
+        zeros.for_each(|(_, codes)| *codes = [0; 4]);
+        let expected = dot(&blocks(&weights), &pairs(&activations));
+        weights = (0..40).filter(|column| kept(*column)).map(|column| weights[column]).collect();
+        assert_eq!(dot_listed(&blocks(&weights), &listed, &pairs(&activations)), expected);
+        // An index beyond the last pair, as only flash that has changed can hold, adds nothing.
+        let list = [&listed[..], &[20]].concat();
+        weights.extend([[9; 4]; 2]);
+        assert_eq!(dot_listed(&blocks(&weights), &list, &pairs(&activations)), expected);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) fn describe(model: &Model<'_>, file_bytes: usize) -> Value {
     let (spec, mut description) = (model.spec(), architecture(model));
     let needs = json!({
         "kind": "predictor",
-        "instructions_per_step": by_core(&instructions(spec)),
+        "instructions_per_step": by_core(&instructions(model)),
         "flash_bytes": file_bytes,
         "ram_bytes": 4 * spec.arena_words(),
         "arena_words": spec.arena_words(),
@@ -51,8 +51,35 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
         "extensions": extensions(spec),
         "ranges": ranges::json(model),
         "parameters": spec.parameters(),
+        "pruned": pruned(model),
         "multiply_accumulates": spec.multiply_accumulates(),
     })
+}
+
+/// Blocks of four rows and two columns that are left, and all of them: of the layers' maps, then of the
+/// output's. None unless the layout is sparse.
+fn blocks(model: &Model<'_>) -> Vec<[usize; 2]> {
+    let stored = model.checkpoint().stored_blocks();
+    stored.iter().map(|map| [map.listed.unwrap_or(map.all), map.all]).collect()
+}
+
+/// Share of the blocks that are left out.
+fn pruned(model: &Model<'_>) -> f64 {
+    let [left, all] = blocks(model).iter().fold([0, 0], |sum, map| [sum[0] + map[0], sum[1] + map[1]]);
+    if all > 0 { 1.0 - left as f64 / all as f64 } else { 0.0 }
+}
+
+fn pruned_text(model: &Model<'_>) -> String {
+    let blocks = blocks(model);
+    if blocks.is_empty() {
+        return "no".into();
+    }
+    let map = |(index, [left, all]): (usize, &[usize; 2])| {
+        let name = if index + 1 == blocks.len() { "output".into() } else { format!("layer {index}") };
+        format!("{name} {left} of {all}")
+    };
+    let maps = blocks.iter().enumerate().map(map).collect::<Vec<_>>().join(", ");
+    format!("{:.1} % of all blocks; left are: {maps}", 100.0 * pruned(model))
 }
 
 /// The optional parts that a checkpoint has, by name.
@@ -147,11 +174,12 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
         ("weights", format!("{}, {} layout", text("weights"), text("layout"))),
         ("extensions", extensions_text(spec)),
         ("parameters", spec.parameters().to_string()),
+        ("pruned", pruned_text(model)),
         (
             "per step",
             format!("{} multiply-accumulates for means, as many for variances", spec.multiply_accumulates()),
         ),
-        ("predicted", predicted(&instructions(spec))),
+        ("predicted", predicted(&instructions(model))),
         ("flash", format!("{} bytes in addition to the code", description["flash_bytes"])),
         ("RAM", arena(spec.arena_words())),
     ];

@@ -1,4 +1,5 @@
-//! Filling the input of a map: ten instructions for each unit, two more to narrow its variance.
+//! Filling the input of a map: ten instructions for each unit, two more to narrow its variance, five for its
+//! squared mean where weights have variances.
 
 use crate::quantized::kernels::fill::{self, NoiseScales};
 
@@ -26,6 +27,26 @@ pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     }
     // SAFETY: there are chunks, and eight words in each. Any contents will do.
     unsafe { narrow_eights(words.as_mut_ptr(), words.len() / 8, 1 << (32 - shift)) }
+}
+
+/// [`fill::squares_seen`].
+pub(in crate::quantized) fn squares_seen(means: &[f32]) -> u32 {
+    let (chunks, rest) = means.as_chunks::<4>();
+    if chunks.is_empty() || !rest.is_empty() {
+        return fill::squares_seen(means);
+    }
+    // SAFETY: there are chunks, and four words in each. Any contents will do.
+    unsafe { or_squares(means.as_ptr(), means.len() / 4) }
+}
+
+/// [`fill::narrow_squares`].
+pub(in crate::quantized) fn narrow_squares(means: &[f32], codes: &mut [f32], shift: u32) {
+    let (chunks, rest) = means.as_chunks::<4>();
+    if chunks.is_empty() || !rest.is_empty() || codes.len() < means.len() || !(2..=31).contains(&shift) {
+        return fill::narrow_squares(means, codes, shift);
+    }
+    // SAFETY: there are chunks, four words in each, and as many words for codes. Any contents will do.
+    unsafe { square_fours(means.as_ptr(), codes.as_mut_ptr(), means.len() / 4, 1 << (32 - shift)) }
 }
 
 /// Codes of means and wide variances of one pair of units.
@@ -122,6 +143,114 @@ unsafe extern "C" fn narrow_eights(words: *mut f32, eights: usize, factor: u32) 
         "subs    r1, #1",
         "bne     2b",
         "pop     {{r4-r11}}",
+        "bx      lr";
+    )
+}
+
+/// Adds the squares of two halves of a word to those seen.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$pair`: codes of means; r0: bitwise or of squares so far |
+/// | out | r0 |
+/// | clobbered | r2, r3 |
+macro_rules! or_pair {
+    ($pair:literal) => {
+        concat!(
+            "smulbb  r2, ",
+            $pair,
+            ", ",
+            $pair,
+            "\n",
+            "smultt  r3, ",
+            $pair,
+            ", ",
+            $pair,
+            "\n",
+            "orr     r0, r0, r2\n",
+            "orr     r0, r0, r3\n",
+        )
+    };
+}
+
+/// Bitwise or of the squares of four words' halves after another.
+///
+/// # Safety
+/// `fours` must not be 0, and four times as many words must lie behind the pointer.
+#[unsafe(naked)]
+unsafe extern "C" fn or_squares(means: *const f32, fours: usize) -> u32 {
+    dsp_asm!(
+        "push    {{r4-r7}}",
+        "mov     r12, r0",
+        "movs    r0, #0",
+        "2:",
+        "ldmia   r12!, {{r4-r7}}",
+        or_pair!("r4"),
+        or_pair!("r5"),
+        or_pair!("r6"),
+        or_pair!("r7"),
+        "subs    r1, #1",
+        "bne     2b",
+        "pop     {{r4-r7}}",
+        "bx      lr";
+    )
+}
+
+/// The narrowed squares of two halves of a word in its place.
+///
+/// | registers | |
+/// |---|---|
+/// | in | `$pair`: codes of means; r3: factor |
+/// | out | `$pair`: codes of squares |
+/// | clobbered | r12 |
+macro_rules! square_pair {
+    ($pair:literal) => {
+        concat!(
+            "smultt  r12, ",
+            $pair,
+            ", ",
+            $pair,
+            "\n",
+            "smulbb  ",
+            $pair,
+            ", ",
+            $pair,
+            ", ",
+            $pair,
+            "\n",
+            "smmulr  r12, r12, r3\n",
+            "smmulr  ",
+            $pair,
+            ", ",
+            $pair,
+            ", r3\n",
+            "pkhbt   ",
+            $pair,
+            ", ",
+            $pair,
+            ", r12, lsl #16\n",
+        )
+    };
+}
+
+/// Squares and narrows four words after another: 2³² / `factor` is a power of two.
+///
+/// # Safety
+/// `fours` must not be 0, and four times as many words must lie behind the pointers.
+#[unsafe(naked)]
+unsafe extern "C" fn square_fours(means: *const f32, codes: *mut f32, fours: usize, factor: u32) {
+    dsp_asm!(
+        "push    {{r4-r7}}",
+        "2:",
+        "ldmia   r0!, {{r4-r7}}",
+        square_pair!("r4"),
+        square_pair!("r5"),
+        square_pair!("r6"),
+        square_pair!("r7"),
+        "stmia   r1!, {{r4-r7}}",
+        "subs    r2, #1",
+        "bne     2b",
+        "pop     {{r4-r7}}",
         "bx      lr";
     )
 }

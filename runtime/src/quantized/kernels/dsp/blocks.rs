@@ -65,8 +65,21 @@ macro_rules! entry {
     };
 }
 
+/// The sums of four rows from those of their pairs.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r4, r6: 256·S_A + S_B of either pair of rows; r5, r7: S_B |
+/// | out | r4 to r7: 256 times each sum |
+/// | clobbered | flags |
+macro_rules! row_sums {
+    () => {
+        concat!("subs    r4, r4, r5\n", "lsls    r5, r5, #8\n", "subs    r6, r6, r7\n", "lsls    r7, r7, #8\n")
+    };
+}
+
 /// Sums of four rows. `$entry` and `$end` are offsets from sp of what [`entry`] computed for `$label`, and of
-/// the end of the activations.
+/// the end of the activations; `$join` labels the end of the loop, where another loop may come in.
 ///
 /// | registers | |
 /// |---|---|
@@ -74,7 +87,7 @@ macro_rules! entry {
 /// | out | r0: behind the weights; r2: behind the activations; r4 to r7: 256 times each sum |
 /// | clobbered | r1, r3, r8 to r12, lr, flags |
 macro_rules! rows {
-    ($label:literal, $back:literal, $entry:literal, $end:literal) => {
+    ($label:literal, $back:literal, $join:literal, $entry:literal, $end:literal) => {
         concat!(
             "movs    r4, #0\n",
             "movs    r5, #0\n",
@@ -87,10 +100,8 @@ macro_rules! rows {
             "ldr     r3, [sp, #", $end, "]\n",
             "cmp     r2, r3\n",
             "bne.w   ", $back, "\n",
-            "subs    r4, r4, r5\n",
-            "lsls    r5, r5, #8\n",
-            "subs    r6, r6, r7\n",
-            "lsls    r7, r7, #8\n",
+            $join, ":\n",
+            row_sums!(),
         )
     };
 }
@@ -112,7 +123,7 @@ pub(in crate::quantized) unsafe extern "C" fn dot_blocks(
         entry!("r2", "2f"),
         "push    {{r2, r3}}",
         "mov     r2, r1",
-        rows!("2", "2b", "0", "4"),
+        rows!("2", "2b", "21", "0", "4"),
         "ldr     r3, [sp, #8]",
         "stm     r3, {{r4-r7}}",
         "add     sp, #8",

@@ -9,7 +9,8 @@
 
 use core::mem::offset_of;
 
-use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm};
+use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm, part_weight_vars};
+use super::super::list_args::ListArgs;
 
 /// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: means, then
 /// mantissas of the variances, to the table.
@@ -24,7 +25,7 @@ macro_rules! part {
         concat!(
             "ldr     r0, [sp, #{weights}]\n",
             "ldr     r2, [sp, #{means}]\n",
-            rows!("2", "2b", "{mean_entry}", "{means_end}"),
+            rows!("2", "2b", "21", "{mean_entry}", "{means_end}"),
             "ldmia   r0!, {{r1-r3, r8-r12}}  @ biases and scales\n",
             "smmla   r4, r4, r9, r1\n",
             "smmla   r5, r5, r10, r2\n",
@@ -36,13 +37,14 @@ macro_rules! part {
             "str     r1, [sp, #{out}]\n",
             "ldr     r0, [sp, #{squares}]\n",
             "ldr     r2, [sp, #{vars}]\n",
-            rows!("3", "3b", "{var_entry}", "{vars_end}"),
+            rows!("3", "3b", "31", "{var_entry}", "{vars_end}"),
             "ldmia   r0!, {{r1-r3, r8}}      @ scales\n",
             "smmul   r4, r4, r1\n",
             "smmul   r5, r5, r2\n",
             "smmul   r6, r6, r3\n",
             "smmul   r7, r7, r8\n",
             "str     r0, [sp, #{squares}]\n",
+            part_weight_vars!(),
             "ldr     r1, [sp, #{out}]\n",
             "stmia   r1!, {{r4-r7}}\n",
             "str     r1, [sp, #{out}]\n",
@@ -129,6 +131,7 @@ macro_rules! interpolate {
 /// # Safety
 /// - behind the pointers must lie what [`GruArgs`] says, for as many groups of rows as there are units
 ///   (`GruArgs::new` compares all lengths)
+/// - of listed pairs, what `tanh_layer` says
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
 /// - mantissas must lie in 0 to 2³⁰ − 1, as for `tanh_layer`: scales of variances are not negative, and sums
 ///   of squares bounded (`validate::check_affine`). Both parts of a candidate's variance are saturated to
@@ -148,6 +151,9 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         // Numbers of blocks become the addresses at which their sums are entered.
         "add     r0, sp, #{parts}",
         "add     r1, r0, #{all_parts}",
+        "ldr     r2, [r0, #{part_mean_entry}]",
+        "cmp     r2, #0",
+        "beq.w   71f",
         "8:",
         "ldr     r2, [r0, #{part_mean_entry}]",
         entry!("r2", "2f"),
@@ -199,7 +205,21 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     sp, #{frame}",
         "pop     {{r4-r12, lr}}",
         "add     sp, #16",
-        "bx      lr";
+        "bx      lr",
+        // Of maps that hold listed pairs.
+        "71:",
+        "adr.w   r2, 72f",
+        "adr.w   r3, 73f",
+        "orr     r2, r2, #1",
+        "orr     r3, r3, #1",
+        "77:",
+        "str     r2, [r0, #{part_mean_entry}]",
+        "str     r3, [r0, #{part_var_entry}]",
+        "add     r0, r0, #{part_size}",
+        "cmp     r0, r1",
+        "bne     77b",
+        "b.w     4b",
+        listed_entries!("0");
         means_end = const NOW + offset_of!(PartArgs, means_end),
         vars_end = const NOW + offset_of!(PartArgs, vars_end),
     )

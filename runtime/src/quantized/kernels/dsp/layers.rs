@@ -1,6 +1,6 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm};
+use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm, layer_weight_vars};
 
 /// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to
 /// enter the loops.
@@ -15,10 +15,33 @@ macro_rules! begin {
         concat!(
             "push    {{r0-r12, lr}}\n",
             "ldr     r0, [sp, #{mean_blocks}]\n",
+            "cmp     r0, #0\n",
+            "beq.w   71f\n",
             entry!("r0", "2f"),
             "add     r1, r0, #(3f - 2f)\n",
+            "74:\n",
             "str     r0, [sp, #{mean_blocks}]\n",
             "str     r1, [sp, #{var_blocks}]\n",
+        )
+    };
+}
+
+/// What [`begin`] and [`pre_activations`] need of maps that hold listed pairs, behind the end of a layer.
+///
+/// | registers | |
+/// |---|---|
+/// | in, out, clobbered | as in [`begin`] from label 71 on, else as in [`listed_entries`] |
+macro_rules! listed {
+    () => {
+        concat!(
+            "71:\n",
+            "adr.w   r0, 72f\n",
+            "adr.w   r1, 73f\n",
+            // A branch to an address stays in Thumb state by its lowest bit.
+            "orr     r0, r0, #1\n",
+            "orr     r1, r1, #1\n",
+            "b.w     74b\n",
+            listed_entries!("16"),
         )
     };
 }
@@ -35,7 +58,7 @@ macro_rules! pre_activations {
     () => {
         concat!(
             "ldrd    r0, r2, [sp, #{weights}]\n",
-            rows!("2", "2b", "{mean_blocks}", "{means_end}"),
+            rows!("2", "2b", "21", "{mean_blocks}", "{means_end}"),
             "ldmia   r0!, {{r1-r3, r8-r12}}  @ biases and scales\n",
             "smmla   r4, r4, r9, r1\n",
             "smmla   r5, r5, r10, r2\n",
@@ -44,13 +67,14 @@ macro_rules! pre_activations {
             "str     r0, [sp, #{weights}]\n",
             "push    {{r4-r7}}\n",
             "ldrd    r0, r2, [sp, #({squares} + 16)]\n",
-            rows!("3", "3b", "({var_blocks} + 16)", "({vars_end} + 16)"),
+            rows!("3", "3b", "31", "({var_blocks} + 16)", "({vars_end} + 16)"),
             "ldmia   r0!, {{r1-r3, r8}}      @ scales\n",
             "smmul   r4, r4, r1\n",
             "smmul   r5, r5, r2\n",
             "smmul   r6, r6, r3\n",
             "smmul   r7, r7, r8\n",
             "str     r0, [sp, #({squares} + 16)]\n",
+            layer_weight_vars!(),
             "push    {{r4-r7}}\n",
             "ldrd    r2, r3, [sp, #({shift} + 32)]\n",
             "ldrd    r12, lr, [sp, #({roots} + 32)]\n",
@@ -100,12 +124,15 @@ macro_rules! unit {
 /// - the pointers must cover as many groups of rows as there are fours of units, each of as many blocks as
 ///   there are activations for, at addresses that are multiples of four (`LayerArgs::new` compares all
 ///   lengths)
+/// - of listed pairs, the ends must be in order, none behind the last index, and every index below the number
+///   of pairs of activations (`validate_pairs::check_form`)
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
 /// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and
 ///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
-///   codes of variances have `variance_bits` bits (`Activations::finish`)
+///   codes of variances have `variance_bits` bits (`Activations::finish`); next to weight variances all scales
+///   are so much smaller that the sum of three terms is in the same range (`weight_vars`)
 ///
-/// The last are contents of flash: `Recheck` says whether they still are what was checked. Means and units
+/// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and units
 /// may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
@@ -123,7 +150,8 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r5, r6",
         "bne.w   4b",
-        end_layer!();
+        end_layer!(),
+        listed!();
     )
 }
 
@@ -178,7 +206,8 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        end_layer!();
+        end_layer!(),
+        listed!();
         lstm_cells
     )
 }

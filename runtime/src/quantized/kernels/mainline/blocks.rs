@@ -58,8 +58,21 @@ macro_rules! block {
     };
 }
 
+/// The sums of four rows from those of their pairs.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r4, r6: 256·S_A + S_B of either pair of rows; r5, r7: S_B |
+/// | out | r4 to r7: 256 times each sum |
+/// | clobbered | flags |
+macro_rules! row_sums {
+    () => {
+        concat!("subs    r4, r4, r5\n", "lsls    r5, r5, #8\n", "subs    r6, r6, r7\n", "lsls    r7, r7, #8\n")
+    };
+}
+
 /// Sums of four rows, two blocks a turn; an odd number of them is entered at `$middle`, an even one at
-/// `$label`.
+/// `$label`; `$join` labels the end of the loop, where another loop may come in.
 ///
 /// | registers | |
 /// |---|---|
@@ -67,7 +80,7 @@ macro_rules! block {
 /// | out | r0: behind the weights; r4 to r7: 256 times each sum |
 /// | clobbered | r1, r3, r8 to r12, lr, flags |
 macro_rules! rows {
-    ($label:literal, $middle:literal, $back:literal) => {
+    ($label:literal, $middle:literal, $back:literal, $join:literal) => {
         concat!(
             $label, ":\n",
             block!(),
@@ -75,10 +88,8 @@ macro_rules! rows {
             block!(),
             "cmp     r1, r2\n",
             "bne.w   ", $back, "\n",
-            "subs    r4, r4, r5\n",
-            "lsls    r5, r5, #8\n",
-            "subs    r6, r6, r7\n",
-            "lsls    r7, r7, #8\n",
+            $join, ":\n",
+            row_sums!(),
         )
     };
 }
@@ -113,7 +124,7 @@ pub(in crate::quantized) unsafe extern "C" fn dot_blocks(
         "lsrs    r3, r2, #1              @ carry: an odd number",
         "add     r2, r1, r2, lsl #4",
         "bcs.w   5f",
-        rows!("2", "5", "2b"),
+        rows!("2", "5", "2b", "21"),
         "ldr     r3, [sp]",
         "stm     r3, {{r4-r7}}",
         "pop     {{r3-r11, pc}}",

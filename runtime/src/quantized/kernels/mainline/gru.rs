@@ -2,7 +2,8 @@
 
 use core::mem::offset_of;
 
-use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm};
+use super::super::gru_args::{FRAME, GruArgs, NOW, OUT, PART, PartArgs, RESULTS, argument_offset, gru_asm, part_weight_vars};
+use super::super::list_args::ListArgs;
 
 /// Pre-activations of the four units of one part, from the copy of its [`PartArgs`] on the stack: mantissas
 /// of the variances, then means, to the table.
@@ -19,7 +20,7 @@ macro_rules! part {
             "ldrd    r1, r2, [sp, #{means}]\n",
             no_sums!(),
             "ldr     pc, [sp, #{mean_entry}]\n",
-            rows!("2", "5", "2b"),
+            rows!("2", "5", "2b", "21"),
             "ldmia   r0!, {{r1-r3, r8-r12}}  @ biases and scales\n",
             "smull   lr, r4, r4, r9\n",
             "smull   lr, r5, r5, r10\n",
@@ -37,13 +38,14 @@ macro_rules! part {
             "ldrd    r1, r2, [sp, #{vars}]\n",
             no_sums!(),
             "ldr     pc, [sp, #{var_entry}]\n",
-            rows!("3", "6", "3b"),
+            rows!("3", "6", "3b", "31"),
             "ldmia   r0!, {{r1-r3, r8}}      @ scales\n",
             "smull   lr, r4, r4, r1\n",
             "smull   lr, r5, r5, r2\n",
             "smull   lr, r6, r6, r3\n",
             "smull   lr, r7, r7, r8\n",
             "str     r0, [sp, #{squares}]\n",
+            part_weight_vars!(),
             "ldr     r1, [sp, #{out}]\n",
             "stm     r1, {{r4-r7}}\n",
             "add     r1, r1, #32\n",
@@ -136,6 +138,7 @@ macro_rules! interpolate {
 /// # Safety
 /// - behind the pointers must lie what [`GruArgs`] says, for as many groups of rows as there are units
 ///   (`GruArgs::new` compares all lengths)
+/// - of listed pairs, what `tanh_layer` says
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
 /// - mantissas must lie in 0 to 2³⁰ − 1, as for `tanh_layer`: scales of variances are not negative, and sums
 ///   of squares bounded (`validate::check_affine`). Both parts of a candidate's variance are saturated to
@@ -159,6 +162,9 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "adr.w   r4, 6f",
         "add     r0, sp, #{parts}",
         "add     r6, r0, #{all_parts}",
+        "ldr     r5, [r0, #{part_mean_entry}]",
+        "cmp     r5, #0",
+        "beq.w   71f",
         "8:",
         "ldr     r5, [r0, #{part_mean_entry}]",
         "lsrs    r5, r5, #1              @ carry: an odd number",
@@ -179,7 +185,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "mov     r1, sp",
         "str     r1, [sp, #{out}]",
         "add     r0, sp, #{parts}",
-        "9:",
+        "91:",
         "ldmia   r0!, {{r4-r9}}",
         "str     r0, [sp, #{part}]",
         "add     r1, sp, #{now}",
@@ -188,7 +194,7 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "ldr     r0, [sp, #{part}]",
         "add     r2, sp, #{results}",
         "cmp     r1, r2",
-        "bne.w   9b",
+        "bne.w   91b",
         "ldr     r3, [sp, #{cells}]",
         "ldrd    r12, lr, [sp, #{roots}]",
         "mov     r6, sp",
@@ -218,7 +224,21 @@ pub(in crate::quantized) unsafe extern "C" fn gru_layer(args: GruArgs<'_>) {
         "add     sp, #{frame}",
         "pop     {{r4-r12, lr}}",
         "add     sp, #16",
-        "bx      lr";
+        "bx      lr",
+        // Of maps that hold listed pairs.
+        "71:",
+        "adr.w   r2, 72f",
+        "adr.w   r3, 73f",
+        "orr     r2, r2, #1",
+        "orr     r3, r3, #1",
+        "77:",
+        "str     r2, [r0, #{part_mean_entry}]",
+        "str     r3, [r0, #{part_var_entry}]",
+        "add     r0, r0, #{part_size}",
+        "cmp     r0, r6",
+        "bne     77b",
+        "b.w     4b",
+        listed_entries!("0");
         cells = const argument_offset(offset_of!(GruArgs<'_>, cells)),
     )
 }

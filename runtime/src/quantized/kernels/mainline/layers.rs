@@ -1,6 +1,6 @@
 //! Whole layers in assembler: one turn for every four rows.
 
-use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm};
+use crate::quantized::kernels::layer_args::{LayerArgs, end_layer, layer_asm, layer_weight_vars};
 
 /// Saves registers, puts the arguments into the frame (`layer_args::frame_offset`) and computes where to
 /// enter the loops.
@@ -15,6 +15,8 @@ macro_rules! begin {
         concat!(
             "push    {{r0-r12, lr}}\n",
             "ldr     r0, [sp, #{mean_blocks}]\n",
+            "cmp     r0, #0\n",
+            "beq.w   71f\n",
             "lsrs    r0, r0, #1              @ carry: an odd number\n",
             "adr.w   r1, 2f\n",
             "adr.w   r2, 3f\n",
@@ -23,12 +25,24 @@ macro_rules! begin {
             "itt     cs\n",
             "movcs   r1, r3\n",
             "movcs   r2, r4\n",
+            "74:\n",
             // A branch to an address stays in Thumb state by its lowest bit.
             "orr     r1, r1, #1\n",
             "orr     r2, r2, #1\n",
             "str     r1, [sp, #{mean_blocks}]\n",
             "str     r2, [sp, #{var_blocks}]\n",
         )
+    };
+}
+
+/// What [`begin`] and [`pre_activations`] need of maps that hold listed pairs, behind the end of a layer.
+///
+/// | registers | |
+/// |---|---|
+/// | in, out, clobbered | as in [`begin`] from label 71 on, else as in [`listed_entries`] |
+macro_rules! listed {
+    () => {
+        concat!("71:\n", "adr.w   r1, 72f\n", "adr.w   r2, 73f\n", "b.w     74b\n", listed_entries!("16"))
     };
 }
 
@@ -47,7 +61,7 @@ macro_rules! pre_activations {
             "ldr     r2, [sp, #{means_end}]\n",
             no_sums!(),
             "ldr     pc, [sp, #{mean_blocks}]\n",
-            rows!("2", "5", "2b"),
+            rows!("2", "5", "2b", "21"),
             "ldmia   r0!, {{r1-r3, r8-r12}}  @ biases and scales\n",
             "smull   lr, r4, r4, r9\n",
             "smull   lr, r5, r5, r10\n",
@@ -63,13 +77,14 @@ macro_rules! pre_activations {
             "ldr     r2, [sp, #({vars_end} + 16)]\n",
             no_sums!(),
             "ldr     pc, [sp, #({var_blocks} + 16)]\n",
-            rows!("3", "6", "3b"),
+            rows!("3", "6", "3b", "31"),
             "ldmia   r0!, {{r1-r3, r8}}      @ scales\n",
             "smull   lr, r4, r4, r1\n",
             "smull   lr, r5, r5, r2\n",
             "smull   lr, r6, r6, r3\n",
             "smull   lr, r7, r7, r8\n",
             "str     r0, [sp, #({squares} + 16)]\n",
+            layer_weight_vars!(),
             "push    {{r4-r7}}\n",
             "ldrd    r3, r12, [sp, #({shift} + 4 + 32)]\n",
             "ldr     lr, [sp, #({roots} + 4 + 32)]\n",
@@ -84,12 +99,15 @@ macro_rules! pre_activations {
 /// - the pointers must cover as many groups of rows as there are fours of units, each of as many blocks as
 ///   there are activations for, at addresses that are multiples of four (`LayerArgs::new` compares all
 ///   lengths)
+/// - of listed pairs, the ends must be in order, none behind the last index, and every index below the number
+///   of pairs of activations (`validate_pairs::check_form`)
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
 /// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and
 ///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
-///   codes of variances have `variance_bits` bits (`Activations::finish`)
+///   codes of variances have `variance_bits` bits (`Activations::finish`); next to weight variances all scales
+///   are so much smaller that the sum of three terms is in the same range (`weight_vars`)
 ///
-/// The last are contents of flash: `Recheck` says whether they still are what was checked. Means and units
+/// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and units
 /// may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
@@ -115,7 +133,8 @@ pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        end_layer!();
+        end_layer!(),
+        listed!();
     )
 }
 
@@ -181,7 +200,8 @@ pub(in crate::quantized) unsafe extern "C" fn lstm_layer(args: LayerArgs<'_>) {
         "add     sp, #32",
         "cmp     r0, r1",
         "bne.w   4b",
-        end_layer!();
+        end_layer!(),
+        listed!();
         lstm_cells
     )
 }

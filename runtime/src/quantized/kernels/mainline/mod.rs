@@ -3,7 +3,7 @@
 //!
 //! One instruction multiplies and adds, one takes a byte or a halfword out of a word. As on cores with DSP
 //! instructions, whole layers run in assembler. The bits are those of the portable functions:
-//! `portable::dot`, `moments::tanh` and `cells`.
+//! `portable::dot`, `portable::dot_listed`, `moments::tanh` and `cells`.
 //!
 //! An interrupt may come at any instruction. Nothing lives below sp, and sp is a multiple of eight
 //! throughout, as AAPCS32 asks where another function may be entered: a handler's frame overwrites nothing
@@ -28,17 +28,24 @@ macro_rules! mainline_asm {
 mod blocks;
 #[macro_use]
 #[rustfmt::skip]
+mod listed;
+#[macro_use]
+#[rustfmt::skip]
 mod moments;
 #[rustfmt::skip]
 mod gru;
 #[rustfmt::skip]
 mod layers;
+#[rustfmt::skip]
+mod weight_vars;
 
 pub(in crate::quantized) use blocks::dot_blocks;
 pub(in crate::quantized) use gru::gru_layer;
 pub(in crate::quantized) use layers::{lstm_layer, tanh_layer};
+pub(in crate::quantized) use listed::dot_pairs;
+pub(in crate::quantized) use weight_vars::weight_var_terms;
 
-pub(in crate::quantized) use super::fill::{fill_pairs, narrow};
-pub(in crate::quantized) use super::dot::dot;
+pub(in crate::quantized) use super::fill::{fill_pairs, narrow, narrow_squares, squares_seen};
+pub(in crate::quantized) use super::dot::{dot, dot_listed};
 pub(in crate::quantized) use super::gru_args::gru_units;
 pub(in crate::quantized) use super::layer_args::{lstm_units, tanh_units};

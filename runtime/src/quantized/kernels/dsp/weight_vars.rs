@@ -1,0 +1,37 @@
+//! The variance of four rows' pre-activations that is due to the variances of weights.
+
+use super::super::weight_var_args::{WeightVarArgs, add_terms, weight_var_asm};
+
+/// Adds Σ m̃² τ + τ_b of the next four rows to Σ ṽ (μ² + τ), as `cells::group` defines it.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r1: [`WeightVarArgs`]; r2, r3: squared means and their end; r4 to r7: mantissas of Σ ṽ (μ² + τ) |
+/// | out | r4 to r7: mantissas of all terms; the stream of the arguments: the next four rows |
+/// | clobbered | r0 to r3, r8 to r12, lr, flags |
+///
+/// # Safety
+/// Called by kernels alone, not by the rules of C. There must be squared means, a multiple of four words, and in
+/// the stream as many blocks, with four scales and four variances behind them.
+#[unsafe(naked)]
+pub(in crate::quantized) unsafe extern "C" fn weight_var_terms() {
+    weight_var_asm!(
+        dsp_asm,
+        "push    {{r1, r4-r7, lr}}",
+        "ldr     r0, [r1]",
+        "sub     r1, r3, r2",
+        "lsr     r1, r1, #4",
+        entry!("r1", "2f"),
+        "push    {{r1, r3}}",
+        rows!("2", "2b", "21", "0", "4"),
+        "pop     {{r1, r3}}",
+        "ldr     r1, [sp]",
+        "ldmia   r0!, {{r2, r3, r8-r12, lr}}  @ scales and variances of biases",
+        "str     r0, [r1]",
+        "smmul   r4, r4, r2",
+        "smmul   r5, r5, r3",
+        "smmul   r6, r6, r8",
+        "smmul   r7, r7, r9",
+        add_terms!(),
+    )
+}

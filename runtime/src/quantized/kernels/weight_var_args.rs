@@ -1,0 +1,104 @@
+//! Weight variances in kernels of whole layers: their arguments, and what the kernels of all cores share.
+//!
+//! A kernel calls `weight_var_terms` of its core after the sums over variances, if its map has weight
+//! variances. Of a map without any it costs a load and a branch for each four rows.
+
+use super::super::format::QuantizedView;
+use super::input::{QuantizedInput, TermShifts};
+use super::words::words;
+
+/// What `weight_var_terms` reads in the frame of a layer's kernel, and where the next rows are.
+#[repr(C)]
+pub(super) struct WeightVarArgs {
+    /// For each group its blocks, scales and variances of biases; null without weight variances.
+    pub(super) stream: *const u32,
+    pub(super) terms: TermShifts,
+}
+
+impl WeightVarArgs {
+    /// `None` if squared means do not fill `pairs` words, or the address of the stream is no multiple of four.
+    #[inline(always)]
+    pub(super) fn new(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, pairs: usize) -> Option<Self> {
+        let stream = if input.squares.is_empty() {
+            core::ptr::null()
+        } else {
+            words(map.weight_vars.stream()).filter(|_| input.squares.len() == pairs)?.as_ptr()
+        };
+        Some(WeightVarArgs { stream, terms: input.terms })
+    }
+}
+
+/// Calls `weight_var_terms` if the map has weight variances: `$args` is the offset of [`WeightVarArgs`] from
+/// sp, and `$squares` are instructions that load the squared means and their end.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r4 to r7: mantissas of Σ ṽ (μ² + τ) |
+/// | out | r4 to r7: mantissas of all terms |
+/// | clobbered | r0 to r3, r8 to r12, lr |
+macro_rules! call_weight_var_terms {
+    ($args:literal, $($squares:expr),+) => {
+        concat!(
+            "ldr     r0, [sp, #", $args, "]\n",
+            "cbz     r0, 9f\n",
+            "add     r1, sp, #", $args, "\n",
+            $($squares,)+
+            "bl      {weight_var_terms}\n",
+            "9:\n",
+        )
+    };
+}
+pub(super) use call_weight_var_terms;
+
+/// Brings Σ m̃² τ, τ_b and Σ ṽ (μ² + τ) to their common exponent, adds them and returns.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r1: [`WeightVarArgs`]; r4 to r7: Σ m̃² τ; r10 to r12, lr: τ_b; the stack: r1, Σ ṽ (μ² + τ), return address |
+/// | out | r4 to r7 |
+/// | clobbered | r1, r2, r8 to r12, lr |
+macro_rules! add_terms {
+    () => {
+        concat!(
+            "ldr     r2, [r1, #{shift_squares}]\n",
+            "lsr     r4, r4, r2\n",
+            "lsr     r5, r5, r2\n",
+            "lsr     r6, r6, r2\n",
+            "lsr     r7, r7, r2\n",
+            "ldr     r2, [r1, #{shift_biases}]\n",
+            "lsr     r10, r10, r2\n",
+            "lsr     r11, r11, r2\n",
+            "lsr     r12, r12, r2\n",
+            "lsr     lr, lr, r2\n",
+            "add     r4, r4, r10\n",
+            "add     r5, r5, r11\n",
+            "add     r6, r6, r12\n",
+            "add     r7, r7, lr\n",
+            "ldr     r2, [r1, #{shift_vars}]\n",
+            "ldm     sp, {{r1, r8-r11}}\n",
+            "lsr     r8, r8, r2\n",
+            "lsr     r9, r9, r2\n",
+            "lsr     r10, r10, r2\n",
+            "lsr     r11, r11, r2\n",
+            "add     r4, r4, r8\n",
+            "add     r5, r5, r9\n",
+            "add     r6, r6, r10\n",
+            "add     r7, r7, r11\n",
+            "pop     {{r1, r8-r11, pc}}\n",
+        )
+    };
+}
+pub(super) use add_terms;
+
+/// Passes lines of assembler to the macro `$asm`, with the offsets of shifts in [`WeightVarArgs`] as operands.
+macro_rules! weight_var_asm {
+    ($asm:ident, $($line:expr),+ $(,)?) => {
+        $asm!(
+            $($line),+;
+            shift_vars = const core::mem::offset_of!(WeightVarArgs, terms.vars),
+            shift_squares = const core::mem::offset_of!(WeightVarArgs, terms.squares),
+            shift_biases = const core::mem::offset_of!(WeightVarArgs, terms.biases),
+        )
+    };
+}
+pub(super) use weight_var_asm;
