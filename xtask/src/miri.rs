@@ -1,8 +1,8 @@
 //! `cargo xtask miri`: the runtime in Miri, which finds undefined behaviour: reads outside of memory, of what
 //! was never written, or through a reference that is no longer valid.
 //!
-//! The unit tests of the runtime, then fixtures, damaged and crafted checkpoints (the program `interpreted` of
-//! `quaver-tests`; its tests would build Burn). Miri is some hundred times slower than the machine, so the
+//! The unit tests of the runtime, then fixtures, damaged and crafted checkpoints (the program `interpreted`
+//! of `quaver-tests`; its tests would build Burn). Miri is some hundred times slower than the machine, so the
 //! default takes the tests that move bytes, and leaves out those that integrate or draw by the thousand.
 
 use anyhow::{Result, ensure};
@@ -11,14 +11,14 @@ use clap::Args;
 use crate::setup::nightly::{self, Tool, nightly as run_nightly};
 use crate::shell::Shell;
 
-/// Tests that read and write memory by offsets. The others compare arithmetic with integrals and with draws by the
-/// thousand, in which Miri has little to see; vector instructions are not there in Miri.
+/// Tests that read and write memory by offsets. The others compare arithmetic with integrals and with draws
+/// by the thousand, in which Miri has little to see; vector instructions are not there in Miri.
 const UNIT_TESTS: &str = "format:: backend:: spec:: models::display models::latent models::outputs encode::rounding \
                           quantized::state quantized::kernels --skip vectors";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// All unit tests, every fixture, every byte of a checkpoint damaged, and more crafted checkpoints: an hour
+    /// All unit tests, every fixture, every byte of a checkpoint damaged, and more crafted checkpoints
     #[arg(long)]
     all: bool,
 }

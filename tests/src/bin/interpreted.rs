@@ -1,5 +1,5 @@
-//! What Miri runs of this crate; started by `cargo xtask miri`. A program and not a test: tests would have Miri
-//! build the trainer, and Burn with it.
+//! What Miri runs of this crate; started by `cargo xtask miri`. A program and not a test: tests would have
+//! Miri build the trainer, and Burn with it.
 //!
 //! Arguments: numbers of fixtures, of damaged checkpoints and of crafted ones. Prints progress, and fails at
 //! the first promise that is broken; undefined behaviour is reported by Miri.

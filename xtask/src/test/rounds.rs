@@ -1,15 +1,15 @@
 //! The stage of what needs a nightly toolchain.
 //!
-//! Fuzzing is not part of it: a build of the smallest target with the sanitizer takes two minutes of a core after
-//! each change of the runtime, more than all that a stage should.
+//! Fuzzing is not part of it: a build of the smallest target with the sanitizer takes two minutes of a core
+//! after each change of the runtime, more than all that a stage should.
 
 use anyhow::Result;
 
 use crate::miri;
 use crate::setup::nightly::{self, Tool};
 
-/// A short round of Miri. It is left out where Miri is missing: nothing is installed for it, and its absence is no
-/// failure.
+/// A short round of Miri. It is left out where Miri is missing: nothing is installed for it, and its absence
+/// is no failure.
 pub(super) fn short_round() -> Result<String> {
     round(nightly::missing(Tool::Miri), miri::short_round)
 }
