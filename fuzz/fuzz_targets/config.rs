@@ -1,5 +1,5 @@
-//! A config of any text is read and written back unchanged, or refused. What follows the first NUL are settings
-//! as on the command line, one per line.
+//! A config of any text is read and written back unchanged, or refused. What follows the first NUL are
+//! settings as on the command line, one per line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

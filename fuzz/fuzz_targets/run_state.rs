@@ -1,5 +1,5 @@
-//! A state file of a run of any content is refused, or is the state that it says: written down again, it gives
-//! what can be read again.
+//! A state file of a run of any content is refused, or is the state that it says: written down again, it
+//! gives what can be read again.
 #![no_main]
 
 use crc::{CRC_32_ISO_HDLC, Crc};

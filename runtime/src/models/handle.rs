@@ -1,7 +1,8 @@
 //! What predictor, denoiser and sampler have in common: a model of their own with one stream.
 //!
 //! Macros and not a trait, so that a user has the methods without an import. Each expands inside of an `impl`
-//! for a struct of the fields `model` and `state`, with lifetimes `'m` of the checkpoint and `'a` of the memory.
+//! for a struct of the fields `model` and `state`, with lifetimes `'m` of the checkpoint and `'a` of the
+//! memory.
 
 /// The ways to load a handle, by its function `start(model, words)`.
 macro_rules! loading {
@@ -23,8 +24,8 @@ macro_rules! loading {
             Self::start($model::load(bytes)?, words)
         }
 
-        /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one whose
-        /// step takes more than `budget` multiply-accumulates, before it runs one; see
+        /// Like [`load`](Self::load), for models that are not known when the program is made: refuses one
+        /// whose step takes more than `budget` multiply-accumulates, before it runs one; see
         #[doc = concat!("[`", stringify!($model), "::load_within`].")]
         ///
         /// # Errors

@@ -1,8 +1,8 @@
 //! Bursts of garbage between clean rows, see `quaver_tests::soak`; started by `cargo xtask soak`.
 //!
 //! Arguments: steps, seed, `table` or `json`, and the beginnings of the names of models, if not all. Prints
-//! progress and a line per model to standard error, so that whoever stops it has the models that are done; the
-//! table, or a line of JSON per model, goes to standard output. Fails if anything was found.
+//! progress and a line per model to standard error, so that whoever stops it has the models that are done;
+//! the table, or a line of JSON per model, goes to standard output. Fails if anything was found.
 
 use std::env::args;
 use std::io::{IsTerminal, stderr};

@@ -59,8 +59,8 @@ pub fn soak(case: &Case, steps: u64, seed: u64, progress: impl Fn(u64)) -> Resul
     })
 }
 
-/// Soaks every case with its share of the steps; `each` gets the name of every case with its result when it is
-/// done, and `taken` counts the steps meanwhile.
+/// Soaks every case with its share of the steps; `each` gets the name of every case with its result when it
+/// is done, and `taken` counts the steps meanwhile.
 pub fn soak_all(
     cases: &[Case],
     steps: u64,

@@ -67,9 +67,9 @@ fn is_stored(case: &str, name: &str) -> bool {
     })
 }
 
-/// An LSTM that forgets slowly, as trained ones do. Its gates and candidates read the inputs alone: with random
-/// weights from its own units as well, cells of such a memory have several states in which they hold each other,
-/// and garbage moves them from one to another for good (`docs/explanation/promises.md`).
+/// An LSTM that forgets slowly, as trained ones do. Its gates and candidates read the inputs alone: with
+/// random weights from its own units as well, cells of such a memory have several states in which they hold
+/// each other, and garbage moves them from one to another for good (`docs/explanation/promises.md`).
 fn long_memory((suffix, format, layout): (&str, WeightFormat, Layout)) -> Case {
     let architecture = Architecture::default();
     let mut contents = Contents::zeros(architecture.spec(&[(CellKind::Lstm, 6)], format));
@@ -97,9 +97,9 @@ pub fn clean_rows(case: &Case) -> Vec<f32> {
     (0..PERIOD * case.inputs).map(value).collect()
 }
 
-/// Whether a model keeps a record of its misses on purpose: factors on its variances follow them at a set rate,
-/// so that garbage and the order of rows change the width of its error bars for long. Its means must find back
-/// all the same.
+/// Whether a model keeps a record of its misses on purpose: factors on its variances follow them at a set
+/// rate, so that garbage and the order of rows change the width of its error bars for long. Its means must
+/// find back all the same.
 pub fn remembers_misses(case: &Case) -> bool {
     case.name.starts_with("following")
 }

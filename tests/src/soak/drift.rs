@@ -27,7 +27,8 @@ pub struct Drift {
     pub repeats_after: Option<u64>,
 }
 
-/// Runs about `steps` steps, or more if the state would not settle in them; `progress` gets their number now and then.
+/// Runs about `steps` steps, or more if the state would not settle in them; `progress` gets their number now
+/// and then.
 ///
 /// # Errors
 /// Says which promise was broken.

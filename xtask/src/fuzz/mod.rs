@@ -53,21 +53,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Fuzzes the targets of the runtime for some seconds each; what was tried, in one line.
-pub(crate) fn short_round(seconds: u64) -> Result<String> {
-    seed_corpus()?;
-    let (mut names, mut executions) = (Vec::new(), 0);
-    for target in targets::all()?.iter().filter(|target| !target.needs_trainer()) {
-        let stats = fuzz(target, seconds)?;
-        if let Some(input) = &stats.finding {
-            bail!("{}", finding(target, input));
-        }
-        executions += stats.executions;
-        names.push(target.name.clone());
-    }
-    Ok(format!("{executions} inputs to {}", names.join(", ")))
-}
-
 /// Adds the seeds of every target to its corpus.
 fn seed_corpus() -> Result<()> {
     Shell::cargo("run --quiet --release -p quaver-tests --bin fuzz_corpus").run()?;

@@ -11,21 +11,21 @@ use crate::shell::root;
 /// A program that takes any bytes.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) struct Target {
-    pub(crate) name: String,
+pub(super) struct Target {
+    pub(super) name: String,
     #[serde(default)]
     required_features: Vec<String>,
 }
 
 impl Target {
     /// Whether it needs the trainer, and with it minutes to build Burn.
-    pub(crate) fn needs_trainer(&self) -> bool {
+    pub(super) fn needs_trainer(&self) -> bool {
         !self.required_features.is_empty()
     }
 }
 
 /// All targets, in the order of the file.
-pub(crate) fn all() -> Result<Vec<Target>> {
+fn all() -> Result<Vec<Target>> {
     let file = format!("{FOLDER}/Cargo.toml");
     let text = fs::read_to_string(root().join(&file)).with_context(|| format!("cannot read {file}"))?;
     parse(&text).with_context(|| format!("cannot read {file}"))

@@ -1,4 +1,5 @@
-//! Whether a program or a system package may be installed: as root, with `CI=true`, or after a yes on a terminal.
+//! Whether a program or a system package may be installed: as root, with `CI=true`, or after a yes on a
+//! terminal.
 
 use std::env;
 use std::io::{IsTerminal, Write, stderr, stdin};

@@ -25,7 +25,7 @@ const STAGES: &[Stage] = &[
     ("lints of the workspace", host::lints),
     ("one build of Burn for demo and tests", shared_build::check),
     ("unit, doc and integration tests", host::tests),
-    ("a short round of Miri and fuzzing", rounds::short_rounds),
+    ("a short round of Miri", rounds::short_round),
     ("documentation", host::documentation),
     ("packages as they would be published", package::check),
     ("feature combinations of the runtime", host::features),
