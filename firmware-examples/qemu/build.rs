@@ -22,8 +22,8 @@ const MOVED: &str = "lstm-fast";
 
 /// Golden cases of one network are shared out among these images' lists.
 const GOLDEN_GROUPS: [&str; 5] = ["GOLDEN", "GOLDEN_2", "GOLDEN_3", "GOLDEN_4", "GOLDEN_5"];
-/// Bytes of models in one of them. The smallest core has 96,000 left of its flash; with fewer, the last list has
-/// models of every layout, too, and its image the kernels that are checked.
+/// Bytes of models in one of them. The smallest core has 96,000 left of its flash; with fewer, the last
+/// list has models of every layout, too, and its image the kernels that are checked.
 const GOLDEN_BYTES: usize = 84_000;
 
 /// Golden cases that are signed, the smallest first: it is tampered with.

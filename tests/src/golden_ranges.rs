@@ -1,5 +1,5 @@
-//! Golden cases of models with plausible ranges: rows leave them, and infinities, NaN and huge values are among
-//! the rows.
+//! Golden cases of models with plausible ranges: rows leave them, and infinities, NaN and huge values are
+//! among the rows.
 
 use quaver::checkpoint::{
     Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, Target,

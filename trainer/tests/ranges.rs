@@ -98,7 +98,7 @@ fn ranges_are_chosen_by_margin_by_hand_or_not_at_all() {
 }
 
 const VOSP: &str = config!(
-    "inputs = ['a', 'b']\ntargets = 'next'\n[latent]\nfamily = 'vosp'\nlatents = 2\n[model]\ncell = 'tanh'\nlayers = [6]\n",
+    "inputs = ['a', 'b']\ntargets = 'next'\n[latent]\nfamily = 'vosp'\nlatents = 2\n[model]\ncell = 'dense-tanh'\nlayers = [6]\n",
     3
 );
 

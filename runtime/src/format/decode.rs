@@ -261,8 +261,8 @@ impl<'m> Decoder<'m> {
         let tracking = if self.flag() { Some(self.tracking()) } else { None };
         let quantiles = self.flag();
         let anomaly = if self.flag() { Some(AnomalySpec { window: self.size() }) } else { None };
-        // Equal models are equal files: what has no ranges ends before them, and what has no extensions before
-        // those.
+        // Equal models are equal files: what has no ranges ends before them, and what has no extensions
+        // before those.
         let ranges = !self.rest.is_empty();
         if ranges {
             self.sound &= self.flag();

@@ -47,8 +47,8 @@ pub use write_error::WriteError;
 /// ([`Extensions::ranges`](crate::checkpoint::Extensions::ranges)).
 pub const VERSION: u16 = 4;
 
-/// Version of checkpoints with other [`Extensions`](crate::checkpoint::Extensions), and of latent models with a
-/// prior that was fitted after training.
+/// Version of checkpoints with other [`Extensions`](crate::checkpoint::Extensions), and of latent models
+/// with a prior that was fitted after training.
 pub(crate) const EXTENDED_VERSION: u16 = 3;
 
 /// Version of checkpoints without extensions, and of latent models without a prior that was fitted after

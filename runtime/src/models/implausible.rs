@@ -16,8 +16,8 @@ pub(super) const TOTAL_LIMITS: RangeInclusive<f32> = 0.0..=TOTAL_LIMIT;
 /// Channels per word of flags.
 const FLAGS: usize = u32::BITS as usize;
 
-/// NaN says that a channel is missing. Everything else outside of its range is implausible, and an infinity is,
-/// whatever the range.
+/// NaN says that a channel is missing. Everything else outside of its range is implausible, and an
+/// infinity is, whatever the range.
 #[inline(always)]
 fn is_implausible(value: f32, [low, high]: [f32; 2]) -> bool {
     let plausible = low <= value && value <= high && value.is_finite();
@@ -126,8 +126,8 @@ impl<'m> Model<'m> {
     /// Plausible range of each input in raw units: lower and upper limit, infinite where there is none. Empty
     /// without [`Extensions::ranges`](crate::checkpoint::Extensions::ranges) in the checkpoint.
     ///
-    /// A step treats a value outside as missing: it is imputed with a variance, and neither scored nor learned
-    /// from. [`Prediction::implausible`](crate::Prediction::implausible) names its channel.
+    /// A step treats a value outside as missing: it is imputed with a variance, and neither scored nor
+    /// learned from. [`Prediction::implausible`](crate::Prediction::implausible) names its channel.
     ///
     /// ```
     /// # static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/grip_force.qvr");

@@ -174,13 +174,13 @@ impl<'m> Model<'m> {
 
     /// Takes in one row of raw units and predicts.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row.
-    /// So is a value outside of the [plausible range](Self::ranges) of its channel, which is also
-    /// [counted](Self::implausible_count). With an input density in the checkpoint it is imputed by its conditional distribution given the other
-    /// channels, combined with its prediction if the model predicts its own inputs
-    /// ([`Imputation`](crate::checkpoint::Imputation)). Otherwise it is imputed by its prediction alone or,
-    /// in models of other columns, by the training mean and variance. Values beyond the last channel are
-    /// ignored.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short
+    /// row. So is a value outside of the [plausible range](Self::ranges) of its channel, which is also
+    /// [counted](Self::implausible_count). With an input density in the checkpoint it is imputed by its
+    /// conditional distribution given the other channels, combined with its prediction if the model
+    /// predicts its own inputs ([`Imputation`](crate::checkpoint::Imputation)). Otherwise it is imputed
+    /// by its prediction alone or, in models of other columns, by the training mean and variance. Values
+    /// beyond the last channel are ignored.
     pub fn step<'s>(&self, state: &'s mut State<'_>, row: &[f32]) -> Prediction<'s> {
         self.step_uncertain(state, row, &[])
     }

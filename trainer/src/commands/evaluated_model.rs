@@ -204,8 +204,8 @@ impl EvaluatedModel {
         Ok(predict_observing(&model.bytes, sequences, |step| step % every == every - 1)?)
     }
 
-    /// Values of the inputs outside of a checkpoint's plausible ranges, which it treats as missing; nothing if
-    /// there are none.
+    /// Values of the inputs outside of a checkpoint's plausible ranges, which it treats as missing;
+    /// nothing if there are none.
     pub(super) fn implausible(&self, sequences: &[Sequence]) -> Result<Option<ImplausibleValues>> {
         let found = match self {
             EvaluatedModel::Checkpoint(model) => {

@@ -14,8 +14,8 @@ const AUGMENTED_ROWS: usize = 100;
 /// How ranges are chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeOptions {
-    /// Margin on each side of the training range, as a multiple of its width; infinite for no limits but those
-    /// given.
+    /// Margin on each side of the training range, as a multiple of its width; infinite for no limits but
+    /// those given.
     pub margin: f32,
     /// Ranges of single channels, in place of those of the training rows.
     pub given: Vec<RangeOverride>,

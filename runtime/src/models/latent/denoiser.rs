@@ -52,11 +52,12 @@ impl<'m, 'a> Denoiser<'m, 'a> {
 
     /// Reads one noisy row in raw units and estimates it without the noise.
     ///
-    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short row,
-    /// and a value outside of its [plausible range](crate::Model::ranges): it is imputed by its prediction,
-    /// mean and variance, and the estimate fills it in. The surprise scores the row against p(x_t | h_{t−1}), computed before the row was read. A model trained on clean targets
-    /// predicts clean rows. Its checkpoint has the variance of the noise, which is added before the row is
-    /// scored; in one without it (format version 2) noise alone raises the surprise.
+    /// A NaN or infinite value is a missing channel, and so is every channel beyond the end of a short
+    /// row, and a value outside of its [plausible range](crate::Model::ranges): it is imputed by its
+    /// prediction, mean and variance, and the estimate fills it in. The surprise scores the row against
+    /// p(x_t | h_{t−1}), computed before the row was read. A model trained on clean targets predicts
+    /// clean rows. Its checkpoint has the variance of the noise, which is added before the row is scored;
+    /// in one without it (format version 2) noise alone raises the surprise.
     pub fn step(&mut self, row: &[f32]) -> Prediction<'_> {
         self.step_uncertain(row, &[])
     }
