@@ -12,8 +12,8 @@ const FOLLOWING: [&str; 2] = ["density", "following"];
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
-/// What models that arrive in a signed envelope have at the end of their names. They are the models without it,
-/// and what opening them costs is counted as well.
+/// What models that arrive in a signed envelope have at the end of their names. They are the models without
+/// it, and what opening them costs is counted as well.
 const SIGNED: &str = "signed";
 
 /// A model by its parts; `quaver_tests::bench` makes it.
@@ -49,7 +49,7 @@ impl Case {
         }
         let signed =
             |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(SIGNED) };
-        // An image holds the model with and without its envelope: the largest is too much for the smallest core.
+        // An image has the model with and without its envelope: the largest is too much for the smallest core.
         cases.extend(SIZES.into_iter().take(2).map(signed));
         cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
