@@ -49,7 +49,7 @@ impl Case {
         }
         let signed =
             |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(SIGNED) };
-        // An image has the model with and without its envelope: the largest is too much for the smallest core.
+        // An image has the model with and without its envelope; the largest does not fit the smallest core.
         cases.extend(SIZES.into_iter().take(2).map(signed));
         cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
