@@ -3,7 +3,7 @@
 //!
 //! It is composed here of curve25519-dalek and sha2, because ed25519-dalek verifies with a table lookup of
 //! variable time, whose bounds check is a panic path that the compiler cannot remove. Multiplication in
-//! constant time has none, at the price of about twice the instructions.
+//! constant time has none, at the price of more instructions.
 
 use curve25519_dalek::constants::ED25519_BASEPOINT_POINT;
 use curve25519_dalek::edwards::{CompressedEdwardsY, EdwardsPoint};

@@ -16,8 +16,8 @@ pub(super) const OR_RUN: &str = "; give a run folder or a checkpoint (.qvr)";
 /// Reads a checkpoint. `advice` ends the message if there is no such file.
 ///
 /// # Errors
-/// When the file cannot be read, is a signed envelope, or has names with control characters. Contents that are
-/// no checkpoint are left to the caller.
+/// When the file cannot be read, is a signed envelope, or has names with control characters. Contents that
+/// are no checkpoint are left to the caller.
 pub(super) fn read(path: &Path, advice: &str) -> Result<Vec<u8>> {
     let shown = path.display();
     let bytes = fs::read(path).with_context(|| format!("cannot read {shown}{advice}"))?;

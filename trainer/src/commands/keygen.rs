@@ -10,9 +10,10 @@ use crate::signing::{SecretKey, create_public, create_rust, create_secret, rust_
 
 /// Make a pair of keys that sign and verify models
 ///
-/// Writes three new files: NAME.key, the secret key, which its owner alone can read; NAME.pub, the public key;
-/// and NAME.rs, the public key as a constant for firmware, which is printed as well. Whoever has the secret
-/// key can sign models for your devices: keep it off them, off shared folders and out of version control.
+/// Writes three new files: NAME.key, the secret key, which its owner alone can read; NAME.pub, the public
+/// key; and NAME.rs, the public key as a constant for firmware, which is printed as well. Whoever has the
+/// secret key can sign models for your devices: keep it off them, off shared folders and out of version
+/// control.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver keygen --out ours

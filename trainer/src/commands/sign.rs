@@ -12,9 +12,9 @@ use crate::signing::{hex, read_secret};
 /// Sign a checkpoint, so that devices accept it and no other
 ///
 /// Checks that the checkpoint is valid, puts it into an envelope with a counter and an Ed25519 signature, and
-/// writes the envelope. A device opens it with `quaver::signed::open`, the public key, and the highest counter
-/// that it has accepted so far: give every release a higher counter, so that no older one is accepted after
-/// it.
+/// writes the envelope. A device opens it with `quaver::signed::open`, the public key, and the highest
+/// counter that it has accepted so far: give every release a higher counter, so that no older one is
+/// accepted after it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver sign model.qvr --key ours.key --counter 7 -o model.qvs

@@ -14,8 +14,8 @@ const RANGES: &str = "ranges";
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
-/// What models that arrive in a signed envelope have at the end of their names. They are the models without it,
-/// and what opening them costs is counted as well.
+/// What models that arrive in a signed envelope have at the end of their names. They are the models without
+/// it, and what opening them costs is counted as well.
 const SIGNED: &str = "signed";
 /// How a network of any size can be stored: the quantized layouts, and percentages of blocks that are pruned.
 const STORAGES: [&str; 8] =
@@ -61,7 +61,7 @@ impl Case {
         }
         let signed =
             |(inputs, hidden)| Case { cell: "lstm", inputs, hidden, storage: "fast", end: Some(SIGNED) };
-        // An image holds the model with and without its envelope: the largest is too much for the smallest core.
+        // An image has the model with and without its envelope; the largest does not fit the smallest core.
         cases.extend(SIZES.into_iter().take(2).map(signed));
         cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));

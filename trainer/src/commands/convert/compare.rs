@@ -73,19 +73,19 @@ fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    static MODEL: &[u8] = quaver::include_checkpoint!("../../../../runtime/examples/grip_force.qvr");
-
     #[test]
     fn a_model_equals_itself_and_a_changed_one_differs() {
-        assert_eq!(assert_same_predictions(MODEL, MODEL).unwrap(), ROWS);
-        // The calibration of the only output ends the payload: one number in a section of 16 bytes.
-        let mut changed = MODEL.to_vec();
+        let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/lstm-fast.qvr");
+        let model = std::fs::read(fixture).unwrap();
+        assert_eq!(assert_same_predictions(&model, &model).unwrap(), ROWS);
+        // The calibration of both outputs ends the payload: a section of 16 bytes.
+        let mut changed = model.clone();
         let calibration = changed.len() - 4 - 16;
         changed[calibration] ^= 1;
         let content = changed.len() - 4;
         let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(&changed[..content]);
         changed[content..].copy_from_slice(&crc.to_le_bytes());
-        let error = assert_same_predictions(MODEL, &changed).unwrap_err().to_string();
+        let error = assert_same_predictions(&model, &changed).unwrap_err().to_string();
         assert!(error.contains("something else after row"), "{error}");
     }
 
