@@ -113,26 +113,36 @@ impl PaddedShape {
 struct SectionBytes {
     weight: usize,
     square: usize,
-    weight_var: usize,
 }
 
 impl SectionBytes {
     fn new(shape: AffineShape, padded: PaddedShape) -> Self {
         let (groups, blocks) = (padded.groups, BLOCK_ROWS * padded.columns_before(padded.groups));
         let squares = if shape.layout == Layout::Fast { blocks } else { 0 };
-        let weight_vars = blocks + groups * WEIGHT_VAR_SCALES + WEIGHT_VAR_PARAMS;
         SectionBytes {
             weight: blocks + groups * MEAN_SCALES,
             square: if shape.propagates { squares + groups * VAR_SCALES } else { 0 },
-            weight_var: if shape.propagates && shape.weight_variance { weight_vars } else { 0 },
         }
     }
 }
 
+/// Whether a map has a section of weight variances.
+fn has_weight_vars(shape: AffineShape) -> bool {
+    shape.weight_variance && shape.propagates
+}
+
+/// Bytes of the section of weight variances, of a map that has one. A multiple of the alignment.
+fn weight_var_bytes(padded: PaddedShape) -> usize {
+    let blocks = BLOCK_ROWS * padded.columns_before(padded.groups);
+    WEIGHT_VAR_PARAMS + blocks + padded.groups * WEIGHT_VAR_SCALES
+}
+
 /// Bytes of an affine map.
 pub(crate) fn affine_bytes(shape: AffineShape) -> usize {
-    let bytes = SectionBytes::new(shape, PaddedShape::new(shape));
-    [bytes.weight, bytes.square, bytes.weight_var].into_iter().fold(QUANT_PARAMS, usize::saturating_add)
+    let padded = PaddedShape::new(shape);
+    let bytes = SectionBytes::new(shape, padded);
+    let weight_vars = if has_weight_vars(shape) { weight_var_bytes(padded) } else { 0 };
+    [bytes.weight, bytes.square, weight_vars].into_iter().fold(QUANT_PARAMS, usize::saturating_add)
 }
 
 /// Words of scratch for the input of an affine map: two means to a word; a variance has a word of its own
@@ -267,18 +277,29 @@ impl<'m> QuantizedView<'m> {
         let bytes = SectionBytes::new(shape, padded);
         let quant_params = cursor.take(QUANT_PARAMS).first_chunk().unwrap_or(&[0; QUANT_PARAMS]);
         let (weights, squares) = (cursor.take(bytes.weight), cursor.take(bytes.square));
-        let weight_vars = cursor.take(bytes.weight_var);
-        let complete = weights.len() == bytes.weight
-            && squares.len() == bytes.square
-            && weight_vars.len() == bytes.weight_var;
-        QuantizedView {
+        let complete = weights.len() == bytes.weight && squares.len() == bytes.square;
+        let mut view = QuantizedView {
             padded: PaddedShape { groups: if complete { padded.groups } else { 0 }, ..padded },
             propagates: shape.propagates,
             has_squares: shape.propagates && shape.layout == Layout::Fast,
             quant_params,
             weights,
             squares,
-            weight_vars: WeightVars(weight_vars),
+            weight_vars: WeightVars(&[]),
+        };
+        if has_weight_vars(shape) {
+            view.read_weight_vars(cursor, padded);
+        }
+        view
+    }
+
+    /// Adds the section of weight variances.
+    #[inline(never)] // few maps have one
+    fn read_weight_vars(&mut self, cursor: &mut Cursor<'m>, padded: PaddedShape) {
+        let bytes = weight_var_bytes(padded);
+        self.weight_vars = WeightVars(cursor.take(bytes));
+        if self.weight_vars.0.len() != bytes {
+            self.padded.groups = 0;
         }
     }
 
