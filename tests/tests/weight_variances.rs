@@ -124,14 +124,14 @@ fn only_the_layout_fast_holds_them() {
 
 #[test]
 fn negative_variances_are_refused() {
-    for change in [
-        |contents: &mut Contents| contents.layers[0].weight_var[3] = -1e-9,
-        |contents| contents.output.bias_var[0] = f32::NAN,
-    ] {
+    let refused = |change: fn(&mut Contents)| {
         let mut contents = contents(&[(TANH, 7)], Layout::Fast);
         change(&mut contents);
-        assert!(matches!(write(&contents), Err(WriteError::Refused(Error::Invalid { .. }))));
-    }
+        matches!(write(&contents), Err(WriteError::Refused(Error::Invalid { .. })))
+    };
+    assert!(refused(|contents| contents.layers[0].weight_var[3] = -1e-9));
+    assert!(refused(|contents| contents.output.bias_var[0] = f32::NAN));
+    assert!(!refused(|_| ()));
 }
 
 /// Without any variance the map does what one without the section does.
@@ -150,10 +150,12 @@ fn variances_of_zero_change_little() {
             (affine.weight_var, affine.bias_var) = (Vec::new(), Vec::new());
         }
         for (with, without) in outputs(&varied, 0.3).into_iter().zip(outputs(&fixed, 0.3)) {
-            assert_eq!(with.mean.to_bits(), without.mean.to_bits(), "{cell:?}");
-            // Squares are rounded from μ² instead of the codes: half a code of 127.
+            // Squares are rounded from μ² instead of the codes, of which half of one in 127 is 0.8 % of a square;
+            // means depend on variances.
+            let std_dev = without.variance.sqrt();
+            assert!((with.mean - without.mean).abs() <= 0.002 * std_dev, "{cell:?}: {with:?} {without:?}");
             let gap = (with.epistemic - without.epistemic).abs();
-            assert!(gap <= 0.01 * without.epistemic, "{cell:?}: {with:?} {without:?}");
+            assert!(gap <= 0.02 * without.epistemic, "{cell:?}: {with:?} {without:?}");
         }
     }
 }
@@ -173,9 +175,11 @@ fn variances_of_any_size_keep_their_precision() {
             };
             let exact = outputs(&scaled(Layout::Float), 0.0);
             for (found, exact) in outputs(&scaled(Layout::Fast), 0.0).into_iter().zip(exact) {
-                // Moments by table are within 3.5 % of a variance, sums and codes within about 1 %.
-                let gap = (found.epistemic / exact.epistemic - 1.0).abs();
-                assert!(gap <= 0.06, "{cell:?}, times {factor}: {found:?} {exact:?}");
+                // Moments by table are within 3.5 % of a variance, sums and codes within about 1 %; the
+                // variance of a unit is a multiple of 2⁻¹⁶ in raw units of up to 4.
+                let gap = (found.epistemic - exact.epistemic).abs();
+                let allowed = 0.06 * exact.epistemic + 4.0 / 65_536.0;
+                assert!(gap <= allowed, "{cell:?}, times {factor}: {found:?} {exact:?}");
             }
         }
     }

@@ -93,44 +93,45 @@ impl<'s> Activations<'s> {
         let bits = u32::BITS - self.seen.leading_zeros();
         let shift = bits.saturating_sub(quant_params.variance_bits).max(MIN_NARROWING);
         narrow(self.vars, shift);
-        let (vars, free) = self.vars.split_at_mut_checked(self.vars.len() / 2).unwrap_or_default();
-        let input = QuantizedInput {
-            means: self.means,
-            vars,
-            squares: &[],
-            shift: quant_params.variance_exponent.saturating_sub(VAR_BITS + shift),
-            terms: TermShifts::default(),
-        };
+        let shift = quant_params.variance_exponent.saturating_sub(VAR_BITS + shift);
         match self.map.weight_vars.params() {
-            Some(params) => with_squares(input, &params, free),
-            None => input,
+            None => QuantizedInput {
+                means: self.means,
+                vars: self.vars.get(..self.vars.len() / 2).unwrap_or_default(),
+                shift,
+                terms: TermShifts::default(),
+            },
+            Some(params) => with_squares(self.means, self.vars, shift, &params),
         }
     }
 }
 
-/// An input with squared means, `codes` being room for them, and the exponent that all terms of a variance
-/// have room for.
+/// An input whose squared means follow the codes of variances in the first half of `vars`, and the exponent that
+/// all terms of a variance have room for; `of_vars` is the shift of those from variances.
 #[inline(never)] // models without weight variances do not need its registers
 fn with_squares<'s>(
-    input: QuantizedInput<'s>,
+    means: &'s [f32],
+    vars: &'s mut [f32],
+    of_vars: u32,
     params: &WeightVarParams,
-    codes: &'s mut [f32],
 ) -> QuantizedInput<'s> {
-    let (most, bits) = (params.largest_narrowing(), u32::BITS - squares_seen(input.means).leading_zeros());
+    let codes = vars.get_mut(vars.len() / 2..).unwrap_or_default();
+    let (most, bits) = (params.largest_narrowing(), u32::BITS - squares_seen(means).leading_zeros());
     let narrowing = bits.saturating_sub(params.square_bits).max(MIN_NARROWING);
     if narrowing <= most {
-        narrow_squares(input.means, codes, narrowing);
+        narrow_squares(means, codes, narrowing);
     } else {
-        narrow_limited_squares(input.means, codes, most, params.square_limit());
+        narrow_limited_squares(means, codes, most, params.square_limit());
     }
-    let (of_vars, of_squares) = (input.shift, most.saturating_sub(narrowing));
+    let of_squares = most.saturating_sub(narrowing);
     let shift = of_vars.min(of_squares).min(params.bias_shift);
     let terms = TermShifts {
-        vars: of_vars.wrapping_sub(shift),
-        squares: of_squares.wrapping_sub(shift),
-        biases: params.bias_shift.wrapping_sub(shift),
+        present: true,
+        vars: of_vars.wrapping_sub(shift) as u8,
+        squares: of_squares.wrapping_sub(shift) as u8,
+        biases: params.bias_shift.wrapping_sub(shift) as u8,
     };
-    QuantizedInput { squares: codes, shift, terms, ..input }
+    QuantizedInput { means, vars, shift, terms }
 }
 
 /// Writes pairs of units from pair `done` on, the last of an odd number with a zero, and returns the bitwise

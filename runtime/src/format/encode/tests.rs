@@ -52,7 +52,8 @@ fn layouts() -> Vec<Layout> {
         Layout::Float => Some(Layout::Small),
         Layout::Small => Some(Layout::Fast),
         Layout::Fast => Some(Layout::Mean),
-        Layout::Mean => None,
+        Layout::Mean => Some(Layout::Sparse),
+        Layout::Sparse => None,
     })
 }
 

@@ -55,7 +55,7 @@ pub(in crate::quantized) fn group_moments(
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
     let mut moments = moments_of(map.group(index), input);
-    if !input.squares.is_empty() {
+    if input.terms.present {
         add_weight_vars(&mut moments, map, index, input);
     }
     moments
@@ -69,7 +69,7 @@ pub(super) fn split_group_moments(
     input: &QuantizedInput<'_>,
 ) -> GroupMoments {
     let mut moments = moments_of(map.split_group(index), input);
-    if !input.squares.is_empty() {
+    if input.terms.present {
         add_weight_vars(&mut moments, map, index, input);
     }
     moments
@@ -85,12 +85,13 @@ fn add_weight_vars(
     input: &QuantizedInput<'_>,
 ) {
     let (group, terms) = (map.weight_var_group(index), &input.terms);
-    let rows = sums(group.pairs, group.codes, input.squares).into_iter().zip(integers(group.scales));
+    let sums = sums(group.pairs, group.codes, input.squares(map.padded.cols));
+    let rows = sums.into_iter().zip(integers(group.scales));
     let rows = rows.zip(integers(group.bias_vars));
     for (mantissa, ((sum, scale), bias_var)) in moments.mantissas.iter_mut().zip(rows) {
-        let of_squares = (*mantissa as u32).wrapping_shr(terms.vars);
-        let of_weight_vars = (mul_high(sum, scale) as u32).wrapping_shr(terms.squares);
-        let of_bias = (bias_var as u32).wrapping_shr(terms.biases);
+        let of_squares = (*mantissa as u32).wrapping_shr(terms.vars.into());
+        let of_weight_vars = (mul_high(sum, scale) as u32).wrapping_shr(terms.squares.into());
+        let of_bias = (bias_var as u32).wrapping_shr(terms.biases.into());
         *mantissa = of_squares.wrapping_add(of_weight_vars).wrapping_add(of_bias) as i32;
     }
 }

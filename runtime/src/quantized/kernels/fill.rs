@@ -68,6 +68,7 @@ pub(in crate::quantized) fn fill_pairs(
 /// Narrows wide variances to codes by a rounding shift of at least `MIN_NARROWING`: two to a word, in the
 /// first half of the words.
 #[cfg_attr(not(test), allow(dead_code))]
+#[inline(never)] // rare where a core has a kernel of its own, whose caller would spill registers
 pub(in crate::quantized) fn narrow(words: &mut [f32], shift: u32) {
     let half = (1 << shift) >> 1;
     let words = core::cell::Cell::from_mut(words).as_slice_of_cells();

@@ -44,9 +44,8 @@ pub(super) struct GruArgs<'w> {
     pub(super) units_end: *const f32,
     pub(super) parts: [PartArgs; 4],
     pub(super) lists: ListArgs,
-    pub(super) weight_vars: WeightVarArgs,
-    /// Bytes from a variance to the squared mean of its column, if there are weight variances.
-    pub(super) to_squares: usize,
+    /// Null without weight variances.
+    pub(super) weight_vars: Option<&'w mut WeightVarArgs>,
     pub(super) borrowed: PhantomData<&'w mut [f32]>,
 }
 
@@ -102,7 +101,6 @@ macro_rules! gru_asm {
             list_end = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, list_end)),
             ends = const argument_offset(offset_of!(GruArgs<'_>, lists) + offset_of!(ListArgs, ends)),
             weight_vars = const argument_offset(offset_of!(GruArgs<'_>, weight_vars)),
-            to_squares = const argument_offset(offset_of!(GruArgs<'_>, to_squares)),
             weight_var_terms = sym $crate::quantized::kernels::core_kernels::weight_var_terms,
             $($also)*
         )
@@ -121,10 +119,8 @@ macro_rules! part_weight_vars {
     () => {
         $crate::quantized::kernels::weight_var_args::call_weight_var_terms!(
             "{weight_vars}",
-            "ldrd    r2, r3, [sp, #{vars}]\n",
-            "ldr     r0, [sp, #{to_squares}]\n",
-            "add     r2, r2, r0\n",
-            "add     r3, r3, r0\n"
+            "{vars}",
+            "({vars} + 4)"
         )
     };
 }
@@ -144,14 +140,15 @@ impl<'w> GruArgs<'w> {
         input: &QuantizedInput<'w>,
         fours: usize,
         units: &'w mut [f32],
+        weight_vars: Option<&'w mut WeightVarArgs>,
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
         let lists = ListArgs::new(map)?;
         let padded = map.padded;
         let stored = fours * GruPart::ALL.len() <= padded.groups && padded.split && map.has_squares;
-        let weight_vars = WeightVarArgs::new(map, input, padded.cols / 2)?;
-        let filled = input.means.len() == padded.cols / 2 && input.vars.len() == padded.cols / 2;
+        let vars = WeightVarArgs::words(weight_vars.as_deref(), padded.cols / 2);
+        let filled = input.means.len() == padded.cols / 2 && input.vars.len() == vars;
         let blocks = padded.inputs >= 8 && padded.cols >= padded.inputs + 8;
         let args = || {
             let part = |part: GruPart| {
@@ -176,12 +173,6 @@ impl<'w> GruArgs<'w> {
                 parts: GruPart::ALL.map(part),
                 lists,
                 weight_vars,
-                // The kernel reaches squares from the pointers to variances.
-                to_squares: input
-                    .squares
-                    .as_ptr()
-                    .expose_provenance()
-                    .wrapping_sub(input.vars.as_ptr().addr()),
                 borrowed: PhantomData,
             }
         };
@@ -211,7 +202,8 @@ impl PartArgs {
 pub(in crate::quantized) fn gru_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
-    match GruArgs::new(map, input, units / 4, h) {
+    let mut weight_vars = WeightVarArgs::new(map, input);
+    match GruArgs::new(map, input, units / 4, h, weight_vars.as_mut()) {
         // SAFETY: the pointers borrow from `map`, `input` and `h`. The streams hold four groups of rows for
         // every four units, each of as many blocks as its part has in `input`, followed by its biases and
         // scales; the shift is within the table of roots. Contents: see the safety section of `gru_layer`;

@@ -4,26 +4,28 @@
 #[derive(Clone, Copy, Debug)]
 pub(in crate::quantized) struct QuantizedInput<'s> {
     pub(in crate::quantized) means: &'s [f32],
+    /// Codes of variances; behind them those of squared means, if the map has weight variances.
     pub(in crate::quantized) vars: &'s [f32],
-    /// Codes of squared means; empty if the map has no weight variances.
-    pub(in crate::quantized) squares: &'s [f32],
     /// Shift of the variances of the map's rows (see `BlockFloat`). Without weight variances it is that of the
-    /// sums over [`vars`](Self::vars).
+    /// sums over variances.
     pub(in crate::quantized) shift: u32,
     pub(in crate::quantized) terms: TermShifts,
 }
 
-/// Shifts to the right that bring the three terms of a variance to their common exponent, where weights have
-/// variances: at most 31.
+/// Shifts to the right that bring the three terms of a variance to their common exponent, at most 31 each.
+///
+/// One word, because every step has it and few models need it.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)] // for kernels in assembler
+#[repr(C, align(4))] // for kernels in assembler
 pub(in crate::quantized) struct TermShifts {
+    /// Whether there are weight variances; the shifts are zero otherwise.
+    pub(in crate::quantized) present: bool,
     /// Of Σ ṽ (μ² + τ).
-    pub(in crate::quantized) vars: u32,
+    pub(in crate::quantized) vars: u8,
     /// Of Σ m̃² τ.
-    pub(in crate::quantized) squares: u32,
+    pub(in crate::quantized) squares: u8,
     /// Of τ_b.
-    pub(in crate::quantized) biases: u32,
+    pub(in crate::quantized) biases: u8,
 }
 
 impl<'s> QuantizedInput<'s> {
@@ -33,9 +35,14 @@ impl<'s> QuantizedInput<'s> {
         QuantizedInput {
             means: self.means.get(start / 2..).unwrap_or_default(),
             vars: self.vars.get(start / 2..).unwrap_or_default(),
-            squares: self.squares.get(start / 2..).unwrap_or_default(),
-            shift: self.shift,
-            terms: self.terms,
+            ..*self
         }
+    }
+
+    /// Codes of squared means, if the map, of `cols` columns, has weight variances: each as far behind the
+    /// variance of its column as there are words of variances.
+    #[inline(always)]
+    pub(in crate::quantized) fn squares(&self, cols: usize) -> &'s [f32] {
+        self.vars.get(cols / 2..).unwrap_or_default()
     }
 }

@@ -43,10 +43,8 @@ pub(super) struct LayerArgs<'w> {
     /// Mean and variance of each cell.
     pub(super) lstm_cells: *mut [f32; 2],
     pub(super) lists: ListArgs,
-    pub(super) weight_vars: WeightVarArgs,
-    /// Squared means, if there are weight variances.
-    pub(super) mean_squares: *const f32,
-    pub(super) mean_squares_end: *const f32,
+    /// Null without weight variances.
+    pub(super) weight_vars: Option<&'w mut WeightVarArgs>,
     borrowed: PhantomData<&'w mut [f32]>,
 }
 
@@ -77,9 +75,6 @@ const _: () = {
     assert!(offset_of!(LayerArgs<'_>, roots) == offset_of!(LayerArgs<'_>, cells) + 4);
     assert!(offset_of!(LayerArgs<'_>, offset) == offset_of!(LayerArgs<'_>, roots) + 4);
     assert!(offset_of!(LayerArgs<'_>, units_end) == offset_of!(LayerArgs<'_>, units) + 4);
-    assert!(
-        offset_of!(LayerArgs<'_>, mean_squares_end) == offset_of!(LayerArgs<'_>, mean_squares) + 4
-    );
 };
 
 /// Passes lines of assembler to the macro `$asm`, with the offsets from sp of arguments as operands of their
@@ -87,7 +82,7 @@ const _: () = {
 macro_rules! layer_asm {
     ($asm:ident, $($line:expr),+ $(,)?; $($also:ident),*) => {
         layer_asm!(@ $asm, $($line),+; weights, squares, means_end, mean_blocks, vars_end, var_blocks, shift, roots,
-            units, weight_vars, mean_squares, $($also),*)
+            units, weight_vars, vars, $($also),*)
     };
     (@ $asm:ident, $($line:expr),+; $($field:ident),+ $(,)?) => {
         $asm!($($line),+; $($field = const $crate::quantized::kernels::layer_args::frame_offset(
@@ -113,7 +108,8 @@ macro_rules! layer_weight_vars {
     () => {
         $crate::quantized::kernels::weight_var_args::call_weight_var_terms!(
             "({weight_vars} + 16)",
-            "ldrd    r2, r3, [sp, #({mean_squares} + 16)]\n"
+            "({vars} + 16)",
+            "({vars_end} + 16)"
         )
     };
 }
@@ -143,27 +139,27 @@ impl<'w> LayerArgs<'w> {
         groups: usize,
         units: &'w mut [f32],
         cells: &'w mut [[f32; 2]],
+        weight_vars: Option<&'w mut WeightVarArgs>,
     ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
         let lists = ListArgs::new(map)?;
         let blocks = map.padded.cols / 8;
-        let weight_vars = WeightVarArgs::new(map, input, 4 * blocks)?;
         let stored = groups <= map.padded.groups && map.has_squares;
-        let filled = input.means.len() == 4 * blocks && input.vars.len() == 4 * blocks;
+        let vars = WeightVarArgs::words(weight_vars.as_deref(), 4 * blocks);
+        let filled = input.means.len() == 4 * blocks && input.vars.len() == vars;
         let args = || {
             let turns = if map.lists.is_empty() { blocks } else { 0 };
             let (means, vars, units) =
-                (input.means.as_ptr_range(), input.vars.as_ptr_range(), units.as_mut_ptr_range());
-            let mean_squares = input.squares.as_ptr_range();
+                (input.means.as_ptr_range(), input.vars.as_ptr(), units.as_mut_ptr_range());
             LayerArgs {
                 weights: weights.as_ptr(),
                 means: means.start,
                 squares: squares.as_ptr(),
-                vars: vars.start,
+                vars,
                 means_end: means.end,
                 mean_blocks: turns,
-                vars_end: vars.end,
+                vars_end: vars.wrapping_add(4 * blocks),
                 var_blocks: turns,
                 shift: input.shift,
                 cells: CELLS.as_ptr().cast(),
@@ -177,8 +173,6 @@ impl<'w> LayerArgs<'w> {
                 lstm_cells: cells.as_mut_ptr(),
                 lists,
                 weight_vars,
-                mean_squares: mean_squares.start,
-                mean_squares_end: mean_squares.end,
                 borrowed: PhantomData,
             }
         };
@@ -192,7 +186,8 @@ impl<'w> LayerArgs<'w> {
 pub(in crate::quantized) fn tanh_units(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, h: &mut [f32]) -> usize {
     let units = h.len() / 4 * 4;
     let h = h.get_mut(..units).unwrap_or_default();
-    match LayerArgs::new(map, input, units / 4, h, &mut []) {
+    let mut weight_vars = WeightVarArgs::new(map, input);
+    match LayerArgs::new(map, input, units / 4, h, &mut [], weight_vars.as_mut()) {
         // SAFETY: `LayerArgs::new` has compared all lengths for `units / 4` groups of rows, each of which
         // writes four units. Contents: see the safety section of `tanh_layer`; the checks that it names were
         // made while loading.
@@ -211,7 +206,8 @@ pub(in crate::quantized) fn lstm_units(
     cells: &mut [[f32; 2]],
 ) -> Option<()> {
     let units = h.len();
-    let args = LayerArgs::new(map, input, units, h, cells.get_mut(..units)?)?;
+    let mut weight_vars = WeightVarArgs::new(map, input);
+    let args = LayerArgs::new(map, input, units, h, cells.get_mut(..units)?, weight_vars.as_mut())?;
     // SAFETY: `LayerArgs::new` has compared all lengths for `units` groups of rows, each of which writes one
     // unit and one cell. Contents: see the safety section of `lstm_layer`; the checks that it names were made
     // while loading, and when a state was restored.

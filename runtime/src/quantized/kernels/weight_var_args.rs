@@ -3,33 +3,47 @@
 //! A kernel calls `weight_var_terms` of its core after the sums over variances, if its map has weight
 //! variances. Of a map without any it costs a load and a branch for each four rows.
 
+use core::ptr::NonNull;
+
 use super::super::format::QuantizedView;
 use super::input::{QuantizedInput, TermShifts};
 use super::words::words;
 
-/// What `weight_var_terms` reads in the frame of a layer's kernel, and where the next rows are.
+/// What `weight_var_terms` reads, and where the next rows are.
 #[repr(C)]
 pub(super) struct WeightVarArgs {
-    /// For each group its blocks, scales and variances of biases; null without weight variances.
-    pub(super) stream: *const u32,
+    /// For each group its blocks, scales and variances of biases.
+    stream: NonNull<u32>,
+    /// Bytes from a variance to the squared mean of its column.
+    to_squares: usize,
     pub(super) terms: TermShifts,
 }
 
+// Loaded as a pair.
+const _: () = assert!(core::mem::offset_of!(WeightVarArgs, to_squares) == 4);
+
 impl WeightVarArgs {
-    /// `None` if squared means do not fill `pairs` words, or the address of the stream is no multiple of four.
+    /// `None` without weight variances, or if the address of the stream is no multiple of four.
     #[inline(always)]
-    pub(super) fn new(map: &QuantizedView<'_>, input: &QuantizedInput<'_>, pairs: usize) -> Option<Self> {
-        let stream = if input.squares.is_empty() {
-            core::ptr::null()
-        } else {
-            words(map.weight_vars.stream()).filter(|_| input.squares.len() == pairs)?.as_ptr()
-        };
-        Some(WeightVarArgs { stream, terms: input.terms })
+    pub(super) fn new(map: &QuantizedView<'_>, input: &QuantizedInput<'_>) -> Option<Self> {
+        let stream = if input.terms.present { words(map.weight_vars.stream())? } else { return None };
+        Some(WeightVarArgs {
+            stream: NonNull::from(stream).cast(),
+            to_squares: 2 * map.padded.cols,
+            terms: input.terms,
+        })
+    }
+
+    /// Words of variances, and of squared means if there are weight variances, of an input of `pairs` pairs of
+    /// columns.
+    #[inline(always)]
+    pub(super) fn words(this: Option<&Self>, pairs: usize) -> usize {
+        if this.is_some() { 2 * pairs } else { pairs }
     }
 }
 
-/// Calls `weight_var_terms` if the map has weight variances: `$args` is the offset of [`WeightVarArgs`] from
-/// sp, and `$squares` are instructions that load the squared means and their end.
+/// Calls `weight_var_terms` if the map has weight variances: `$args` is the offset of the pointer to
+/// [`WeightVarArgs`] from sp, `$vars` and `$end` are those of the activations whose squared means follow.
 ///
 /// | registers | |
 /// |---|---|
@@ -37,12 +51,12 @@ impl WeightVarArgs {
 /// | out | r4 to r7: mantissas of all terms |
 /// | clobbered | r0 to r3, r8 to r12, lr |
 macro_rules! call_weight_var_terms {
-    ($args:literal, $($squares:expr),+) => {
+    ($args:literal, $vars:literal, $end:literal) => {
         concat!(
-            "ldr     r0, [sp, #", $args, "]\n",
-            "cbz     r0, 9f\n",
-            "add     r1, sp, #", $args, "\n",
-            $($squares,)+
+            "ldr     r1, [sp, #", $args, "]\n",
+            "cbz     r1, 9f\n",
+            "ldr     r2, [sp, #", $vars, "]\n",
+            "ldr     r3, [sp, #", $end, "]\n",
             "bl      {weight_var_terms}\n",
             "9:\n",
         )
@@ -60,12 +74,12 @@ pub(super) use call_weight_var_terms;
 macro_rules! add_terms {
     () => {
         concat!(
-            "ldr     r2, [r1, #{shift_squares}]\n",
+            "ldrb    r2, [r1, #{shift_squares}]\n",
             "lsr     r4, r4, r2\n",
             "lsr     r5, r5, r2\n",
             "lsr     r6, r6, r2\n",
             "lsr     r7, r7, r2\n",
-            "ldr     r2, [r1, #{shift_biases}]\n",
+            "ldrb    r2, [r1, #{shift_biases}]\n",
             "lsr     r10, r10, r2\n",
             "lsr     r11, r11, r2\n",
             "lsr     r12, r12, r2\n",
@@ -74,7 +88,7 @@ macro_rules! add_terms {
             "add     r5, r5, r11\n",
             "add     r6, r6, r12\n",
             "add     r7, r7, lr\n",
-            "ldr     r2, [r1, #{shift_vars}]\n",
+            "ldrb    r2, [r1, #{shift_vars}]\n",
             "ldm     sp, {{r1, r8-r11}}\n",
             "lsr     r8, r8, r2\n",
             "lsr     r9, r9, r2\n",

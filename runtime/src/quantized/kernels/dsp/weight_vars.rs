@@ -6,19 +6,22 @@ use super::super::weight_var_args::{WeightVarArgs, add_terms, weight_var_asm};
 ///
 /// | registers | |
 /// |---|---|
-/// | in | r1: [`WeightVarArgs`]; r2, r3: squared means and their end; r4 to r7: mantissas of Σ ṽ (μ² + τ) |
+/// | in | r1: [`WeightVarArgs`]; r2, r3: variances and their end; r4 to r7: mantissas of Σ ṽ (μ² + τ) |
 /// | out | r4 to r7: mantissas of all terms; the stream of the arguments: the next four rows |
 /// | clobbered | r0 to r3, r8 to r12, lr, flags |
 ///
 /// # Safety
-/// Called by kernels alone, not by the rules of C. There must be squared means, a multiple of four words, and in
-/// the stream as many blocks, with four scales and four variances behind them.
+/// Called by kernels alone, not by the rules of C. There must be variances, a multiple of four words, as many
+/// squared means at the distance in the arguments, and in the stream as many blocks, with four scales and four
+/// variances behind them.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn weight_var_terms() {
     weight_var_asm!(
         dsp_asm,
         "push    {{r1, r4-r7, lr}}",
-        "ldr     r0, [r1]",
+        "ldrd    r0, r1, [r1]            @ stream, to_squares",
+        "add     r2, r2, r1",
+        "add     r3, r3, r1",
         "sub     r1, r3, r2",
         "lsr     r1, r1, #4",
         entry!("r1", "2f"),
