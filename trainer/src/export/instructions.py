@@ -31,19 +31,19 @@ def parts(case):
 
 
 def sparse_parts(case):
-    """The same of a pruned network, where a map with lists has no blocks; and its lists and their pairs of columns."""
+    """The same of a pruned network, where a map with lists has no blocks; and its maps with lists, lists, and their pairs of columns."""
     inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
     half = lambda value: -(-value // 2)
     outputs = inputs if case["target"].startswith("next") else 1
     groups = {"lstm": hidden, "gru": 3 * -(-hidden // 4), "elman": -(-hidden // 4)}[cell]
-    numbers, lists, pairs = parts(case), 0, 0
+    numbers, maps, lists, pairs = parts(case), 0, 0, 0
     for count, columns in [(groups, half(inputs) + half(hidden)), (-(-outputs // 4), half(hidden))]:
         left = count * columns - int(case["pruned"] * count * columns + 0.5)
         # A list takes 17 bytes for each of 16: nearly all blocks are shorter without.
         if 17 * left < 16 * count * columns:
-            lists, pairs = lists + count, pairs + left
+            maps, lists, pairs = maps + 1, lists + count, pairs + left
             numbers[1] -= count * -(-2 * columns // 8)
-    return numbers, [lists, pairs]
+    return numbers, [maps, lists, pairs]
 
 
 def extension_parts(case):
@@ -93,8 +93,8 @@ print(f"pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); {len(entries)}]
 print("\n".join(entries))
 print("];")
 
-print("\n/// Parts of the layout `sparse` that have a weight: lists, and the pairs of columns in them.")
-print("pub(super) const LIST_PARTS: usize = 2;\n")
+print("\n/// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.")
+print("pub(super) const LIST_PARTS: usize = 3;\n")
 print("/// Instructions per part of lists, by core, on top of what the layout `fast` takes without its blocks.\n#[rustfmt::skip]")
 print(f"pub(super) const LIST_WEIGHTS: [(&str, [f64; LIST_PARTS]); {len(CORES)}] = [")
 for core in CORES:

@@ -12,7 +12,9 @@ use quaver::export::StoredBlocks;
 use quaver::{LatentModel, Model};
 use serde::Serialize;
 
-use super::instruction_weights::{EXTENSION_PARTS, EXTENSION_WEIGHTS, LIST_PARTS, LIST_WEIGHTS, PARTS, WEIGHTS};
+use super::instruction_weights::{
+    EXTENSION_PARTS, EXTENSION_WEIGHTS, LIST_PARTS, LIST_WEIGHTS, PARTS, WEIGHTS,
+};
 
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,7 +68,7 @@ pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     instructions(model.recognition()).into_iter().filter_map(both).collect()
 }
 
-/// The number of each part of a step, and of lists and the pairs of columns in them.
+/// The number of each part of a step, and of maps with lists, lists, and the pairs of columns in them.
 fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], [f64; LIST_PARTS]) {
     let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = (0, 0, 0, 0, 0);
     let (mut listed, mut lists) = (stored.iter().map(|map| map.listed), 0);
@@ -93,8 +95,9 @@ fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], [f64; LIST
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
     let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
     let parts = [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units];
-    let pairs: usize = stored.iter().filter_map(|map| map.listed).sum();
-    (parts.map(|count| count as f64), [lists, pairs].map(|count| count as f64))
+    let pairs_of_maps: Vec<usize> = stored.iter().filter_map(|map| map.listed).collect();
+    let listed = [pairs_of_maps.len(), lists, pairs_of_maps.iter().sum()];
+    (parts.map(|count| count as f64), listed.map(|count| count as f64))
 }
 
 /// The number of each part of the extensions. Following the truth is measured together with the detection of

@@ -29,6 +29,6 @@ pub use gram::gram_matrices;
 pub use instructions::{InstructionCount, instructions, latent_instructions};
 pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent, latent_cost};
 pub use latent_prior::{PriorGain, refit_prior};
-pub(crate) use storage::{MAX_FAST_NLL_INCREASE, sparse_or_fast};
 pub use storage::{Encoding, StorageOptions, encode};
+pub(crate) use storage::{MAX_FAST_NLL_INCREASE, sparse_or_fast};
 pub use variance_correction::variance_correction;

@@ -63,9 +63,8 @@ impl StorageOptions {
 /// where its lists cost most. Both predict the same. A small network that is not pruned can be shorter without its
 /// padding, but takes longer.
 pub(crate) fn sparse_or_fast(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
-    let is_better = |sparse: Vec<u8>| {
-        sparse.len() < fast.len() && step_instructions(&sparse) <= step_instructions(fast)
-    };
+    let is_better =
+        |sparse: Vec<u8>| sparse.len() < fast.len() && step_instructions(&sparse) <= step_instructions(fast);
     if sparse.is_ok_and(is_better) { Layout::Sparse } else { Layout::Fast }
 }
 
@@ -168,9 +167,8 @@ mod tests {
         weights.chunks_mut(10).for_each(|row| row[2..].fill(0.0));
         let chosen = STORAGE.layout(&pruned, &Encoding::default(), &[&predicted(&pruned)]);
         assert_eq!(chosen, Layout::Sparse);
-        let [sparse, fast] = [Layout::Sparse, Layout::Fast].map(|layout| {
-            encode(&pruned, WeightFormat::Int8, layout, &Encoding::default()).unwrap()
-        });
+        let [sparse, fast] = [Layout::Sparse, Layout::Fast]
+            .map(|layout| encode(&pruned, WeightFormat::Int8, layout, &Encoding::default()).unwrap());
         assert!(sparse.len() < fast.len());
         let sequences = predicted(&pruned);
         let values = |bytes: &[u8]| predict_by_runtime(bytes, &sequences).unwrap()[0].mean.values.clone();
