@@ -135,7 +135,11 @@ mod tests {
 
     /// A network with this log-variance of its noise.
     fn state(log_noise: f32, activation: Activation) -> RunState {
-        let spec = test_spec(2, 1, &[(CellKind::Elman(activation), 8)]);
+        sized(8, log_noise, activation)
+    }
+
+    fn sized(units: u16, log_noise: f32, activation: Activation) -> RunState {
+        let spec = test_spec(2, 1, &[(CellKind::Elman(activation), units)]);
         let mut parameters = InitConfig::default().parameters(&spec, 1);
         parameters.get_mut("output.log_noise").unwrap().values[0] = log_noise;
         let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
@@ -161,10 +165,10 @@ mod tests {
 
     #[test]
     fn a_pruned_net_is_stored_without_its_zeros() {
-        let mut pruned = state(0.0, Activation::Tanh);
-        // Two inputs and eight units: the columns of the state.
+        let mut pruned = sized(40, 0.0, Activation::Tanh);
+        // Two inputs and forty units: the columns of the state.
         let weights = &mut pruned.parameters.get_mut("layer0.weight").unwrap().values;
-        weights.chunks_mut(10).for_each(|row| row[2..].fill(0.0));
+        weights.chunks_mut(42).for_each(|row| row[2..].fill(0.0));
         let chosen = STORAGE.layout(&pruned, &Encoding::default(), &[&predicted(&pruned)]);
         assert_eq!(chosen, Layout::Sparse);
         let [sparse, fast] = [Layout::Sparse, Layout::Fast]
