@@ -14,7 +14,7 @@ use crate::data::{Dataset, Sequence};
 use crate::evaluate::predict_latent_by_runtime;
 use crate::export::{
     LatentCost, LatentEncoding, LatentStorageOptions, MAX_FAST_NLL_INCREASE, PriorGain, encode_latent,
-    latent_constants, latent_cost, refit_prior, shorter,
+    latent_constants, latent_cost, refit_prior, sparse_or_fast,
 };
 use crate::files;
 use crate::fit::RunState;
@@ -129,7 +129,7 @@ fn layout(
     // Networks that the integer kernels do not support use the float layout.
     let Ok(fast) = bytes(Layout::Fast) else { return Ok(Layout::Float) };
     let affordable = nll(&fast).is_ok_and(|fast| fast - float <= MAX_FAST_NLL_INCREASE);
-    Ok(if affordable { shorter(&fast, bytes(Layout::Sparse)) } else { Layout::Float })
+    Ok(if affordable { sparse_or_fast(&fast, bytes(Layout::Sparse)) } else { Layout::Float })
 }
 
 fn write(

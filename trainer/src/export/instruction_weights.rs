@@ -23,6 +23,18 @@ pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); 12] = [
     ("M33", Layout::Mean, [1199.786, 27.304, 255.390, 0.000, 112.434, 16.992, 243.280, 58.125]),
 ];
 
+/// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.
+pub(super) const LIST_PARTS: usize = 3;
+
+/// Instructions per part of lists, by core, on top of what the layout `fast` takes without its blocks.
+#[rustfmt::skip]
+pub(super) const LIST_WEIGHTS: [(&str, [f64; LIST_PARTS]); 4] = [
+    ("M0", [11.061, 477.851, 64.920]),
+    ("M3", [380.795, 27.524, 42.852]),
+    ("M4F", [414.315, 24.705, 18.301]),
+    ("M33", [382.805, 25.147, 18.289]),
+];
+
 /// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;
 /// following the truth and detecting faults, their channels, and outputs.
 pub(super) const EXTENSION_PARTS: usize = 7;
@@ -39,57 +51,69 @@ pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 4] = [
 /// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by
 /// core, cell and layout; for a denoiser (`vosp`) and a sampler (`storn`) by the layout of both networks.
 #[rustfmt::skip]
-pub(super) const STACKS: [(&str, &str, Layout, [u32; 2]); 50] = [
+pub(super) const STACKS: [(&str, &str, Layout, [u32; 2]); 62] = [
     ("M0", "elman", Layout::Fast, [1044, 3696]),
     ("M0", "elman", Layout::Float, [1676, 3556]),
     ("M0", "elman", Layout::Mean, [1044, 3696]),
     ("M0", "elman", Layout::Small, [1044, 3696]),
+    ("M0", "elman", Layout::Sparse, [1144, 3916]),
     ("M0", "gru", Layout::Fast, [1056, 3704]),
     ("M0", "gru", Layout::Float, [1676, 3556]),
     ("M0", "gru", Layout::Mean, [1080, 3704]),
     ("M0", "gru", Layout::Small, [1116, 3704]),
+    ("M0", "gru", Layout::Sparse, [1344, 3920]),
     ("M0", "lstm", Layout::Fast, [1044, 3832]),
     ("M0", "lstm", Layout::Float, [1676, 3556]),
     ("M0", "lstm", Layout::Mean, [1044, 3820]),
     ("M0", "lstm", Layout::Small, [1044, 3844]),
+    ("M0", "lstm", Layout::Sparse, [1136, 3916]),
     ("M3", "elman", Layout::Fast, [904, 3220]),
     ("M3", "elman", Layout::Float, [1504, 3104]),
     ("M3", "elman", Layout::Mean, [904, 3220]),
     ("M3", "elman", Layout::Small, [980, 3220]),
+    ("M3", "elman", Layout::Sparse, [1024, 3424]),
     ("M3", "gru", Layout::Fast, [1176, 3220]),
     ("M3", "gru", Layout::Float, [1504, 3104]),
     ("M3", "gru", Layout::Mean, [1400, 3220]),
     ("M3", "gru", Layout::Small, [1452, 3220]),
+    ("M3", "gru", Layout::Sparse, [1344, 3424]),
     ("M3", "lstm", Layout::Fast, [904, 3296]),
     ("M3", "lstm", Layout::Float, [1504, 3104]),
     ("M3", "lstm", Layout::Mean, [904, 3288]),
     ("M3", "lstm", Layout::Small, [904, 3308]),
+    ("M3", "lstm", Layout::Sparse, [1024, 3424]),
     ("M4F", "elman", Layout::Fast, [832, 3276]),
     ("M4F", "elman", Layout::Float, [1488, 3128]),
     ("M4F", "elman", Layout::Mean, [864, 3272]),
     ("M4F", "elman", Layout::Small, [936, 3272]),
+    ("M4F", "elman", Layout::Sparse, [1032, 3504]),
     ("M4F", "gru", Layout::Fast, [1144, 3276]),
     ("M4F", "gru", Layout::Float, [1488, 3128]),
     ("M4F", "gru", Layout::Mean, [1376, 3272]),
     ("M4F", "gru", Layout::Small, [1416, 3272]),
+    ("M4F", "gru", Layout::Sparse, [1352, 3504]),
     ("M4F", "lstm", Layout::Fast, [832, 3304]),
     ("M4F", "lstm", Layout::Float, [1488, 3128]),
     ("M4F", "lstm", Layout::Mean, [832, 3304]),
     ("M4F", "lstm", Layout::Small, [832, 3304]),
+    ("M4F", "lstm", Layout::Sparse, [1032, 3504]),
     ("M4F", "storn", Layout::Fast, [1004, 7492]),
     ("M4F", "vosp", Layout::Fast, [1004, 7492]),
     ("M33", "elman", Layout::Fast, [808, 3276]),
     ("M33", "elman", Layout::Float, [1444, 3128]),
     ("M33", "elman", Layout::Mean, [840, 3276]),
     ("M33", "elman", Layout::Small, [896, 3276]),
+    ("M33", "elman", Layout::Sparse, [1016, 3520]),
     ("M33", "gru", Layout::Fast, [1120, 3276]),
     ("M33", "gru", Layout::Float, [1444, 3128]),
     ("M33", "gru", Layout::Mean, [1352, 3276]),
     ("M33", "gru", Layout::Small, [1368, 3276]),
+    ("M33", "gru", Layout::Sparse, [1336, 3520]),
     ("M33", "lstm", Layout::Fast, [808, 3288]),
     ("M33", "lstm", Layout::Float, [1444, 3128]),
     ("M33", "lstm", Layout::Mean, [808, 3288]),
     ("M33", "lstm", Layout::Small, [824, 3320]),
+    ("M33", "lstm", Layout::Sparse, [1016, 3520]),
 ];
 
 /// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.

@@ -31,19 +31,19 @@ def parts(case):
 
 
 def sparse_parts(case):
-    """The same of a pruned network, then its listed pairs of columns: a map that lists them has no blocks."""
+    """The same of a pruned network, where a map with lists has no blocks; and its maps with lists, lists, and their pairs of columns."""
     inputs, hidden, cell = case["inputs"], case["hidden"], case["cell"]
     half = lambda value: -(-value // 2)
     outputs = inputs if case["target"].startswith("next") else 1
     groups = {"lstm": hidden, "gru": 3 * -(-hidden // 4), "elman": -(-hidden // 4)}[cell]
-    numbers, pairs = parts(case), 0
+    numbers, maps, lists, pairs = parts(case), 0, 0, 0
     for count, columns in [(groups, half(inputs) + half(hidden)), (-(-outputs // 4), half(hidden))]:
         left = count * columns - int(case["pruned"] * count * columns + 0.5)
         # A list takes 17 bytes for each of 16: nearly all blocks are shorter without.
         if 17 * left < 16 * count * columns:
-            pairs += left
+            maps, lists, pairs = maps + 1, lists + count, pairs + left
             numbers[1] -= count * -(-2 * columns // 8)
-    return numbers + [pairs]
+    return numbers, [maps, lists, pairs]
 
 
 def extension_parts(case):
@@ -93,12 +93,15 @@ print(f"pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); {len(entries)}]
 print("\n".join(entries))
 print("];")
 
-print("\n/// Instructions per part in the layout `sparse`, and per listed pair of columns, by core.\n#[rustfmt::skip]")
-print(f"pub(super) const SPARSE_WEIGHTS: [(&str, ([f64; PARTS], f64)); {len(CORES)}] = [")
+print("\n/// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.")
+print("pub(super) const LIST_PARTS: usize = 3;\n")
+print("/// Instructions per part of lists, by core, on top of what the layout `fast` takes without its blocks.\n#[rustfmt::skip]")
+print(f"pub(super) const LIST_WEIGHTS: [(&str, [f64; LIST_PARTS]); {len(CORES)}] = [")
 for core in CORES:
     cases = [case for case in counted if case["core"] == core and case["layout"] == "sparse"]
-    *numbers, pair = fit(cases, sparse_parts)
-    print(f'    ("{core}", ([{", ".join(f"{weight:.3f}" for weight in numbers)}], {pair:.3f})),')
+    dense = lambda case: sum(weight * part for weight, part in zip(weights[core, "fast"], sparse_parts(case)[0]))
+    numbers = ", ".join(f"{weight:.3f}" for weight in fit(cases, lambda case: sparse_parts(case)[1], dense))
+    print(f'    ("{core}", [{numbers}]),')
 print("];")
 
 print("\n/// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;")

@@ -2,8 +2,8 @@
 //!
 //! A step in a quantized layout takes nearly the same instructions whatever it reads; what is predicted is
 //! the worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it:
-//! blocks of four rows by eight columns, in the layout `sparse` also listed pairs of columns, groups of four
-//! rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the extensions: a row without any channel is the worst one for an
+//! blocks of four rows by eight columns, in the layout `sparse` also lists and their pairs of columns, groups
+//! of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the extensions: a row without any channel is the worst one for an
 //! input density, which then solves for all of them. The weight of each part is fitted by `instructions.py`
 //! to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
 
@@ -12,7 +12,9 @@ use quaver::export::StoredBlocks;
 use quaver::{LatentModel, Model};
 use serde::Serialize;
 
-use super::instruction_weights::{EXTENSION_PARTS, EXTENSION_WEIGHTS, PARTS, SPARSE_WEIGHTS, WEIGHTS};
+use super::instruction_weights::{
+    EXTENSION_PARTS, EXTENSION_WEIGHTS, LIST_PARTS, LIST_WEIGHTS, PARTS, WEIGHTS,
+};
 
 /// Predicted instructions of one step on one core.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -40,14 +42,14 @@ fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount>
         core,
         instructions: (network + of_extensions(core)).max(0.0).round() as u64,
     };
-    if spec.layout == Layout::Sparse {
-        let of_core = |(core, (weights, per_pair)): &(&'static str, ([f64; PARTS], f64))| {
-            count(core, weighted(weights, &parts) + per_pair * listed)
-        };
-        return SPARSE_WEIGHTS.iter().map(of_core).collect();
-    }
-    let of_layout = WEIGHTS.iter().filter(|(_, layout, _)| *layout == spec.layout);
-    of_layout.map(|(core, _, weights)| count(core, weighted(weights, &parts))).collect()
+    let of_lists = |core: &str| {
+        let found = LIST_WEIGHTS.iter().find(|(other, _)| *other == core);
+        found.map_or(0.0, |(_, weights)| weighted(weights, &listed))
+    };
+    // Sparse maps run as fast ones, but for the sums over what they list.
+    let layout = if spec.layout == Layout::Sparse { Layout::Fast } else { spec.layout };
+    let of_layout = WEIGHTS.iter().filter(|(_, of, _)| *of == layout);
+    of_layout.map(|(core, _, weights)| count(core, weighted(weights, &parts) + of_lists(core))).collect()
 }
 
 fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
@@ -66,14 +68,15 @@ pub fn latent_instructions(model: &LatentModel<'_>) -> Vec<InstructionCount> {
     instructions(model.recognition()).into_iter().filter_map(both).collect()
 }
 
-/// The number of each part of a step, and of listed pairs of columns.
-fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], f64) {
+/// The number of each part of a step, and of maps with lists, lists, and the pairs of columns in them.
+fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], [f64; LIST_PARTS]) {
     let (mut blocks, mut groups, mut lstm_units, mut gru_units, mut filled) = (0, 0, 0, 0, 0);
-    let mut listed = stored.iter().map(|map| map.listed);
+    let (mut listed, mut lists) = (stored.iter().map(|map| map.listed), 0);
     let mut map = |rows: usize, cols: usize| {
         let (rows, cols) = (rows.div_ceil(4), cols.next_multiple_of(8));
         let is_listed = listed.next().flatten().is_some();
-        (blocks, groups) = (blocks + if is_listed { 0 } else { rows * cols / 8 }, groups + rows);
+        let (in_lists, in_blocks) = if is_listed { (rows, 0) } else { (0, rows * cols / 8) };
+        (blocks, groups, lists) = (blocks + in_blocks, groups + rows, lists + in_lists);
     };
     let mut inputs = usize::from(spec.inputs);
     for layer in &spec.layers {
@@ -92,8 +95,9 @@ fn parts(spec: &ModelSpec, stored: &[StoredBlocks]) -> ([f64; PARTS], f64) {
     map(usize::from(spec.outputs) * spec.likelihood.rows(), inputs);
     let scored = if spec.target.is_next() { usize::from(spec.outputs) } else { 0 };
     let parts = [1, blocks, groups, lstm_units, spec.inputs.into(), filled, scored, gru_units];
-    let pairs: usize = stored.iter().filter_map(|map| map.listed).sum();
-    (parts.map(|count| count as f64), pairs as f64)
+    let pairs_of_maps: Vec<usize> = stored.iter().filter_map(|map| map.listed).collect();
+    let listed = [pairs_of_maps.len(), lists, pairs_of_maps.iter().sum()];
+    (parts.map(|count| count as f64), listed.map(|count| count as f64))
 }
 
 /// The number of each part of the extensions. Following the truth is measured together with the detection of

@@ -32,5 +32,5 @@ pub use latent::{LatentCost, LatentEncoding, LatentStorageOptions, encode_latent
 pub use latent_prior::{PriorGain, refit_prior};
 pub use ranges::{DEFAULT_MARGIN, InputRanges, RangeOptions, RangeOverride};
 pub use storage::{Encoding, StorageOptions, encode};
-pub(crate) use storage::{MAX_FAST_NLL_INCREASE, shorter};
+pub(crate) use storage::{MAX_FAST_NLL_INCREASE, sparse_or_fast};
 pub use variance_correction::variance_correction;

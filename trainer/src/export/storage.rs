@@ -1,11 +1,12 @@
 //! How a trained network is stored: its weight format, and the fastest layout that is accurate enough.
 
 use anyhow::{Result, anyhow, ensure};
-use quaver::checkpoint::{DensitySpec, Layout, WeightFormat};
+use quaver::checkpoint::{DensitySpec, Kind, Layout, WeightFormat};
 use quaver::export::GramMatrices;
+use quaver::{LatentModel, Model};
 
 use super::density::{unsettled, write_density};
-use super::{Additions, contents};
+use super::{Additions, contents, instructions, latent_instructions};
 use crate::data::Sequence;
 use crate::evaluate::scores;
 use crate::fit::RunState;
@@ -51,17 +52,29 @@ impl StorageOptions {
         // Networks that the integer kernels do not support use the float layout.
         match (bytes(Layout::Fast), bytes(Layout::Float)) {
             (Ok(fast), Ok(float)) if affordable(&fast, &float).unwrap_or(false) => {
-                shorter(&fast, bytes(Layout::Sparse))
+                sparse_or_fast(&fast, bytes(Layout::Sparse))
             }
             _ => Layout::Float,
         }
     }
 }
 
-/// The layout `sparse` if it is shorter than `fast`, as it is for pruned networks: both predict the same.
-pub(crate) fn shorter(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
-    let is_shorter = sparse.is_ok_and(|sparse| sparse.len() < fast.len());
-    if is_shorter { Layout::Sparse } else { Layout::Fast }
+/// The layout `sparse` where it is better than `fast`, as for pruned networks: shorter, and no slower on the core
+/// where its lists cost most. Both predict the same. A small network that is not pruned can be shorter without its
+/// padding, but takes longer.
+pub(crate) fn sparse_or_fast(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
+    let is_better =
+        |sparse: Vec<u8>| sparse.len() < fast.len() && step_instructions(&sparse) <= step_instructions(fast);
+    if sparse.is_ok_and(is_better) { Layout::Sparse } else { Layout::Fast }
+}
+
+/// Predicted instructions of a step on a Cortex-M4F.
+fn step_instructions(bytes: &[u8]) -> Option<u64> {
+    let counts = match Kind::of(bytes)? {
+        Kind::Predictor => instructions(&Model::load(bytes).ok()?),
+        Kind::Latent => latent_instructions(&LatentModel::load(bytes).ok()?),
+    };
+    counts.iter().find(|count| count.core == "M4F").map(|count| count.instructions)
 }
 
 /// What a checkpoint gets beyond the trained network; nothing by default.
@@ -122,7 +135,11 @@ mod tests {
 
     /// A network with this log-variance of its noise.
     fn state(log_noise: f32, activation: Activation) -> RunState {
-        let spec = test_spec(2, 1, &[(CellKind::Elman(activation), 8)]);
+        sized(8, log_noise, activation)
+    }
+
+    fn sized(units: u16, log_noise: f32, activation: Activation) -> RunState {
+        let spec = test_spec(2, 1, &[(CellKind::Elman(activation), units)]);
         let mut parameters = InitConfig::default().parameters(&spec, 1);
         parameters.get_mut("output.log_noise").unwrap().values[0] = log_noise;
         let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
@@ -148,10 +165,10 @@ mod tests {
 
     #[test]
     fn a_pruned_net_is_stored_without_its_zeros() {
-        let mut pruned = state(0.0, Activation::Tanh);
-        // Two inputs and eight units: the columns of the state.
+        let mut pruned = sized(40, 0.0, Activation::Tanh);
+        // Two inputs and forty units: the columns of the state.
         let weights = &mut pruned.parameters.get_mut("layer0.weight").unwrap().values;
-        weights.chunks_mut(10).for_each(|row| row[2..].fill(0.0));
+        weights.chunks_mut(42).for_each(|row| row[2..].fill(0.0));
         let chosen = STORAGE.layout(&pruned, &Encoding::default(), &[&predicted(&pruned)]);
         assert_eq!(chosen, Layout::Sparse);
         let [sparse, fast] = [Layout::Sparse, Layout::Fast]
