@@ -72,7 +72,7 @@ pub enum Purpose {
         /// The sequence, counted from 0.
         sequence: u64,
     },
-    /// Draws of latent variables.
+    /// Draws of latent variables, or of weights.
     Draws {
         /// The epoch, counted from 1; 0 for draws that have no part in training.
         epoch: u64,

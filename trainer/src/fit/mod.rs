@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod average;
+mod bayes_by_backprop;
 mod data_check;
 pub mod folder;
 mod head_losses;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use architecture::{Architecture, StepContext, ValidationLoss};
 pub use average::ParameterAverage;
+pub use bayes_by_backprop::{WeightDraw, loss_and_gradient_of_draws};
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{NoProgress, Progress, RunPlan, StepReport};

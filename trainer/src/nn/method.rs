@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{NetworkConfig, WeightPosterior, WeightsConfig};
+use super::weight_posterior::WeightPosterior;
+use crate::config::{NetworkConfig, WeightsConfig};
 
 /// How a network is trained. The default has point weights, and fixed noise and scales.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ pub enum WeightNoise {
 impl From<&NetworkConfig> for TrainingMethod {
     fn from(NetworkConfig { model, noise, weights }: &NetworkConfig) -> Self {
         TrainingMethod {
-            posterior: weights.posterior,
+            posterior: weights.into(),
             weight_noise: weights.into(),
             scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
             learned_keep: noise.learn_keep,
