@@ -115,7 +115,7 @@ pub fn evaluate(
     mean.value()
 }
 
-fn scalar(value: Tensor<1>) -> f64 {
+pub(super) fn scalar(value: Tensor<1>) -> f64 {
     to_vec(value).first().copied().map_or(f64::NAN, f64::from)
 }
 

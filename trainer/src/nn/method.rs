@@ -63,3 +63,19 @@ impl From<&WeightsConfig> for WeightNoise {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// States of runs that were trained before there was Bayes by Backprop hold these bytes.
+    #[test]
+    fn methods_of_earlier_versions_keep_their_encoding() {
+        for (code, posterior) in
+            [WeightPosterior::Point, WeightPosterior::Ropd, WeightPosterior::Vb].iter().enumerate()
+        {
+            let method = TrainingMethod { posterior: *posterior, ..TrainingMethod::default() };
+            assert_eq!(postcard::to_extend(&method, Vec::new()).unwrap(), [code as u8, 0, 0, 0, 0]);
+        }
+    }
+}

@@ -26,19 +26,6 @@ pub struct SharpenedSample {
     pub std_dev: f32,
 }
 
-impl WeightSample {
-    /// The first stage of a draw.
-    pub fn draw(parameters: &Parameters, rng: &mut impl Rng) -> Self {
-        WeightSample { noise: draw_noise(parameters, rng), sharpened: None }
-    }
-
-    /// The means of the posterior.
-    pub fn means(parameters: &Parameters) -> Self {
-        let zeros = parameters.weight_lists().map(|list| vec![0.0; list.values.len()]).collect();
-        WeightSample { noise: zeros, sharpened: None }
-    }
-}
-
 /// A standard normal number for every weight.
 pub(crate) fn draw_noise(parameters: &Parameters, rng: &mut impl Rng) -> Vec<Vec<f32>> {
     parameters.weight_lists().map(|list| normals(rng, list.values.len())).collect()
