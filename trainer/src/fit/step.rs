@@ -17,7 +17,7 @@ pub struct LossAndGradient {
     /// Negative log-likelihood in nats per time step.
     pub nll: f64,
     /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time
-    /// step; 0 for point weights.
+    /// step, and the divergence of a posterior that the batch has sharpened; 0 for point weights.
     pub divergence: f64,
     /// Time steps that count.
     pub steps: usize,

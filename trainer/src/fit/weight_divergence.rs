@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::softplus;
 
 use crate::nn::ScaleMixture;
-use crate::nn::posterior_tensors::{PosteriorTensors, Posteriors, PriorTensors};
+use crate::nn::posterior_tensors::{NormalPrior, PosteriorTensors, Posteriors, PriorTensors};
 
 /// The divergence of all weights from their prior, in nats. One element.
 ///
@@ -17,7 +17,7 @@ use crate::nn::posterior_tensors::{PosteriorTensors, Posteriors, PriorTensors};
 /// If the prior is a mixture and no weights were drawn.
 pub(crate) fn divergence(posteriors: &Posteriors) -> Tensor<1> {
     match &posteriors.prior {
-        PriorTensors::Learned { mean, log_var } => closed_form(posteriors, mean, log_var),
+        PriorTensors::Learned(prior) => closed_form(posteriors, prior),
         PriorTensors::Mixture(mixture) => estimate(posteriors, *mixture),
     }
 }
@@ -33,14 +33,14 @@ pub(crate) fn sharpening_divergence(posteriors: &Posteriors) -> Option<Tensor<1>
 
 /// Σ KL(N(μ, τ) ‖ N(μ̃, σ̃²)) = Σ ln(σ̃/σ) + (τ + (μ − μ̃)²)/(2σ̃²) − ½ over all weights, which share the
 /// mean and variance of the prior (Bayer 2015, thesis, 2.6.2).
-fn closed_form(posteriors: &Posteriors, prior_mean: &Tensor<1>, prior_log_var: &Tensor<1>) -> Tensor<1> {
+fn closed_form(posteriors: &Posteriors, prior: &NormalPrior) -> Tensor<1> {
     let all = |part: fn(&PosteriorTensors) -> Tensor<1>| {
         Tensor::cat(posteriors.weights.iter().map(|(_, posterior)| part(posterior)).collect(), 0)
     };
-    let away = all(PosteriorTensors::mean) - prior_mean.clone();
-    let precision = (prior_log_var.clone() * -1.0).exp();
+    let away = all(PosteriorTensors::mean) - prior.mean.clone();
+    let precision = (prior.log_var.clone() * -1.0).exp();
     let spread = (all(PosteriorTensors::var) + away.clone() * away) * precision;
-    (prior_log_var.clone() - all(PosteriorTensors::log_var) + spread - 1.0).sum() * 0.5
+    (prior.log_var.clone() - all(PosteriorTensors::log_var) + spread - 1.0).sum() * 0.5
 }
 
 /// Σ ln N(φ | μ, σ²) − ln p(φ) at φ = μ + σ∘ε. The first term is −½ε² − ln σ − ½ ln 2π: its derivatives by φ

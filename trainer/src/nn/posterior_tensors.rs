@@ -18,15 +18,19 @@ pub struct Posteriors {
 /// The prior of every weight.
 #[derive(Clone, Debug)]
 pub enum PriorTensors {
-    /// A normal distribution with a learned mean and logarithm of its variance, `[1]` each.
-    Learned {
-        /// The mean.
-        mean: Tensor<1>,
-        /// The logarithm of the variance.
-        log_var: Tensor<1>,
-    },
+    /// A normal distribution that is learned.
+    Learned(Box<NormalPrior>),
     /// A fixed mixture of two normal distributions.
     Mixture(ScaleMixture),
+}
+
+/// A normal prior.
+#[derive(Clone, Debug)]
+pub struct NormalPrior {
+    /// Its mean, `[1]`.
+    pub mean: Tensor<1>,
+    /// The logarithm of its variance, `[1]`.
+    pub log_var: Tensor<1>,
 }
 
 /// The parameters of a list of weights.

@@ -9,7 +9,9 @@ use super::method::{TrainingMethod, WeightNoise};
 use super::net::MomentTensors;
 use super::noise_layer::{NoiseLayer, VarianceScale};
 use super::parameters::{NamedTensor, Parameters, RATE_SUFFIX};
-use super::posterior_tensors::{DrawnTensors, PosteriorTensors, Posteriors, PriorTensors, WeightLeaves};
+use super::posterior_tensors::{
+    DrawnTensors, NormalPrior, PosteriorTensors, Posteriors, PriorTensors, WeightLeaves,
+};
 use super::weight_posterior::WeightPrior;
 use super::weight_sample::WeightSample;
 
@@ -213,10 +215,10 @@ impl<'a> Leaves<'a> {
         let of = |name: &str, suffix: &str| self.get(&format!("{name}{suffix}"));
         let required = |name: &str, suffix: &str| of(name, suffix).expect("the lists of the method");
         let prior = match posterior.prior()? {
-            WeightPrior::Learned => PriorTensors::Learned {
-                mean: required("prior.mean", ""),
-                log_var: required("prior.log_var", ""),
-            },
+            WeightPrior::Learned => {
+                let (mean, log_var) = (required("prior.mean", ""), required("prior.log_var", ""));
+                PriorTensors::Learned(Box::new(NormalPrior { mean, log_var }))
+            }
             WeightPrior::Mixture(mixture) => PriorTensors::Mixture(mixture),
         };
         let list = |(index, NamedTensor { name, .. }): (usize, &NamedTensor)| {

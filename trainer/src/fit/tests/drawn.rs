@@ -7,8 +7,7 @@ use crate::config::{InitConfig, WeightsConfig};
 use crate::data::Scaling;
 use crate::data::batch::Batch;
 use crate::fit::bayes_by_backprop::{WeightDraw, draw_weights};
-use crate::fit::optimiser::Adam;
-use crate::fit::optimiser::Optimiser;
+use crate::fit::optimiser::{Adam, Optimiser};
 use crate::fit::{
     Architecture, BatchContext, RunState, evaluate, loss_and_gradient, loss_and_gradient_of_draws,
     sharpened_bound,
@@ -77,7 +76,7 @@ fn draws_come_in_pairs_if_they_are_antithetic() {
 fn orthogonal_batch(repeats: usize) -> Batch {
     let rows = 4 * repeats;
     let noise = crate::random::normals(&mut stream(9, Purpose::Initialisation), rows);
-    let input = |row: usize, bit: usize| if row >> bit & 1 == 1 { 1.0 } else { -1.0 };
+    let input = |row: usize, bit: usize| if (row >> bit) & 1 == 1 { 1.0 } else { -1.0 };
     let target = |row: usize| 0.3 + 0.8 * input(row, 0) - 0.1 * input(row, 1) + 0.5 * noise[row];
     Batch {
         steps: 1,

@@ -43,7 +43,10 @@ fn of_a_learned_prior_it_is_the_integral_of_the_log_ratio() {
         };
         let posteriors = Posteriors {
             weights: vec![("a".into(), PosteriorTensors::new(leaves, spread, None))],
-            prior: PriorTensors::Learned { mean: tensor(&[prior_mean]), log_var: tensor(&[prior_var.ln()]) },
+            prior: PriorTensors::Learned(Box::new(NormalPrior {
+                mean: tensor(&[prior_mean]),
+                log_var: tensor(&[prior_var.ln()]),
+            })),
         };
         let log_prior = |x: f64| log_normal(x, prior_mean.into(), prior_var.into());
         let expected = integral(mu.into(), tau.into(), log_prior);
