@@ -55,7 +55,7 @@ pub use model::{CellName, ModelConfig};
 pub use noise::{NoiseConfig, NoiseKind};
 pub use search::{Distribution, HalvingConfig, SearchConfig};
 pub use training::{OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
-pub use weights::{PosteriorName, PriorName, WeightsConfig};
+pub use weights::{PosteriorName, WeightPriorName, WeightsConfig};
 
 /// A whole config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ pub struct WeightsConfig {
     pub keep: f32,
     /// The prior of every weight. If not set, `"mixture"` for `"bbb"` and `"learned"` for `"ropd"` and `"vb"`,
     /// which have no other.
-    pub prior: Option<PriorName>,
+    pub prior: Option<WeightPriorName>,
     /// Weight π of the first component of a mixture prior.
     pub prior_weight: f32,
     /// Standard deviations σ₁ and σ₂ of the components of a mixture prior.
@@ -58,7 +58,7 @@ pub enum PosteriorName {
 /// Value of `weights.prior`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PriorName {
+pub enum WeightPriorName {
     /// π N(0, σ₁²) + (1 − π) N(0, σ₂²), fixed: one component for weights that matter, one that pulls the others
     /// to zero.
     Mixture,
@@ -148,7 +148,7 @@ impl WeightsConfig {
     fn check_not_drawn(&self) -> Result<(), InvalidValue> {
         let default = WeightsConfig::default();
         let keys = [
-            ("prior", self.prior == Some(PriorName::Mixture) || self.is_point_with_prior()),
+            ("prior", self.prior == Some(WeightPriorName::Mixture) || self.is_point_with_prior()),
             ("prior_weight", self.prior_weight != default.prior_weight),
             ("prior_std_dev", self.prior_std_dev != default.prior_std_dev),
             ("draws", self.draws != default.draws),
@@ -170,7 +170,7 @@ impl WeightsConfig {
     }
 
     fn has_mixture(&self) -> bool {
-        self.prior != Some(PriorName::Learned)
+        self.prior != Some(WeightPriorName::Learned)
     }
 
     /// Whether weights have variances, learned or from noise.

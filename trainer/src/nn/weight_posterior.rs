@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::weight_spread::WeightSpread;
-use crate::config::{PosteriorName, PriorName, WeightsConfig};
+use crate::config::{PosteriorName, WeightPriorName, WeightsConfig};
 
 /// What is learned for each weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -94,8 +94,8 @@ impl From<&WeightsConfig> for WeightPosterior {
 impl From<&WeightsConfig> for WeightPrior {
     fn from(weights: &WeightsConfig) -> Self {
         match weights.prior {
-            Some(PriorName::Learned) => WeightPrior::Learned,
-            Some(PriorName::Mixture) | None => WeightPrior::Mixture(ScaleMixture {
+            Some(WeightPriorName::Learned) => WeightPrior::Learned,
+            Some(WeightPriorName::Mixture) | None => WeightPrior::Mixture(ScaleMixture {
                 weight: weights.prior_weight,
                 std_devs: weights.prior_std_dev,
             }),

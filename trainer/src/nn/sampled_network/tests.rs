@@ -50,7 +50,7 @@ fn without_noise_it_is_the_network_itself() {
 
 /// Mean and variance of the first output at the last step over many draws.
 fn sampled_moments(spec: &ModelSpec, parameters: &Parameters, batch: &Batch) -> [f64; 2] {
-    let draws = 20_000;
+    let draws = 5_000;
     let mut rng = stream(3, Purpose::Initialisation);
     let values: Vec<f64> = (0..draws)
         .map(|_| {
@@ -90,12 +90,12 @@ fn every_noise_has_the_moments_of_variance_propagation_where_those_are_exact() {
         let expected = predict(&spec, &parameters, &batch);
         let [mean, var] = sampled_moments(&spec, &parameters, &batch);
         let [expected_mean, expected_var] = [expected.mean[0], expected.var[0]].map(f64::from);
-        // The standard error of a mean of 20 000 draws is σ/141, that of a variance about 1 % of it: four of each.
+        // The standard error of a mean of 5 000 draws is σ/71, that of a variance about 2 % of it: four of each.
         assert!(
-            (mean - expected_mean).abs() < 0.03 * expected_var.sqrt(),
+            (mean - expected_mean).abs() < 0.06 * expected_var.sqrt(),
             "{noise:?}: {mean} {expected_mean}"
         );
-        assert!((var / expected_var - 1.0).abs() < 0.05, "{noise:?}: {var} against {expected_var}");
+        assert!((var / expected_var - 1.0).abs() < 0.08, "{noise:?}: {var} against {expected_var}");
     }
 }
 
@@ -107,5 +107,5 @@ fn uncertain_inputs_are_drawn() {
     let batch = Batch { steps: 1, ..batch(true) };
     let expected = predict(&spec, &parameters, &batch);
     let [_, var] = sampled_moments(&spec, &parameters, &batch);
-    assert!((var / f64::from(expected.var[0]) - 1.0).abs() < 0.05, "{var} against {}", expected.var[0]);
+    assert!((var / f64::from(expected.var[0]) - 1.0).abs() < 0.08, "{var} against {}", expected.var[0]);
 }
