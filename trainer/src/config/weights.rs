@@ -19,8 +19,8 @@ pub struct WeightsConfig {
     pub noise_std_dev: f32,
     /// Keep probability of every weight (DropConnect).
     pub keep: f32,
-    /// The prior of every weight. If not set, `"mixture"` for `"bbb"` and `"learned"` for `"ropd"` and `"vb"`,
-    /// which have no other.
+    /// The prior of every weight. If not set, `"mixture"` for `"bbb"` and `"learned"` for `"ropd"` and
+    /// `"vb"`, which have no other.
     pub prior: Option<WeightPriorName>,
     /// Weight π of the first component of a mixture prior.
     pub prior_weight: f32,
@@ -31,8 +31,8 @@ pub struct WeightsConfig {
     /// `"bbb"`: whether draws are pairs μ ± σ∘ε, whose errors of odd order cancel; needs an even number of
     /// draws.
     pub antithetic: bool,
-    /// `"bbb"`: whether the posterior is sharpened by the gradient of each batch, with a rate learned for every
-    /// weight. A training step takes two passes.
+    /// `"bbb"`: whether the posterior is sharpened by the gradient of each batch, with a rate learned for
+    /// every weight. A training step takes two passes.
     pub sharpen: bool,
     /// Standard deviation σ₀ of the sharpened posterior around its mean.
     pub sharpen_std_dev: f32,
@@ -59,8 +59,8 @@ pub enum PosteriorName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WeightPriorName {
-    /// π N(0, σ₁²) + (1 − π) N(0, σ₂²), fixed: one component for weights that matter, one that pulls the others
-    /// to zero.
+    /// π N(0, σ₁²) + (1 − π) N(0, σ₂²), fixed: one component for weights that matter, one that pulls the
+    /// others to zero.
     Mixture,
     /// A normal distribution whose mean and variance are learned, shared by all weights.
     Learned,
@@ -178,7 +178,8 @@ impl WeightsConfig {
         self.posterior.has_variance() || self.keep < 1.0 || self.noise_std_dev > 0.0
     }
 
-    /// Whether weights have variances while they are trained: Bayes by Backprop trains draws, which have none.
+    /// Whether weights have variances while they are trained: Bayes by Backprop trains draws, which have
+    /// none.
     pub(super) fn has_variance_in_training(&self) -> bool {
         self.has_variance() && self.posterior != PosteriorName::Bbb
     }

@@ -87,8 +87,8 @@ fn loss_and_gradient_of(
     differentiate(spec, &tensors, batch, context)
 }
 
-/// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x), here of
-/// the mean over time steps, so that η does not depend on the length of a window (alg. 1).
+/// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x), here
+/// of the mean over time steps, so that η does not depend on the length of a window (alg. 1).
 pub(super) fn sample_weights(
     spec: &ModelSpec,
     parameters: &Parameters,

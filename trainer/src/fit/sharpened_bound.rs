@@ -1,4 +1,5 @@
-//! Evaluation of a sharpened posterior: a bound on the likelihood of sequences whose own gradients sharpen it.
+//! Evaluation of a sharpened posterior: a bound on the likelihood of sequences whose own gradients sharpen
+//! it.
 
 use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
@@ -29,9 +30,9 @@ pub struct SharpenedBound {
     pub steps: usize,
 }
 
-/// The bound on some sequences, averaged over draws; nothing if all targets are masked or the posterior is not
-/// sharpened. Windows and batches have the size of those in training, and states are carried from window to
-/// window. `on_draw` is called after each draw.
+/// The bound on some sequences, averaged over draws; nothing if all targets are masked or the posterior is
+/// not sharpened. Windows and batches have the size of those in training, and states are carried from window
+/// to window. `on_draw` is called after each draw.
 pub fn sharpened_bound(
     state: &RunState,
     training: &TrainingConfig,

@@ -32,9 +32,9 @@ pub struct LossAndGradient {
 pub struct BatchContext<'a> {
     /// Weight of the divergence of the weights in the loss of one time step. The divergence counts once
     /// against the likelihood of all N steps of the training data, so its weight in a mean over steps is 1/N
-    /// (Bayer 2015, thesis, 2.6.2). A batch of n steps then bears n/N of it. That is 1/(BC) for B minibatches
-    /// of C windows of equal length, and sums to one over an epoch whatever their lengths (Fortunato, Blundell
-    /// and Vinyals 2017, eq. 5). None omits it.
+    /// (Bayer 2015, thesis, 2.6.2). A batch of n steps then bears n/N of it. That is 1/(BC) for B
+    /// minibatches of C windows of equal length, and sums to one over an epoch whatever their lengths
+    /// (Fortunato, Blundell and Vinyals 2017, eq. 5). None omits it.
     pub divergence_share: Option<f32>,
     /// Initial state of each layer; zero if not given.
     pub start: Option<&'a [LayerState]>,

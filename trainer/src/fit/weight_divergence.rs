@@ -22,9 +22,9 @@ pub(crate) fn divergence(posteriors: &Posteriors) -> Tensor<1> {
     }
 }
 
-/// KL(q(θ | φ, (x, y)) ‖ p(θ | φ)) = Σ (η g_φ)² / 2σ₀² of a draw from a sharpened posterior, in nats: both are
-/// normal with the standard deviation σ₀ (Fortunato, Blundell and Vinyals 2017, eqs. 7 and 9, section 6.1).
-/// One element; nothing without sharpening.
+/// KL(q(θ | φ, (x, y)) ‖ p(θ | φ)) = Σ (η g_φ)² / 2σ₀² of a draw from a sharpened posterior, in nats: both
+/// are normal with the standard deviation σ₀ (Fortunato, Blundell and Vinyals 2017, eqs. 7 and 9, section
+/// 6.1). One element; nothing without sharpening.
 pub(crate) fn sharpening_divergence(posteriors: &Posteriors) -> Option<Tensor<1>> {
     let shift = |(_, posterior): &(_, PosteriorTensors)| posterior.drawn.as_ref()?.shift.clone();
     let shifts: Vec<_> = posteriors.weights.iter().map(shift).collect::<Option<_>>()?;
@@ -54,7 +54,8 @@ fn estimate(posteriors: &Posteriors, mixture: ScaleMixture) -> Tensor<1> {
     (own - log_density(first, mixture)).sum()
 }
 
-/// ln(π N(θ | 0, σ₁²) + (1 − π) N(θ | 0, σ₂²)) of every weight (Fortunato, Blundell and Vinyals 2017, eq. 18).
+/// ln(π N(θ | 0, σ₁²) + (1 − π) N(θ | 0, σ₂²)) of every weight (Fortunato, Blundell and Vinyals 2017, eq.
+/// 18).
 ///
 /// ln(e^a + e^b) = a + softplus(b − a), which neither overflows nor loses the smaller term.
 fn log_density(weights: Tensor<1>, mixture: ScaleMixture) -> Tensor<1> {

@@ -11,8 +11,8 @@ use crate::random::{Purpose, stream};
 /// Sequences per batch.
 const ROWS: usize = 64;
 
-/// Predictions by one draw of the network: weights drawn once for all sequences, noise on units at every step.
-/// Epistemic variances are zero, because a draw has none.
+/// Predictions by one draw of the network: weights drawn once for all sequences, noise on units at every
+/// step. Epistemic variances are zero, because a draw has none.
 ///
 /// Draws depend only on the seed, the number of the draw and the index of the sequence.
 pub fn predict_by_draw(

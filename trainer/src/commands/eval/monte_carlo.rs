@@ -129,8 +129,8 @@ impl SharpenedEvaluation {
     }
 }
 
-/// Nats per time step between densities in raw and in standardised units: the mean of Σ ln s over the observed
-/// outputs.
+/// Nats per time step between densities in raw and in standardised units: the mean of Σ ln s over the
+/// observed outputs.
 fn raw_shift(state: &RunState, sequences: &[Sequence], steps: usize) -> f64 {
     if !state.spec.likelihood.is_normal() {
         return 0.0;

@@ -105,8 +105,8 @@ fn exact_posterior(batch: &Batch, noise: f64, prior: f64) -> Vec<[f64; 2]> {
     (0..3).map(|index| [mean(index), precision.sqrt().recip()]).collect()
 }
 
-/// Bayes by Backprop on a linear map with known noise, for which a product of normal distributions is the exact
-/// posterior: averages of μ and σ over the last third of training.
+/// Bayes by Backprop on a linear map with known noise, for which a product of normal distributions is the
+/// exact posterior: averages of μ and σ over the last third of training.
 fn learned_posterior(spec: &ModelSpec, batch: &Batch, noise: f32, prior: f32) -> Vec<[f64; 2]> {
     let mut parameters = Parameters::zeros_for(spec, method(prior.sqrt(), None));
     set_rho(&mut parameters, -1.0);
@@ -147,7 +147,8 @@ fn of_a_linear_map_it_learns_the_exact_posterior() {
     let exact = exact_posterior(&batch, noise.into(), prior.into());
     let learned = learned_posterior(&spec, &batch, noise, prior);
     for ([mean, std_dev], [exact_mean, exact_std_dev]) in learned.iter().zip(&exact) {
-        // Pairs ±ε give the gradient by μ without error; that by σ has one of about σ/√(4 · 500) in the average.
+        // Pairs ±ε give the gradient by μ without error; that by σ has one of about σ/√(4 · 500) in the
+        // average.
         assert!((mean - exact_mean).abs() < 0.02 * exact_std_dev, "{learned:?} against {exact:?}");
         assert!((std_dev / exact_std_dev - 1.0).abs() < 0.05, "{learned:?} against {exact:?}");
     }

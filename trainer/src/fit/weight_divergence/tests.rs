@@ -83,8 +83,8 @@ fn of_a_mixture_its_expectation_is_the_integral_of_the_log_ratio() {
         let posteriors = Posteriors { weights: vec![("a".into(), weights)], prior };
         let found = f64::from(to_vec(divergence(&posteriors))[0]) / count as f64;
         let expected = integral(mean, std_dev * std_dev, |x| log_mixture(x, mixture));
-        // The log-ratio of one draw has a standard deviation of about 1 at most, its mean of 200 000 draws one
-        // of 0.0022; three of them.
+        // The log-ratio of one draw has a standard deviation of about 1 at most, its mean of 200 000 draws
+        // one of 0.0022; three of them.
         assert!((found - expected).abs() < 0.007, "N({mean}, {std_dev}²): {found} against {expected}");
     }
 }

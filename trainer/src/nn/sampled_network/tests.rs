@@ -90,7 +90,8 @@ fn every_noise_has_the_moments_of_variance_propagation_where_those_are_exact() {
         let expected = predict(&spec, &parameters, &batch);
         let [mean, var] = sampled_moments(&spec, &parameters, &batch);
         let [expected_mean, expected_var] = [expected.mean[0], expected.var[0]].map(f64::from);
-        // The standard error of a mean of 5 000 draws is σ/71, that of a variance about 2 % of it: four of each.
+        // The standard error of a mean of 5 000 draws is σ/71, that of a variance about 2 % of it: four of
+        // each.
         assert!(
             (mean - expected_mean).abs() < 0.06 * expected_var.sqrt(),
             "{noise:?}: {mean} {expected_mean}"
