@@ -15,6 +15,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         Purpose::Part { index } => (1 << 40) + index,
         Purpose::Gaps { epoch, sequence } => (1 << 58) + (epoch << 31) + sequence,
         Purpose::Evaluation { index } => (1 << 57) + index,
+        Purpose::MonteCarlo { draw, sequence } => (1 << 56) + (draw << 31) + sequence,
         Purpose::Augmentation { epoch, sequence } => (1 << 59) + (epoch << 31) + sequence,
         Purpose::FreshNoise { epoch, sequence } => (1 << 60) + (epoch << 31) + sequence,
         Purpose::AddedNoise { split, sequence } => (1 << 61) + (split << 32) + sequence,
@@ -44,6 +45,13 @@ pub enum Purpose {
         /// Index of the draw.
         index: u64,
     },
+    /// Noise on the units of a network in a Monte Carlo evaluation.
+    MonteCarlo {
+        /// The draw, counted from 0.
+        draw: u64,
+        /// The sequence, counted from 0.
+        sequence: u64,
+    },
     /// Noise added to clean recordings.
     AddedNoise {
         /// The split: train, valid or test.
@@ -72,7 +80,7 @@ pub enum Purpose {
         /// The sequence, counted from 0.
         sequence: u64,
     },
-    /// Draws of latent variables.
+    /// Draws of latent variables, or of weights.
     Draws {
         /// The epoch, counted from 1; 0 for draws that have no part in training.
         epoch: u64,

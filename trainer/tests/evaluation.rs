@@ -35,6 +35,39 @@ fn an_evaluation_says_whether_the_net_is_worth_it() {
     assert!(!text.contains("persistence"), "{text}");
 }
 
+#[test]
+fn monte_carlo_is_scored_next_to_moments() {
+    let place = Place::new();
+    let (run, config, model) = (place.at("drawn"), place.at("config.toml"), place.at("drawn.qvr"));
+    let small =
+        ["--set", "training.epochs=2", "--set", "weights.posterior=bbb", "--set", "weights.sharpen=true"];
+    succeeds(&[&["train", &config, "--out", &run][..], &small].concat());
+    let evaluated = ["eval", &run, "--no-baselines", "--mc-draws", "20"];
+    let found = json(&succeeds(&[&evaluated[..], &["--sharpened", "--json"]].concat()));
+    let both = &found["monte_carlo"];
+    assert_eq!(both["draws"], 20);
+    assert_eq!(both["moments"]["nll"], found["nll"]);
+    for key in ["nll", "nll_standardised", "rmse", "epistemic", "aleatoric"] {
+        let [moments, drawn] =
+            ["moments", "monte_carlo"].map(|way| both[way][key].as_f64().expect("a number"));
+        // Few draws of an untrained network: the same order of magnitude.
+        assert!((moments - drawn).abs() < 0.5 * (1.0 + moments.abs()), "{key}: {both}");
+    }
+    let bound = |key: &str| found["sharpened"][key].as_f64().expect("a number");
+    let parts = bound("nll_standardised") + bound("divergence");
+    assert!((bound("bound_standardised") - parts).abs() < 1e-9 && bound("divergence") >= 0.0, "{found}");
+    let again = |seed: &str| succeeds(&[&evaluated[..], &["--mc-seed", seed]].concat());
+    assert_eq!(again("3"), again("3"), "draws depend on the seed alone");
+    assert_ne!(again("3"), again("4"));
+    assert!(again("3").contains("Monte Carlo, 20 draws"));
+    let text = succeeds(&["eval", &run, "--no-baselines", "--sharpened"]);
+    assert!(text.contains("an upper bound"), "{text}");
+    succeeds(&["export", &run, "-o", &model]);
+    fails(&["eval", &model, "--data", &config, "--mc-draws", "2"], &["run folder"]);
+    place.train();
+    fails(&["eval", &place.at("run"), "--sharpened"], &["weights.sharpen = true"]);
+}
+
 /// Targets four times as far from the predictions as in training: intervals that follow them cover more of
 /// them, and the more often they are told the truth, the more.
 #[test]

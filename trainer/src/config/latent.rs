@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
 use super::{
-    CellName, Config, Missing, ModelConfig, NetworkConfig, NoiseConfig, Padding, Targets, WeightPosterior,
+    CellName, Config, Missing, ModelConfig, NetworkConfig, NoiseConfig, Padding, PosteriorName, Targets,
     WeightsConfig,
 };
 
@@ -217,8 +217,8 @@ impl Config {
             return Err(invalid("model.cell", problem));
         }
         let bidirectional =
-            latent.family == LatentFamily::Vrae && self.weights.posterior != WeightPosterior::Point;
-        if bidirectional || self.weights.posterior == WeightPosterior::Vb {
+            latent.family == LatentFamily::Vrae && self.weights.posterior != PosteriorName::Point;
+        if bidirectional || matches!(self.weights.posterior, PosteriorName::Vb | PosteriorName::Bbb) {
             let problem = "must be \"point\" with `[latent]`, or \"ropd\" for the generative network of a STORN or a VOSP";
             return Err(invalid("weights.posterior", problem));
         }

@@ -55,7 +55,7 @@ pub use model::{CellName, ModelConfig};
 pub use noise::{NoiseConfig, NoiseKind};
 pub use search::{Distribution, HalvingConfig, SearchConfig};
 pub use training::{OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
-pub use weights::{WeightPosterior, WeightsConfig};
+pub use weights::{PosteriorName, WeightPriorName, WeightsConfig};
 
 /// A whole config.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,10 +243,9 @@ impl Config {
 
     /// Checks that methods which need variance have a source of it, and that there is an output for it.
     fn check_variance(&self) -> Result<(), InvalidValue> {
-        let noiseless = self.model.is_noiseless(&self.noise) && !self.weights.has_variance();
+        let noiseless = self.model.is_noiseless(&self.noise) && !self.weights.has_variance_in_training();
         if self.model.implicit_variance && noiseless {
-            let problem =
-                "needs a source of variance: set keep probabilities in `[noise]`, or `weights.posterior`";
+            let problem = "needs a source of variance: set keep probabilities in `[noise]`, or `weights.posterior = \"ropd\"`";
             return Err(invalid("model.implicit_variance", problem));
         }
         if self.weights.has_variance() && self.model.output == OutputMode::MeanOnly {
@@ -255,9 +254,8 @@ impl Config {
             return Err(invalid("model.output", problem));
         }
         let gaussian = self.model.likelihood == Likelihood::Gaussian && !self.model.implicit_variance;
-        if self.weights.posterior == WeightPosterior::Vb && !gaussian {
-            let problem =
-                "\"vb\" needs a Gaussian likelihood with learned noise; \"ropd\" works with every likelihood";
+        if self.weights.posterior == PosteriorName::Vb && !gaussian {
+            let problem = "\"vb\" needs a Gaussian likelihood with learned noise; \"ropd\" and \"bbb\" work with every likelihood";
             return Err(invalid("weights.posterior", problem));
         }
         Ok(())

@@ -147,6 +147,7 @@ fn type_name(ty: &str) -> Option<&'static str> {
         "Columns" | "Targets" | "ColumnPatterns" => "string or list of strings",
         "Vec<ColumnPatterns>" => "list of sensors",
         "[usize; 2]" => "pair of integers",
+        "[f32; 2]" => "pair of numbers",
         "Missing" => "table, `\"on\"` or `\"off\"`",
         "RowRange" => "range",
         "RowSelection" => "range or table",

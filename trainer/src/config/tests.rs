@@ -35,6 +35,12 @@ variance_scale_min = 0.2
 posterior = "point"
 noise_std_dev = 0.0
 keep = 1.0
+prior_weight = 0.5
+prior_std_dev = [1.0, 0.0025]
+draws = 1
+antithetic = false
+sharpen = false
+sharpen_std_dev = 0.02
 
 [noise]
 kind = "dropout"

@@ -135,11 +135,15 @@ pub fn scores(
         totals[place.output].add(likelihood, &value);
         covered.add(place, &value);
     });
+    combine(likelihood, names, &totals, &covered, counted_steps(sequences))
+}
+
+/// Time steps with at least one observed target that counts.
+pub(super) fn counted_steps(sequences: &[Sequence]) -> usize {
     let observed = |row: &&[f32]| row.iter().any(|value| !value.is_nan());
     let counted =
         |sequence: &Sequence| sequence.targets.iter().skip(sequence.burn_in).filter(observed).count();
-    let steps = sequences.iter().map(counted).sum();
-    combine(likelihood, names, &totals, &covered, steps)
+    sequences.iter().map(counted).sum()
 }
 
 /// Errors in predicted standard deviations, of every observed value.

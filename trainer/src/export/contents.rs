@@ -50,8 +50,9 @@ mod tests {
     use quaver::checkpoint::write;
 
     use super::*;
-    use crate::config::{InitConfig, WeightPosterior};
+    use crate::config::InitConfig;
     use crate::data::Scaler;
+    use crate::nn::WeightPosterior;
     use crate::nn::parameters::maps;
     use crate::nn::{TrainingMethod, test_cells, test_spec};
 

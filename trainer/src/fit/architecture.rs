@@ -4,9 +4,11 @@ use std::fmt::Debug;
 
 use anyhow::Result;
 use quaver::checkpoint::{ModelSpec, Target};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::bayes_by_backprop::{draw_weights, loss_and_gradient_of_draws};
 use super::memory_estimate::TrainedNetwork;
 use super::noise_init::init_noise;
 use super::noise_refit::refit_noise;
@@ -14,7 +16,8 @@ use super::step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient_wit
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
 use crate::data::{Dataset, Scaling};
-use crate::nn::{Parameters, TrainingMethod, predictor_spec};
+use crate::nn::{Parameters, TrainingMethod, WeightPosterior, predictor_spec};
+use crate::random::{Purpose, stream};
 
 /// An architecture whose parameters a run trains: a predictor, or the two networks of a latent model.
 pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
@@ -83,6 +86,14 @@ pub struct StepContext<'a> {
     pub epochs: f64,
 }
 
+impl StepContext<'_> {
+    /// The random numbers of this batch. They depend only on the seed, the epoch and the index of the batch.
+    pub(crate) fn draws(&self) -> Xoshiro256PlusPlus {
+        let purpose = Purpose::Draws { epoch: self.epoch as u64, batch: self.index as u64 };
+        stream(self.config.seed, purpose)
+    }
+}
+
 /// The loss on validation data, in nats per time step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValidationLoss {
@@ -133,7 +144,16 @@ impl Architecture for ModelSpec {
     }
 
     fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
-        loss_and_gradient_with(self, parameters, step.batch, step.context)
+        match parameters.method.posterior {
+            WeightPosterior::Bbb(_) => {
+                let rng = &mut step.draws();
+                let samples = draw_weights(parameters, &step.config.weights, rng);
+                loss_and_gradient_of_draws(self, parameters, step.batch, step.context, &samples)
+            }
+            WeightPosterior::Point | WeightPosterior::Ropd | WeightPosterior::Vb => {
+                loss_and_gradient_with(self, parameters, step.batch, step.context)
+            }
+        }
     }
 
     fn refit_noise(&self, parameters: &mut Parameters, batches: Batches<'_>) {

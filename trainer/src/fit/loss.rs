@@ -7,8 +7,8 @@ use quaver::checkpoint::{Likelihood, ModelSpec, MomentForm};
 
 use super::head_losses::{Categorical, Heteroscedastic};
 use super::likelihood::{self, LikelihoodTerms};
-use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
+use crate::nn::WeightPosterior;
 use crate::nn::host_node::{HostArray, HostFunction, Kept, apply2, apply3};
 use crate::nn::net::MomentTensors;
 use crate::nn::parallel;

@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod average;
+mod bayes_by_backprop;
 mod data_check;
 pub mod dynamic;
 pub mod folder;
@@ -21,6 +22,7 @@ pub mod progress;
 pub(crate) mod row_nll;
 mod run;
 pub mod schedule;
+mod sharpened_bound;
 mod start;
 pub mod state;
 mod step;
@@ -32,11 +34,13 @@ mod tests;
 
 pub use architecture::{Architecture, StepContext, ValidationLoss};
 pub use average::ParameterAverage;
+pub use bayes_by_backprop::{WeightDraw, loss_and_gradient_of_draws};
 pub use dynamic::{DynamicOptions, DynamicPrediction, predict_dynamically};
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
 pub use progress::{NoProgress, Progress, RunPlan, StepReport};
 pub use run::{RunSummary, StopReason};
+pub use sharpened_bound::{SharpenedBound, sharpened_bound};
 pub use start::{TrainOptions, train_as};
 pub use state::{BestEpoch, RunState};
 pub use step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient, loss_and_gradient_with};

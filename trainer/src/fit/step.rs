@@ -1,11 +1,12 @@
 //! The loss and gradient of one batch.
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use quaver::checkpoint::ModelSpec;
 
 use super::loss::{Loss, Mode, loss};
-use super::weight_divergence::divergence;
+use super::weight_divergence::{divergence, sharpening_divergence};
 use crate::data::batch::Batch;
+use crate::nn::posterior_tensors::Posteriors;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::{ParameterTensors, to_vec};
 use crate::nn::{Parameters, net, parallel};
@@ -16,7 +17,7 @@ pub struct LossAndGradient {
     /// Negative log-likelihood in nats per time step.
     pub nll: f64,
     /// The share of this batch's steps in the divergence of the weights from their prior, in nats per time
-    /// step; 0 for point weights.
+    /// step, and the divergence of a posterior that the batch has sharpened; 0 for point weights.
     pub divergence: f64,
     /// Time steps that count.
     pub steps: usize,
@@ -31,7 +32,9 @@ pub struct LossAndGradient {
 pub struct BatchContext<'a> {
     /// Weight of the divergence of the weights in the loss of one time step. The divergence counts once
     /// against the likelihood of all N steps of the training data, so its weight in a mean over steps is 1/N
-    /// (Bayer 2015, thesis, 2.6.2). None omits it.
+    /// (Bayer 2015, thesis, 2.6.2). A batch of n steps then bears n/N of it. That is 1/(BC) for B
+    /// minibatches of C windows of equal length, and sums to one over an epoch whatever their lengths
+    /// (Fortunato, Blundell and Vinyals 2017, eq. 5). None omits it.
     pub divergence_share: Option<f32>,
     /// Initial state of each layer; zero if not given.
     pub start: Option<&'a [LayerState]>,
@@ -54,13 +57,23 @@ pub fn loss_and_gradient_with(
     context: BatchContext<'_>,
 ) -> Option<LossAndGradient> {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex().autodiff());
-    let pass = net::forward_from(spec, &tensors, batch, parallel::default_threads(), context.start);
-    let Loss { value: nll, steps } = loss(spec, &tensors, pass.output, batch, Mode::Train)?;
+    differentiate(spec, &tensors, batch, context)
+}
+
+/// Loss and gradient of a batch by parameters on a device with autodiff; nothing if all targets are masked.
+pub(super) fn differentiate(
+    spec: &ModelSpec,
+    tensors: &ParameterTensors,
+    batch: &Batch,
+    context: BatchContext<'_>,
+) -> Option<LossAndGradient> {
+    let pass = net::forward_from(spec, tensors, batch, parallel::default_threads(), context.start);
+    let Loss { value: nll, steps } = loss(spec, tensors, pass.output, batch, Mode::Train)?;
     let penalty = tensors
         .posteriors
         .as_ref()
         .zip(context.divergence_share)
-        .map(|(posteriors, share)| divergence(posteriors) * share);
+        .map(|(posteriors, share)| penalty(posteriors, share, steps));
     let objective = match &penalty {
         Some(penalty) => nll.clone() + penalty.clone(),
         None => nll.clone(),
@@ -72,6 +85,17 @@ pub fn loss_and_gradient_with(
         steps,
         states: pass.states,
     })
+}
+
+/// What the divergence of the weights adds to the loss of one time step. A sharpened posterior belongs to its
+/// batch alone, so that its own divergence counts in full against the steps of the batch (Fortunato, Blundell
+/// and Vinyals 2017, eq. 9).
+fn penalty(posteriors: &Posteriors, share: f32, steps: usize) -> Tensor<1> {
+    let penalty = divergence(posteriors) * share;
+    match sharpening_divergence(posteriors) {
+        Some(sharpening) => penalty + sharpening / steps as f32,
+        None => penalty,
+    }
 }
 
 /// Mean loss of several batches in nats per time step; nothing if all targets are masked.
@@ -91,7 +115,7 @@ pub fn evaluate(
     mean.value()
 }
 
-fn scalar(value: burn::tensor::Tensor<1>) -> f64 {
+pub(super) fn scalar(value: Tensor<1>) -> f64 {
     to_vec(value).first().copied().map_or(f64::NAN, f64::from)
 }
 

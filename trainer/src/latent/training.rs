@@ -64,10 +64,10 @@ impl Architecture for LatentNets {
     }
 
     fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
-        let StepContext { batch, config, context, epoch, index, epochs } = *step;
+        let StepContext { batch, config, context, epochs, .. } = *step;
         let latent = config.latent.as_ref()?;
         let weight = if latent.warm_up > 0.0 { (epochs / latent.warm_up).min(1.0) } else { 1.0 };
-        let mut rng = stream(config.seed, Purpose::Draws { epoch: epoch as u64, batch: index as u64 });
+        let mut rng = step.draws();
         let latents = latent.divergence_weight;
         let weights = DivergenceWeights { latents, warmth: weight, weights: context.divergence_share };
         let gappy = (latent.max_gap > 0).then(|| mask_rows(batch, self.channels(), latent.max_gap, &mut rng));

@@ -9,7 +9,7 @@ use super::net::{ForwardOptions, forward_moments, moments};
 use super::recurrence::LayerState;
 use super::tensors::{ParameterTensors, to_vec};
 use super::{Parameters, TrainingMethod, test_spec};
-use crate::config::WeightPosterior;
+use crate::nn::WeightPosterior;
 use crate::random::{Purpose, normal, stream};
 
 const UNITS: usize = 3;

@@ -6,6 +6,7 @@ use rand_core::Rng;
 
 use super::method::TrainingMethod;
 use super::parameters::{AffineShape, Parameters, layer_inputs, maps, noises};
+use super::weight_spread::WeightSpread;
 use crate::config::InitConfig;
 use crate::random::{Purpose, choose, normal, stream};
 
@@ -43,8 +44,8 @@ impl InitConfig {
             weight.chunks_mut(units).skip(1).step_by(2).for_each(|row| row.fill(0.0));
             bias.iter_mut().skip(1).step_by(2).for_each(|bias| *bias = 0.0);
         }
-        if method.posterior.has_variance() {
-            self.fill_variances(spec, &mut parameters);
+        if let Some(spread) = method.posterior.spread() {
+            self.fill_variances(spec, spread, &mut parameters);
         }
         if let Some(least) = method.scale_min {
             let log_scale = libm::logf(1.0 - least);
@@ -62,15 +63,15 @@ impl InitConfig {
         parameters
     }
 
-    /// Variances of the weights, equal within one affine map, and the prior that fits them best: the one with
-    /// their moments.
-    fn fill_variances(&self, spec: &ModelSpec, parameters: &mut Parameters) {
+    /// Variances of the weights, equal within one affine map, and the learned prior that fits them best, if
+    /// there is one: the one with their moments.
+    fn fill_variances(&self, spec: &ModelSpec, spread: WeightSpread, parameters: &mut Parameters) {
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for AffineShape { name, columns, .. } in maps(spec) {
             let var = self.weight_std_dev * self.weight_std_dev / columns as f32;
             for part in ["weight", "bias"] {
                 let named = format!("{name}.{part}");
-                fill(parameters, &format!("{named}_log_var"), libm::logf(var));
+                fill(parameters, &format!("{named}{}", spread.suffix()), spread.stored(var));
                 for mean in parameters.get(&named).map_or(&[][..], |tensor| &tensor.values) {
                     count += 1.0;
                     sum += f64::from(*mean);

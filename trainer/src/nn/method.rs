@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{NetworkConfig, WeightPosterior, WeightsConfig};
+use super::weight_posterior::WeightPosterior;
+use crate::config::{NetworkConfig, WeightsConfig};
 
 /// How a network is trained. The default has point weights, and fixed noise and scales.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ pub enum WeightNoise {
 impl From<&NetworkConfig> for TrainingMethod {
     fn from(NetworkConfig { model, noise, weights }: &NetworkConfig) -> Self {
         TrainingMethod {
-            posterior: weights.posterior,
+            posterior: weights.into(),
             weight_noise: weights.into(),
             scale_min: model.learn_variance_scale.then_some(model.variance_scale_min),
             learned_keep: noise.learn_keep,
@@ -59,6 +60,22 @@ impl From<&WeightsConfig> for WeightNoise {
             WeightNoise::Gaussian { var: weights.noise_std_dev * weights.noise_std_dev }
         } else {
             WeightNoise::None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// States of runs that were trained before there was Bayes by Backprop hold these bytes.
+    #[test]
+    fn methods_of_earlier_versions_keep_their_encoding() {
+        for (code, posterior) in
+            [WeightPosterior::Point, WeightPosterior::Ropd, WeightPosterior::Vb].iter().enumerate()
+        {
+            let method = TrainingMethod { posterior: *posterior, ..TrainingMethod::default() };
+            assert_eq!(postcard::to_extend(&method, Vec::new()).unwrap(), [code as u8, 0, 0, 0, 0]);
         }
     }
 }

@@ -19,11 +19,16 @@ pub mod noise_layer;
 pub(crate) mod observation_head;
 pub mod parallel;
 pub mod parameters;
+pub mod posterior_tensors;
 pub mod product;
 pub mod recurrence;
+pub mod sampled_network;
 mod spec;
 pub mod tensors;
 pub(crate) mod vectorised;
+pub mod weight_posterior;
+pub mod weight_sample;
+pub mod weight_spread;
 
 #[cfg(test)]
 mod gru_tests;
@@ -34,7 +39,10 @@ pub use method::{TrainingMethod, WeightNoise};
 pub use net::{BatchPrediction, predict};
 pub use parameters::{NamedTensor, Parameters};
 pub(crate) use parameters::{layer_inputs, maps};
+pub use sampled_network::SampledNetwork;
 pub use spec::{model_spec, predictor_spec};
+pub use weight_posterior::{BayesByBackprop, ScaleMixture, WeightPosterior, WeightPrior};
+pub use weight_sample::{SharpenedSample, WeightSample};
 
 /// Every cell there is, read off its encoding: the tests that loop over these cannot miss a new one.
 #[cfg(test)]

@@ -4,6 +4,8 @@ use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
 
 use super::method::TrainingMethod;
+use super::weight_posterior::WeightPrior;
+use super::weight_spread::WeightSpread;
 
 /// Limit of the absolute logarithm of a noise variance, in standardised units.
 ///
@@ -11,9 +13,12 @@ use super::method::TrainingMethod;
 /// within what a checkpoint can hold.
 const LOG_NOISE_LIMIT: f32 = quaver::likelihood::LOG_NOISE_LIMIT as f32;
 
-/// Limit of the absolute value of: the logarithm of a weight variance, of the prior variance and of β −
-/// β_min, and the logit of a keep probability. Far beyond any effect, and within what a checkpoint can hold.
+/// Limit of the absolute value of: the logarithm of the prior variance and of β − β_min, and the logit of a
+/// keep probability. Far beyond any effect, and within what a checkpoint can hold.
 const LOG_LIMIT: f32 = 14.0;
+
+/// What is appended to the name of a list of means for that of η, the rates of a sharpened posterior.
+pub(super) const RATE_SUFFIX: &str = "_rate";
 
 /// Noise variance of outputs with implicit variance, in standardised units: a floor only.
 pub const IMPLICIT_NOISE: f32 = 1e-6;
@@ -30,9 +35,11 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 /// calls `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh` (rows r, z, n) go there as they are but for b_r and
 /// b_z, which are sums of both.
 ///
-/// A training method appends lists. If weights have variances τ: `{part}.weight_log_var` and
-/// `{part}.bias_log_var`, their logarithms, for every layer and the output, then `prior.mean` and
-/// `prior.log_var`. If β is learned: `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned:
+/// A training method appends lists. If weights have variances τ = σ²: `{part}.weight_log_var` and
+/// `{part}.bias_log_var`, their logarithms, or for Bayes by Backprop `{part}.weight_rho` and
+/// `{part}.bias_rho`, σ = softplus(ρ), for every layer and the output; then, for a sharpened posterior,
+/// `{part}.weight_rate` and `{part}.bias_rate`, η, and for a learned prior `prior.mean` and `prior.log_var`.
+/// If β is learned: `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned:
 /// `layer{k}.input_logit`, `layer{k}.recurrent_logit` and `output.logit` where there is dropout. The lists of
 /// the prior, of β and of keep probabilities have one number each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,11 +83,15 @@ impl Parameters {
         if spec.likelihood == Likelihood::Gaussian && !method.implicit_variance {
             tensors.push(NamedTensor::zeros("output.log_noise".into(), &[spec.outputs.into()]));
         }
-        if method.posterior.has_variance() {
+        let spreads = method.posterior.spread().map(WeightSpread::suffix);
+        let rates = method.posterior.sharpening().map(|_| RATE_SUFFIX);
+        for suffix in spreads.into_iter().chain(rates) {
             for AffineShape { name, rows, columns, biases } in maps(spec) {
-                tensors.push(NamedTensor::zeros(format!("{name}.weight_log_var"), &[rows, columns]));
-                tensors.push(NamedTensor::zeros(format!("{name}.bias_log_var"), &[biases]));
+                tensors.push(NamedTensor::zeros(format!("{name}.weight{suffix}"), &[rows, columns]));
+                tensors.push(NamedTensor::zeros(format!("{name}.bias{suffix}"), &[biases]));
             }
+        }
+        if method.posterior.prior() == Some(WeightPrior::Learned) {
             tensors.push(NamedTensor::zeros("prior.mean".into(), &[1]));
             tensors.push(NamedTensor::zeros("prior.log_var".into(), &[1]));
         }
@@ -108,6 +119,11 @@ impl Parameters {
     /// Like [`Parameters::get`], mutable.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut NamedTensor> {
         self.tensors.iter_mut().find(|tensor| tensor.name == name)
+    }
+
+    /// The means of all weights and biases, list by list.
+    pub fn weight_lists(&self) -> impl Iterator<Item = &NamedTensor> {
+        self.tensors.iter().filter(|tensor| matches!(tensor.name.rsplit('.').next(), Some("weight" | "bias")))
     }
 
     /// Noise variance of each output in standardised units; empty unless the likelihood is Gaussian.
@@ -209,13 +225,15 @@ impl Parameters {
     /// Clamps parameters that the optimiser has moved out of their range.
     pub fn clamp_to_limits(&mut self) {
         for NamedTensor { name, values, .. } in &mut self.tensors {
-            let limit = match name.rsplit('.').next() {
-                Some("log_noise") => LOG_NOISE_LIMIT,
-                Some("weight_log_var" | "bias_log_var" | "log_var" | "log_scale") => LOG_LIMIT,
-                Some("input_logit" | "recurrent_logit" | "logit") => LOG_LIMIT,
+            let [low, high] = match name.rsplit('.').next() {
+                Some("log_noise") => [-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT],
+                Some("weight_log_var" | "bias_log_var") => WeightSpread::LogVar.limits(),
+                Some("weight_rho" | "bias_rho") => WeightSpread::Softplus.limits(),
+                Some("log_var" | "log_scale") => [-LOG_LIMIT, LOG_LIMIT],
+                Some("input_logit" | "recurrent_logit" | "logit") => [-LOG_LIMIT, LOG_LIMIT],
                 _ => continue,
             };
-            values.iter_mut().for_each(|value| *value = value.clamp(-limit, limit));
+            values.iter_mut().for_each(|value| *value = value.clamp(low, high));
         }
     }
 }

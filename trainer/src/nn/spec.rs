@@ -93,7 +93,8 @@ mod tests {
     use quaver::checkpoint::{Likelihood, MomentForm, OutputMode};
 
     use super::*;
-    use crate::config::{WeightPosterior, test_cell_names};
+    use crate::config::test_cell_names;
+    use crate::nn::WeightPosterior;
     use crate::nn::{TrainingMethod, WeightNoise, test_cells};
 
     const SHORT: &str = "[data]\ntrain = 'a.csv'\ntargets = 'force'\n";

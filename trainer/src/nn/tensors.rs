@@ -8,7 +8,12 @@ use quaver::noise::NoiseCoefficients;
 use super::method::{TrainingMethod, WeightNoise};
 use super::net::MomentTensors;
 use super::noise_layer::{NoiseLayer, VarianceScale};
-use super::parameters::{NamedTensor, Parameters};
+use super::parameters::{NamedTensor, Parameters, RATE_SUFFIX};
+use super::posterior_tensors::{
+    DrawnTensors, NormalPrior, PosteriorTensors, Posteriors, PriorTensors, WeightLeaves,
+};
+use super::weight_posterior::WeightPrior;
+use super::weight_sample::WeightSample;
 
 /// Moments of the weights and biases of one affine map, including noise on weights.
 #[derive(Clone, Debug)]
@@ -92,17 +97,6 @@ pub struct OutputTensors {
     pub scale: VarianceScale,
 }
 
-/// The posterior distributions of all weights and biases, and their prior.
-#[derive(Clone, Debug)]
-pub struct Posteriors {
-    /// Means and log-variances, list by list.
-    pub weights: Vec<(Tensor<1>, Tensor<1>)>,
-    /// Mean of the prior, `[1]`.
-    pub prior_mean: Tensor<1>,
-    /// Log-variance of the prior, `[1]`.
-    pub prior_log_var: Tensor<1>,
-}
-
 /// The parameters of a network as tensors on a device.
 #[derive(Clone, Debug)]
 pub struct ParameterTensors {
@@ -121,13 +115,27 @@ pub struct ParameterTensors {
 }
 
 impl ParameterTensors {
-    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff.
+    /// Copies parameters to a device; gradients are tracked if the device is one with autodiff. Weights have
+    /// the moments of their posterior.
     ///
     /// # Panics
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
+        Self::of(spec, parameters, None, device)
+    }
+
+    /// The same network with weights drawn from their posterior: points, whose gradients are those of the
+    /// posterior (Fortunato, Blundell and Vinyals 2017, fig. 1).
+    ///
+    /// # Panics
+    /// If parameters or sample are not those of such a network.
+    pub fn drawn(spec: &ModelSpec, parameters: &Parameters, sample: &WeightSample, device: &Device) -> Self {
+        Self::of(spec, parameters, Some(sample), device)
+    }
+
+    fn of(spec: &ModelSpec, parameters: &Parameters, sample: Option<&WeightSample>, device: &Device) -> Self {
         assert!(parameters.fits(spec), "parameters of another network");
-        let leaves = Leaves::new(parameters, device);
+        let leaves = Leaves::new(parameters, device).with_posteriors(sample);
         let output = OutputTensors {
             affine: leaves.affine("output"),
             noise: leaves.noise_layer("output.logit", spec.output.noise),
@@ -137,8 +145,8 @@ impl ParameterTensors {
             layers: leaves.layers(spec),
             output,
             log_noise: leaves.get("output.log_noise"),
-            posteriors: leaves.posteriors(),
             method: parameters.method,
+            posteriors: leaves.posteriors,
             leaves: leaves.tensors,
         }
     }
@@ -165,7 +173,7 @@ impl LayerStack {
     /// If the parameters are not those of such layers.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
         assert!(parameters.fits_layers(spec), "parameters of other layers");
-        let leaves = Leaves::new(parameters, device);
+        let leaves = Leaves::new(parameters, device).with_posteriors(None);
         LayerStack { layers: leaves.layers(spec), leaves: leaves.tensors }
     }
 
@@ -179,6 +187,8 @@ impl LayerStack {
 struct Leaves<'a> {
     parameters: &'a Parameters,
     tensors: Vec<Tensor<1>>,
+    /// Of the lists of means, in their order, if their variances are learned.
+    posteriors: Option<Posteriors>,
 }
 
 impl<'a> Leaves<'a> {
@@ -188,7 +198,36 @@ impl<'a> Leaves<'a> {
             let tensor = Tensor::from_data(data, device);
             if device.is_autodiff() { tensor.require_grad() } else { tensor }
         };
-        Leaves { parameters, tensors: parameters.tensors.iter().map(tensor).collect() }
+        let tensors = parameters.tensors.iter().map(tensor).collect();
+        Leaves { parameters, tensors, posteriors: None }
+    }
+
+    /// Adds the posteriors of the weights, and a draw from them.
+    fn with_posteriors(mut self, sample: Option<&WeightSample>) -> Self {
+        self.posteriors = self.posteriors(sample);
+        self
+    }
+
+    /// Nothing if weights are points.
+    fn posteriors(&self, sample: Option<&WeightSample>) -> Option<Posteriors> {
+        let posterior = self.parameters.method.posterior;
+        let spread = posterior.spread()?;
+        let of = |name: &str, suffix: &str| self.get(&format!("{name}{suffix}"));
+        let required = |name: &str, suffix: &str| of(name, suffix).expect("the lists of the method");
+        let prior = match posterior.prior()? {
+            WeightPrior::Learned => {
+                let (mean, log_var) = (required("prior.mean", ""), required("prior.log_var", ""));
+                PriorTensors::Learned(Box::new(NormalPrior { mean, log_var }))
+            }
+            WeightPrior::Mixture(mixture) => PriorTensors::Mixture(mixture),
+        };
+        let list = |(index, NamedTensor { name, .. }): (usize, &NamedTensor)| {
+            let (mean, stored) = (required(name, ""), required(name, spread.suffix()));
+            let leaves = WeightLeaves { mean, stored, rate: of(name, RATE_SUFFIX) };
+            let drawn = sample.map(|sample| DrawnTensors::new(&leaves, spread, sample, index));
+            (name.clone(), PosteriorTensors::new(leaves, spread, drawn))
+        };
+        Some(Posteriors { weights: self.parameters.weight_lists().enumerate().map(list).collect(), prior })
     }
 
     fn find(&self, name: &str) -> Option<(&'a NamedTensor, Tensor<1>)> {
@@ -198,10 +237,6 @@ impl<'a> Leaves<'a> {
 
     fn get(&self, name: &str) -> Option<Tensor<1>> {
         self.find(name).map(|(_, tensor)| tensor)
-    }
-
-    fn matrix(&self, name: &str) -> Option<Tensor<2>> {
-        self.find(name).map(|(named, tensor)| tensor.reshape([named.shape[0], named.shape[1]]))
     }
 
     fn layers(&self, spec: &ModelSpec) -> Vec<LayerTensors> {
@@ -219,12 +254,22 @@ impl<'a> Leaves<'a> {
 
     /// The affine map of a layer or of the output.
     fn affine(&self, part: &str) -> AffineTensors {
-        let weight = self.matrix(&format!("{part}.weight")).expect("every map has weights");
-        let bias = self.get(&format!("{part}.bias")).expect("every map has biases");
-        let var = self.matrix(&format!("{part}.weight_log_var")).map(Tensor::exp);
-        let (weight, weight_var) = noisy_weights(weight, var, self.parameters.method.weight_noise);
-        let bias_var = self.get(&format!("{part}.bias_log_var")).map(Tensor::exp);
+        let (named, _) = self.find(&format!("{part}.weight")).expect("every map has weights");
+        let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
+        let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
+        let (weight, weight_var) =
+            noisy_weights(matrix(weight), weight_var.map(matrix), self.parameters.method.weight_noise);
+        let (bias, bias_var) = self.weight_moments(&format!("{part}.bias"));
         AffineTensors { weight, bias, weight_var, bias_var }
+    }
+
+    /// Means and variances of a list of weights, or the weights that were drawn.
+    fn weight_moments(&self, name: &str) -> (Tensor<1>, Option<Tensor<1>>) {
+        let posterior = self.posteriors.as_ref().and_then(|posteriors| posteriors.get(name));
+        match posterior {
+            Some(posterior) => posterior.moments(),
+            None => (self.get(name).expect("every map has weights and biases"), None),
+        }
     }
 
     fn noise_layer(&self, logit: &str, noise: UnitNoise) -> NoiseLayer {
@@ -239,15 +284,6 @@ impl<'a> Leaves<'a> {
         learned.map_or(VarianceScale::Fixed(fixed), |(log, least)| {
             VarianceScale::Learned((log.exp() + least).into())
         })
-    }
-
-    fn posteriors(&self) -> Option<Posteriors> {
-        let (prior_mean, prior_log_var) = (self.get("prior.mean")?, self.get("prior.log_var")?);
-        let pair = |(named, mean): (&NamedTensor, &Tensor<1>)| {
-            Some((mean.clone(), self.get(&format!("{}_log_var", named.name))?))
-        };
-        let weights = self.parameters.tensors.iter().zip(&self.tensors).filter_map(pair).collect();
-        Some(Posteriors { weights, prior_mean, prior_log_var })
     }
 }
 

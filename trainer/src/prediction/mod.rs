@@ -2,12 +2,14 @@
 //! single predicted value.
 
 mod adaptive;
+mod drawn;
 mod entropy;
 mod novelty;
 mod scored_value;
 mod sequence;
 
 pub use adaptive::predict_adaptively;
+pub use drawn::predict_by_draw;
 pub(crate) use novelty::excess_distances;
 pub(crate) use scored_value::ScoredValue;
 pub use scored_value::central_probability;

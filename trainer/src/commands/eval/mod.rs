@@ -7,6 +7,7 @@ mod gaps;
 mod latent;
 mod missing;
 mod missing_cases;
+mod monte_carlo;
 mod page;
 mod perturbed;
 mod perturbed_page;
@@ -37,6 +38,7 @@ use crate::report;
 use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
+use monte_carlo::{MonteCarloEvaluation, SharpenedEvaluation};
 use perturbed::PerturbedEvaluation;
 pub(super) use perturbed_page::coverage as missing_coverage;
 
@@ -77,6 +79,8 @@ pub(super) use perturbed_page::coverage as missing_coverage;
   quaver eval runs/first --missing 1:bursts:50@10%            one input in bursts of 50 rows, each in turn
   quaver eval runs/first --missing-lengths 10,100,1000      coverage by rows since a channel went missing
   quaver eval runs/first --faults --rate-hz 50 --plot faults.html
+  quaver eval runs/first --mc-draws 100                     Monte Carlo over weights and dropout, next to moments
+  quaver eval runs/first --sharpened --mc-draws 10          the bound of a sharpened posterior (weights.sharpen)
   quaver eval model.qvr --data config.toml --observe 200    error bars that follow the truth about every 200th row
   quaver eval runs/first --reversed                         entropy of the recordings as they are and backwards
   quaver eval runs/first --dynamic 0.1 --split valid        learn from rows once they are scored, at a rate of 0.1
@@ -156,6 +160,17 @@ pub struct Arguments {
     /// With --dynamic: time steps between updates; by default training.chunk, or 20 if that is 0.
     #[arg(long, value_name = "ROWS", requires = "dynamic", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     dynamic_window: Option<u32>,
+    /// Also score Monte Carlo with this many draws, next to moments: weights drawn once per draw, noise on
+    /// units at every step.
+    #[arg(long, value_name = "N", conflicts_with_all = ["missing", "missing_lengths", "faults", "gap", "observe"],
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    mc_draws: Option<u32>,
+    /// Seed of --mc-draws and --sharpened.
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    mc_seed: u64,
+    /// Also print the bound on the NLL of a sharpened posterior (weights.sharpen), averaged over --mc-draws.
+    #[arg(long, conflicts_with_all = ["missing", "missing_lengths", "faults", "gap", "observe"])]
+    sharpened: bool,
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
@@ -207,6 +222,12 @@ struct Evaluation {
     /// Of a denoiser's checkpoint with clean targets: its predictions of rows before they are observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     before_rows: Option<BeforeRows>,
+    /// Monte Carlo compared with moments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    monte_carlo: Option<MonteCarloEvaluation>,
+    /// The bound of a sharpened posterior.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sharpened: Option<SharpenedEvaluation>,
     /// Baselines on the same rows.
     baselines: Vec<Baseline>,
     /// Denoising scores, where clean inputs are known.
@@ -257,6 +278,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         roll::draw(path, &evaluated, sequences)?;
     }
     if let EvaluatedModel::Latent(state) = &evaluated {
+        monte_carlo::check(arguments, &evaluated)?;
         score_latent(arguments, &evaluated, state, &data, sequences)?;
         return if arguments.plot.is_some() {
             score(arguments, &evaluated, &data, sequences, None).map(|_| ())
@@ -306,10 +328,13 @@ fn score(
         scores(likelihood, &data.target_names, sequences, predictions).in_units_of(&std_devs)
     };
     let before = if data.target.is_next() { None } else { evaluated.before_rows(sequences)? };
+    let scores = scored(&predictions);
     let found = Evaluation {
         convention: CONVENTION,
         kind: evaluated.kind(data.target),
-        scores: scored(&predictions),
+        monte_carlo: monte_carlo::score(arguments, evaluated, sequences, &scores, &std_devs)?,
+        sharpened: monte_carlo::sharpened(arguments, evaluated, sequences)?,
+        scores,
         novel_rows: evaluated.novel_rows(sequences, &predictions)?,
         before_rows: before.map(|(expected, surprise)| BeforeRows { scores: scored(&expected), surprise }),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },

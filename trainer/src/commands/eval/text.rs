@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BeforeRows, Evaluation};
+use super::{BeforeRows, Evaluation, monte_carlo};
 use crate::commands::text_table;
 use crate::evaluate::{Baseline, NovelRows, OutputScores, Scores};
 
@@ -14,6 +14,8 @@ pub(super) fn render(found: &Evaluation) -> String {
              epistemic: its fraction of the predicted variance\n";
     text += &found.novel_rows.as_ref().map_or(String::new(), novel);
     text += &found.before_rows.as_ref().map_or(String::new(), before_rows);
+    text += &found.monte_carlo.as_ref().map_or(String::new(), monte_carlo::render);
+    text += &found.sharpened.as_ref().map_or(String::new(), monte_carlo::render_sharpened);
     if !found.baselines.is_empty() {
         text += &format!("\n{}\n", text_table::render(&comparison_rows(found)));
         for baseline in &found.baselines {

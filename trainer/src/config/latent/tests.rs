@@ -59,6 +59,7 @@ fn what_cannot_be_is_explained() {
             "`latent.noise` \"fixed\" needs",
         ),
         (format!("{storn} }}\n[weights]\nposterior = \"vb\""), "`weights.posterior` must be \"point\""),
+        (format!("{storn} }}\n[weights]\nposterior = \"bbb\""), "`weights.posterior` must be \"point\""),
         (format!("{storn} }}\n[training]\ncarry_state = true"), "`training.carry_state` does not go with"),
         (format!("{storn} }}\n[training]\npadding = \"before\""), "`training.padding` must be \"after\""),
         (format!("{storn} }}\n[recognition]\nlayers = []"), "`recognition.layers` must list"),

@@ -14,6 +14,28 @@ fn methods_that_contradict_each_other_are_refused() {
         (&["weights.posterior=ropd", "model.output=plain"], "`model.output` must be \"propagating\""),
         (&["weights.posterior=vb", "model.likelihood=bernoulli"], "`weights.posterior` \"vb\" needs"),
         (&["weights.noise_std_dev=1", "weights.keep=0.5"], "`weights.noise_std_dev` and `weights.keep`"),
+        (&["weights.posterior=bbb", "weights.keep=0.5"], "`weights.keep` does not go with"),
+        (&["weights.posterior=bbb", "weights.noise_std_dev=1"], "`weights.noise_std_dev` does not go with"),
+        (
+            &["weights.posterior=bbb", "weights.draws=3", "weights.antithetic=true"],
+            "`weights.draws` must be even with `weights.antithetic = true`, found 3",
+        ),
+        (
+            &["weights.posterior=bbb", "weights.prior=learned", "weights.prior_std_dev=[1, 0.1]"],
+            "`weights.prior_std_dev` describes a mixture, but `weights.prior` is \"learned\"",
+        ),
+        (
+            &["weights.posterior=bbb", "weights.sharpen_std_dev=0.1"],
+            "`weights.sharpen_std_dev` needs `weights.sharpen = true`",
+        ),
+        (&["weights.posterior=ropd", "weights.prior=mixture"], "`weights.prior` needs `weights.posterior"),
+        (&["weights.prior=learned"], "`weights.prior` needs `weights.posterior"),
+        (&["weights.draws=2"], "`weights.draws` needs `weights.posterior = \"bbb\"`"),
+        (&["weights.posterior=vb", "weights.sharpen=true"], "`weights.sharpen` needs `weights.posterior"),
+        (
+            &["weights.posterior=bbb", "model.implicit_variance=true"],
+            "`model.implicit_variance` needs a source of variance",
+        ),
         (&["training.carry_state=true", "training.chunk=0"], "`training.carry_state` needs `training.chunk`"),
         (&["noise.learn_keep=true"], "`noise.learn_keep` needs a keep probability below 1"),
         (&["noise.kind=additive", "noise.input_keep=0.5"], "`noise.input_keep` belongs to"),
@@ -23,6 +45,7 @@ fn methods_that_contradict_each_other_are_refused() {
     }
     let between = ["model.implicit_variance=true", "model.layers=[2, 2]", "noise.between_keep=0.9"];
     assert!(parse(SHORT, &between).is_ok(), "noise between layers is a source of variance");
+    assert!(parse(SHORT, &["weights.posterior=ropd", "weights.prior=learned"]).is_ok(), "its only prior");
 }
 
 #[test]
@@ -202,7 +225,8 @@ fn every_choice_names_what_it_may_be() {
         ("model", "likelihood", &["gaussian", "bernoulli", "heteroscedastic", "categorical"]),
         ("model", "moments", &["accurate", "paper"]),
         ("noise", "kind", &["dropout", "multiplicative", "additive"]),
-        ("weights", "posterior", &["point", "ropd", "vb"]),
+        ("weights", "posterior", &["point", "ropd", "vb", "bbb"]),
+        ("weights", "prior", &["mixture", "learned"]),
         ("training", "optimiser", &["adam", "rmsprop", "adadelta"]),
         ("training", "schedule", &["constant", "cosine", "step", "plateau"]),
         ("training", "padding", &["after", "before"]),
@@ -233,6 +257,10 @@ fn every_number_has_a_range() {
         ("weights", "divergence_weight", "-1"),
         ("weights", "noise_std_dev", "-1"),
         ("weights", "keep", "0"),
+        ("weights", "prior_weight", "1"),
+        ("weights", "prior_std_dev", "[1, 0]"),
+        ("weights", "draws", "0"),
+        ("weights", "sharpen_std_dev", "0"),
         ("training", "momentum", "1"),
         ("training", "square_decay", "-0.1"),
         ("training", "schedule_epochs", "0"),

@@ -5,12 +5,15 @@ use quaver::checkpoint::{
 };
 use rand_core::Rng;
 
-use super::reference::{Recorded, Reference, fitted, printed};
+use super::reference::{MomentsOfActivation, Number, Recorded, Reference, fitted, printed};
 use super::{is_binary, numbers, ragged_batch};
-use crate::config::InitConfig;
-use crate::config::WeightPosterior;
+use crate::config::{InitConfig, WeightsConfig};
 use crate::data::batch::Batch;
-use crate::fit::{BatchContext, LossAndGradient, loss_and_gradient_with};
+use crate::fit::bayes_by_backprop::{draw_weights, sample_weights};
+use crate::fit::{
+    BatchContext, LossAndGradient, WeightDraw, loss_and_gradient_of_draws, loss_and_gradient_with,
+};
+use crate::nn::{BayesByBackprop, ScaleMixture, WeightPosterior, WeightPrior};
 use crate::nn::{Parameters, TrainingMethod, WeightNoise, test_cells, test_spec};
 use crate::random::{Purpose, stream};
 
@@ -32,7 +35,16 @@ const HEADS: [(Likelihood, bool); 5] = [
     (Likelihood::Categorical, false),
 ];
 
-const POSTERIORS: [WeightPosterior; 3] = [WeightPosterior::Point, WeightPosterior::Ropd, WeightPosterior::Vb];
+const POSTERIORS: [WeightPosterior; 5] = [
+    WeightPosterior::Point,
+    WeightPosterior::Ropd,
+    WeightPosterior::Vb,
+    WeightPosterior::Bbb(BayesByBackprop {
+        prior: WeightPrior::Mixture(ScaleMixture { weight: 0.4, std_devs: [0.9, 0.3] }),
+        sharpening: None,
+    }),
+    WeightPosterior::Bbb(BayesByBackprop { prior: WeightPrior::Learned, sharpening: Some(0.2) }),
+];
 
 const WEIGHT_NOISES: [WeightNoise; 3] =
     [WeightNoise::None, WeightNoise::Gaussian { var: 0.05 }, WeightNoise::DropConnect { keep: 0.8 }];
@@ -40,11 +52,16 @@ const WEIGHT_NOISES: [WeightNoise; 3] =
 /// Time steps that the divergence of the weights is shared by.
 const OBSERVATIONS: usize = 50;
 
+const CONTEXT: BatchContext<'_> =
+    BatchContext { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
+
 /// A net with its parameters, and a batch for it.
 struct Case {
     spec: ModelSpec,
     parameters: Parameters,
     batch: Batch,
+    /// Draws of the weights, if they are drawn: a pair.
+    draws: Vec<WeightDraw>,
 }
 
 impl Case {
@@ -58,7 +75,11 @@ impl Case {
     ) -> Case {
         let mut one_of = |count: u32| rng.next_u32() % count;
         let mut spec = test_spec(2, 2, &[(cell, 2), (CellKind::Elman(Activation::Tanh), 2)]);
-        let weight_noise = WEIGHT_NOISES[one_of(3) as usize];
+        let mut weight_noise = WEIGHT_NOISES[one_of(3) as usize];
+        let is_drawn = matches!(posterior, WeightPosterior::Bbb(_));
+        if is_drawn {
+            weight_noise = WeightNoise::None;
+        }
         let deterministic = posterior == WeightPosterior::Point && weight_noise == WeightNoise::None;
         if deterministic && !implicit_variance && one_of(2) == 0 {
             spec.output.mode = OutputMode::MeanOnly;
@@ -78,17 +99,42 @@ impl Case {
             let weights = parameters.get_mut("output.weight").expect("an output map");
             weights.values.iter_mut().for_each(|weight| *weight += weight.signum());
         }
+        let rates = parameters.tensors.iter_mut().filter(|list| list.name.ends_with("_rate"));
+        rates.for_each(|list| list.values = numbers(11, list.values.len()).iter().map(|n| 0.1 * n).collect());
+        let pair = WeightsConfig { draws: 2, antithetic: true, ..WeightsConfig::default() };
+        let draws = if is_drawn { draw_weights(&parameters, &pair, rng) } else { Vec::new() };
         // Not before, because a net for changes begins without any.
         if !is_binary(likelihood) && rng.next_u32().is_multiple_of(3) {
             spec.target = Target::ResidualNext;
         }
-        Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)) }
+        Case { spec, parameters, batch: ragged_batch(2, 2, is_binary(likelihood)), draws }
     }
 
     fn loss_and_gradient(&self) -> LossAndGradient {
-        let context = BatchContext { divergence_share: Some(1.0 / OBSERVATIONS as f32), start: None };
-        loss_and_gradient_with(&self.spec, &self.parameters, &self.batch, context)
-            .expect("targets that count")
+        let Case { spec, parameters, batch, draws } = self;
+        let found = match draws[..] {
+            [] => loss_and_gradient_with(spec, parameters, batch, CONTEXT),
+            _ => loss_and_gradient_of_draws(spec, parameters, batch, CONTEXT, draws),
+        };
+        found.expect("targets that count")
+    }
+
+    /// The reference, one for each draw. g_φ of a sharpened posterior is a constant.
+    fn references<N: Number>(
+        &self,
+        activation_moments: MomentsOfActivation<N>,
+        number: impl Fn(f32) -> N + Copy,
+    ) -> Vec<Reference<'_, N>> {
+        let Case { spec, parameters, batch, draws } = self;
+        let reference = || Reference::new(spec, parameters, activation_moments, number);
+        if draws.is_empty() {
+            return vec![reference()];
+        }
+        let drawn = |draw: &WeightDraw| {
+            let sample = sample_weights(spec, parameters, batch, CONTEXT, draw).expect("targets that count");
+            reference().drawn(parameters, &sample)
+        };
+        draws.iter().map(drawn).collect()
     }
 
     fn name(&self) -> String {
@@ -100,9 +146,14 @@ impl Case {
     }
 }
 
-/// Variational Bayes expects a normal likelihood whose noise is its own.
-fn makes_sense((head, posterior): &((Likelihood, bool), WeightPosterior)) -> bool {
-    *posterior != WeightPosterior::Vb || *head == (Likelihood::Gaussian, false)
+/// Variational Bayes expects a normal likelihood whose noise is its own; drawn weights leave little variance
+/// to an implicit one.
+fn makes_sense(((likelihood, implicit), posterior): &((Likelihood, bool), WeightPosterior)) -> bool {
+    match posterior {
+        WeightPosterior::Point | WeightPosterior::Ropd => true,
+        WeightPosterior::Vb => (*likelihood, *implicit) == (Likelihood::Gaussian, false),
+        WeightPosterior::Bbb(_) => !implicit,
+    }
 }
 
 /// Every cell with every noise, every likelihood and every posterior that a config allows together.
@@ -149,14 +200,22 @@ impl StdDevs {
     }
 }
 
+/// The objective, averaged over draws.
+fn mean_objective(references: &[Reference<'_, f64>], batch: &Batch) -> f64 {
+    let sum: f64 = references.iter().map(|reference| reference.objective(batch, OBSERVATIONS)).sum();
+    sum / references.len() as f64
+}
+
 /// The derivative of the f64 objective along a direction, free of the term in the squared step: good to ten
 /// digits.
-fn difference(reference: &Reference<'_, f64>, name: &str, direction: &[f32], batch: &Batch) -> f64 {
+fn difference(references: &[Reference<'_, f64>], name: &str, direction: &[f32], batch: &Batch) -> f64 {
     let at = |step: f64| {
-        let mut moved = reference.clone();
-        let values = moved.values.get_mut(name).expect("a parameter of this name");
-        values.iter_mut().zip(direction).for_each(|(value, d)| *value += step * f64::from(*d));
-        moved.objective(batch, OBSERVATIONS)
+        let mut moved = references.to_vec();
+        for reference in &mut moved {
+            let values = reference.values.get_mut(name).expect("a parameter of this name");
+            values.iter_mut().zip(direction).for_each(|(value, d)| *value += step * f64::from(*d));
+        }
+        mean_objective(&moved, batch)
     };
     let central = |step: f64| (at(step) - at(-step)) / (2.0 * step);
     (4.0 * central(2e-4) - central(4e-4)) / 3.0
@@ -168,13 +227,13 @@ fn gradients_agree_with_differences_of_an_objective_in_f64() {
     for mut case in table() {
         case.spec.moment_form = MomentForm::Paper;
         let found = case.loss_and_gradient();
-        let reference = Reference::new(&case.spec, &case.parameters, printed, f64::from);
-        let objective = reference.objective(&case.batch, OBSERVATIONS);
+        let references = case.references(printed, f64::from);
+        let objective = mean_objective(&references, &case.batch);
         std_devs.check(found.nll + found.divergence, objective, 1.0 + objective.abs(), "the loss", &case);
         for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {
             let direction = numbers(7, gradient.len());
             let along = gradient.iter().zip(&direction).map(|(g, d)| f64::from(*g) * f64::from(*d)).sum();
-            let expected = difference(&reference, &tensor.name, &direction, &case.batch);
+            let expected = difference(&references, &tensor.name, &direction, &case.batch);
             std_devs.check(along, expected, size(gradient, &found), &tensor.name, &case);
         }
     }
@@ -208,11 +267,15 @@ fn gradients_agree_with_plain_autodiff() {
             MomentForm::Paper => printed,
         };
         let found = case.loss_and_gradient();
-        let reference = Reference::new(&case.spec, &case.parameters, activation_moments, Recorded::leaf);
-        let gradients = reference.objective(&case.batch, OBSERVATIONS).backward();
+        let references = case.references(activation_moments, Recorded::leaf);
+        let gradients: Vec<_> =
+            references.iter().map(|it| it.objective(&case.batch, OBSERVATIONS).backward()).collect();
         for (tensor, gradient) in case.parameters.tensors.iter().zip(&found.gradients) {
-            for (leaf, value) in reference.values[&tensor.name].iter().zip(gradient) {
-                let expected = leaf.derivative(&gradients);
+            for (index, value) in gradient.iter().enumerate() {
+                let each = references.iter().zip(&gradients).map(|(reference, gradients)| {
+                    reference.values[&tensor.name][index].derivative(gradients)
+                });
+                let expected = each.sum::<f32>() / references.len() as f32;
                 let size = size(gradient, &found);
                 std_devs.check((*value).into(), expected.into(), size, &tensor.name, &case);
             }

@@ -40,9 +40,12 @@ fn small_nets_learn_what_needs_memory() {
 
 #[test]
 fn every_method_learns() {
-    let methods: [&[&str]; 13] = [
+    let methods: [&[&str]; 16] = [
         &["weights.posterior=ropd"],
         &["weights.posterior=vb"],
+        &["weights.posterior=bbb", "weights.prior=learned"],
+        &["weights.posterior=bbb", "weights.divergence_weight=0.1", "training.carry_state=true"],
+        &["weights.posterior=bbb", "weights.divergence_weight=0.1", "weights.sharpen=true"],
         &["model.implicit_variance=true", "model.learn_variance_scale=true", "noise.output_keep=0.95"],
         &["model.likelihood=heteroscedastic"],
         &["noise.recurrent_keep=0.95", "noise.learn_keep=true"],

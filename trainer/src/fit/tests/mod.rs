@@ -1,6 +1,7 @@
 //! The objective by hand, its gradients against a slow reference; runs that learn, repeat, resume and fail as
 //! they should.
 
+mod drawn;
 mod gradients;
 mod learning;
 mod objective;

@@ -4,9 +4,9 @@ use quaver::checkpoint::{Activation, CellKind, Likelihood, ModelSpec, OutputMode
 
 use super::{LIKELIHOODS, is_binary, ragged_batch};
 use crate::config::InitConfig;
-use crate::config::WeightPosterior;
 use crate::data::batch::Batch;
 use crate::fit::{LossAndGradient, evaluate, loss_and_gradient};
+use crate::nn::WeightPosterior;
 use crate::nn::{Parameters, TrainingMethod, test_spec};
 
 /// An LSTM below a tanh layer, dropout in all places.

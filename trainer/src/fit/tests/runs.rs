@@ -32,6 +32,9 @@ fn a_run_repeats_bit_for_bit_and_another_seed_does_not() {
 fn a_resumed_run_ends_with_the_same_bits() {
     assert_resumes(&["noise.recurrent_keep=0.9", "training.average=0.99"]);
     assert_resumes(&["weights.posterior=vb", "training.optimiser=rmsprop", "training.carry_state=true"]);
+    let drawn = ["weights.posterior=bbb", "weights.draws=2", "weights.antithetic=true"];
+    assert_resumes(&[&drawn[..], &["training.carry_state=true"]].concat());
+    assert_resumes(&["weights.posterior=bbb", "weights.prior=learned", "weights.sharpen=true"]);
     // A rate that is cut all the time, and with it what a resumed run has to remember.
     let cut = ["training.schedule=plateau", "training.schedule_epochs=1", "training.learning_rate=0.5"];
     assert_resumes(&[&["training.optimiser=adadelta", "training.warm_up=1.5"][..], &cut].concat());
@@ -291,7 +294,7 @@ fn what_another_run_has_learned_must_fit() {
         let config = config("lstm", &[overrides, &[from.as_str()]].concat());
         format!("{:#}", run(&config, second.path(), false).unwrap_err())
     };
-    for other in ["model.layers=[5]", "weights.posterior=ropd"] {
+    for other in ["model.layers=[5]", "weights.posterior=ropd", "weights.posterior=bbb"] {
         let error = refused(&[other]);
         assert!(error.starts_with("`init.from`") && error.contains("another architecture"), "{error}");
     }

@@ -1,7 +1,7 @@
 use quaver::checkpoint::CellKind;
 
 use super::*;
-use crate::config::WeightPosterior;
+use crate::nn::WeightPosterior;
 use crate::nn::test_spec;
 
 #[test]

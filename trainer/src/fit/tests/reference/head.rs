@@ -5,7 +5,7 @@ use std::f64::consts::{PI, TAU};
 use quaver::checkpoint::{Activation, Likelihood};
 
 use super::{Number, Pair, Reference};
-use crate::config::WeightPosterior;
+use crate::nn::WeightPosterior;
 use crate::nn::parameters::IMPLICIT_NOISE;
 
 impl<N: Number> Reference<'_, N> {
@@ -48,7 +48,9 @@ impl<N: Number> Reference<'_, N> {
         match self.method.posterior {
             // −E[ln N(z | y, σ̂²)] (Bayer 2015, thesis, 2.6.2.1).
             WeightPosterior::Vb => normal(z - mean, noise.clone()) + var / (noise * N::constant(2.0)),
-            WeightPosterior::Point | WeightPosterior::Ropd => normal(z - mean, var + noise),
+            WeightPosterior::Point | WeightPosterior::Ropd | WeightPosterior::Bbb(_) => {
+                normal(z - mean, var + noise)
+            }
         }
     }
 }

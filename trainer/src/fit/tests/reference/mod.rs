@@ -6,6 +6,7 @@
 //! that Burn records, its derivatives come from plain autodiff.
 
 mod activation;
+mod divergence;
 mod head;
 mod network;
 mod number;
@@ -14,12 +15,10 @@ use std::collections::BTreeMap;
 
 use quaver::checkpoint::ModelSpec;
 
-use self::activation::MomentsOfActivation;
-pub(crate) use self::activation::{fitted, printed};
-use self::number::Number;
-pub(crate) use self::number::Recorded;
+pub(crate) use self::activation::{MomentsOfActivation, fitted, printed};
+pub(crate) use self::number::{Number, Recorded};
 use crate::data::batch::Batch;
-use crate::nn::{Parameters, TrainingMethod};
+use crate::nn::{NamedTensor, Parameters, TrainingMethod, WeightSample};
 
 /// Mean and variance.
 pub(crate) type Pair<N> = (N, N);
@@ -32,6 +31,16 @@ pub(crate) struct Reference<'a, N> {
     activation_moments: MomentsOfActivation<N>,
     /// The parameters by name.
     pub(crate) values: BTreeMap<String, Vec<N>>,
+    /// The lists of a draw of the weights by the names of their means, if weights are drawn.
+    draw: BTreeMap<String, DrawnList>,
+}
+
+/// The constants of a draw of a list of weights.
+#[derive(Clone, Default)]
+struct DrawnList {
+    noise: Vec<f32>,
+    /// g_φ, ε₀ and σ₀.
+    sharpened: Option<(Vec<f32>, Vec<f32>, f32)>,
 }
 
 impl<'a, N: Number> Reference<'a, N> {
@@ -46,7 +55,23 @@ impl<'a, N: Number> Reference<'a, N> {
             .tensors
             .iter()
             .map(|tensor| (tensor.name.clone(), tensor.values.iter().map(|value| number(*value)).collect()));
-        Reference { spec, method: parameters.method, activation_moments, values: values.collect() }
+        let draw = BTreeMap::new();
+        Reference { spec, method: parameters.method, activation_moments, values: values.collect(), draw }
+    }
+
+    /// The net with these weights.
+    pub(crate) fn drawn(mut self, parameters: &Parameters, sample: &WeightSample) -> Self {
+        let list = |(index, named): (usize, &NamedTensor)| {
+            let sharpened = sample.sharpened.as_ref();
+            let drawn = DrawnList {
+                noise: sample.noise[index].clone(),
+                sharpened: sharpened
+                    .map(|it| (it.gradient[index].clone(), it.noise[index].clone(), it.std_dev)),
+            };
+            (named.name.clone(), drawn)
+        };
+        self.draw = parameters.weight_lists().enumerate().map(list).collect();
+        self
     }
 
     /// Nats per time step that counts, and the weights' divergence from their prior divided by
@@ -55,7 +80,8 @@ impl<'a, N: Number> Reference<'a, N> {
         let outputs = usize::from(self.spec.outputs);
         let steps = batch.mask.chunks(outputs).filter(|row| row.contains(&1.0)).count();
         let rows = (0..batch.rows).map(|row| self.row_loss(batch, row));
-        let loss = rows.fold(N::constant(0.0), |sum, loss| sum + loss) / N::constant(steps as f64);
+        let loss = rows.fold(N::constant(0.0), |sum, loss| sum + loss) + self.sharpening_divergence();
+        let loss = loss / N::constant(steps as f64);
         match self.divergence() {
             Some(divergence) => loss + divergence / N::constant(observations as f64),
             None => loss,
@@ -72,24 +98,6 @@ impl<'a, N: Number> Reference<'a, N> {
             sum = sum + self.step_loss(&output, targets, mask);
         }
         sum
-    }
-
-    /// Σ ln(σ̃/σ) + (σ² + (μ − μ̃)²)/(2σ̃²) − ½ over all weights that are distributions (Bayer 2015, thesis,
-    /// 2.6.2).
-    fn divergence(&self) -> Option<N> {
-        let (prior_mean, prior_log_var) = (self.number("prior.mean")?, self.number("prior.log_var")?);
-        let half = N::constant(0.5);
-        let mut sum = N::constant(0.0);
-        for (name, means) in &self.values {
-            let Some(logs) = self.values.get(&format!("{name}_log_var")) else { continue };
-            for (mean, log_var) in means.iter().zip(logs) {
-                let away = (mean.clone() - prior_mean.clone()).squared();
-                let spread = (log_var.clone().exp() + away) / prior_log_var.clone().exp();
-                let term = prior_log_var.clone() - log_var.clone() + spread - N::constant(1.0);
-                sum = sum + half.clone() * term;
-            }
-        }
-        Some(sum)
     }
 
     fn number(&self, name: &str) -> Option<N> {

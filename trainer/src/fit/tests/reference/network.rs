@@ -160,17 +160,12 @@ impl<N: Number> Reference<'_, N> {
 
     /// The sum of one bias and of some columns of one row of weights.
     fn row(&self, part: &str, bias: usize, row: usize, columns: &[Pair<N>], range: Range<usize>) -> Pair<N> {
-        let weights = &self.values[&format!("{part}.weight")];
-        let weight_logs = self.values.get(&format!("{part}.weight_log_var"));
-        let bias_logs = self.values.get(&format!("{part}.bias_log_var"));
-        let variance = |logs: Option<&Vec<N>>, index: usize| {
-            logs.map_or_else(|| N::constant(0.0), |logs| logs[index].clone().exp())
-        };
-        let mut sum = (self.values[&format!("{part}.bias")][bias].clone(), variance(bias_logs, bias));
+        let (weights, biases) = (format!("{part}.weight"), format!("{part}.bias"));
+        let mut sum = self.weight(&biases, bias);
         for column in range {
             let (m, v) = columns[column].clone();
-            let index = row * columns.len() + column;
-            let (mu, tau) = self.noisy_weight(weights[index].clone(), variance(weight_logs, index));
+            let (mu, tau) = self.weight(&weights, row * columns.len() + column);
+            let (mu, tau) = self.noisy_weight(mu, tau);
             let doubt = (m.clone().squared() + v.clone()) * tau;
             sum = (sum.0 + m * mu.clone(), sum.1 + v * mu.squared() + doubt);
         }

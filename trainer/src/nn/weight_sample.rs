@@ -1,0 +1,37 @@
+//! One draw of all weights of a network.
+
+use rand_core::Rng;
+
+use super::parameters::Parameters;
+use crate::random::normals;
+
+/// One draw of all weights: θ = φ = μ + σ∘ε, or, from a sharpened posterior, θ = φ − η∘g_φ + σ₀ε₀ (Fortunato,
+/// Blundell and Vinyals 2017, alg. 1). Lists are in the order of the means in [`Parameters`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightSample {
+    /// ε, standard normal.
+    pub noise: Vec<Vec<f32>>,
+    /// The second stage, if the posterior is sharpened.
+    pub sharpened: Option<SharpenedSample>,
+}
+
+/// The second stage of a draw from a sharpened posterior.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharpenedSample {
+    /// g_φ, the gradient of the loss by the weights at φ. A constant: no gradient propagates through it.
+    pub gradient: Vec<Vec<f32>>,
+    /// ε₀, standard normal.
+    pub noise: Vec<Vec<f32>>,
+    /// σ₀.
+    pub std_dev: f32,
+}
+
+/// A standard normal number for every weight.
+pub(crate) fn draw_noise(parameters: &Parameters, rng: &mut impl Rng) -> Vec<Vec<f32>> {
+    parameters.weight_lists().map(|list| normals(rng, list.values.len())).collect()
+}
+
+/// −ε: the other half of an antithetic pair.
+pub(crate) fn negated(noise: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    noise.iter().map(|list| list.iter().map(|value| -value).collect()).collect()
+}

@@ -1,0 +1,93 @@
+//! How the variance of a weight is stored: the one place that converts between the stored number and the
+//! variance.
+
+use burn::tensor::Tensor;
+use burn::tensor::activation::softplus;
+
+/// What is stored for the variance τ = σ² of a weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightSpread {
+    /// ln τ, of fast adaptive weight noise.
+    LogVar,
+    /// ρ with σ = softplus(ρ) = ln(1 + e^ρ), of Bayes by Backprop (Blundell et al. 2015, section 3.2).
+    Softplus,
+}
+
+impl WeightSpread {
+    /// What is appended to the name of a list of means for that of its spreads.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            WeightSpread::LogVar => "_log_var",
+            WeightSpread::Softplus => "_rho",
+        }
+    }
+
+    /// Range of the stored number: variances from about 1e-6 to 1e6, or standard deviations from 0.001 to 14.
+    /// Far beyond any effect, and within what a checkpoint can hold.
+    pub(super) fn limits(self) -> [f32; 2] {
+        match self {
+            WeightSpread::LogVar => [-14.0, 14.0],
+            WeightSpread::Softplus => [-7.0, 14.0],
+        }
+    }
+
+    /// The stored number of a variance.
+    pub(super) fn stored(self, var: f32) -> f32 {
+        match self {
+            WeightSpread::LogVar => libm::logf(var),
+            // ln(e^σ − 1); f64 because both terms are near 1 where σ is small.
+            WeightSpread::Softplus => libm::log(libm::expm1(f64::from(var).sqrt())) as f32,
+        }
+    }
+
+    /// τ.
+    pub(crate) fn var<const D: usize>(self, stored: Tensor<D>) -> Tensor<D> {
+        match self {
+            WeightSpread::LogVar => stored.exp(),
+            WeightSpread::Softplus => softplus(stored, 1.0).square(),
+        }
+    }
+
+    /// σ.
+    pub(crate) fn std_dev<const D: usize>(self, stored: Tensor<D>) -> Tensor<D> {
+        match self {
+            WeightSpread::LogVar => (stored * 0.5).exp(),
+            WeightSpread::Softplus => softplus(stored, 1.0),
+        }
+    }
+
+    /// ln τ.
+    pub(crate) fn log_var<const D: usize>(self, stored: Tensor<D>) -> Tensor<D> {
+        match self {
+            WeightSpread::LogVar => stored,
+            WeightSpread::Softplus => softplus(stored, 1.0).log() * 2.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+
+    use super::*;
+    use crate::nn::tensors::to_vec;
+
+    #[test]
+    fn variances_are_those_that_were_stored() {
+        for spread in [WeightSpread::LogVar, WeightSpread::Softplus] {
+            for var in [1e-6_f32, 1e-4, 0.01, 0.5, 1.0, 9.0, 150.0] {
+                let stored = spread.stored(var);
+                let [low, high] = spread.limits();
+                assert!((low..=high).contains(&stored), "{spread:?}: {stored} of {var}");
+                let tensor = || Tensor::<1>::from_data([stored], &Device::flex());
+                let found = [
+                    to_vec(spread.var(tensor()))[0],
+                    to_vec(spread.std_dev(tensor()))[0].powi(2),
+                    to_vec(spread.log_var(tensor()))[0].exp(),
+                ];
+                // A logarithm of 14 has a rounding error of 1e-6, which is relative in the variance.
+                assert!(found.iter().all(|found| (found / var - 1.0).abs() < 1e-5), "{found:?} {var}");
+            }
+        }
+    }
+}
