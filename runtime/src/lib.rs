@@ -154,6 +154,7 @@ pub mod export {
     //! stable interface: it may change in any version.
 
     pub use crate::encode::GramMatrices;
+    pub use crate::models::draw_class_at;
 }
 #[cfg(feature = "float")]
 mod float;

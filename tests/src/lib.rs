@@ -5,13 +5,14 @@
 //! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
+//! - [`golden_text`]: the same for tokens and draws of them.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
-//! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
+//! - [`replay`], [`fingerprint`], [`numbers`], [`text`]: what firmware shares, from `quaver-streams`.
 
 pub mod attack;
 pub mod bench;
@@ -21,10 +22,11 @@ pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
 pub mod golden_latent;
+pub mod golden_text;
 pub mod latent;
 pub mod leg;
 
-pub use quaver_streams::{fingerprint, numbers, replay};
+pub use quaver_streams::{fingerprint, numbers, replay, text};
 
 /// A model and the rows it is to see.
 #[derive(Clone, Debug)]

@@ -26,3 +26,4 @@ pub mod random;
 pub mod report;
 pub mod runs;
 pub mod search;
+pub mod text;

@@ -10,8 +10,8 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 6] =
-    ["golden", "golden_2", "golden_3", "golden_4", "golden_latent", "golden_adaptive"];
+pub(crate) const IMAGES: [&str; 7] =
+    ["golden", "golden_2", "golden_3", "golden_4", "golden_latent", "golden_adaptive", "golden_text"];
 
 const FILE: &str = "tests/golden/streams.txt";
 const PREAMBLE: &str = "\

@@ -20,7 +20,9 @@ pub mod meter;
 mod report;
 
 #[cfg(target_os = "none")]
-pub use report::{done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprints};
+pub use report::{
+    done, fail, print_acceleration, print_adaptive_fingerprints, print_fingerprints, print_text_fingerprints,
+};
 
 /// The whole of an image that replays golden cases: its entry point and its panic handler. The build
 /// script writes the cases and the sizes of their arena, futures and rows.

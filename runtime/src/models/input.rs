@@ -45,10 +45,24 @@ pub(super) enum ResidualBase<'r> {
 pub(super) struct RawRow<'r> {
     pub(super) values: &'r [f32],
     pub(super) vars: &'r [f32],
+    /// The channel that is 1 while all others are 0, for a row without values of its own.
+    token: Option<usize>,
 }
 
-impl RawRow<'_> {
+impl<'r> RawRow<'r> {
+    pub(super) fn new(values: &'r [f32], vars: &'r [f32]) -> Self {
+        RawRow { values, vars, token: None }
+    }
+
+    /// The one-hot row of a token, which is never built.
+    pub(super) fn of_token(token: usize) -> Self {
+        RawRow { values: &[], vars: &[], token: Some(token) }
+    }
+
     pub(super) fn reading(&self, channel: usize) -> Option<Reading> {
+        if let Some(token) = self.token {
+            return Reading::new(if channel == token { 1.0 } else { 0.0 }, 0.0);
+        }
         let value = self.values.get(channel)?;
         Reading::new(*value, self.vars.get(channel).copied().unwrap_or(0.0))
     }

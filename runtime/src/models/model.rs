@@ -182,19 +182,32 @@ impl<'m> Model<'m> {
     /// Like [`step`](Self::step), for a row whose values are themselves uncertain: one variance per channel,
     /// in squared raw units.
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
-        let row = RawRow { values: mean, vars: var };
+        self.step_row(state, &RawRow::new(mean, var))
+    }
+
+    /// Reads one token, by its index among the inputs, and predicts: the bits of [`step`](Self::step) with a row
+    /// that is 1 in this channel and 0 in all others, which nobody has to build. For models of text, whose inputs
+    /// are the tokens of a vocabulary; an index beyond its end is a missing token, as a row of NaN would be.
+    pub fn step_token<'s>(&self, state: &'s mut State<'_>, token: usize) -> Prediction<'s> {
+        let known = token < usize::from(self.spec().inputs);
+        let row = if known { RawRow::of_token(token) } else { RawRow::new(&[], &[]) };
+        self.step_row(state, &row)
+    }
+
+    /// Scores a row, reads it and predicts.
+    fn step_row<'s>(&self, state: &'s mut State<'_>, row: &RawRow<'_>) -> Prediction<'s> {
         if self.spec().target.is_next() {
-            state.outputs.score(self.spec().likelihood, &row);
-            self.follow(state, &row);
+            state.outputs.score(self.spec().likelihood, row);
+            self.follow(state, row);
         }
         if let Some(density) = &self.density {
             let State { outputs, row: standardised, scratch, .. } = state;
-            outputs.novelty = Some(density.read(self, &row, outputs, standardised, scratch));
+            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
         }
         if let Some(monitor) = &self.monitor {
-            state.outputs.anomaly = monitor.read(self, &row, state);
+            state.outputs.anomaly = monitor.read(self, row, state);
         }
-        self.advance(state, Some(&row));
+        self.advance(state, Some(row));
         state.outputs.prediction()
     }
 
@@ -211,7 +224,7 @@ impl<'m> Model<'m> {
     /// being told, and ignores this. Call it at most once per step.
     pub fn observe(&self, state: &mut State<'_>, truth: &[f32]) {
         if !self.spec().target.is_next() {
-            self.follow(state, &RawRow { values: truth, vars: &[] });
+            self.follow(state, &RawRow::new(truth, &[]));
         }
     }
 
@@ -223,7 +236,7 @@ impl<'m> Model<'m> {
         predicted: impl IntoIterator<Item = Output>,
         truth: &[f32],
     ) {
-        let truth = RawRow { values: truth, vars: &[] };
+        let truth = RawRow::new(truth, &[]);
         if let Some(tracking) = self.tracking.as_ref().filter(|_| state.tracks) {
             tracking.observe(state.scales, predicted.into_iter(), &truth);
         }

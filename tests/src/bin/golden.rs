@@ -1,10 +1,10 @@
 //! Prints the lines of `tests/golden/streams.txt` as this machine computes them.
 
-use quaver_tests::{golden, golden_adaptive, golden_latent};
+use quaver_tests::{golden, golden_adaptive, golden_latent, golden_text};
 
 fn main() {
     let cases = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
-    for case in cases {
+    for case in cases.chain(golden_text::cases()) {
         println!("{}", golden::replay(&case));
     }
 }

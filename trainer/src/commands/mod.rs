@@ -8,6 +8,7 @@ mod eval;
 mod evaluated_model;
 mod export;
 mod export_latent;
+mod export_text;
 mod false_alarms;
 mod impute;
 mod inspect;
@@ -22,6 +23,7 @@ mod run;
 mod sample;
 mod search;
 mod split;
+mod text_model;
 mod text_table;
 mod train;
 

@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod average;
+pub(crate) mod class_loss;
 mod data_check;
 pub mod folder;
 mod head_losses;
@@ -22,8 +23,8 @@ mod run;
 pub mod schedule;
 mod start;
 pub mod state;
-mod step;
-mod truncated_bptt;
+pub(crate) mod step;
+pub(crate) mod truncated_bptt;
 pub(crate) mod weight_divergence;
 
 #[cfg(test)]

@@ -26,13 +26,19 @@ pub struct AffineTensors {
 impl AffineTensors {
     /// The input's share of a layer's map: the columns of its inputs, and a bias for each row.
     pub fn from_input(&self, cell: CellKind, inputs: usize) -> AffineTensors {
-        let biases = |biases| bias_columns(biases, cell, 0..cell.gates());
+        let (bias, bias_var) = self.input_bias(cell);
         AffineTensors {
             weight: columns(&self.weight, 0..inputs),
             weight_var: self.weight_var.as_ref().map(|var| columns(var, 0..inputs)),
-            bias: biases(&self.bias),
-            bias_var: self.bias_var.as_ref().map(biases),
+            bias,
+            bias_var,
         }
+    }
+
+    /// A bias for each row of a layer's map, and their variances unless all are zero.
+    pub(super) fn input_bias(&self, cell: CellKind) -> (Tensor<1>, Option<Tensor<1>>) {
+        let biases = |biases| bias_columns(biases, cell, 0..cell.gates());
+        (biases(&self.bias), self.bias_var.as_ref().map(biases))
     }
 
     /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has
@@ -175,6 +181,35 @@ impl LayerStack {
     }
 }
 
+/// The embedding of tokens as tensors on a device: a row per token.
+#[derive(Clone, Debug)]
+pub struct EmbeddingTensors {
+    leaves: Vec<Tensor<1>>,
+    /// Means, including noise on weights.
+    pub weight: Tensor<2>,
+    /// Variances; `None` if all are zero.
+    pub weight_var: Option<Tensor<2>>,
+}
+
+impl EmbeddingTensors {
+    /// Copies the parameters of an embedding to a device.
+    pub(super) fn new(parameters: &Parameters, device: &Device) -> Self {
+        let leaves = Leaves::new(parameters, device);
+        let (weight, weight_var) = leaves.weights("embedding");
+        EmbeddingTensors { leaves: leaves.tensors, weight, weight_var }
+    }
+
+    /// Means and log-variances of its weights, if they are learned.
+    pub(super) fn posterior(&self) -> Option<(Tensor<1>, Tensor<1>)> {
+        Some((self.leaves.first()?.clone(), self.leaves.get(1)?.clone()))
+    }
+
+    /// Like [`ParameterTensors::gradients`].
+    pub(super) fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+        self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
+    }
+}
+
 /// The parameters on a device, each a flat list, accessible by name.
 struct Leaves<'a> {
     parameters: &'a Parameters,
@@ -219,12 +254,17 @@ impl<'a> Leaves<'a> {
 
     /// The affine map of a layer or of the output.
     fn affine(&self, part: &str) -> AffineTensors {
-        let weight = self.matrix(&format!("{part}.weight")).expect("every map has weights");
         let bias = self.get(&format!("{part}.bias")).expect("every map has biases");
-        let var = self.matrix(&format!("{part}.weight_log_var")).map(Tensor::exp);
-        let (weight, weight_var) = noisy_weights(weight, var, self.parameters.method.weight_noise);
+        let (weight, weight_var) = self.weights(part);
         let bias_var = self.get(&format!("{part}.bias_log_var")).map(Tensor::exp);
         AffineTensors { weight, bias, weight_var, bias_var }
+    }
+
+    /// Moments of the weights of a map, including noise on them.
+    fn weights(&self, part: &str) -> (Tensor<2>, Option<Tensor<2>>) {
+        let weight = self.matrix(&format!("{part}.weight")).expect("every map has weights");
+        let var = self.matrix(&format!("{part}.weight_log_var")).map(Tensor::exp);
+        noisy_weights(weight, var, self.parameters.method.weight_noise)
     }
 
     fn noise_layer(&self, logit: &str, noise: UnitNoise) -> NoiseLayer {

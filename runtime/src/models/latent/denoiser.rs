@@ -92,7 +92,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
     /// in squared raw units.
     pub fn step_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Denoiser { model, state } = self;
-        let row = RawRow { values: mean, vars: var };
+        let row = RawRow::new(mean, var);
         model.predict_next(state);
         // What is scored and imputed is a noisy row.
         let [_, _, aleatoric] = state.outputs.slices();

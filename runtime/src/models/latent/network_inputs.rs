@@ -55,7 +55,7 @@ impl<'i> Inputs<'i> {
         input: &'i DecoderInput<'i>,
         latents: Latents,
     ) -> Self {
-        let row = RawRow { values: row, vars: &[] };
+        let row = RawRow::new(row, &[]);
         Inputs { network, source: Source::RowAndLatents(row, input, latents) }
     }
 

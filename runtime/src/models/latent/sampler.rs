@@ -109,7 +109,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
     /// channel, in squared raw units.
     pub fn observe_uncertain(&mut self, mean: &[f32], var: &[f32]) -> Prediction<'_> {
         let Sampler { model, state } = self;
-        let row = RawRow { values: mean, vars: var };
+        let row = RawRow::new(mean, var);
         model.predict_next(state);
         state.outputs.score(model.likelihood(), &row);
         model.recognise(state, row);
@@ -140,7 +140,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
         if feed == FeedMode::Draw {
             outputs.draw(model.likelihood(), rng);
         }
-        let row = RawRow { values: outputs.mean, vars: &[] };
+        let row = RawRow::new(outputs.mean, &[]);
         let inputs = Inputs::row(model.recognition(), row, None);
         model.recognition().advance_layers(recognition, scratch, &inputs);
         decoder_input.write_row(model.generative(), row, outputs);
