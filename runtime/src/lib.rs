@@ -155,6 +155,7 @@ pub mod export {
 
     pub use crate::encode::GramMatrices;
     pub use crate::models::draw_class_at;
+    pub use crate::moments::exp2;
 }
 #[cfg(feature = "float")]
 mod float;

@@ -33,6 +33,9 @@ pub mod paper;
 mod relu;
 mod scalar;
 
+#[cfg(feature = "write")]
+#[doc(hidden)]
+pub use elementary::exp2;
 pub use gradient::Jacobian;
 #[cfg(feature = "float")]
 pub(crate) use logistic::{

@@ -1,19 +1,20 @@
 //! The cross entropy of many classes: output map, softmax, loss and gradient in one node.
 //!
-//! Rows of logits, which may have tens of thousands of columns, are turned into their own gradient where they are
-//! computed, a block of rows per task. Without a gradient to record they are not kept at all.
+//! Logits may have tens of thousands of columns. They are computed for some rows at a time, class by class with the rows
+//! side by side, so that weights are read as they are stored and every formula runs on vectors of rows; and they are
+//! turned into their own gradient where they are. Without a gradient to record they are not kept at all.
 
 use std::sync::Arc;
 
 use burn::tensor::Tensor;
 use quaver::checkpoint::ModelSpec;
 use quaver::likelihood::{shrunk_logit, softmax, softmax_gradient};
-use quaver::moments::Dual;
+use quaver::moments::{Dual, Scalar};
 
+use super::class_lanes::{LANES, Lanes};
 use super::likelihood::class_nll;
 use super::loss::Loss;
 use crate::nn::host_node::{HostArray, HostFunction, Kept, apply3};
-use crate::nn::linear::Linear;
 use crate::nn::net::MomentTensors;
 use crate::nn::output_factors::{AffineFactors, OutputFactors, output_factors};
 use crate::nn::parallel;
@@ -21,10 +22,10 @@ use crate::nn::product::{Packed, Strided, add_product};
 use crate::nn::recurrence::Traces;
 use crate::nn::tensors::ParameterTensors;
 use crate::nn::token_net::NONE;
+use crate::nn::vectorised::{self, Kernel, Processor};
 
-/// Rows of logits per task: enough to use each weight that is read several times, few enough that both moments of
-/// thousands of classes stay in the second-level cache.
-const ROWS_PER_TASK: usize = 16;
+/// Classes of a task that computes gradients of weights.
+const CLASSES_PER_TASK: usize = 128;
 
 /// −ln p of the class of every row, summed over rows and divided by their number, given the states of the last
 /// layer; [`NONE`] for a row that does not count. Nothing if no row counts.
@@ -66,6 +67,7 @@ fn joined(matrices: [Tensor<2>; 2]) -> Tensor<1> {
 
 /// Derivatives of −Σ_j w_j ln p_j with respect to the moments of a logit with probability `p`: through κm (see
 /// [`shrunk_logit`]).
+#[inline(always)]
 pub(super) fn by_moments(p: f32, mean: f32, var: f32, weight: f32, total_weight: f32) -> [f32; 2] {
     let by_logit = softmax_gradient(p, weight, total_weight);
     let shrunk: Dual = shrunk_logit(Dual::by_mean(mean), Dual::by_var(var));
@@ -84,8 +86,10 @@ struct ClassLoss {
     threads: usize,
 }
 
-/// Means and variances of the logits of some rows, to be replaced by the derivatives with respect to them.
+/// Moments of the logits of [`LANES`] rows, [classes, rows] each, to be replaced by the derivatives with respect to
+/// them. No variances if there are none.
 struct Block<'a> {
+    /// The first of the rows.
     first: usize,
     mean: &'a mut [f32],
     var: &'a mut [f32],
@@ -93,78 +97,125 @@ struct Block<'a> {
 }
 
 impl ClassLoss {
-    fn linear(&self, moment: usize) -> Linear {
-        Linear { columns: self.classes, terms: self.terms[moment], threads: self.threads }
+    /// Moments of the logits: 1, or 2 if they have variances.
+    fn moments(&self) -> usize {
+        if self.terms[1] > 0 { 2 } else { 1 }
     }
 
-    fn has_variance(&self) -> bool {
-        self.terms[1] > 0
+    /// Numbers of one moment of a block.
+    fn block_len(&self) -> usize {
+        self.classes * LANES
     }
 
-    /// The parts of an input that belong to means and to variances.
+    /// The parts of the inputs that belong to means and to variances: rows, weights and biases.
     fn split<'a>(&self, [input, weight, bias]: [&'a [f32]; 3]) -> [[&'a [f32]; 3]; 2] {
-        let (input, weight) = (
-            input.split_at(self.targets.len() * self.terms[0]),
-            weight.split_at(self.classes * self.terms[0]),
-        );
+        let input = input.split_at(self.targets.len() * self.terms[0]);
+        let weight = weight.split_at(self.classes * self.terms[0]);
         let bias = bias.split_at(self.classes);
         [[input.0, weight.0, bias.0], [input.1, weight.1, bias.1]]
     }
 
-    fn pack(&self, weight: &[f32], moment: usize) -> Packed {
-        let terms = self.terms[moment];
-        Packed::new(Strided::transposed(weight, terms), terms, self.classes)
-    }
-
-    /// Replaces logits by derivatives, row by row, and sums up the loss.
-    fn differentiate(&self, block: Block<'_>) {
-        let Block { first, mean, var, nll } = block;
-        let none = vec![0.0; if self.has_variance() { 0 } else { self.classes }];
-        let mut logits = vec![0.0; if self.has_variance() { self.classes } else { 0 }];
-        for (row, mean) in mean.chunks_exact_mut(self.classes).enumerate() {
-            let target = self.targets[first + row];
-            let weight = |class: usize| if class == target as usize { 1.0 } else { 0.0 };
-            let range = row * self.classes..(row + 1) * self.classes;
-            if target == NONE {
-                mean.fill(0.0);
-                if self.has_variance() {
-                    var[range].fill(0.0);
-                }
-                continue;
-            }
-            if !self.has_variance() {
-                softmax(mean, &none);
-                *nll += class_nll(mean[target as usize], 1.0);
-                // κ = 1.
-                mean.iter_mut().enumerate().for_each(|(class, p)| *p = softmax_gradient(*p, weight(class), 1.0));
-                continue;
-            }
-            let var = &mut var[range];
-            logits.copy_from_slice(mean);
-            softmax(mean, var);
-            *nll += class_nll(mean[target as usize], 1.0);
-            for (class, ((p, var), logit)) in mean.iter_mut().zip(var).zip(&logits).enumerate() {
-                [*p, *var] = by_moments(*p, *logit, *var, weight(class), 1.0);
-            }
-        }
+    /// The targets of a block; [`NONE`] beyond the last row.
+    fn block_targets(&self, first: usize) -> [u32; LANES] {
+        std::array::from_fn(|lane| self.targets.get(first + lane).copied().unwrap_or(NONE))
     }
 
     /// Logits of a block, then the derivatives with respect to them.
-    fn run(&self, block: Block<'_>, inputs: [[&[f32]; 3]; 2], packed: &[Option<Packed>; 2]) {
+    fn run(&self, block: Block<'_>, inputs: [[&[f32]; 3]; 2]) {
         let Block { first, mean, var, nll } = block;
-        for (moment, out) in [&mut *mean, &mut *var].into_iter().enumerate() {
-            let [input, _, bias] = inputs[moment];
-            if let Some(weight) = &packed[moment] {
-                out.chunks_exact_mut(self.classes).for_each(|row| row.copy_from_slice(bias));
-                add_product(out, Strided::rows(input, self.terms[moment]).skip_rows(first), weight);
-            }
+        for (moment, out) in [&mut *mean, &mut *var].into_iter().enumerate().take(self.moments()) {
+            let ([input, weight, bias], terms) = (inputs[moment], self.terms[moment]);
+            out.chunks_exact_mut(LANES).zip(bias).for_each(|(rows, bias)| rows.fill(*bias));
+            let rows = block_rows(input, terms, first);
+            let rows = Packed::new(Strided::transposed(&rows, terms), terms, LANES);
+            add_product(out, Strided::rows(weight, terms), &rows);
         }
-        self.differentiate(Block { first, mean, var, nll });
+        vectorised::run(Differentiate { targets: self.block_targets(first), mean, var, nll });
+    }
+
+    /// Gradients for the inputs [rows, terms], the weights [classes, terms] and the biases of one moment, times
+    /// `factor`.
+    fn gradients(&self, moment: usize, [input, weight, _]: [&[f32]; 3], by_logit: &[f32], factor: f32) -> [Vec<f32>; 3] {
+        let terms = self.terms[moment];
+        let blocks: Vec<&[f32]> = by_logit.chunks_exact(self.block_len()).collect();
+        let scale = |values: &mut [f32]| values.iter_mut().for_each(|value| *value *= factor);
+        let mut by_input = vec![0.0; input.len()];
+        let packed = Packed::new(Strided::rows(weight, terms), self.classes, terms);
+        parallel::for_each(self.threads, by_input.chunks_mut(LANES * terms).zip(&blocks), |(out, block)| {
+            add_product(out, Strided::transposed(block, LANES), &packed);
+            scale(out);
+        });
+        let rows: Vec<Packed> = (0..blocks.len())
+            .map(|block| Packed::new(Strided::rows(&block_rows(input, terms, block * LANES), terms), LANES, terms))
+            .collect();
+        let (mut by_weight, mut by_bias) = (vec![0.0; weight.len()], vec![0.0; self.classes]);
+        let tasks = by_weight.chunks_mut(CLASSES_PER_TASK * terms).zip(by_bias.chunks_mut(CLASSES_PER_TASK));
+        parallel::for_each(self.threads, tasks.enumerate(), |(task, (by_weight, by_bias))| {
+            let first = task * CLASSES_PER_TASK * LANES;
+            for (block, rows) in blocks.iter().zip(&rows) {
+                let own = &block[first..first + by_bias.len() * LANES];
+                add_product(by_weight, Strided::rows(own, LANES), rows);
+                by_bias.iter_mut().zip(own.chunks_exact(LANES)).for_each(|(sum, rows)| *sum += rows.iter().sum::<f32>());
+            }
+            scale(by_weight);
+            scale(by_bias);
+        });
+        [by_input, by_weight, by_bias]
     }
 }
 
-/// Derivatives of the summed loss with respect to the moments of every logit; empty if they are not kept, and those
-/// of variances if there are none.
+/// [`LANES`] rows from `first` on, with zeros beyond the last one.
+fn block_rows(input: &[f32], terms: usize, first: usize) -> Vec<f32> {
+    let mut rows = vec![0.0; LANES * terms];
+    rows.iter_mut().zip(&input[first * terms..]).for_each(|(row, value)| *row = *value);
+    rows
+}
+
+/// Replaces the moments of the logits of a block by the derivatives of the loss with respect to them, and adds up the
+/// loss.
+struct Differentiate<'a> {
+    targets: [u32; LANES],
+    mean: &'a mut [f32],
+    var: &'a mut [f32],
+    nll: &'a mut f64,
+}
+
+impl Kernel for Differentiate<'_> {
+    #[inline(always)]
+    fn run<P: Processor>(self) {
+        let Differentiate { targets, mean, var, nll } = self;
+        let (mean, var) = (mean.as_chunks_mut::<LANES>().0, var.as_chunks_mut::<LANES>().0);
+        let lanes = |rows: &[[f32; LANES]]| -> Vec<Lanes> { rows.iter().map(|row| Lanes(*row)).collect() };
+        let mut p = lanes(mean);
+        let variances = if var.is_empty() { vec![Lanes::ZERO; mean.len()] } else { lanes(var) };
+        softmax(&mut p, &variances);
+        let counts = targets.map(|target| if target == NONE { 0.0 } else { 1.0 });
+        let counted = || (0..LANES).filter(|lane| targets[*lane] != NONE).map(|lane| (lane, targets[lane] as usize));
+        counted().for_each(|(lane, class)| *nll += class_nll(p[class].0[lane], 1.0));
+        if var.is_empty() {
+            // κ = 1. Every class as if it were not the target, then the targets.
+            for (mean, p) in mean.iter_mut().zip(&p) {
+                *mean = softmax_gradient(*p, Lanes::ZERO, Lanes(counts)).0;
+            }
+            counted().for_each(|(lane, class)| mean[class][lane] = softmax_gradient(p[class].0[lane], 1.0, 1.0));
+            return;
+        }
+        let mut of_targets = [[0.0; 2]; LANES];
+        for (lane, class) in counted() {
+            of_targets[lane] = by_moments(p[class].0[lane], mean[class][lane], var[class][lane], 1.0, 1.0);
+        }
+        for ((mean, var), p) in mean.iter_mut().zip(var.iter_mut()).zip(&p) {
+            for lane in 0..LANES {
+                let [by_mean, by_var] = by_moments(p.0[lane], mean[lane], var[lane], 0.0, counts[lane]);
+                (mean[lane], var[lane]) = (by_mean, by_var);
+            }
+        }
+        counted().for_each(|(lane, class)| [mean[class][lane], var[class][lane]] = of_targets[lane]);
+    }
+}
+
+/// Derivatives of the summed loss with respect to the moments of the logits, [blocks, classes, rows] each; empty if they
+/// are not kept, and those of variances if there are none.
 #[derive(Debug, Default)]
 struct LogitGradients([Vec<f32>; 2]);
 
@@ -173,52 +224,40 @@ impl HostFunction<3> for ClassLoss {
 
     fn forward(&self, inputs: [&[f32]; 3], keep: Traces) -> (HostArray, LogitGradients) {
         let parts = self.split(inputs);
-        let packed = [0, 1].map(|moment| (self.terms[moment] > 0).then(|| self.pack(parts[moment][1], moment)));
-        let rows = self.targets.len();
-        let mut sums = vec![0.0; rows.div_ceil(ROWS_PER_TASK)];
-        let size = ROWS_PER_TASK * self.classes;
-        let (kept, width) = (keep == Traces::Keep, usize::from(self.has_variance()));
-        let count = if kept { rows * self.classes } else { 0 };
-        let mut gradients = LogitGradients([vec![0.0; count], vec![0.0; width * count]]);
+        let (blocks, length) = (self.targets.len().div_ceil(LANES), self.block_len());
+        let var_length = if self.moments() == 2 { length } else { 0 };
+        let kept = if keep == Traces::Keep { blocks } else { 0 };
+        let mut gradients = LogitGradients([vec![0.0; kept * length], vec![0.0; kept * var_length]]);
+        let mut sums = vec![0.0; blocks];
         let [mean, var] = &mut gradients.0;
-        let mut blocks = mean.chunks_mut(size).map(Some).chain(std::iter::repeat_with(|| None));
-        let mut var_blocks = var.chunks_mut(size).map(Some).chain(std::iter::repeat_with(|| None));
-        let tasks = sums.iter_mut().enumerate().map(|(index, nll)| (index * ROWS_PER_TASK, nll, blocks.next().flatten(), var_blocks.next().flatten()));
-        parallel::for_each(self.threads, tasks.collect::<Vec<_>>(), |(first, nll, mean, var)| {
-            let length = ROWS_PER_TASK.min(rows - first) * self.classes;
-            let (mut own_mean, mut own_var) = (Vec::new(), Vec::new());
-            let mean = mean.unwrap_or_else(|| {
-                own_mean.resize(length, 0.0);
-                &mut own_mean
-            });
-            let var = var.unwrap_or_else(|| {
-                own_var.resize(width * length, 0.0);
-                &mut own_var
-            });
-            self.run(Block { first, mean, var, nll }, parts, &packed);
+        let mut places = mean.chunks_exact_mut(length).zip(var_places(var, var_length));
+        let tasks: Vec<_> = sums.iter_mut().enumerate().map(|(index, nll)| (index * LANES, nll, places.next())).collect();
+        parallel::for_each(self.threads, tasks, |(first, nll, place)| match place {
+            Some((mean, var)) => self.run(Block { first, mean, var, nll }, parts),
+            None => {
+                let (mut mean, mut var) = (vec![0.0; length], vec![0.0; var_length]);
+                self.run(Block { first, mean: &mut mean, var: &mut var, nll }, parts);
+            }
         });
         let value = (sums.iter().sum::<f64>() * f64::from(self.share)) as f32;
         (HostArray { values: vec![value], shape: vec![1] }, gradients)
     }
 
     fn backward(&self, inputs: [&[f32]; 3], (_, kept): Kept<'_, LogitGradients>, grad: &[f32]) -> [Vec<f32>; 3] {
-        let parts = self.split(inputs);
-        let factor = grad[0] * self.share;
-        let mut gradients = [Vec::new(), Vec::new(), Vec::new()];
-        for moment in 0..1 + usize::from(self.has_variance()) {
-            let ([input, weight, _], by_logit, linear) = (parts[moment], &kept.0[moment], self.linear(moment));
-            let own = [
-                linear.input_gradient(weight, by_logit),
-                linear.weight_gradient(input, by_logit),
-                linear.bias_gradient(by_logit),
-            ];
-            for (all, mut own) in gradients.iter_mut().zip(own) {
-                own.iter_mut().for_each(|value| *value *= factor);
-                if all.is_empty() { *all = own } else { all.append(&mut own) }
-            }
-        }
-        gradients
+        let (parts, factor) = (self.split(inputs), grad[0] * self.share);
+        let [mut all, var] = [0, 1].map(|moment| match moment < self.moments() {
+            true => self.gradients(moment, parts[moment], &kept.0[moment], factor),
+            false => Default::default(),
+        });
+        all.iter_mut().zip(var).for_each(|(all, mut var)| all.append(&mut var));
+        all
     }
+}
+
+/// Places of `length` numbers; any number of empty ones if the length is zero.
+fn var_places(var: &mut [f32], length: usize) -> impl Iterator<Item = &mut [f32]> {
+    let empty = if length == 0 { usize::MAX } else { 0 };
+    var.chunks_exact_mut(length.max(1)).chain(std::iter::repeat_with(|| &mut [][..]).take(empty))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 pub mod architecture;
 pub mod average;
+mod class_lanes;
 pub(crate) mod class_loss;
 mod data_check;
 pub mod folder;

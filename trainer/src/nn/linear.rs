@@ -28,10 +28,10 @@ pub(crate) fn affine(a: Tensor<2>, weight: Tensor<2>, bias: Tensor<1>) -> Tensor
 
 /// A product with a transposed matrix of this size.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Linear {
-    pub(crate) columns: usize,
-    pub(crate) terms: usize,
-    pub(crate) threads: usize,
+struct Linear {
+    columns: usize,
+    terms: usize,
+    threads: usize,
 }
 
 impl Linear {
@@ -49,7 +49,7 @@ impl Linear {
     }
 
     /// ∂L/∂a = g·w.
-    pub(crate) fn input_gradient(self, weight: &[f32], grad: &[f32]) -> Vec<f32> {
+    fn input_gradient(self, weight: &[f32], grad: &[f32]) -> Vec<f32> {
         let mut gradient = vec![0.0; grad.len() / self.columns * self.terms];
         let weight = Packed::new(Strided::rows(weight, self.terms), self.columns, self.terms);
         add_rows(&mut gradient, Strided::rows(grad, self.columns), &weight, ROWS_PER_TASK, self.threads);
@@ -57,7 +57,7 @@ impl Linear {
     }
 
     /// ∂L/∂w = gᵀ·a.
-    pub(crate) fn weight_gradient(self, a: &[f32], grad: &[f32]) -> Vec<f32> {
+    fn weight_gradient(self, a: &[f32], grad: &[f32]) -> Vec<f32> {
         let mut gradient = vec![0.0; self.columns * self.terms];
         let a = Packed::new(Strided::rows(a, self.terms), grad.len() / self.columns, self.terms);
         let grad = Strided::transposed(grad, self.columns);
@@ -66,7 +66,7 @@ impl Linear {
     }
 
     /// ∂L/∂b: the sum of all rows of g.
-    pub(crate) fn bias_gradient(self, grad: &[f32]) -> Vec<f32> {
+    fn bias_gradient(self, grad: &[f32]) -> Vec<f32> {
         let mut gradient = vec![0.0; self.columns];
         for row in grad.chunks_exact(self.columns) {
             gradient.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);

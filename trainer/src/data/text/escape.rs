@@ -45,7 +45,7 @@ pub fn unescape(name: &str) -> Result<String, String> {
 fn escaped_character(text: &str) -> Result<(char, &str), String> {
     let wrong = || {
         let shown: String = text.chars().take(10).collect();
-        format!("`{}` is not an escape; write \\n, \\r, \\t, \\s, \\\\ or \\u{{1b}}", shown.escape_default())
+        format!("`{shown}` is not an escape; write \\n, \\r, \\t, \\s, \\\\ or \\u{{1b}}")
     };
     let mut characters = text[1..].chars();
     let character = match characters.next().ok_or_else(wrong)? {

@@ -152,7 +152,7 @@ mod tests {
         let error = |text: &str| Vocabulary::read(text.as_bytes(), "v.txt").unwrap_err().to_string();
         assert!(error("a\n\nb\n").starts_with("v.txt:2: no token"));
         assert_eq!(error("a\nb\na\n"), "v.txt:3: `a` is in line 1 already; remove one of them");
-        assert!(error("a\n\\q\n").starts_with("v.txt:2: `\\\\q` is not an escape"));
+        assert!(error("a\n\\q\n").starts_with("v.txt:2: `\\q` is not an escape"));
         assert_eq!(error("a\n"), "v.txt: 1 different tokens; a model of text needs two");
         let many: String = (0..70_000).map(|n| format!("{n}\n")).collect();
         assert!(error(&many).contains("70000 different tokens; a vocabulary has at most 65535"));

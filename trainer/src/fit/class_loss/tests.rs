@@ -71,7 +71,7 @@ fn separate(spec: &ModelSpec, tensors: &ParameterTensors, hidden: MomentTensors)
     loss(spec, tensors, output_map(spec, tensors, hidden), &batch, Mode::Eval).unwrap()
 }
 
-/// Both round sums of at most 37 terms below 10 in their own order: 10⁻⁵.
+/// Both round sums of at most 37 terms below 10 in their own order, and exponentials differ by 10⁻⁶: 10⁻⁵.
 #[test]
 fn the_fused_loss_is_that_of_separate_operations_with_all_its_gradients() {
     for (posterior, noise, certain) in [
@@ -96,7 +96,7 @@ fn the_fused_loss_is_that_of_separate_operations_with_all_its_gradients() {
     }
 }
 
-/// The definition in f64: logits, then −ln of a softmax. f32 keeps 7 digits of a loss below 10.
+/// The definition in f64: logits, then −ln of a softmax. f32 keeps six digits of an exponential.
 #[test]
 fn the_loss_of_point_weights_is_the_cross_entropy_in_full_precision() {
     let spec = spec(UnitNoise::None);
@@ -119,7 +119,7 @@ fn the_loss_of_point_weights_is_the_cross_entropy_in_full_precision() {
     let expected = rows.map(nll).sum::<f64>() / 36.0;
     assert_eq!(found.steps, 36);
     let found = f64::from(to_vec(found.value)[0]);
-    assert!((found - expected).abs() < 1e-6, "{found} against {expected}");
+    assert!((found - expected).abs() < 2e-6, "{found} against {expected}");
 }
 
 #[test]
