@@ -7,7 +7,7 @@ use crate::random::uniform;
 
 /// Draws a class with probabilities in proportion to p^(1/`temperature`); see
 /// [`Prediction::draw_class_at`](super::Prediction::draw_class_at).
-pub fn draw_class_at(probabilities: &[f32], temperature: f32, rng: &mut (impl Rng + ?Sized)) -> usize {
+pub(crate) fn draw_class_at(probabilities: &[f32], temperature: f32, rng: &mut (impl Rng + ?Sized)) -> usize {
     class_at_temperature(probabilities, temperature, uniform(rng))
 }
 

@@ -34,8 +34,7 @@ mod relu;
 mod scalar;
 
 #[cfg(feature = "write")]
-#[doc(hidden)]
-pub use elementary::exp2;
+pub(crate) use elementary::exp2;
 pub use gradient::Jacobian;
 #[cfg(feature = "float")]
 pub(crate) use logistic::{

@@ -230,8 +230,9 @@ impl HostFunction<3> for ClassLoss {
         let mut gradients = LogitGradients([vec![0.0; kept * length], vec![0.0; kept * var_length]]);
         let mut sums = vec![0.0; blocks];
         let [mean, var] = &mut gradients.0;
-        let mut places = mean.chunks_exact_mut(length).zip(var_places(var, var_length));
-        let tasks: Vec<_> = sums.iter_mut().enumerate().map(|(index, nll)| (index * LANES, nll, places.next())).collect();
+        let places = mean.chunks_exact_mut(length).zip(var_places(var, var_length)).map(Some);
+        let places = places.chain(std::iter::repeat_with(|| None));
+        let tasks = sums.iter_mut().zip(places).enumerate().map(|(index, (nll, place))| (index * LANES, nll, place));
         parallel::for_each(self.threads, tasks, |(first, nll, place)| match place {
             Some((mean, var)) => self.run(Block { first, mean, var, nll }, parts),
             None => {
