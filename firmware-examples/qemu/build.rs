@@ -128,7 +128,8 @@ fn chosen_case() -> Case {
     case
 }
 
-/// The model that the image `text` writes with: that of `QUAVER_MODEL` if it is one of text, or the built-in one.
+/// The model that the image `text` writes with: that of `QUAVER_MODEL` if it is one of text, or the built-in
+/// one.
 fn text_case() -> Case {
     let chosen = variable("QUAVER_MODEL").map(|path| case_from_file(&path));
     let is_text = |case: &Case| {

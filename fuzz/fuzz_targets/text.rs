@@ -1,4 +1,5 @@
-//! A text of any content gives tokens of its own vocabulary, whose names give the vocabulary again, or an error.
+//! A text of any content gives tokens of its own vocabulary, whose names give the vocabulary again, or an
+//! error.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +16,10 @@ fuzz_target!(|bytes: &[u8]| {
             let rows = vocabulary.encode(text, kind, "fuzz").expect("the text has its own tokens");
             assert!(rows.values.iter().all(|token| (*token as usize) < vocabulary.tokens().len()));
             let names = vocabulary.names().join("\n");
-            assert_eq!(Vocabulary::read(names.as_bytes(), "fuzz").expect("names are a vocabulary"), vocabulary);
+            assert_eq!(
+                Vocabulary::read(names.as_bytes(), "fuzz").expect("names are a vocabulary"),
+                vocabulary
+            );
         }
     }
 });

@@ -124,8 +124,8 @@ pub fn replay_adaptive(
     Ok(fingerprint)
 }
 
-/// Fingerprint of all predictions of a model of text: for some one-hot rows, read as tokens, a token that is not in the
-/// vocabulary, and tokens drawn at several temperatures, each of which is read.
+/// Fingerprint of all predictions of a model of text: for some one-hot rows, read as tokens, a token that is
+/// not in the vocabulary, and tokens drawn at several temperatures, each of which is read.
 ///
 /// # Errors
 /// If the model does not load or there is too little memory.

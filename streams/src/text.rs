@@ -29,8 +29,8 @@ pub fn write_text(
     Ok(())
 }
 
-/// The characters of a token with this name: the escapes of spaces, ends of lines, tabs and backslashes resolved, all
-/// others as they are.
+/// The characters of a token with this name: the escapes of spaces, ends of lines, tabs and backslashes
+/// resolved, all others as they are.
 pub fn characters(name: &str) -> impl Iterator<Item = char> {
     let mut characters = name.chars();
     core::iter::from_fn(move || {
@@ -60,7 +60,9 @@ mod tests {
 
     #[test]
     fn escapes_become_characters() {
-        for (name, expected) in [("a", "a"), ("\\n", "\n"), ("\\s", " "), ("\\\\s", "\\s"), ("\\u{1b}", "\\u{1b}"), ("\\", "\\")] {
+        for (name, expected) in
+            [("a", "a"), ("\\n", "\n"), ("\\s", " "), ("\\\\s", "\\s"), ("\\u{1b}", "\\u{1b}"), ("\\", "\\")]
+        {
             assert_eq!(characters(name).collect::<String>(), expected);
         }
     }

@@ -1,5 +1,5 @@
-//! Golden cases of models of text: models of [`golden`] whose rows are tokens, read by their index and continued by
-//! draws.
+//! Golden cases of models of text: models of [`golden`] whose rows are tokens, read by their index and
+//! continued by draws.
 
 use crate::replay::Task;
 use crate::{Case, golden};

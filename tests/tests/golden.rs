@@ -12,7 +12,12 @@ use quaver_tests::{Case, golden, golden_adaptive, golden_latent, golden_text, re
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
 fn every_case() -> Vec<Case> {
-    golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases()).chain(golden_text::cases()).collect()
+    golden::cases()
+        .into_iter()
+        .chain(golden_latent::cases())
+        .chain(golden_adaptive::cases())
+        .chain(golden_text::cases())
+        .collect()
 }
 
 #[test]

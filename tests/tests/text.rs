@@ -35,7 +35,8 @@ proptest! {
     }
 }
 
-/// A hundred thousand draws: each frequency within four standard deviations, of which one in 16,000 would not be.
+/// A hundred thousand draws: each frequency within four standard deviations, of which one in 16,000 would not
+/// be.
 #[test]
 fn draws_follow_the_probabilities_at_every_temperature() {
     let case = &golden_text::cases()[0];
@@ -45,7 +46,8 @@ fn draws_follow_the_probabilities_at_every_temperature() {
     predictor.step_token(3);
     for temperature in [1.0, 0.5, 2.0] {
         let prediction = predictor.prediction();
-        let powers: Vec<f64> = prediction.mean().iter().map(|p| f64::from(*p).powf(1.0 / f64::from(temperature))).collect();
+        let powers: Vec<f64> =
+            prediction.mean().iter().map(|p| f64::from(*p).powf(1.0 / f64::from(temperature))).collect();
         let total: f64 = powers.iter().sum();
         let mut counts = vec![0.0; powers.len()];
         for _ in 0..100_000 {

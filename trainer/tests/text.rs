@@ -45,10 +45,14 @@ impl Experiment {
 fn characters_are_learned_exported_and_written() {
     let experiment = Experiment::new("characters", "embedding = 12\n[noise]\nrecurrent_keep = 0.95");
     experiment.train("run", &[]);
-    let (run, model, config) = (experiment.at("run"), experiment.at("model.qvr"), experiment.at("config.toml"));
+    let (run, model, config) =
+        (experiment.at("run"), experiment.at("model.qvr"), experiment.at("config.toml"));
     let host = json(&succeeds(&["eval", &run, "--json"]));
     let nll = host["nll"].as_f64().expect("a score");
-    assert_eq!((host["tokens"].as_str(), host["n"].as_u64()), (Some("characters"), Some(2 * RHYME.len() as u64)));
+    assert_eq!(
+        (host["tokens"].as_str(), host["n"].as_u64()),
+        (Some("characters"), Some(2 * RHYME.len() as u64))
+    );
     assert!((host["perplexity"].as_f64().expect("a score") - nll.exp()).abs() < 1e-9);
     assert!((host["bits"].as_f64().expect("a score") - nll / std::f64::consts::LN_2).abs() < 1e-9);
     let baseline = host["baselines"][0]["nll"].as_f64().expect("a baseline");
@@ -65,7 +69,10 @@ fn characters_are_learned_exported_and_written() {
     // At a temperature of 0 host and runtime take the most probable character, and neither draws.
     let sample = |of: &str| {
         let more = ["--prefix", "one two", "--steps", "60", "--temperature", "0", "--json"];
-        json(&succeeds(&[&["sample", of][..], &more].concat()))["draws"][0].as_str().expect("a text").to_string()
+        json(&succeeds(&[&["sample", of][..], &more].concat()))["draws"][0]
+            .as_str()
+            .expect("a text")
+            .to_string()
     };
     let written = sample(&model);
     assert!(written.starts_with(" buckle my shoe\nthree"), "{written:?}");
@@ -73,7 +80,10 @@ fn characters_are_learned_exported_and_written() {
     let text = succeeds(&["sample", &model, "--prefix", "one two", "--steps", "20", "--draws", "2"]);
     assert_eq!(text.matches("one two").count(), 2, "{text}");
     assert_eq!(text, succeeds(&["sample", &model, "--prefix", "one two", "--steps", "20", "--draws", "2"]));
-    fails(&["sample", &model, "--prefix", "ONE", "--steps", "1"], &["--prefix:1:1", "`O` is not in the vocabulary"]);
+    fails(
+        &["sample", &model, "--prefix", "ONE", "--steps", "1"],
+        &["--prefix:1:1", "`O` is not in the vocabulary"],
+    );
     fails(&["sample", &model, "--steps", "1", "--summary"], &["--summary does not apply"]);
     fails(&["eval", &run, "--faults"], &["--faults does not apply"]);
     fails(&["denoise", &run], &["model of text"]);
@@ -98,7 +108,10 @@ fn words_resume_with_the_same_bits_and_large_vocabularies_stay_on_the_host() {
     experiment.train("large", &["--set", "data.vocabulary=vocabulary.txt", "--set", "training.epochs=1"]);
     let found = json(&succeeds(&["eval", &experiment.at("large"), "--json"]));
     assert_eq!(found["vocabulary"].as_u64(), Some(5004));
-    fails(&["export", &experiment.at("large"), "-o", &experiment.at("no.qvr")], &["5004 tokens", "at most 4096"]);
+    fails(
+        &["export", &experiment.at("large"), "-o", &experiment.at("no.qvr")],
+        &["5004 tokens", "at most 4096"],
+    );
     assert!(!fs::exists(experiment.at("no.qvr")).expect("a folder"), "nothing is written");
 }
 

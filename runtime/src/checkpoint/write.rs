@@ -149,8 +149,8 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
 }
 
 impl Contents {
-    /// Whether inputs are tokens, hence 0 or 1: they are the classes that the model predicts next, and are not
-    /// standardised.
+    /// Whether inputs are tokens, hence 0 or 1: they are the classes that the model predicts next, and are
+    /// not standardised.
     fn has_one_hot_inputs(&self) -> bool {
         let identity = Scaler::identity(self.spec.inputs.into());
         self.spec.likelihood == Likelihood::Categorical

@@ -25,8 +25,8 @@ pub(super) fn class_at(probabilities: impl ExactSizeIterator<Item = f32>, point:
     last
 }
 
-/// The same for probabilities in proportion to p^(1/T), relative to the largest one, so that no power underflows
-/// for all classes.
+/// The same for probabilities in proportion to p^(1/T), relative to the largest one, so that no power
+/// underflows for all classes.
 fn class_at_temperature(probabilities: &[f32], temperature: f32, point: f32) -> usize {
     if temperature == 1.0 {
         return class_at(probabilities.iter().copied(), point);

@@ -185,9 +185,10 @@ impl<'m> Model<'m> {
         self.step_row(state, &RawRow::new(mean, var))
     }
 
-    /// Reads one token, by its index among the inputs, and predicts: the bits of [`step`](Self::step) with a row
-    /// that is 1 in this channel and 0 in all others, which nobody has to build. For models of text, whose inputs
-    /// are the tokens of a vocabulary; an index beyond its end is a missing token, as a row of NaN would be.
+    /// Reads one token, by its index among the inputs, and predicts: the bits of [`step`](Self::step) with a
+    /// row that is 1 in this channel and 0 in all others, which nobody has to build. For models of text,
+    /// whose inputs are the tokens of a vocabulary; an index beyond its end is a missing token, as a row of
+    /// NaN would be.
     pub fn step_token<'s>(&self, state: &'s mut State<'_>, token: usize) -> Prediction<'s> {
         let known = token < usize::from(self.spec().inputs);
         let row = if known { RawRow::of_token(token) } else { RawRow::new(&[], &[]) };

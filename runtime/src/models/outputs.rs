@@ -98,7 +98,10 @@ impl<'a> Outputs<'a> {
             }
             Likelihood::Categorical => {
                 let drawn = class_at(self.mean.iter().copied(), uniform(rng));
-                self.mean.iter_mut().enumerate().for_each(|(class, p)| *p = if class == drawn { 1.0 } else { 0.0 });
+                self.mean
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(class, p)| *p = if class == drawn { 1.0 } else { 0.0 });
             }
         }
     }

@@ -130,15 +130,15 @@ impl<'s> Prediction<'s> {
         self.iter().nth(index)
     }
 
-    /// Draws a class by the probabilities of a categorical model: the index of an output, and of the next token in a
-    /// model of text. Takes one number of the generator.
+    /// Draws a class by the probabilities of a categorical model: the index of an output, and of the next
+    /// token in a model of text. Takes one number of the generator.
     pub fn draw_class(&self, rng: &mut (impl Rng + ?Sized)) -> usize {
         class_at(self.mean.iter().copied(), uniform(rng))
     }
 
-    /// Like [`draw_class`](Self::draw_class), with probabilities in proportion to p^(1/`temperature`): below 1 likely
-    /// classes become more likely, above 1 less. At 1 the bits of `draw_class`; 0, or less, gives the most probable
-    /// class. Always takes one number of the generator.
+    /// Like [`draw_class`](Self::draw_class), with probabilities in proportion to p^(1/`temperature`): below
+    /// 1 likely classes become more likely, above 1 less. At 1 the bits of `draw_class`; 0, or less, gives
+    /// the most probable class. Always takes one number of the generator.
     pub fn draw_class_at(&self, temperature: f32, rng: &mut (impl Rng + ?Sized)) -> usize {
         draw_class_at(self.mean, temperature, rng)
     }

@@ -231,8 +231,7 @@ struct FixedRow {
 /// The finest scales with which no row can overflow.
 fn quant_params(rows: &[Row], shape: AffineShape, role: Role, one_hot: bool) -> QuantParams {
     // Inputs of the model are not bounded by one, as units are, unless they are tokens.
-    let input_limit =
-        if matches!(role, Role::Layer { index: 0, .. }) && !one_hot { INPUT_LIMIT } else { 1 };
+    let input_limit = if matches!(role, Role::Layer { index: 0, .. }) && !one_hot { INPUT_LIMIT } else { 1 };
     let largest_sum = |row: &Row| {
         let inputs = match row.columns {
             Columns::All | Columns::Input => shape.inputs.min(row.codes.len()),

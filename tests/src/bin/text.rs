@@ -1,4 +1,5 @@
-//! Writes the text of the firmware example `text` as this machine does; with a path, by another model of text.
+//! Writes the text of the firmware example `text` as this machine does; with a path, by another model of
+//! text.
 
 use quaver::{Error, Model};
 use quaver_tests::golden_text;

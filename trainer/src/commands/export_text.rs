@@ -8,7 +8,8 @@ use crate::data::{Dataset, EpochChanges, Rows, Scaler, Scaling, Sequence};
 use crate::fit::RunState;
 use crate::text::{TokenModel, fold};
 
-/// Tokens of a split that are turned into one-hot rows: enough for Gram matrices and the cost of quantization.
+/// Tokens of a split that are turned into one-hot rows: enough for Gram matrices and the cost of
+/// quantization.
 const MOST_ROWS: usize = 20_000;
 
 /// Numbers that these rows may have in all, if the vocabulary is large.
@@ -23,7 +24,8 @@ pub(super) fn as_predictor(state: &RunState<TokenModel>, data: &Dataset) -> Resu
          `quaver eval` and `quaver sample` take the run folder"
     );
     let (spec, parameters) = fold(&state.spec, &state.parameters);
-    let scaling = Scaling { inputs: Scaler::identity(tokens), targets: Scaler::identity(tokens), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(tokens), targets: Scaler::identity(tokens), density: None };
     let names = [state.input_names.clone(), state.target_names.clone()];
     let predictor = RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names);
     let rows = MOST_ROWS.min(MOST_NUMBERS / tokens);

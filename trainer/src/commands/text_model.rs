@@ -34,7 +34,8 @@ impl TextModel {
         if Kind::of(&bytes) != Some(Kind::Predictor) {
             return Ok(None);
         }
-        let model = Model::load(&bytes).with_context(|| format!("{} is not a usable checkpoint", path.display()))?;
+        let model =
+            Model::load(&bytes).with_context(|| format!("{} is not a usable checkpoint", path.display()))?;
         let (spec, checkpoint) = (model.spec(), model.checkpoint());
         let of_tokens = spec.likelihood == Likelihood::Categorical
             && spec.target == Target::Next
@@ -47,8 +48,10 @@ impl TextModel {
     pub(super) fn names(&self) -> Vec<String> {
         match self {
             TextModel::Run(state) => state.target_names.clone(),
-            TextModel::Checkpoint(bytes) => Model::load(bytes)
-                .map_or_else(|_| Vec::new(), |model| model.checkpoint().output_names().map(String::from).collect()),
+            TextModel::Checkpoint(bytes) => Model::load(bytes).map_or_else(
+                |_| Vec::new(),
+                |model| model.checkpoint().output_names().map(String::from).collect(),
+            ),
         }
     }
 

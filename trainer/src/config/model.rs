@@ -15,8 +15,8 @@ pub struct ModelConfig {
     pub cell: CellName,
     /// Units of each layer, the one next to the inputs first: 1 to 8 layers.
     pub layers: Vec<u16>,
-    /// Text: length of the vector that is learned for each token and fed to the first layer; 0 for none, where
-    /// the columns of the first layer's weights are these vectors.
+    /// Text: length of the vector that is learned for each token and fed to the first layer; 0 for none,
+    /// where the columns of the first layer's weights are these vectors.
     pub embedding: u16,
     /// Whether the output layer propagates variance, or maps means only.
     #[serde(with = "OutputName")]

@@ -20,14 +20,19 @@ impl Config {
             return Err(invalid("model.likelihood", "must be \"categorical\" for text"));
         }
         if self.latent.is_some() {
-            return Err(invalid("latent", "does not go with text: tokens have no latent variables; remove it"));
+            return Err(invalid(
+                "latent",
+                "does not go with text: tokens have no latent variables; remove it",
+            ));
         }
         if self.noise.kind == NoiseKind::Additive && self.noise.input_var > 0.0 {
-            let problem = "must be 0 for text with additive noise: the start of a stream is no token and has no noise";
+            let problem =
+                "must be 0 for text with additive noise: the start of a stream is no token and has no noise";
             return Err(invalid("noise.input_var", problem));
         }
         if self.training.chunk == 0 || self.training.padding == Padding::Before {
-            let problem = "must be above 0 for text, with `training.padding = \"after\"`: a stream is cut into chunks";
+            let problem =
+                "must be above 0 for text, with `training.padding = \"after\"`: a stream is cut into chunks";
             return Err(invalid("training.chunk", problem));
         }
         Ok(())

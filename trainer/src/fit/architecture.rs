@@ -27,8 +27,8 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// Name of its loss in output.
     const LOSS: &'static str;
 
-    /// Whether the data of a split are one long stream, which is cut into lanes with carried state for training
-    /// and read in windows with carried state for validation.
+    /// Whether the data of a split are one long stream, which is cut into lanes with carried state for
+    /// training and read in windows with carried state for validation.
     const STREAM: bool = false;
 
     /// The architecture that a config describes.

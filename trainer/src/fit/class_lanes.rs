@@ -6,8 +6,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use quaver::export::exp2;
 use quaver::moments::Scalar;
 
-/// Rows that are computed together: two of the widest vectors, and enough that a weight is used several times when it
-/// is read.
+/// Rows that are computed together: two of the widest vectors, and enough that a weight is used several times
+/// when it is read.
 pub(super) const LANES: usize = 32;
 
 /// One number of each row.
@@ -108,8 +108,14 @@ mod tests {
         let (a, b) = (ramp(-80.0, 5.0), ramp(0.5, 0.25));
         for lane in 0..LANES {
             let (x, y) = (a.0[lane], b.0[lane]);
-            assert_eq!([(a + b).0[lane], (a - b).0[lane], (a * b).0[lane], (a / b).0[lane]], [x + y, x - y, x * y, x / y]);
-            assert_eq!([b.sqrt().0[lane], (-a).0[lane], a.greater(b).0[lane], a.lesser(b).0[lane]], [y.sqrt(), -x, x.max(y), x.min(y)]);
+            assert_eq!(
+                [(a + b).0[lane], (a - b).0[lane], (a * b).0[lane], (a / b).0[lane]],
+                [x + y, x - y, x * y, x / y]
+            );
+            assert_eq!(
+                [b.sqrt().0[lane], (-a).0[lane], a.greater(b).0[lane], a.lesser(b).0[lane]],
+                [y.sqrt(), -x, x.max(y), x.min(y)]
+            );
             let exact = f64::from(x).exp();
             assert!((f64::from(a.exp().0[lane]) / exact - 1.0).abs() < 1e-5, "e^{x}");
         }

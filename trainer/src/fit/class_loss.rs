@@ -1,8 +1,9 @@
 //! The cross entropy of many classes: output map, softmax, loss and gradient in one node.
 //!
-//! Logits may have tens of thousands of columns. They are computed for some rows at a time, class by class with the rows
-//! side by side, so that weights are read as they are stored and every formula runs on vectors of rows; and they are
-//! turned into their own gradient where they are. Without a gradient to record they are not kept at all.
+//! Logits may have tens of thousands of columns. They are computed for some rows at a time, class by class
+//! with the rows side by side, so that weights are read as they are stored and every formula runs on vectors
+//! of rows; and they are turned into their own gradient where they are. Without a gradient to record they are
+//! not kept at all.
 
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ use crate::nn::vectorised::{self, Kernel, Processor};
 /// Classes of a task that computes gradients of weights.
 const CLASSES_PER_TASK: usize = 128;
 
-/// −ln p of the class of every row, summed over rows and divided by their number, given the states of the last
-/// layer; [`NONE`] for a row that does not count. Nothing if no row counts.
+/// −ln p of the class of every row, summed over rows and divided by their number, given the states of the
+/// last layer; [`NONE`] for a row that does not count. Nothing if no row counts.
 pub(crate) fn class_loss(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
@@ -65,8 +66,8 @@ fn joined(matrices: [Tensor<2>; 2]) -> Tensor<1> {
     Tensor::cat(matrices.into_iter().map(|matrix| matrix.flatten(0, 1)).collect(), 0)
 }
 
-/// Derivatives of −Σ_j w_j ln p_j with respect to the moments of a logit with probability `p`: through κm (see
-/// [`shrunk_logit`]).
+/// Derivatives of −Σ_j w_j ln p_j with respect to the moments of a logit with probability `p`: through κm
+/// (see [`shrunk_logit`]).
 #[inline(always)]
 pub(super) fn by_moments(p: f32, mean: f32, var: f32, weight: f32, total_weight: f32) -> [f32; 2] {
     let by_logit = softmax_gradient(p, weight, total_weight);
@@ -74,8 +75,8 @@ pub(super) fn by_moments(p: f32, mean: f32, var: f32, weight: f32, total_weight:
     [shrunk.by_mean * by_logit, shrunk.by_var * by_logit]
 }
 
-/// A function of inputs [rows, terms], weights [classes, terms] and biases of the logits' means, each followed by
-/// those of their variances if they have any.
+/// A function of inputs [rows, terms], weights [classes, terms] and biases of the logits' means, each
+/// followed by those of their variances if they have any.
 #[derive(Clone, Debug)]
 struct ClassLoss {
     targets: Arc<[u32]>,
@@ -86,8 +87,8 @@ struct ClassLoss {
     threads: usize,
 }
 
-/// Moments of the logits of [`LANES`] rows, [classes, rows] each, to be replaced by the derivatives with respect to
-/// them. No variances if there are none.
+/// Moments of the logits of [`LANES`] rows, [classes, rows] each, to be replaced by the derivatives with
+/// respect to them. No variances if there are none.
 struct Block<'a> {
     /// The first of the rows.
     first: usize,
@@ -133,9 +134,15 @@ impl ClassLoss {
         vectorised::run(Differentiate { targets: self.block_targets(first), mean, var, nll });
     }
 
-    /// Gradients for the inputs [rows, terms], the weights [classes, terms] and the biases of one moment, times
-    /// `factor`.
-    fn gradients(&self, moment: usize, [input, weight, _]: [&[f32]; 3], by_logit: &[f32], factor: f32) -> [Vec<f32>; 3] {
+    /// Gradients for the inputs [rows, terms], the weights [classes, terms] and the biases of one moment,
+    /// times `factor`.
+    fn gradients(
+        &self,
+        moment: usize,
+        [input, weight, _]: [&[f32]; 3],
+        by_logit: &[f32],
+        factor: f32,
+    ) -> [Vec<f32>; 3] {
         let terms = self.terms[moment];
         let blocks: Vec<&[f32]> = by_logit.chunks_exact(self.block_len()).collect();
         let scale = |values: &mut [f32]| values.iter_mut().for_each(|value| *value *= factor);
@@ -146,7 +153,9 @@ impl ClassLoss {
             scale(out);
         });
         let rows: Vec<Packed> = (0..blocks.len())
-            .map(|block| Packed::new(Strided::rows(&block_rows(input, terms, block * LANES), terms), LANES, terms))
+            .map(|block| {
+                Packed::new(Strided::rows(&block_rows(input, terms, block * LANES), terms), LANES, terms)
+            })
             .collect();
         let (mut by_weight, mut by_bias) = (vec![0.0; weight.len()], vec![0.0; self.classes]);
         let tasks = by_weight.chunks_mut(CLASSES_PER_TASK * terms).zip(by_bias.chunks_mut(CLASSES_PER_TASK));
@@ -155,7 +164,10 @@ impl ClassLoss {
             for (block, rows) in blocks.iter().zip(&rows) {
                 let own = &block[first..first + by_bias.len() * LANES];
                 add_product(by_weight, Strided::rows(own, LANES), rows);
-                by_bias.iter_mut().zip(own.chunks_exact(LANES)).for_each(|(sum, rows)| *sum += rows.iter().sum::<f32>());
+                by_bias
+                    .iter_mut()
+                    .zip(own.chunks_exact(LANES))
+                    .for_each(|(sum, rows)| *sum += rows.iter().sum::<f32>());
             }
             scale(by_weight);
             scale(by_bias);
@@ -171,8 +183,8 @@ fn block_rows(input: &[f32], terms: usize, first: usize) -> Vec<f32> {
     rows
 }
 
-/// Replaces the moments of the logits of a block by the derivatives of the loss with respect to them, and adds up the
-/// loss.
+/// Replaces the moments of the logits of a block by the derivatives of the loss with respect to them, and
+/// adds up the loss.
 struct Differentiate<'a> {
     targets: [u32; LANES],
     mean: &'a mut [f32],
@@ -190,14 +202,16 @@ impl Kernel for Differentiate<'_> {
         let variances = if var.is_empty() { vec![Lanes::ZERO; mean.len()] } else { lanes(var) };
         softmax(&mut p, &variances);
         let counts = targets.map(|target| if target == NONE { 0.0 } else { 1.0 });
-        let counted = || (0..LANES).filter(|lane| targets[*lane] != NONE).map(|lane| (lane, targets[lane] as usize));
+        let counted =
+            || (0..LANES).filter(|lane| targets[*lane] != NONE).map(|lane| (lane, targets[lane] as usize));
         counted().for_each(|(lane, class)| *nll += class_nll(p[class].0[lane], 1.0));
         if var.is_empty() {
             // κ = 1. Every class as if it were not the target, then the targets.
             for (mean, p) in mean.iter_mut().zip(&p) {
                 *mean = softmax_gradient(*p, Lanes::ZERO, Lanes(counts)).0;
             }
-            counted().for_each(|(lane, class)| mean[class][lane] = softmax_gradient(p[class].0[lane], 1.0, 1.0));
+            counted()
+                .for_each(|(lane, class)| mean[class][lane] = softmax_gradient(p[class].0[lane], 1.0, 1.0));
             return;
         }
         let mut of_targets = [[0.0; 2]; LANES];
@@ -214,8 +228,8 @@ impl Kernel for Differentiate<'_> {
     }
 }
 
-/// Derivatives of the summed loss with respect to the moments of the logits, [blocks, classes, rows] each; empty if they
-/// are not kept, and those of variances if there are none.
+/// Derivatives of the summed loss with respect to the moments of the logits, [blocks, classes, rows] each;
+/// empty if they are not kept, and those of variances if there are none.
 #[derive(Debug, Default)]
 struct LogitGradients([Vec<f32>; 2]);
 
@@ -232,7 +246,8 @@ impl HostFunction<3> for ClassLoss {
         let [mean, var] = &mut gradients.0;
         let places = mean.chunks_exact_mut(length).zip(var_places(var, var_length)).map(Some);
         let places = places.chain(std::iter::repeat_with(|| None));
-        let tasks = sums.iter_mut().zip(places).enumerate().map(|(index, (nll, place))| (index * LANES, nll, place));
+        let tasks =
+            sums.iter_mut().zip(places).enumerate().map(|(index, (nll, place))| (index * LANES, nll, place));
         parallel::for_each(self.threads, tasks, |(first, nll, place)| match place {
             Some((mean, var)) => self.run(Block { first, mean, var, nll }, parts),
             None => {
@@ -244,7 +259,12 @@ impl HostFunction<3> for ClassLoss {
         (HostArray { values: vec![value], shape: vec![1] }, gradients)
     }
 
-    fn backward(&self, inputs: [&[f32]; 3], (_, kept): Kept<'_, LogitGradients>, grad: &[f32]) -> [Vec<f32>; 3] {
+    fn backward(
+        &self,
+        inputs: [&[f32]; 3],
+        (_, kept): Kept<'_, LogitGradients>,
+        grad: &[f32],
+    ) -> [Vec<f32>; 3] {
         let (parts, factor) = (self.split(inputs), grad[0] * self.share);
         let [mut all, var] = [0, 1].map(|moment| match moment < self.moments() {
             true => self.gradients(moment, parts[moment], &kept.0[moment], factor),

@@ -82,8 +82,8 @@ fn pass_bytes(spec: &ModelSpec, lanes: u64, steps: u64) -> u64 {
     NUMBER * lanes * steps * spec.layers.iter().enumerate().map(layer).max().unwrap_or(0)
 }
 
-/// Refuses networks that cannot be trained in the memory there is; `window` is the number of validation steps that
-/// are read at once, if sequences are not read whole.
+/// Refuses networks that cannot be trained in the memory there is; `window` is the number of validation steps
+/// that are read at once, if sequences are not read whole.
 ///
 /// # Errors
 /// Says what is needed and what there is.
@@ -93,7 +93,8 @@ pub(super) fn check(
     data: &Dataset,
     window: Option<usize>,
 ) -> Result<()> {
-    let needed: u64 = networks.iter().map(|network| run_bytes(*network, &config.training, data, window)).sum();
+    let needed: u64 =
+        networks.iter().map(|network| run_bytes(*network, &config.training, data, window)).sum();
     let count: u64 = networks.iter().map(|(spec, copies)| copies * parameters(spec)).sum();
     memory::check(
         &format!("training a model of {count} parameters"),

@@ -22,8 +22,8 @@ pub(super) fn gather_columns(matrix: Tensor<2>, indices: &Arc<[u32]>) -> Tensor<
     apply1(Gather { indices: Arc::clone(indices), shape, by_column: true }, matrix)
 }
 
-/// The product of a matrix with one-hot rows, without the products; its gradient adds each row to the place that it
-/// was read from.
+/// The product of a matrix with one-hot rows, without the products; its gradient adds each row to the place
+/// that it was read from.
 #[derive(Clone, Debug)]
 struct Gather {
     indices: Arc<[u32]>,
@@ -51,7 +51,9 @@ impl HostFunction<1> for Gather {
     fn forward(&self, [matrix]: [&[f32]; 1], _keep: Traces) -> (HostArray, ()) {
         let width = self.width();
         let mut values = vec![0.0; self.indices.len() * width];
-        for (row, &index) in values.chunks_exact_mut(width).zip(self.indices.iter()).filter(|(_, index)| **index != NONE) {
+        for (row, &index) in
+            values.chunks_exact_mut(width).zip(self.indices.iter()).filter(|(_, index)| **index != NONE)
+        {
             let (first, step) = self.stride(index);
             row.iter_mut().zip(matrix[first..].iter().step_by(step)).for_each(|(to, from)| *to = *from);
         }
@@ -100,14 +102,18 @@ mod tests {
         [to_vec(value), to_vec(matrix.grad(&grads).unwrap())]
     }
 
-    /// The sums of a product have one term that is not zero, and those of gradients two: equal up to their order.
+    /// The sums of a product have one term that is not zero, and those of gradients two: equal up to their
+    /// order.
     #[test]
     fn gathering_is_the_product_with_one_hot_rows() {
         let device = Device::flex().autodiff();
         let indices: Arc<[u32]> = INDICES.into();
         let pairs = [
             (measured(|w| gather_rows(w, &indices)), measured(|w| one_hot(SHAPE[0], &device).matmul(w))),
-            (measured(|w| gather_columns(w, &indices)), measured(|w| one_hot(SHAPE[1], &device).matmul(w.transpose()))),
+            (
+                measured(|w| gather_columns(w, &indices)),
+                measured(|w| one_hot(SHAPE[1], &device).matmul(w.transpose())),
+            ),
         ];
         for (found, expected) in pairs {
             assert_eq!(found[0], expected[0]);

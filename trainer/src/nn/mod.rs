@@ -3,15 +3,15 @@
 //!
 //! A batch passes through this module from the outside in: [`net`] adds noise ([`noise_layer`]) and computes
 //! pre-activations with Burn, [`host_node`] passes them to [`recurrence`], whose blocks of sequences run in
-//! [`parallel`] on the matrix products of [`product`]. Tokens select columns of weights ([`token_net`]). Parameters are named lists of numbers
-//! ([`parameters`]); they become tensors ([`tensors`]) for the duration of one step only, so that saving,
-//! resuming and exporting are independent of Burn.
+//! [`parallel`] on the matrix products of [`product`]. Tokens select columns of weights ([`token_net`]).
+//! Parameters are named lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the duration
+//! of one step only, so that saving, resuming and exporting are independent of Burn.
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;
+mod gather;
 pub mod host_node;
 mod init;
-mod gather;
 mod layer_function;
 pub(crate) mod linear;
 pub mod method;

@@ -200,7 +200,8 @@ impl LayerPass<'_> {
         start: Option<LayerState>,
     ) -> (MomentTensors, Option<LayerState>) {
         let (cell, [count, _]) = (self.layer.cell, pre.mean.dims());
-        let recurrence = self.recurrence(pre.var.is_none() && start.as_ref().is_none_or(LayerState::is_certain));
+        let recurrence =
+            self.recurrence(pre.var.is_none() && start.as_ref().is_none_or(LayerState::is_certain));
         let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
         let certain = recurrence.certain;
         if !cell.is_recurrent() {

@@ -86,7 +86,11 @@ mod tests {
             spec.output.noise = noise;
             spec.output.variance_scale = 0.5;
             let method = TrainingMethod { posterior, ..TrainingMethod::default() };
-            let parameters = ParameterTensors::new(&spec, &InitConfig::default().parameters_for(&spec, method, 1), &device);
+            let parameters = ParameterTensors::new(
+                &spec,
+                &InitConfig::default().parameters_for(&spec, method, 1),
+                &device,
+            );
             let (mean, var) = (tensor(), tensor());
             let hidden = MomentTensors { mean, var: (!certain).then(|| var.clone() * var) };
             let expected = output_map(&spec, &parameters, hidden.clone());

@@ -33,8 +33,12 @@ impl TrainedState {
         // A file too short for the magic bytes is read as a predictor's, which reports the error.
         let read = file.read_exact(&mut magic).is_ok();
         Ok(match &magic {
-            magic if read && magic == LatentNets::MAGIC => TrainedState::Latent(Box::new(RunState::load(path)?)),
-            magic if read && magic == TokenModel::MAGIC => TrainedState::Text(Box::new(RunState::load(path)?)),
+            magic if read && magic == LatentNets::MAGIC => {
+                TrainedState::Latent(Box::new(RunState::load(path)?))
+            }
+            magic if read && magic == TokenModel::MAGIC => {
+                TrainedState::Text(Box::new(RunState::load(path)?))
+            }
             _ => TrainedState::Predictor(Box::new(RunState::load(path)?)),
         })
     }

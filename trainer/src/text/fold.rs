@@ -12,25 +12,33 @@ use crate::nn::{Parameters, TrainingMethod};
 
 /// The predictor that gives the predictions of a model of text, with point weights or weights with variances.
 ///
-/// The embedding e of a token and the input weights w of the first layer become one column: E = Σ_k m̃_k μ_k and V =
-/// Σ_k ṽ_k (μ_k² + τ_k) + m̃_k² τ_k, where m̃ and ṽ are the moments of e_k after noise. For a one-hot input, with m = 1
-/// and v = 0, V is the weight variance τ of that column (Bayer 2015, thesis, eqs. 17 and 18). Without an embedding the
-/// network is one already.
+/// The embedding e of a token and the input weights w of the first layer become one column: E = Σ_k m̃_k μ_k
+/// and V = Σ_k ṽ_k (μ_k² + τ_k) + m̃_k² τ_k, where m̃ and ṽ are the moments of e_k after noise. For a one-hot
+/// input, with m = 1 and v = 0, V is the weight variance τ of that column (Bayer 2015, thesis, eqs. 17 and
+/// 18). Without an embedding the network is one already.
 pub fn fold(model: &TokenModel, parameters: &Parameters) -> (ModelSpec, Parameters) {
     if !model.embedding {
         return (model.network.clone(), parameters.clone());
     }
     let tensors = TokenTensors::new(&model.network, parameters, &Device::flex());
     let network = &tensors.network;
-    let mut maps: Vec<FlatMap> =
-        network.layers.iter().map(|layer| &layer.affine).chain([&network.output.affine]).map(FlatMap::new).collect();
+    let mut maps: Vec<FlatMap> = network
+        .layers
+        .iter()
+        .map(|layer| &layer.affine)
+        .chain([&network.output.affine])
+        .map(FlatMap::new)
+        .collect();
     let mut spec = parameters.resolved(&model.network);
     let noise = NoiseCoefficients::from(spec.layers[0].input_noise);
     maps[0] = maps[0].with_columns(model, &tensors, noise);
     spec.inputs = spec.outputs;
     spec.layers[0].input_noise = UnitNoise::None;
     let flags = spec.layers.iter_mut().map(|layer| &mut layer.weight_variance);
-    flags.chain([&mut spec.output.weight_variance]).zip(&maps).for_each(|(flag, map)| *flag = map.var.is_some());
+    flags
+        .chain([&mut spec.output.weight_variance])
+        .zip(&maps)
+        .for_each(|(flag, map)| *flag = map.var.is_some());
     let variance = maps.iter().any(|map| map.var.is_some());
     let posterior = if variance { WeightPosterior::Ropd } else { WeightPosterior::Point };
     let mut folded = Parameters::zeros_for(&spec, TrainingMethod { posterior, ..TrainingMethod::default() });
@@ -87,16 +95,23 @@ impl FlatMap {
                 None => var.extend(std::iter::repeat_n(0.0, self.columns - inputs)),
             }
         }
-        let biases = self.var.as_ref().map_or_else(|| vec![0.0; self.bias.len()], |[_, biases]| biases.clone());
+        let biases =
+            self.var.as_ref().map_or_else(|| vec![0.0; self.bias.len()], |[_, biases]| biases.clone());
         let var = (self.var.is_some() || var.iter().any(|var| *var != 0.0)).then_some([var, biases]);
         FlatMap { columns, weight, bias: self.bias.clone(), var }
     }
 
     /// Writes the map to the lists of a network. A variance of zero is the logarithm −∞.
     fn write(self, name: &str, parameters: &mut Parameters) {
-        let [weight_var, bias_var] = self.var.unwrap_or_else(|| [vec![0.0; self.weight.len()], vec![0.0; self.bias.len()]]);
+        let [weight_var, bias_var] =
+            self.var.unwrap_or_else(|| [vec![0.0; self.weight.len()], vec![0.0; self.bias.len()]]);
         let log = |values: Vec<f32>| values.into_iter().map(libm::logf).collect();
-        let lists = [("weight", self.weight), ("bias", self.bias), ("weight_log_var", log(weight_var)), ("bias_log_var", log(bias_var))];
+        let lists = [
+            ("weight", self.weight),
+            ("bias", self.bias),
+            ("weight_log_var", log(weight_var)),
+            ("bias_log_var", log(bias_var)),
+        ];
         for (list, values) in lists {
             if let Some(named) = parameters.get_mut(&format!("{name}.{list}")) {
                 named.values = values;

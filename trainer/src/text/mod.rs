@@ -1,7 +1,7 @@
 //! Models of text: a network that reads tokens and predicts the next one.
 //!
-//! [`TokenModel`] is the architecture: a network whose inputs are one-hot rows that are never built, or an embedding
-//! and a network behind it. [`fold`] makes it an ordinary predictor, which is what is exported.
+//! [`TokenModel`] is the architecture: a network whose inputs are one-hot rows that are never built, or an
+//! embedding and a network behind it. [`fold`] makes it an ordinary predictor, which is what is exported.
 
 mod fold;
 mod model;

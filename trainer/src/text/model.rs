@@ -28,8 +28,8 @@ pub struct TokenModel {
     /// The network behind the embedding; without one, its inputs are the tokens. Its outputs are the tokens.
     pub network: ModelSpec,
     /// Whether there is an embedding, with a row of as many numbers as the network has inputs for each token:
-    /// `embedding.weight` [tokens, inputs], the last of the parameters, and `embedding.weight_log_var` if weights
-    /// have variances.
+    /// `embedding.weight` [tokens, inputs], the last of the parameters, and `embedding.weight_log_var` if
+    /// weights have variances.
     pub embedding: bool,
 }
 
@@ -56,8 +56,8 @@ impl TokenModel {
     }
 }
 
-/// The tokens that a batch feeds to the network and those that it predicts, time-major. [`NONE`] is the start of a
-/// stream among the inputs, and padding among the targets.
+/// The tokens that a batch feeds to the network and those that it predicts, time-major. [`NONE`] is the start
+/// of a stream among the inputs, and padding among the targets.
 pub(super) fn batch_tokens(batch: &Batch) -> [Arc<[u32]>; 2] {
     let mut inputs: Vec<u32> = batch.inputs_mean.iter().map(|index| *index as u32).collect();
     batch.starts.iter().for_each(|start| inputs[*start] = NONE);

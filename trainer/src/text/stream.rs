@@ -5,17 +5,18 @@ use burn::tensor::Device;
 use super::model::{TokenModel, batch_tokens};
 use crate::data::batch::{self, Batch};
 use crate::data::{Scaler, Scaling, Sequence};
+use crate::fit::Architecture;
 use crate::fit::architecture::STREAM_WINDOW;
 use crate::fit::class_loss::class_loss;
 use crate::fit::loss::Loss;
 use crate::fit::step::{RunningMean, scalar};
 use crate::fit::truncated_bptt::CarriedStates;
-use crate::fit::Architecture;
 use crate::nn::net::{ForwardOptions, MomentTensors};
 use crate::nn::token_net::TokenTensors;
 use crate::nn::{Parameters, parallel};
 
-/// Mean negative log-likelihood of batches that follow one another, in nats per token; nothing if there is none.
+/// Mean negative log-likelihood of batches that follow one another, in nats per token; nothing if there is
+/// none.
 pub fn mean_nll(
     model: &TokenModel,
     parameters: &Parameters,

@@ -7,7 +7,9 @@ use crate::config::{Config, InitConfig, WeightPosterior};
 use crate::data::batch::{self, Batch};
 use crate::data::{Dataset, Rows, Scaler, Scaling, Sequence};
 use crate::fit::truncated_bptt::CarriedStates;
-use crate::fit::{Architecture, BatchContext, LossAndGradient, StepContext, evaluate, loss_and_gradient_with};
+use crate::fit::{
+    Architecture, BatchContext, LossAndGradient, StepContext, evaluate, loss_and_gradient_with,
+};
 use crate::nn::{Parameters, TrainingMethod, test_spec};
 
 const TOKENS: usize = 7;
@@ -23,7 +25,8 @@ fn model(embedding: u16, noise: UnitNoise) -> TokenModel {
 }
 
 fn config(posterior: WeightPosterior) -> Config {
-    let text = "[data]\nformat = 'words'\ntrain = 'a.txt'\ntargets = 'next'\n[model]\nlikelihood = 'categorical'\n";
+    let text =
+        "[data]\nformat = 'words'\ntrain = 'a.txt'\ntargets = 'next'\n[model]\nlikelihood = 'categorical'\n";
     let mut config = Config::parse("c.toml", text, &[]).unwrap();
     config.weights.posterior = posterior;
     config
@@ -34,7 +37,11 @@ fn parameters(model: &TokenModel, posterior: WeightPosterior) -> Parameters {
     let mut parameters = model.init_parameters(&config(posterior), &data, &scaling(1));
     assert!(model.fits(&parameters));
     // Larger than those of training, so that every effect shows.
-    parameters.tensors.iter_mut().filter(|named| named.name.ends_with("log_var")).for_each(|named| named.values.fill(-2.5));
+    parameters
+        .tensors
+        .iter_mut()
+        .filter(|named| named.name.ends_with("log_var"))
+        .for_each(|named| named.values.fill(-2.5));
     parameters
 }
 
@@ -44,7 +51,9 @@ fn tokens() -> Sequence {
 }
 
 fn one_hot(stream: &Sequence) -> Sequence {
-    let row = |token: &f32| (0..TOKENS).map(move |place| if place == *token as usize { 1.0 } else { 0.0 }).collect::<Vec<_>>();
+    let row = |token: &f32| {
+        (0..TOKENS).map(move |place| if place == *token as usize { 1.0 } else { 0.0 }).collect::<Vec<_>>()
+    };
     Sequence::next(Rows { channels: TOKENS, values: stream.targets.values.iter().flat_map(row).collect() })
 }
 
@@ -73,11 +82,15 @@ fn loss_and_gradient_are_those_of_one_hot_rows() {
             let parameters = parameters(&model, posterior);
             let found = step(&model, &parameters, &batch::lanes(&stream, &narrow, 14, 4).next().unwrap());
             let rows = batch::lanes(&hot, &wide, 14, 4).next().unwrap();
-            let expected = loss_and_gradient_with(&model.network, &parameters, &rows, BatchContext::default()).unwrap();
+            let expected =
+                loss_and_gradient_with(&model.network, &parameters, &rows, BatchContext::default()).unwrap();
             assert!((found.nll - expected.nll).abs() < 1e-5, "{} against {}", found.nll, expected.nll);
             let pairs = found.gradients.iter().flatten().zip(expected.gradients.iter().flatten());
             for (found, expected) in pairs {
-                assert!((found - expected).abs() < 1e-5, "{noise:?} {posterior:?}: {found} against {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-5,
+                    "{noise:?} {posterior:?}: {found} against {expected}"
+                );
             }
         }
     }
@@ -118,16 +131,23 @@ fn the_loss_of_a_stream_does_not_depend_on_the_window() {
         let model = model(embedding, noise);
         let parameters = parameters(&model, WeightPosterior::Point);
         let scaling = scaling(1);
-        let in_windows = |window: usize| mean_nll(&model, &parameters, batch::lanes(&stream, &scaling, window, 1)).unwrap();
+        let in_windows = |window: usize| {
+            mean_nll(&model, &parameters, batch::lanes(&stream, &scaling, window, 1)).unwrap()
+        };
         let whole = in_windows(53);
         for window in [1, 7, 52] {
-            assert!((in_windows(window) - whole).abs() < 1e-6, "{window}: {} against {whole}", in_windows(window));
+            assert!(
+                (in_windows(window) - whole).abs() < 1e-6,
+                "{window}: {} against {whole}",
+                in_windows(window)
+            );
         }
         assert_eq!(token_nlls(&model, &parameters, &stream), Some(whole));
     }
 }
 
-/// With lanes, the loss of an epoch is that of separate sequences whose first inputs are the tokens before them.
+/// With lanes, the loss of an epoch is that of separate sequences whose first inputs are the tokens before
+/// them.
 #[test]
 fn lanes_carry_their_states() {
     let model = model(3, UnitNoise::None);
@@ -140,7 +160,8 @@ fn lanes_carry_their_states() {
             let start = carried.start(&model.carried_units(), &batch);
             let context = BatchContext { start: Some(&start), ..BatchContext::default() };
             let config = config(WeightPosterior::Point);
-            let step = StepContext { batch: &batch, config: &config, context, epoch: 1, index: 0, epochs: 1.0 };
+            let step =
+                StepContext { batch: &batch, config: &config, context, epoch: 1, index: 0, epochs: 1.0 };
             let found = model.loss_and_gradient(&parameters, &step).unwrap();
             sum += found.nll * found.steps as f64;
             carried = CarriedStates::after(&batch, found.states);
@@ -148,7 +169,10 @@ fn lanes_carry_their_states() {
         sum / 53.0
     };
     assert!((epoch(3) - epoch(14)).abs() < 1e-6, "{} against {}", epoch(3), epoch(14));
-    assert!((epoch(14) - mean_nll(&model, &parameters, batch::lanes(&stream, &scaling, 14, 4)).unwrap()).abs() < 1e-6);
+    assert!(
+        (epoch(14) - mean_nll(&model, &parameters, batch::lanes(&stream, &scaling, 14, 4)).unwrap()).abs()
+            < 1e-6
+    );
 }
 
 /// Folding rounds each column once: 10⁻⁵ of a loss of about 2.
@@ -163,12 +187,16 @@ fn a_folded_model_makes_the_same_predictions() {
                 let expected = token_nlls(&model, &parameters, &stream).unwrap();
                 let (spec, folded) = fold(&model, &parameters);
                 assert_eq!(usize::from(spec.inputs), TOKENS);
-                let variance = posterior == WeightPosterior::Ropd || (embedding > 0 && noise != UnitNoise::None);
+                let variance =
+                    posterior == WeightPosterior::Ropd || (embedding > 0 && noise != UnitNoise::None);
                 if embedding > 0 {
                     assert_eq!(spec.layers[0].weight_variance, variance);
                 }
                 let found = evaluate(&spec, &folded, batch::evaluation(&hot, &scaling(TOKENS), 1)).unwrap();
-                assert!((found - expected).abs() < 1e-5, "{noise:?} {posterior:?}: {found} against {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-5,
+                    "{noise:?} {posterior:?}: {found} against {expected}"
+                );
             }
         }
     }

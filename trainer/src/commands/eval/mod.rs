@@ -60,8 +60,8 @@ pub(super) use perturbed_page::coverage as missing_coverage;
 /// compared with filters tuned on training data; for zeros and ones the likelihood of the clean rows,
 /// precision and recall.
 ///
-/// For a model of text: NLL per token with carried state over the whole text, perplexity, bits per token, and the same
-/// of the frequencies of the training tokens as a baseline.
+/// For a model of text: NLL per token with carried state over the whole text, perplexity, bits per token, and
+/// the same of the frequencies of the training tokens as a baseline.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver eval runs/first                                    on the test data of its config

@@ -57,11 +57,17 @@ impl TextScores {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, kind: TokenKind, data: &Dataset, streams: &[Sequence]) -> Result<()> {
+pub(super) fn run(
+    arguments: &Arguments,
+    kind: TokenKind,
+    data: &Dataset,
+    streams: &[Sequence],
+) -> Result<()> {
     refuse_options(arguments)?;
     let shown = arguments.evaluated.display();
-    let model = TextModel::load(&arguments.evaluated)?
-        .with_context(|| format!("{shown} is no model of text, but the data are text: name other data with --data"))?;
+    let model = TextModel::load(&arguments.evaluated)?.with_context(|| {
+        format!("{shown} is no model of text, but the data are text: name other data with --data")
+    })?;
     model.check_names(&data.target_names)?;
     let found = TextEvaluation {
         convention: CONVENTION,

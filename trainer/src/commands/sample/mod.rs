@@ -28,8 +28,8 @@ use statistics::FutureStatistics;
 /// prior. Writes a row per draw and step: draw, step, and every channel; or, with --summary, a row per step:
 /// mean, standard deviation and quantiles over the draws. Without --prefix, sequences start from nothing.
 ///
-/// Of a model of text, the prefix is text itself, and what is written is text: tokens are drawn one after the other,
-/// and each is read before the next one is drawn. Several draws are separated by an empty line.
+/// Of a model of text, the prefix is text itself, and what is written is text: tokens are drawn one after the
+/// other, and each is read before the next one is drawn. Several draws are separated by an empty line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 > futures.csv
@@ -41,8 +41,8 @@ pub struct Arguments {
     /// A run folder or a checkpoint.
     #[arg(value_name = "RUN|MODEL.qvr")]
     model: PathBuf,
-    /// CSV file with the rows observed so far. Of a model of text: the text so far, with \n for a newline, \s for a
-    /// space and \\ for a backslash.
+    /// CSV file with the rows observed so far. Of a model of text: the text so far, with \n for a newline, \s
+    /// for a space and \\ for a backslash.
     #[arg(long, value_name = "F.csv|TEXT")]
     prefix: Option<PathBuf>,
     /// The prefix has no header: its columns are the model's channels in order.
@@ -60,8 +60,8 @@ pub struct Arguments {
     /// What a sample feeds back as its last row.
     #[arg(long, alias = "feedback", value_enum, default_value_t = FeedModeName::Draw)]
     feed_mode: FeedModeName,
-    /// Models of text: draw tokens in proportion to p^(1/T); below 1 likely ones become more likely, and 0 takes the
-    /// most probable one.
+    /// Models of text: draw tokens in proportion to p^(1/T); below 1 likely ones become more likely, and 0
+    /// takes the most probable one.
     #[arg(long, value_name = "T", value_parser = text::parse_temperature)]
     temperature: Option<f32>,
     /// Models of text: print one JSON object.

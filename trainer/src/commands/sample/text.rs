@@ -54,7 +54,8 @@ fn refuse_row_options(arguments: &Arguments) -> Result<()> {
 pub(super) fn run(arguments: &Arguments, model: &TextModel) -> Result<()> {
     refuse_row_options(arguments)?;
     let vocabulary = model.vocabulary()?;
-    let prefix = arguments.prefix.as_ref().map_or(String::new(), |prefix| prefix.to_string_lossy().into_owned());
+    let prefix =
+        arguments.prefix.as_ref().map_or(String::new(), |prefix| prefix.to_string_lossy().into_owned());
     let prefix = unescape(&prefix).map_err(|problem| anyhow::anyhow!("--prefix: {problem}"))?;
     let mut read = encode_prefix(&vocabulary, &prefix)?;
     let temperature = arguments.temperature.unwrap_or(1.0);
@@ -160,7 +161,9 @@ mod tests {
         let characters = Vocabulary::read(b"a\n\\s\n\\n\n", "v").unwrap();
         assert_eq!(join(&characters, &[0, 1, 0, 2], true), "a a\n");
         assert_eq!(encode_prefix(&characters, "a ").unwrap(), [0, 1]);
-        assert!(encode_prefix(&characters, "ab").unwrap_err().to_string().starts_with("--prefix:1:2: `b` is not"));
+        assert!(
+            encode_prefix(&characters, "ab").unwrap_err().to_string().starts_with("--prefix:1:2: `b` is not")
+        );
     }
 
     #[test]

@@ -75,8 +75,8 @@ pub struct DataConfig {
     pub noise: Option<AddedNoiseConfig>,
     /// Augmentation of the training rows; if not set, none but the gaps of `data.augment.missing`.
     pub augment: Option<AugmentConfig>,
-    /// Format of all files; inferred from each file if not set. With `"words"` or `"characters"` the files of a
-    /// split are one stream of tokens, and the model predicts the next token.
+    /// Format of all files; inferred from each file if not set. With `"words"` or `"characters"` the files of
+    /// a split are one stream of tokens, and the model predicts the next token.
     pub format: Option<FileFormat>,
     /// Text: file with the vocabulary, a token per line, with escapes such as `\n` and `\s` (a space). If not
     /// set, the tokens of the training files, the most frequent first.

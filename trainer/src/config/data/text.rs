@@ -35,7 +35,10 @@ impl DataConfig {
             };
         }
         if self.targets != Targets::Next {
-            return Err(invalid("data.targets", "must be \"next\" for text: a model predicts the next token"));
+            return Err(invalid(
+                "data.targets",
+                "must be \"next\" for text: a model predicts the next token",
+            ));
         }
         let whole = |source: &DataSource| *source == DataSource::whole(source.file.clone());
         for (key, sources) in

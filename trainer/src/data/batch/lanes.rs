@@ -4,10 +4,10 @@ use super::order::{Batches, Chunk};
 use crate::data::rows::Sequence;
 use crate::data::scaler::Scaling;
 
-/// The batches of one pass over a long stream: it is cut into `rows` lanes of equal length, and each batch has
-/// the next `chunk` steps of every lane (Zaremba, Sutskever and Vinyals 2014). The last lane may be shorter, so that
-/// every step is read exactly once; the first input of a lane is the row before it. Of several streams, one
-/// follows the other.
+/// The batches of one pass over a long stream: it is cut into `rows` lanes of equal length, and each batch
+/// has the next `chunk` steps of every lane (Zaremba, Sutskever and Vinyals 2014). The last lane may be
+/// shorter, so that every step is read exactly once; the first input of a lane is the row before it. Of
+/// several streams, one follows the other.
 ///
 /// # Panics
 /// If `rows` or `chunk` is 0.
@@ -65,8 +65,14 @@ mod tests {
         let (sequences, scaling) = ([counting(6)], identity());
         let batches: Vec<_> = lanes(&sequences, &scaling, 2, 2).collect();
         assert_eq!(batches.len(), 2);
-        assert_eq!((batches[0].inputs_mean.as_slice(), batches[0].starts.as_slice()), (&[0.0, 2.0, 0.0, 3.0][..], &[0][..]));
+        assert_eq!(
+            (batches[0].inputs_mean.as_slice(), batches[0].starts.as_slice()),
+            (&[0.0, 2.0, 0.0, 3.0][..], &[0][..])
+        );
         assert_eq!(batches[0].targets, [0.0, 3.0, 1.0, 4.0]);
-        assert_eq!((batches[1].inputs_mean.as_slice(), batches[1].targets.as_slice()), (&[1.0, 4.0][..], &[2.0, 5.0][..]));
+        assert_eq!(
+            (batches[1].inputs_mean.as_slice(), batches[1].targets.as_slice()),
+            (&[1.0, 4.0][..], &[2.0, 5.0][..])
+        );
     }
 }

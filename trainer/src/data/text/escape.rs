@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::printable::is_unprintable;
 
-/// The name of a token: `\n`, `\r`, `\t` and `\s` for a newline, a carriage return, a tab and a space, `\\` for a
-/// backslash, and `\u{1b}` for any other character that acts on a terminal or is white space.
+/// The name of a token: `\n`, `\r`, `\t` and `\s` for a newline, a carriage return, a tab and a space, `\\`
+/// for a backslash, and `\u{1b}` for any other character that acts on a terminal or is white space.
 pub fn escape(token: &str) -> String {
     let mut name = String::with_capacity(token.len());
     for character in token.chars() {
@@ -55,7 +55,8 @@ fn escaped_character(text: &str) -> Result<(char, &str), String> {
         's' => ' ',
         '\\' => '\\',
         'u' => {
-            let (code, after) = text[2..].strip_prefix('{').and_then(|code| code.split_once('}')).ok_or_else(wrong)?;
+            let (code, after) =
+                text[2..].strip_prefix('{').and_then(|code| code.split_once('}')).ok_or_else(wrong)?;
             let code = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).ok_or_else(wrong)?;
             return Ok((code, after));
         }
@@ -71,7 +72,21 @@ mod tests {
 
     #[test]
     fn every_token_survives_its_name() {
-        let tokens = ["word", " ", "\n", "\r\n", "\t", "\\n", "\"'", "\u{1b}[2J", "\u{a0}", "\u{202e}", "\u{feff}", "größe", "<eos>"];
+        let tokens = [
+            "word",
+            " ",
+            "\n",
+            "\r\n",
+            "\t",
+            "\\n",
+            "\"'",
+            "\u{1b}[2J",
+            "\u{a0}",
+            "\u{202e}",
+            "\u{feff}",
+            "größe",
+            "<eos>",
+        ];
         for token in tokens {
             let name = escape(token);
             assert!(unprintable_in(&name).is_none() && !name.contains(char::is_whitespace), "{name}");

@@ -44,16 +44,23 @@ impl DataConfig {
                 Vocabulary::read(&bytes, &path.display().to_string()).context("data.vocabulary")?
             }
             None => {
-                let texts = train.iter().map(TextFile::text).collect::<Result<Vec<_>>>().context("data.train")?;
+                let texts =
+                    train.iter().map(TextFile::text).collect::<Result<Vec<_>>>().context("data.train")?;
                 Vocabulary::of_texts(&texts, kind).context("data.train")?
             }
         };
-        let stream = |key: &str, files: &[TextFile]| stream(files, &vocabulary, kind).with_context(|| format!("data.{key}"));
-        let (mut train, mut valid, test) = (stream("train", &train)?, stream("valid", &valid)?, stream("test", &test)?);
+        let stream = |key: &str, files: &[TextFile]| {
+            stream(files, &vocabulary, kind).with_context(|| format!("data.{key}"))
+        };
+        let (mut train, mut valid, test) =
+            (stream("train", &train)?, stream("valid", &valid)?, stream("test", &test)?);
         let mut validation = "from files of its own".to_string();
         if let Some(fraction) = self.fraction_set_aside() {
             (train, valid) = set_aside(&train, fraction)?;
-            validation = format!("the last {} tokens of the training text", valid.iter().map(Sequence::len).sum::<usize>());
+            validation = format!(
+                "the last {} tokens of the training text",
+                valid.iter().map(Sequence::len).sum::<usize>()
+            );
         }
         let names = vocabulary.names();
         Ok(Dataset {
@@ -105,7 +112,8 @@ mod tests {
     use crate::config::Config;
     use crate::data::Dataset;
 
-    const SHORT: &str = "[data]\nformat = 'words'\ntrain = 'a.txt'\ntargets = 'next'\n[model]\nlikelihood = 'categorical'\n";
+    const SHORT: &str =
+        "[data]\nformat = 'words'\ntrain = 'a.txt'\ntargets = 'next'\n[model]\nlikelihood = 'categorical'\n";
 
     fn load(files: &[(&str, &[u8])], overrides: &[&str]) -> anyhow::Result<Dataset> {
         let folder = tempfile::tempdir().unwrap();
@@ -127,7 +135,10 @@ mod tests {
         assert_eq!((data.valid[0].len(), data.test.len(), data.test[0].len()), (2, 1, 9));
         assert_eq!(data.files.len(), 2);
         let data = load(&files, &["data.valid_fraction=0.3"]).unwrap();
-        assert_eq!((data.train[0].len(), data.valid[0].targets.values.as_slice()), (5, [0.0, 1.0].as_slice()));
+        assert_eq!(
+            (data.train[0].len(), data.valid[0].targets.values.as_slice()),
+            (5, [0.0, 1.0].as_slice())
+        );
     }
 
     #[test]
@@ -136,10 +147,16 @@ mod tests {
         let found = error(&[("a.txt", b"a b\nc\xff")], &[]);
         assert!(found.starts_with("data.train: ") && found.contains("a.txt:2:2: not UTF-8"), "{found}");
         let found = error(&[("a.txt", b"a b\n"), ("b.txt", b"a\nx b\n")], &["data.test=b.txt"]);
-        assert!(found.starts_with("data.test: ") && found.contains("b.txt:2:1: `x` is not in the vocabulary"), "{found}");
+        assert!(
+            found.starts_with("data.test: ") && found.contains("b.txt:2:1: `x` is not in the vocabulary"),
+            "{found}"
+        );
         assert!(error(&[("a.txt", b"")], &[]).contains("0 different tokens"));
         assert!(error(&[("a.txt", b"a b\n")], &["data.test=no.txt"]).contains("no.txt: no such file"));
         let found = error(&[("a.txt", b"a b\n"), ("v.txt", b"a\na\n")], &["data.vocabulary=v.txt"]);
-        assert!(found.starts_with("data.vocabulary: ") && found.contains("v.txt:2: `a` is in line 1"), "{found}");
+        assert!(
+            found.starts_with("data.vocabulary: ") && found.contains("v.txt:2: `a` is in line 1"),
+            "{found}"
+        );
     }
 }

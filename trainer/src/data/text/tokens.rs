@@ -17,7 +17,10 @@ pub fn decode<'t>(bytes: &'t [u8], file: &str) -> Result<&'t str> {
         let (before, after) = bytes.split_at(error.valid_up_to());
         let before = std::str::from_utf8(before).unwrap_or_default();
         let byte = after.first().copied().unwrap_or_default();
-        anyhow!("{}: not UTF-8 text: byte 0x{byte:02x}; save the file as UTF-8", place(file, before, before.len()))
+        anyhow!(
+            "{}: not UTF-8 text: byte 0x{byte:02x}; save the file as UTF-8",
+            place(file, before, before.len())
+        )
     })
 }
 

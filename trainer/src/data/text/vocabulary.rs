@@ -64,7 +64,10 @@ impl Vocabulary {
         let mut lines = HashMap::new();
         let mut tokens = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
-            ensure!(!line.is_empty(), "{file}:{number}: no token; remove the empty line, or write \\n for a newline");
+            ensure!(
+                !line.is_empty(),
+                "{file}:{number}: no token; remove the empty line, or write \\n for a newline"
+            );
             let token = unescape(line).map_err(|problem| anyhow!("{file}:{number}: {problem}"))?;
             if let Some(before) = lines.insert(token.clone(), number) {
                 bail!("{file}:{number}: `{line}` is in line {before} already; remove one of them");
@@ -79,7 +82,8 @@ impl Vocabulary {
     /// # Errors
     /// When a name is not one that [`escape`] makes.
     pub fn from_names(names: &[String]) -> Result<Self> {
-        let token = |name: &String| unescape(name).map_err(|problem| anyhow!("the token `{name}`: {problem}"));
+        let token =
+            |name: &String| unescape(name).map_err(|problem| anyhow!("the token `{name}`: {problem}"));
         let vocabulary = Self::new(names.iter().map(token).collect::<Result<_>>()?)?;
         ensure!(vocabulary.index.len() == names.len(), "two tokens of the vocabulary are the same");
         Ok(vocabulary)
@@ -95,7 +99,8 @@ impl Vocabulary {
         &self.tokens
     }
 
-    /// Whether its tokens are characters, as far as they show it: each is a single one, or stands for unknown ones.
+    /// Whether its tokens are characters, as far as they show it: each is a single one, or stands for unknown
+    /// ones.
     pub fn kind(&self) -> TokenKind {
         let single = |token: &String| token.chars().count() == 1 || token == UNKNOWN;
         if self.tokens.iter().all(single) { TokenKind::Characters } else { TokenKind::Words }

@@ -40,7 +40,9 @@ fn measured(
     let device = Device::flex().autodiff();
     let mut rng = stream(2, Purpose::Initialisation);
     let mut states = |square: bool| {
-        let draws = normals(&mut rng, ROWS * UNITS).into_iter().map(|draw| if square { draw * draw } else { 2.0 * draw });
+        let draws = normals(&mut rng, ROWS * UNITS)
+            .into_iter()
+            .map(|draw| if square { draw * draw } else { 2.0 * draw });
         Tensor::<2>::from_data(TensorData::new(draws.collect(), [ROWS, UNITS]), &device).require_grad()
     };
     let (mean, var) = (states(false), states(true));
@@ -125,7 +127,8 @@ fn the_loss_of_point_weights_is_the_cross_entropy_in_full_precision() {
 #[test]
 fn threads_change_no_bit_and_nothing_that_counts_is_no_loss() {
     let on = |threads: usize| {
-        let loss = ClassLoss { targets: targets().into(), classes: CLASSES, terms: [UNITS, 0], share: 0.1, threads };
+        let loss =
+            ClassLoss { targets: targets().into(), classes: CLASSES, terms: [UNITS, 0], share: 0.1, threads };
         let draws = normals(&mut stream(1, Purpose::Initialisation), (ROWS + CLASSES) * UNITS + CLASSES);
         let (input, rest) = draws.split_at(ROWS * UNITS);
         let (weight, bias) = rest.split_at(CLASSES * UNITS);

@@ -50,8 +50,8 @@ pub struct Recurrence {
     pub variance_scale: f32,
     /// Whether gradients for the noise and for β are needed.
     pub learned: bool,
-    /// Whether no variance enters: neither by the inputs and initial states, nor by weights and noise. Then all
-    /// variances are zero, no parameter has a gradient from one, and their products are not computed.
+    /// Whether no variance enters: neither by the inputs and initial states, nor by weights and noise. Then
+    /// all variances are zero, no parameter has a gradient from one, and their products are not computed.
     pub certain: bool,
     /// Threads to compute on; the result does not depend on it.
     pub threads: usize,
@@ -96,7 +96,9 @@ pub struct LayerState {
 impl LayerState {
     /// Whether all variances are zero.
     pub fn is_certain(&self) -> bool {
-        [&self.state, &self.memory].into_iter().all(|moments| MomentSlices::halves(moments).var.iter().all(|var| *var == 0.0))
+        [&self.state, &self.memory]
+            .into_iter()
+            .all(|moments| MomentSlices::halves(moments).var.iter().all(|var| *var == 0.0))
     }
 }
 
