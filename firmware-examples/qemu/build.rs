@@ -12,10 +12,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use quaver::checkpoint::{Family, Kind};
+use quaver::checkpoint::{Family, Kind, Likelihood, Target};
 use quaver::{LatentModel, Model};
 use quaver_tests::replay::{self, Task};
-use quaver_tests::{Case, bench, gait, golden, golden_adaptive, golden_latent, golden_pruned, signing};
+use quaver_tests::{
+    Case, bench, gait, golden, golden_adaptive, golden_latent, golden_pruned, golden_text, signing,
+};
 
 /// The golden case that is replayed at several addresses.
 const MOVED: &str = "lstm-fast";
@@ -59,6 +61,8 @@ fn main() {
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("GOLDEN_ADAPTIVE", &golden_adaptive::cases());
     embedded.group("GOLDEN_PRUNED", &golden_pruned::cases());
+    embedded.group("GOLDEN_TEXT", &golden_text::cases());
+    embedded.group("TEXT", &[text_case()]);
     embedded.group("LATENT", &golden_latent::by_hand());
     embedded.signed_group("SIGNED", &signed_cases());
     let Embedded { out, source, .. } = embedded;
@@ -144,10 +148,25 @@ fn chosen_case() -> Case {
     case
 }
 
+/// The model that the image `text` writes with: that of `QUAVER_MODEL` if it is one of text, or the built-in
+/// one.
+fn text_case() -> Case {
+    let chosen = variable("QUAVER_MODEL").map(|path| case_from_file(&path));
+    let is_text = |case: &Case| {
+        Model::load(&case.model).is_ok_and(|model| {
+            let (spec, names) = (model.spec(), model.checkpoint());
+            spec.target == Target::Next
+                && spec.likelihood == Likelihood::Categorical
+                && names.output_names().next().is_some()
+        })
+    };
+    chosen.filter(is_text).unwrap_or_else(golden_text::example)
+}
+
 fn built_in(name: &str) -> Case {
     let others = || {
         let cases = golden_latent::cases().into_iter().chain(golden_adaptive::cases());
-        cases.chain(golden_pruned::cases())
+        cases.chain(golden_pruned::cases()).chain(golden_text::cases())
     };
     let golden = || golden::cases().into_iter().chain(others()).find(|case| case.name == name);
     bench::case(name).or_else(golden).unwrap_or_else(|| {
@@ -222,6 +241,7 @@ fn measured_work(case: &Case) -> String {
     const ROLLOUTS: usize = bench::ROLLOUTS;
     let step = if is_sampler(case) { "observe_uncertain" } else { "step_uncertain" };
     let (words, work) = match case.task {
+        Task::Text => (0, "black_box(stream.step_token(black_box(0)));".into()),
         Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
         Task::Adapt | Task::AdaptDiagonal if case.name.contains(bench::UNLABELLED) => {
             (0, "black_box(stream.step(black_box(row)));".into())

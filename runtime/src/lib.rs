@@ -158,6 +158,21 @@ pub mod export {
     pub use crate::encode::GramMatrices;
     #[cfg(feature = "quantized")]
     pub use crate::format::StoredBlocks;
+
+    /// Draws a class as [`Prediction::draw_class_at`](crate::Prediction::draw_class_at) does.
+    pub fn draw_class_at(
+        probabilities: &[f32],
+        temperature: f32,
+        rng: &mut (impl rand_core::Rng + ?Sized),
+    ) -> usize {
+        crate::models::draw_class_at(probabilities, temperature, rng)
+    }
+
+    /// 2ˣ for |x| ≤ 126, within 3·10⁻⁷ of itself, without branches.
+    #[inline(always)]
+    pub fn exp2(x: f32) -> f32 {
+        crate::moments::exp2(x)
+    }
 }
 #[cfg(feature = "float")]
 mod float;

@@ -4,6 +4,7 @@
 //!
 //! - [`replay`]: from a checkpoint and its rows to a fingerprint.
 //! - [`fingerprint`]: a hash of a stream of predictions.
+//! - [`text`]: text that a model writes.
 //! - [`numbers`]: pseudo-random numbers that are the same on every machine.
 
 #![no_std]
@@ -14,3 +15,4 @@ extern crate std;
 pub mod fingerprint;
 pub mod numbers;
 pub mod replay;
+pub mod text;

@@ -22,6 +22,8 @@ pub enum Task {
     Adapt,
     /// The same with a diagonal covariance.
     AdaptDiagonal,
+    /// To read the row's channel that is 1 as a token, and to draw tokens after the last row.
+    Text,
 }
 
 impl Task {
@@ -36,7 +38,7 @@ impl Task {
         match self {
             Task::Adapt => Some(options(Covariance::Full)),
             Task::AdaptDiagonal => Some(options(Covariance::Diagonal)),
-            Task::Follow | Task::Sample | Task::Rollouts => None,
+            Task::Follow | Task::Sample | Task::Rollouts | Task::Text => None,
         }
     }
 }
@@ -95,7 +97,7 @@ pub fn replay(
         }
     }
     match task {
-        Task::Follow | Task::Adapt | Task::AdaptDiagonal => {}
+        Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::Text => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
         Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }
@@ -118,6 +120,33 @@ pub fn replay_adaptive(
     for row in rows {
         predictor.learn(row.as_ref());
         fingerprint.add(&predictor.step(row.as_ref()));
+    }
+    Ok(fingerprint)
+}
+
+/// Fingerprint of all predictions of a model of text: for some one-hot rows, read as tokens, a token that is
+/// not in the vocabulary, and tokens drawn at several temperatures, each of which is read.
+///
+/// # Errors
+/// If the model does not load or there is too little memory.
+pub fn replay_text(
+    model: &[u8],
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut fingerprint = Fingerprint::default();
+    let mut predictor = Predictor::load_in(model, arena)?;
+    let token = |row: &[f32]| row.iter().position(|value| *value == 1.0).unwrap_or(usize::MAX);
+    for row in rows {
+        fingerprint.add(&predictor.step_token(token(row.as_ref())));
+    }
+    fingerprint.add(&predictor.step_token(usize::MAX));
+    let mut chance = Numbers::new("text");
+    for temperature in [1.0, 0.7, 2.5, 0.0] {
+        for _ in 0..AHEAD {
+            let token = predictor.prediction().draw_class_at(temperature, &mut chance);
+            fingerprint.add(&predictor.step_token(token));
+        }
     }
     Ok(fingerprint)
 }

@@ -216,6 +216,12 @@ fn case_specs() -> Vec<CaseSpec> {
         case_spec("categorical", &[(ELMAN, 6)], Architecture { outputs: 4, ..classes(base) }, Rows::Ordinary),
         case_spec("categorical-next", &[(ELMAN, 6)], classes(next), Rows::OneHot),
         case_spec(
+            "text",
+            &[(LSTM, 9)],
+            Architecture { inputs: 11, outputs: 11, ..classes(next) },
+            Rows::OneHot,
+        ),
+        case_spec(
             "paper-bernoulli",
             &[(ELMAN, 6)],
             Architecture { form: MomentForm::Paper, ..binary },
@@ -406,6 +412,7 @@ pub fn replay(case: &Case) -> String {
     let rows = case.stream.chunks(case.inputs);
     let replayed = match case.task.adaptation() {
         Some(options) => replay::replay_adaptive(&case.model, options, rows, &mut arena),
+        None if case.task == Task::Text => replay::replay_text(&case.model, rows, &mut arena),
         None => replay::replay(&case.model, case.task, rows, &mut arena, &mut futures),
     };
     let fingerprint = replayed.unwrap_or_else(|error| complain(error));

@@ -7,6 +7,7 @@
 //! - [`golden_ranges`]: the same for models with plausible ranges.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`golden_pruned`]: the same for pruned networks.
+//! - [`golden_text`]: the same for tokens and draws of them.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
@@ -17,7 +18,7 @@
 //! - [`stream`]: a stream of any kind of model.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
 //! - [`signing`]: signed envelopes, with a key that everybody knows.
-//! - [`replay`], [`fingerprint`], [`numbers`]: what firmware shares, from `quaver-streams`.
+//! - [`replay`], [`fingerprint`], [`numbers`], [`text`]: what firmware shares, from `quaver-streams`.
 
 pub mod attack;
 pub mod bench;
@@ -29,6 +30,7 @@ pub mod golden_adaptive;
 pub mod golden_latent;
 pub mod golden_pruned;
 pub mod golden_ranges;
+pub mod golden_text;
 pub mod latent;
 pub mod leg;
 pub mod pruning;
@@ -36,7 +38,7 @@ pub mod signing;
 pub mod soak;
 pub mod stream;
 
-pub use quaver_streams::{fingerprint, numbers, replay};
+pub use quaver_streams::{fingerprint, numbers, replay, text};
 
 /// A model and the rows it is to see.
 #[derive(Clone, Debug)]

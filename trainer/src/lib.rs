@@ -27,3 +27,4 @@ pub mod report;
 pub mod runs;
 pub mod search;
 mod signing;
+pub mod text;

@@ -13,6 +13,7 @@ pub fn stream(seed: u64, purpose: Purpose) -> Xoshiro256PlusPlus {
         Purpose::Shuffle { epoch } => 1 + epoch,
         // Far above the number of any epoch.
         Purpose::Part { index } => (1 << 40) + index,
+        Purpose::Embedding => 1 << 41,
         Purpose::Gaps { epoch, sequence } => (1 << 58) + (epoch << 31) + sequence,
         Purpose::Evaluation { index } => (1 << 57) + index,
         Purpose::MonteCarlo { draw, sequence } => (1 << 56) + (draw << 31) + sequence,
@@ -40,6 +41,8 @@ pub enum Purpose {
         /// Index of the network.
         index: u64,
     },
+    /// The initial embedding of tokens.
+    Embedding,
     /// Gaps and faults put into recordings to evaluate a model with them.
     Evaluation {
         /// Index of the draw.

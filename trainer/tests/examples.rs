@@ -83,6 +83,10 @@ impl Tried {
                 let axes = ["ax", "ay", "az", "gx", "gy", "gz"].map(String::from);
                 self.write_splits("board.", &rows(&axes, 0));
             }
+            "text" => {
+                self.write("train.txt", "the cat sat on the mat,\n\"so\tthere\" said the cat\n".repeat(20));
+                self.write("test.txt", "the mat sat\n");
+            }
             "vrae" => self.write_splits("", &rows(&channels("x", 3), 0)),
             _ if example.contains("piano") => {
                 for split in ["train", "valid", "test"] {

@@ -10,7 +10,7 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 8] = [
+pub(crate) const IMAGES: [&str; 9] = [
     "golden",
     "golden_2",
     "golden_3",
@@ -19,6 +19,7 @@ pub(crate) const IMAGES: [&str; 8] = [
     "golden_latent",
     "golden_adaptive",
     "golden_pruned",
+    "golden_text",
 ];
 
 const FILE: &str = "tests/golden/streams.txt";

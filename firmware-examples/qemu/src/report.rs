@@ -2,8 +2,9 @@
 
 use core::fmt::Display;
 
-use quaver::Model;
-use quaver_streams::replay::{replay, replay_adaptive};
+use quaver::{Error, Model};
+use quaver_streams::fingerprint::Fingerprint;
+use quaver_streams::replay::{replay, replay_adaptive, replay_text};
 use semihosting::{eprintln, print, println, process};
 
 use crate::jobs::{ALIGNMENT_WORDS, Job};
@@ -38,12 +39,22 @@ pub fn print_adaptive_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &
     for job in jobs {
         let Some(options) = job.task.adaptation() else { fail("a model that is not to learn") };
         let mut arena = [0.0; ARENA];
-        match replay_adaptive(job.model, options, job.rows::<ROW>(), &mut arena) {
-            Ok(fingerprint) => {
-                println!("{} steps={} hash={:016X}", job.name, job.steps(), fingerprint.value())
-            }
-            Err(error) => fail(error),
-        }
+        print_fingerprint(job, replay_adaptive(job.model, options, job.rows::<ROW>(), &mut arena));
+    }
+}
+
+/// Like [`print_fingerprints`], for models of text.
+pub fn print_text_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &[Job]) {
+    for job in jobs {
+        let mut arena = [0.0; ARENA];
+        print_fingerprint(job, replay_text(job.model, job.rows::<ROW>(), &mut arena));
+    }
+}
+
+fn print_fingerprint(job: &Job, replayed: Result<Fingerprint, Error>) {
+    match replayed {
+        Ok(fingerprint) => println!("{} steps={} hash={:016X}", job.name, job.steps(), fingerprint.value()),
+        Err(error) => fail(error),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::density::triangle;
 use crate::encode::{Affine, AffineSource, GramMatrices, Role, expect_len};
 use crate::format::{AffineShape, Header, Kind, Vector, encode_header, extend_padded, framed, le_bytes};
 use crate::limits::MEAN_LIMIT;
-use crate::spec::ModelSpec;
+use crate::spec::{Likelihood, ModelSpec, Target};
 
 /// Everything that a checkpoint holds, in full precision; [`write()`] quantises as the spec asks.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,11 +119,12 @@ fn payload_bytes(contents: &Contents) -> Result<Vec<u8>, WriteError> {
     let gram = |map: usize| contents.gram.get(map).unwrap_or(&NO_GRAM);
     for (index, (layer, affine)) in spec.layers.iter().zip(&contents.layers).enumerate() {
         let (shape, role) = (spec.layer_shape(index, layer), Role::Layer { index, cell: layer.cell });
-        encode_affine(&mut payload, &AffineSource { affine, shape, role, gram: gram(index) })?;
+        let (gram, one_hot) = (gram(index), contents.has_one_hot_inputs());
+        encode_affine(&mut payload, &AffineSource { affine, shape, role, gram, one_hot })?;
     }
     let role = Role::Output { likelihood: spec.likelihood };
     let (affine, shape, gram) = (&contents.output, spec.output_shape(), gram(spec.layers.len()));
-    encode_affine(&mut payload, &AffineSource { affine, shape, role, gram })?;
+    encode_affine(&mut payload, &AffineSource { affine, shape, role, gram, one_hot: false })?;
     for vector in Vector::AFTER_LAYERS {
         extend_vector(&mut payload, contents, vector)?;
     }
@@ -152,6 +153,15 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
 }
 
 impl Contents {
+    /// Whether inputs are tokens, hence 0 or 1: they are the classes that the model predicts next, and are
+    /// not standardised.
+    fn has_one_hot_inputs(&self) -> bool {
+        let identity = Scaler::identity(self.spec.inputs.into());
+        self.spec.likelihood == Likelihood::Categorical
+            && self.spec.target == Target::Next
+            && (&self.input_scaler.mean, &self.input_scaler.std_dev) == (&identity.mean, &identity.std_dev)
+    }
+
     /// Contents of the right shape with every number at its neutral value: weights 0, scales 1, independent
     /// inputs of any range, normal quantiles, no limits.
     pub fn zeros(spec: ModelSpec) -> Self {

@@ -50,6 +50,8 @@ pub(crate) struct AffineSource<'a> {
     pub(crate) role: Role,
     /// Gram matrices that guide rounding; without them each weight is rounded to nearest.
     pub(crate) gram: &'a GramMatrices,
+    /// Whether the model's inputs are 0 or 1.
+    pub(crate) one_hot: bool,
 }
 
 /// Place of an affine map in its network.

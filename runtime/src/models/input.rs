@@ -49,21 +49,35 @@ pub(super) struct RawRow<'r> {
     pub(super) vars: &'r [f32],
     /// Empty if all channels are plausible.
     pub(super) implausible: ImplausibleChannels<'r>,
+    /// The channel that is 1 while all others are 0, for a row without values of its own.
+    token: Option<usize>,
 }
 
 impl<'r> RawRow<'r> {
-    /// A row that is not compared with plausible ranges.
-    pub(super) fn unchecked(values: &'r [f32]) -> Self {
-        RawRow { values, vars: &[], implausible: ImplausibleChannels::default() }
+    pub(super) fn new(values: &'r [f32], vars: &'r [f32], implausible: ImplausibleChannels<'r>) -> Self {
+        RawRow { values, vars, implausible, token: None }
     }
 
-    /// Whether it has neither variances nor implausible channels, as nearly all rows.
+    /// A row that is not compared with plausible ranges.
+    pub(super) fn unchecked(values: &'r [f32]) -> Self {
+        RawRow::new(values, &[], ImplausibleChannels::default())
+    }
+
+    /// The one-hot row of a token, which is never built.
+    pub(super) fn of_token(token: usize) -> Self {
+        RawRow { token: Some(token), ..RawRow::unchecked(&[]) }
+    }
+
+    /// Whether it has values alone, neither variances nor implausible channels, as nearly all rows.
     #[inline(always)]
     pub(super) fn is_plain(&self) -> bool {
-        self.vars.is_empty() && self.implausible.is_empty()
+        self.vars.is_empty() && self.implausible.is_empty() && self.token.is_none()
     }
 
     pub(super) fn reading(&self, channel: usize) -> Option<Reading> {
+        if let Some(token) = self.token {
+            return Reading::new(if channel == token { 1.0 } else { 0.0 }, 0.0);
+        }
         let value = self.values.get(channel).filter(|_| !self.implausible.contains(channel))?;
         Reading::new(*value, self.vars.get(channel).copied().unwrap_or(0.0))
     }

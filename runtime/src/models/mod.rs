@@ -1,6 +1,7 @@
 //! Models with their streams: what a user holds.
 
 mod adaptive;
+mod classes;
 mod cost;
 mod display;
 mod emitter;
@@ -20,6 +21,8 @@ mod state;
 mod tracking;
 
 pub use adaptive::{AdaptOptions, AdaptivePredictor, Covariance};
+#[cfg(feature = "write")]
+pub(crate) use classes::draw_class_at;
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
 pub use memory::{adaptive_arena_words, arena_words};
 pub use model::Model;

@@ -190,21 +190,40 @@ impl<'m> Model<'m> {
     pub fn step_uncertain<'s>(&self, state: &'s mut State<'_>, mean: &[f32], var: &[f32]) -> Prediction<'s> {
         // Taken out of the stream while the row refers to it.
         let mut implausible = core::mem::take(&mut state.outputs.implausible);
-        let row = RawRow { values: mean, vars: var, implausible: self.check_row(mean, &mut implausible) };
+        let row = RawRow::new(mean, var, self.check_row(mean, &mut implausible));
+        self.read_row(state, &row);
+        state.outputs.implausible = implausible;
+        state.outputs.prediction()
+    }
+
+    /// Reads one token, by its index among the inputs, and predicts: the bits of [`step`](Self::step) with a
+    /// row that is 1 in this channel and 0 in all others, which nobody has to build. For models of text,
+    /// whose inputs are the tokens of a vocabulary; an index beyond its end is a missing token, as a row of
+    /// NaN would be.
+    pub fn step_token<'s>(&self, state: &'s mut State<'_>, token: usize) -> Prediction<'s> {
+        let known = token < usize::from(self.spec().inputs);
+        let row = if known { RawRow::of_token(token) } else { RawRow::unchecked(&[]) };
+        let mut implausible = core::mem::take(&mut state.outputs.implausible);
+        self.check_row(&[], &mut implausible);
+        self.read_row(state, &row);
+        state.outputs.implausible = implausible;
+        state.outputs.prediction()
+    }
+
+    /// Scores a row, reads it and predicts.
+    fn read_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
         if self.spec().target.is_next() {
-            state.outputs.score(self.spec().likelihood, &row);
-            self.follow(state, &row);
+            state.outputs.score(self.spec().likelihood, row);
+            self.follow(state, row);
         }
         if let Some(density) = &self.density {
             let State { outputs, row: standardised, scratch, .. } = state;
-            outputs.novelty = Some(density.read(self, &row, outputs, standardised, scratch));
+            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
         }
         if let Some(monitor) = &self.monitor {
-            state.outputs.anomaly = monitor.read(self, &row, state);
+            state.outputs.anomaly = monitor.read(self, row, state);
         }
-        self.advance(state, Some(&row));
-        state.outputs.implausible = implausible;
-        state.outputs.prediction()
+        self.advance(state, Some(row));
     }
 
     /// Tells the stream the truth about its last prediction, one value per output; NaN where it is not known.

@@ -2,6 +2,7 @@
 
 use rand_core::Rng;
 
+use super::classes::class_at;
 use super::implausible::Implausible;
 use super::input::{RawRow, Reading};
 use super::prediction::{Novelty, Output, Prediction, Surprise, outputs};
@@ -102,7 +103,13 @@ impl<'a> Outputs<'a> {
             Likelihood::Bernoulli => {
                 self.mean.iter_mut().for_each(|p| *p = if uniform(rng) < *p { 1.0 } else { 0.0 });
             }
-            Likelihood::Categorical => draw_class(self.mean, uniform(rng)),
+            Likelihood::Categorical => {
+                let drawn = class_at(self.mean.iter().copied(), uniform(rng));
+                self.mean
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(class, p)| *p = if class == drawn { 1.0 } else { 0.0 });
+            }
         }
     }
 
@@ -155,36 +162,5 @@ impl<'a> Outputs<'a> {
             (surprise, self.novelty, self.anomaly);
         prediction.implausible = self.implausible.channels();
         prediction
-    }
-}
-
-/// Replaces the probability of the class whose share of [0, 1) holds `point` by 1, and the others by 0.
-fn draw_class(probabilities: &mut [f32], point: f32) {
-    let (mut left, mut found, last) = (point, false, probabilities.len().saturating_sub(1));
-    for (class, p) in probabilities.iter_mut().enumerate() {
-        // Rounding may leave a remainder beyond the last share.
-        let here = !found && (left < *p || class == last);
-        left -= *p;
-        found |= here;
-        *p = if here { 1.0 } else { 0.0 };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_class_is_drawn_on_its_share_of_the_unit_interval() {
-        let class = |point: f32| {
-            let mut p = [0.25, 0.0, 0.5, 0.25];
-            draw_class(&mut p, point);
-            p
-        };
-        assert_eq!(class(0.0), [1.0, 0.0, 0.0, 0.0]);
-        assert_eq!(class(0.25), [0.0, 0.0, 1.0, 0.0], "a class of probability 0 is never drawn");
-        assert_eq!(class(0.7499), [0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(class(0.75), [0.0, 0.0, 0.0, 1.0]);
-        assert_eq!(class(1.0), [0.0, 0.0, 0.0, 1.0], "the remainder of rounding goes to the last");
     }
 }

@@ -1,9 +1,13 @@
 //! Predictions and scores in raw units.
 
+use rand_core::Rng;
+
+use super::classes::{class_at, draw_class_at};
 use super::implausible::ImplausibleChannels;
 use crate::anomaly::Anomaly;
 use crate::likelihood::Variances;
 use crate::moments::at_most;
+use crate::random::uniform;
 
 /// Mean and variance of one output in raw units. Printed as "51.7 ± 4.7".
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,6 +131,19 @@ impl<'s> Prediction<'s> {
     /// Output `index`, if there is one.
     pub fn get(&self, index: usize) -> Option<Output> {
         self.iter().nth(index)
+    }
+
+    /// Draws a class by the probabilities of a categorical model: the index of an output, and of the next
+    /// token in a model of text. Takes one number of the generator.
+    pub fn draw_class(&self, rng: &mut (impl Rng + ?Sized)) -> usize {
+        class_at(self.mean.iter().copied(), uniform(rng))
+    }
+
+    /// Like [`draw_class`](Self::draw_class), with probabilities in proportion to p^(1/`temperature`): below
+    /// 1 likely classes become more likely, above 1 less. At 1 the bits of `draw_class`; 0, or less, gives
+    /// the most probable class. Always takes one number of the generator.
+    pub fn draw_class_at(&self, temperature: f32, rng: &mut (impl Rng + ?Sized)) -> usize {
+        draw_class_at(self.mean, temperature, rng)
     }
 
     /// Score of the sample just read, for models that predict their own next input; `None` for others, before

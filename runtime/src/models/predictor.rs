@@ -35,6 +35,27 @@ impl<'m, 'a> Predictor<'m, 'a> {
         self.model.step_uncertain(&mut self.state, mean, var)
     }
 
+    /// Reads one token and predicts; see [`Model::step_token`].
+    ///
+    /// ```
+    /// # static MODEL: &[u8] = quaver::include_checkpoint!("../../examples/text.qvr");
+    /// use quaver::{Arena, Predictor};
+    /// use rand_xoshiro::{Xoroshiro128PlusPlus, rand_core::SeedableRng};
+    ///
+    /// let mut arena = Arena::<{ quaver::arena_words(MODEL) }>::new();
+    /// let mut predictor = Predictor::load(MODEL, &mut arena)?;
+    /// let mut rng = Xoroshiro128PlusPlus::seed_from_u64(7);
+    /// let mut token = predictor.prediction().draw_class(&mut rng);
+    /// for _ in 0..20 {
+    ///     token = predictor.step_token(token).draw_class(&mut rng); // what is drawn is read next
+    /// }
+    /// # assert!(token < usize::from(predictor.model().spec().outputs));
+    /// # Ok::<(), quaver::Error>(())
+    /// ```
+    pub fn step_token(&mut self, token: usize) -> Prediction<'_> {
+        self.model.step_token(&mut self.state, token)
+    }
+
     /// Steps through several rows in one slice and passes each prediction to `each`. A remainder shorter than
     /// a row is ignored.
     pub fn run(&mut self, rows: &[f32], mut each: impl FnMut(Prediction<'_>)) {

@@ -27,7 +27,7 @@ pub(super) fn inverse_sqrt(x: f32) -> f32 {
 /// bits, whence it is shifted into the exponent. The fraction that is left, in ±½, goes through a polynomial
 /// with the smallest largest error among those that are right in value and slope at zero.
 #[inline(always)]
-pub(super) fn exp2(x: f32) -> f32 {
+pub(crate) fn exp2(x: f32) -> f32 {
     /// 1.5·2²³, and the bias of the exponent.
     const ROUNDER: f32 = 12_582_912.0 + 127.0;
     let rounded = x + ROUNDER;

@@ -33,6 +33,8 @@ pub mod paper;
 mod relu;
 mod scalar;
 
+#[cfg(feature = "write")]
+pub(crate) use elementary::exp2;
 pub use gradient::Jacobian;
 #[cfg(feature = "float")]
 pub(crate) use logistic::{

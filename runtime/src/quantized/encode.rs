@@ -35,7 +35,7 @@ pub(crate) fn encode_affine(payload: &mut Vec<u8>, source: &AffineSource<'_>) ->
     let objectives = Objectives::new(source);
     let rows: Vec<Row> =
         source_rows(source).iter().map(|row| Row::new(row, shape.layout, &objectives)).collect();
-    let quant_params = quant_params(&rows, *shape, *role);
+    let quant_params = quant_params(&rows, *shape, *role, source.one_hot);
     let weight_vars = shape.weight_variance.then(|| weight_var_params(&rows, &quant_params));
     if !quant_params.is_sound() || weight_vars.is_some_and(|params| !params.is_sound(&quant_params)) {
         return Err(WriteError::Scales { part: role.part() });
@@ -105,9 +105,9 @@ struct FixedRow {
 }
 
 /// The finest scales with which no row can overflow.
-fn quant_params(rows: &[Row], shape: AffineShape, role: Role) -> QuantParams {
-    // Inputs of the model are not bounded by one, as units are.
-    let input_limit = if matches!(role, Role::Layer { index: 0, .. }) { INPUT_LIMIT } else { 1 };
+fn quant_params(rows: &[Row], shape: AffineShape, role: Role, one_hot: bool) -> QuantParams {
+    // Inputs of the model are not bounded by one, as units are, unless they are tokens.
+    let input_limit = if matches!(role, Role::Layer { index: 0, .. }) && !one_hot { INPUT_LIMIT } else { 1 };
     let largest_sum = |row: &Row| {
         let inputs = match row.columns {
             Columns::All | Columns::Input => shape.inputs.min(row.codes.len()),

@@ -48,6 +48,10 @@ impl EvaluatedModel {
             return Ok(match TrainedState::load(&RunFolder::new(path).best_state())? {
                 TrainedState::Predictor(state) => EvaluatedModel::Run(state),
                 TrainedState::Latent(state) => EvaluatedModel::Latent(state),
+                TrainedState::Text(_) => bail!(
+                    "{} is a model of text, but the data are not: name the config of a text with --data",
+                    path.display()
+                ),
             });
         }
         let shown = path.display();

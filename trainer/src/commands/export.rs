@@ -10,6 +10,7 @@ use quaver::export::GramMatrices;
 use serde::Serialize;
 
 use super::export_latent;
+use super::export_text;
 use super::false_alarms::FalseAlarmRate;
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
@@ -156,9 +157,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
     let trained = TrainedState::load(&folder.best_state())?;
     let data = Config::load(&folder.config(), &[])?.load_data()?;
-    let state = match trained {
-        TrainedState::Predictor(state) => state,
+    let (state, data) = match trained {
+        TrainedState::Predictor(state) => (state, data),
         TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data),
+        TrainedState::Text(state) => export_text::as_predictor(&state, &data)?,
     };
     let storage =
         StorageOptions { format: arguments.weights.into(), layout: arguments.layout.map(Layout::from) };

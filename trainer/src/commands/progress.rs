@@ -57,8 +57,12 @@ impl Progress for TrainingConsole {
             0 => String::new(),
             steps => format!("  {steps} steps left out: loss or gradient not finite"),
         };
+        let perplexity = match self.plan.is_some_and(|plan| plan.per_token) {
+            true => format!(" (perplexity {:.2})", metrics.valid_nll.exp()),
+            false => String::new(),
+        };
         self.print_line(&format!(
-            "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{kl}  {seconds:>6.1} s{mark}{skipped}",
+            "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{perplexity}{kl}  {seconds:>6.1} s{mark}{skipped}",
             metrics.epoch, metrics.train_nll, metrics.valid_nll
         ));
     }

@@ -29,6 +29,7 @@ mod noise;
 mod reference;
 pub(crate) mod renamed;
 mod search;
+mod text;
 mod training;
 mod weights;
 
@@ -45,7 +46,7 @@ use limits::{InvalidValue, invalid};
 
 pub use data::{
     AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
-    MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets,
+    MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
@@ -238,6 +239,7 @@ impl Config {
         self.init.check(self.model.layers.iter().min().copied())?;
         self.training.check()?;
         self.check_latent()?;
+        self.check_text()?;
         self.search.check(self.training.epochs)
     }
 

@@ -15,6 +15,9 @@ pub struct ModelConfig {
     pub cell: CellName,
     /// Units of each layer, the one next to the inputs first: 1 to 8 layers.
     pub layers: Vec<u16>,
+    /// Text: length of the vector that is learned for each token and fed to the first layer; 0 for none,
+    /// where the columns of the first layer's weights are these vectors.
+    pub embedding: u16,
     /// Whether the output layer propagates variance, or maps means only.
     #[serde(with = "OutputName")]
     pub output: OutputMode,
@@ -101,6 +104,7 @@ impl Default for ModelConfig {
         ModelConfig {
             cell: CellName::Lstm,
             layers: vec![32],
+            embedding: 0,
             output: OutputMode::Propagating,
             residual: false,
             likelihood: Likelihood::Gaussian,
@@ -113,10 +117,11 @@ impl Default for ModelConfig {
 }
 
 impl ModelConfig {
-    pub(super) const RULES: [Rule<Self>; 2] = [
+    pub(super) const RULES: [Rule<Self>; 3] = [
         Rule::new("layers", Limits::closed(1.0, MAX_WIDTH as f64), |model| {
             model.layers.iter().map(|units| (*units).into()).collect()
         }),
+        Rule::new("embedding", Limits::closed(0.0, MAX_WIDTH as f64), |model| vec![model.embedding.into()]),
         Rule::new("variance_scale_min", Limits::BELOW_ONE, |model| vec![model.variance_scale_min.into()]),
     ];
 

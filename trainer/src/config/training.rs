@@ -27,6 +27,8 @@ pub struct TrainingConfig {
     /// Factor of the schedule. Cosine: lowest rate as a fraction of the first. Step and plateau: factor of a
     /// cut.
     pub schedule_factor: f32,
+    /// Epochs before the schedule begins. Cosine and step only.
+    pub schedule_start: usize,
     /// Epochs over which the learning rate rises linearly from zero.
     pub warm_up: f64,
     /// Chunks per batch.
@@ -67,6 +69,8 @@ pub enum OptimiserKind {
     Rmsprop,
     /// Adadelta (Zeiler 2012).
     Adadelta,
+    /// Stochastic gradient descent without momentum.
+    Sgd,
 }
 
 /// Value of `training.schedule`.
@@ -114,6 +118,7 @@ impl Default for TrainingConfig {
             schedule: Schedule::Constant,
             schedule_epochs: 10,
             schedule_factor: 0.1,
+            schedule_start: 0,
             warm_up: 0.0,
             batch: 16,
             chunk: 100,
@@ -133,7 +138,7 @@ impl Default for TrainingConfig {
 const MAX_COUNT: f64 = 1_000_000.0;
 
 impl TrainingConfig {
-    pub(super) const RULES: [Rule<Self>; 13] = [
+    pub(super) const RULES: [Rule<Self>; 14] = [
         Rule::new("learning_rate", Limits::POSITIVE, |training| vec![training.learning_rate.into()]),
         Rule::new("momentum", Limits::BELOW_ONE, |training| vec![training.momentum.into()]),
         Rule::new("square_decay", Limits::BELOW_ONE, |training| vec![training.square_decay.into()]),
@@ -143,6 +148,9 @@ impl TrainingConfig {
         }),
         Rule::new("schedule_factor", Limits::closed(0.0, 1.0), |training| {
             vec![training.schedule_factor.into()]
+        }),
+        Rule::new("schedule_start", Limits::closed(0.0, MAX_COUNT), |training| {
+            vec![training.schedule_start as f64]
         }),
         Rule::new("warm_up", Limits::NOT_NEGATIVE, |training| vec![training.warm_up]),
         Rule::new("batch", Limits::closed(1.0, MAX_COUNT), |training| vec![training.batch as f64]),

@@ -23,6 +23,9 @@ impl Config {
     /// key.
     pub fn load_data(&self) -> Result<Dataset> {
         let mut dataset = self.data.load()?;
+        if self.data.token_kind().is_some() {
+            return Ok(dataset);
+        }
         if self.latent.is_some() {
             // Their key for gaps is `latent.max_gap`.
             dataset.changes.gaps = None;
@@ -43,6 +46,9 @@ impl DataConfig {
     /// When a file cannot be read, or its contents contradict the config; the message names the file or the
     /// key.
     pub fn load(&self) -> Result<Dataset> {
+        if let Some(kind) = self.token_kind() {
+            return self.load_text(kind);
+        }
         let (mut choice, mut files) = (None, ReadFiles::default());
         let mut split = |key, sources| self.split(key, sources, &mut choice, &mut files);
         let mut train = split("train", &self.train)?;

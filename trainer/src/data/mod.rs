@@ -7,6 +7,8 @@
 //! the training sequences, and [`InputGaps`] remove inputs from them; and [`batch`] turns sequences into
 //! standardised, padded, masked arrays for training.
 //!
+//! [`text`] becomes a stream of tokens instead, each the index of a word or a character in a vocabulary.
+//!
 //! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
 mod augment;
@@ -33,6 +35,7 @@ mod scaler;
 mod select_columns;
 mod split;
 mod table;
+pub mod text;
 
 pub use augment::Augmentation;
 pub use dataset::{Dataset, EpochChanges};

@@ -6,8 +6,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::csv::RowReader;
+use super::text::{Vocabulary, decode};
 use super::{csv, npy, piano_roll};
-use crate::config::Config;
+use crate::config::{Config, TokenKind};
 
 const ROUNDS: usize = 20_000;
 
@@ -79,6 +80,26 @@ fn npy_survives() {
 #[test]
 fn piano_rolls_survive() {
     survive(b"60,64,67;;62,65\n\n21;108\n", |bytes| piano_roll::read(bytes, "f").is_ok());
+}
+
+/// Whether a text has a vocabulary; its names are a vocabulary again, and it has only its own tokens.
+fn is_text(bytes: &[u8], kind: TokenKind) -> bool {
+    let Ok(text) = decode(bytes, "f") else { return false };
+    Vocabulary::of_texts(&[text], kind).is_ok_and(|vocabulary| {
+        let rows = vocabulary.encode(text, kind, "f").expect("its own tokens");
+        assert!(rows.values.iter().all(|token| (*token as usize) < vocabulary.tokens().len()));
+        let names = vocabulary.names().join("\n");
+        assert_eq!(Vocabulary::read(names.as_bytes(), "f").expect("names are a vocabulary"), vocabulary);
+        true
+    })
+}
+
+#[test]
+fn texts_survive() {
+    for kind in [TokenKind::Words, TokenKind::Characters] {
+        survive("the größe\r\n of a \\cat\t\n\n".as_bytes(), |bytes| is_text(bytes, kind));
+    }
+    survive(b"the\n\\n\n\\s\n\\u{1b}\n<unk>\n", |bytes| Vocabulary::read(bytes, "f").is_ok());
 }
 
 #[test]

@@ -64,6 +64,7 @@ impl DataSource {
                 piano_roll::check_size(&text, memory::available(), file)?;
                 piano_roll::read(text.as_slice(), file)?
             }
+            FileFormat::Words | FileFormat::Characters => bail!("{file}: text has no columns"),
         };
         let choice = choose(&table.names)?;
         let table = table.select(file, &choice.all())?;

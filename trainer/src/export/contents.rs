@@ -21,6 +21,7 @@ pub fn contents(
     output_names: &[String],
 ) -> Contents {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex());
+    let layers = tensors.layers.into_iter().zip(&spec.layers);
     let scaler =
         |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std_dev: scaler.std_dev.clone() };
     let spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
@@ -29,19 +30,19 @@ pub fn contents(
         output_names: output_names.to_vec(),
         input_scaler: scaler(&scaling.inputs),
         output_scaler: scaler(&scaling.targets),
-        layers: tensors.layers.into_iter().map(|layer| affine(layer.affine)).collect(),
-        output: affine(tensors.output.affine),
+        layers: layers.map(|(layer, spec)| affine(layer.affine, spec.weight_variance)).collect(),
+        output: affine(tensors.output.affine, spec.output.weight_variance),
         noise_var: parameters.noise_var(&spec),
         ..Contents::zeros(spec)
     }
 }
 
-/// The moments of one map's weights and biases.
-fn affine(affine: AffineTensors) -> Affine {
+/// The moments of one map's weights and biases; without variances where the network has none.
+fn affine(affine: AffineTensors, has_variance: bool) -> Affine {
     let bias = to_vec(affine.bias);
-    let weight_var = affine.weight_var.map_or_else(Vec::new, to_vec);
+    let weight_var = affine.weight_var.filter(|_| has_variance).map_or_else(Vec::new, to_vec);
     let deterministic = if weight_var.is_empty() { 0 } else { bias.len() };
-    let bias_var = affine.bias_var.map_or_else(|| vec![0.0; deterministic], to_vec);
+    let bias_var = affine.bias_var.filter(|_| has_variance).map_or_else(|| vec![0.0; deterministic], to_vec);
     Affine { weight: to_vec(affine.weight), bias, weight_var, bias_var }
 }
 

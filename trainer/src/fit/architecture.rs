@@ -19,6 +19,9 @@ use crate::data::{Dataset, Scaling};
 use crate::nn::{Parameters, TrainingMethod, WeightPosterior, predictor_spec};
 use crate::random::{Purpose, stream};
 
+/// Steps of a stream that a pass without gradients reads at once. No result depends on it.
+pub const STREAM_WINDOW: usize = 256;
+
 /// An architecture whose parameters a run trains: a predictor, or the two networks of a latent model.
 pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// First bytes of its state files: kind, and version of the layout.
@@ -26,6 +29,10 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
 
     /// Name of its loss in output.
     const LOSS: &'static str;
+
+    /// Whether the data of a split are one long stream, which is cut into lanes with carried state for
+    /// training and read in windows with carried state for validation.
+    const STREAM: bool = false;
 
     /// The architecture that a config describes.
     ///
@@ -46,8 +53,13 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// Its networks, for an estimate of the memory that training takes.
     fn networks(&self) -> Vec<TrainedNetwork<'_>>;
 
-    /// Numbers of input and target channels.
+    /// Numbers of input and target channels, hence of names.
     fn channels(&self) -> [usize; 2];
+
+    /// Numbers of values in a row of inputs and of targets, which are standardised.
+    fn row_widths(&self) -> [usize; 2] {
+        self.channels()
+    }
 
     /// Units of the layers whose states may be carried from chunk to chunk.
     fn carried_units(&self) -> Vec<usize>;

@@ -1,8 +1,9 @@
 //! Losses of likelihoods that use several rows of the output map.
 
-use quaver::likelihood::{expected_noise, shrunk_logit, softmax, softmax_gradient};
+use quaver::likelihood::{expected_noise, softmax};
 use quaver::moments::Dual;
 
+use super::class_loss::by_moments;
 use super::likelihood;
 use super::loss::{MomentGradients, ObservedTargets};
 use crate::nn::host_node::{HostArray, HostFunction, Kept};
@@ -69,11 +70,9 @@ impl HostFunction<2> for Categorical {
             let all: f32 = row.clone().map(weight).sum();
             for (index, p) in row.zip(p) {
                 sum += likelihood::class_nll(p, weight(index));
-                // ∂L/∂(κm), then through κm.
-                let by_logit = softmax_gradient(p, weight(index), all);
-                let shrunk: Dual = shrunk_logit(Dual::by_mean(mean[index]), Dual::by_var(var[index]));
-                gradients_by_moment.by_mean[index] = shrunk.by_mean * by_logit;
-                gradients_by_moment.by_var[index] = shrunk.by_var * by_logit;
+                let [by_mean, by_var] = by_moments(p, mean[index], var[index], weight(index), all);
+                gradients_by_moment.by_mean[index] = by_mean;
+                gradients_by_moment.by_var[index] = by_var;
             }
         }
         let value = (sum * f64::from(*share)) as f32;

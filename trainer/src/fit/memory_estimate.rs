@@ -82,12 +82,19 @@ fn pass_bytes(spec: &ModelSpec, lanes: u64, steps: u64) -> u64 {
     NUMBER * lanes * steps * spec.layers.iter().enumerate().map(layer).max().unwrap_or(0)
 }
 
-/// Refuses networks that cannot be trained in the memory there is.
+/// Refuses networks that cannot be trained in the memory there is; `window` is the number of validation steps
+/// that are read at once, if sequences are not read whole.
 ///
 /// # Errors
 /// Says what is needed and what there is.
-pub(super) fn check(networks: &[TrainedNetwork<'_>], config: &Config, data: &Dataset) -> Result<()> {
-    let needed: u64 = networks.iter().map(|network| run_bytes(*network, &config.training, data)).sum();
+pub(super) fn check(
+    networks: &[TrainedNetwork<'_>],
+    config: &Config,
+    data: &Dataset,
+    window: Option<usize>,
+) -> Result<()> {
+    let needed: u64 =
+        networks.iter().map(|network| run_bytes(*network, &config.training, data, window)).sum();
     let count: u64 = networks.iter().map(|(spec, copies)| copies * parameters(spec)).sum();
     memory::check(
         &format!("training a model of {count} parameters"),
@@ -100,13 +107,19 @@ pub(super) fn check(networks: &[TrainedNetwork<'_>], config: &Config, data: &Dat
 
 /// Bytes that a run takes, without the data: what it keeps, and the larger of a training step and a pass over
 /// validation data, whose sequences are not cut.
-fn run_bytes(network: TrainedNetwork<'_>, training: &TrainingConfig, data: &Dataset) -> u64 {
+fn run_bytes(
+    network: TrainedNetwork<'_>,
+    training: &TrainingConfig,
+    data: &Dataset,
+    window: Option<usize>,
+) -> u64 {
     let longest = longest(&data.train);
     let steps = if training.chunk == 0 { longest } else { longest.min(training.chunk as u64) };
     let chunks: u64 = data.train.iter().map(|sequence| (sequence.len() as u64).div_ceil(steps.max(1))).sum();
     let lanes = |most: u64| most.min(training.batch as u64);
     let step = step_bytes(network, lanes(chunks), steps);
-    let pass = pass_bytes(network.0, lanes(data.valid.len() as u64), self::longest(&data.valid));
+    let pass_steps = self::longest(&data.valid).min(window.map_or(u64::MAX, |window| window as u64));
+    let pass = pass_bytes(network.0, lanes(data.valid.len() as u64), pass_steps);
     NUMBER * PER_PARAMETER_OF_RUN * network.1 * parameters(network.0) + step.max(pass)
 }
 
@@ -141,7 +154,7 @@ mod tests {
             Dataset::of([vec![rows(train)], vec![rows(valid)], Vec::new()], &["a"])
         };
         let bytes = |data: &Dataset, chunk: usize| {
-            run_bytes((&spec, 1), &TrainingConfig { chunk, ..TrainingConfig::default() }, data)
+            run_bytes((&spec, 1), &TrainingConfig { chunk, ..TrainingConfig::default() }, data, None)
         };
         let short = bytes(&data(100, 100), 100);
         assert!(bytes(&data(1000, 100), 0) > 4 * short);

@@ -6,6 +6,8 @@
 pub mod architecture;
 pub mod average;
 mod bayes_by_backprop;
+mod class_lanes;
+pub(crate) mod class_loss;
 mod data_check;
 pub mod dynamic;
 pub mod folder;
@@ -25,8 +27,8 @@ pub mod schedule;
 mod sharpened_bound;
 mod start;
 pub mod state;
-mod step;
-mod truncated_bptt;
+pub(crate) mod step;
+pub(crate) mod truncated_bptt;
 pub(crate) mod weight_divergence;
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub enum Optimiser {
     Rmsprop(Rmsprop),
     /// Adadelta with Nesterov momentum.
     Adadelta(Adadelta),
+    /// Stochastic gradient descent, which has no state.
+    Sgd,
 }
 
 /// Adam (Kingma and Ba 2015, algorithm 1) with its usual constants.
@@ -42,6 +44,7 @@ impl Optimiser {
             config::OptimiserKind::Adadelta => {
                 Optimiser::Adadelta(Adadelta::new(parameters, momentum, square_decay))
             }
+            config::OptimiserKind::Sgd => Optimiser::Sgd,
         }
     }
 
@@ -51,6 +54,7 @@ impl Optimiser {
             Optimiser::Adam(adam) => adam.step(parameters, gradients, learning_rate),
             Optimiser::Rmsprop(rmsprop) => rmsprop.step(parameters, gradients, learning_rate),
             Optimiser::Adadelta(adadelta) => adadelta.step(parameters, gradients, learning_rate),
+            Optimiser::Sgd => descend(parameters, gradients, learning_rate),
         }
         parameters.clamp_to_limits();
     }
@@ -61,6 +65,7 @@ impl Optimiser {
             Optimiser::Adam(adam) => vec![&adam.mean, &adam.square],
             Optimiser::Rmsprop(rmsprop) => rmsprop.accumulators().to_vec(),
             Optimiser::Adadelta(adadelta) => adadelta.accumulators().to_vec(),
+            Optimiser::Sgd => Vec::new(),
         };
         accumulators.into_iter().all(|memory| {
             memory.len() == parameters.tensors.len()
@@ -99,6 +104,15 @@ impl Adam {
                 let spread = (*square * unbias_square).sqrt() + Self::EPSILON;
                 *value -= learning_rate * *mean * unbias_mean / spread;
             }
+        }
+    }
+}
+
+/// One step against the gradients.
+fn descend(parameters: &mut Parameters, gradients: &[Vec<f32>], learning_rate: f32) {
+    for (tensor, gradient) in parameters.tensors.iter_mut().zip(gradients) {
+        for (value, gradient) in tensor.values.iter_mut().zip(gradient) {
+            *value -= learning_rate * gradient;
         }
     }
 }
@@ -148,12 +162,13 @@ mod tests {
 
     #[test]
     fn every_rule_finds_the_minimum_of_a_bowl() {
-        use crate::config::OptimiserKind::{Adadelta, Adam, Rmsprop};
-        for (rule, rate) in [(Adam, 0.05), (Rmsprop, 0.0005), (Adadelta, 1.0)] {
+        use crate::config::OptimiserKind::{Adadelta, Adam, Rmsprop, Sgd};
+        for (rule, rate) in [(Adam, 0.05), (Rmsprop, 0.0005), (Adadelta, 1.0), (Sgd, 0.02)] {
             let mut parameters = one(&[5.0, -3.0]);
             let training = TrainingConfig { optimiser: rule, ..TrainingConfig::default() };
             let mut optimiser = Optimiser::new(&training, &parameters);
-            assert!(optimiser.fits(&parameters) && !optimiser.fits(&one(&[1.0])));
+            assert!(optimiser.fits(&parameters));
+            assert_eq!(optimiser.fits(&one(&[1.0])), rule == Sgd, "only plain descent keeps no memory");
             for _ in 0..5000 {
                 let values = &parameters.tensors[0].values;
                 let gradient = vec![2.0 * (values[0] - 1.0), 40.0 * (values[1] - 2.0)];

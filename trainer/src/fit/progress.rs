@@ -36,6 +36,8 @@ pub struct RunPlan {
     pub parameters: usize,
     /// Name of the loss: `"NLL"`, or `"bound"` for a latent model.
     pub loss: &'static str,
+    /// Whether a time step is a token, so that e to the loss is a perplexity.
+    pub per_token: bool,
 }
 
 /// One step of the optimiser.

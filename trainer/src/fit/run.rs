@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::architecture::{Architecture, StepContext, ValidationLoss};
+use super::architecture::{Architecture, STREAM_WINDOW, StepContext, ValidationLoss};
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::clip;
@@ -98,6 +98,7 @@ impl<A: Architecture> Run<'_, A> {
             steps_per_epoch: self.batches(&self.train_in(1), 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
             loss: A::LOSS,
+            per_token: A::STREAM,
         }
     }
 
@@ -121,7 +122,9 @@ impl<A: Architecture> Run<'_, A> {
         let TrainingConfig { chunk, batch, padding, carry_state, .. } = self.config.training;
         let scaling = &self.state.scaling;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
-        if carry_state {
+        if carry_state && A::STREAM {
+            batch::lanes(train, scaling, chunk, batch)
+        } else if carry_state {
             batch::carried(train, scaling, chunk, batch, &mut rng)
         } else {
             batch::training(train, scaling, chunk, batch, &mut rng).padded(padding)
@@ -254,6 +257,9 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn valid_batches(&self) -> batch::Batches<'_> {
+        if A::STREAM {
+            return batch::lanes(&self.data.valid, &self.state.scaling, STREAM_WINDOW, 1);
+        }
         batch::evaluation(&self.data.valid, &self.state.scaling, self.config.training.batch)
     }
 

@@ -6,14 +6,15 @@ use crate::config::{Schedule, TrainingConfig};
 pub fn learning_rate(training: &TrainingConfig, epochs: f64, cuts: u32) -> f32 {
     let factor = f64::from(training.schedule_factor);
     let span = training.schedule_epochs as f64;
+    let begun = (epochs - training.schedule_start as f64).max(0.0);
     let share = match training.schedule {
         Schedule::Constant => 1.0,
         // Half a cosine from 1 to the factor (Loshchilov and Hutter 2017, eq. 5, without restarts).
         Schedule::Cosine => {
-            let done = (epochs / span).min(1.0);
+            let done = (begun / span).min(1.0);
             factor + (1.0 - factor) * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * done))
         }
-        Schedule::Step => libm::pow(factor, (epochs / span).floor()),
+        Schedule::Step => libm::pow(factor, (begun / span).floor()),
         Schedule::Plateau => libm::pow(factor, f64::from(cuts)),
     };
     let warm = if training.warm_up > 0.0 { (epochs / training.warm_up).min(1.0) } else { 1.0 };
@@ -51,6 +52,8 @@ mod tests {
         assert_rates(&training(Schedule::Constant), &[(0.0, 0.1), (1e6, 0.1)]);
         assert_rates(&training(Schedule::Cosine), &[(0.0, 0.1), (5.0, 0.075), (10.0, 0.05), (50.0, 0.05)]);
         assert_rates(&training(Schedule::Step), &[(9.9, 0.1), (10.0, 0.05), (25.0, 0.025)]);
+        let late = TrainingConfig { schedule_start: 5, ..training(Schedule::Step) };
+        assert_rates(&late, &[(4.0, 0.1), (14.9, 0.1), (15.0, 0.05), (25.0, 0.025)]);
         let plateau = training(Schedule::Plateau);
         assert_rates(&plateau, &[(99.0, 0.1)]);
         assert!((learning_rate(&plateau, 99.0, 2) - 0.025).abs() < 1e-7);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::architecture::Architecture;
+use super::architecture::{Architecture, STREAM_WINDOW};
 use super::data_check::check_data;
 use super::folder::RunFolder;
 use super::memory_estimate;
@@ -60,7 +60,8 @@ pub fn train_as<A: Architecture>(
     }
     let spec = A::from_config(config, data)?;
     if !options.force {
-        memory_estimate::check(&spec.networks(), config, data)?;
+        let window = A::STREAM.then_some(STREAM_WINDOW);
+        memory_estimate::check(&spec.networks(), config, data, window)?;
     }
     let fresh = fresh_state(spec, config, data)?;
     folder.create()?;

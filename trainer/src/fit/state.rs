@@ -169,7 +169,7 @@ impl<A: Architecture> RunState<A> {
 
     /// Checks that all sizes agree.
     fn check(&self) -> Result<()> {
-        let [inputs, outputs] = self.spec.channels();
+        let ([inputs, outputs], [input_width, target_width]) = (self.spec.channels(), self.spec.row_widths());
         let widths = |scaler: &Scaler| (scaler.mean.len(), scaler.std_dev.len());
         ensure!(self.spec.fits(&self.parameters), "its parameters are not those of its architecture");
         ensure!(
@@ -178,8 +178,8 @@ impl<A: Architecture> RunState<A> {
         );
         ensure!(self.optimiser.fits(&self.parameters), "its optimiser belongs to other parameters");
         ensure!(
-            widths(&self.scaling.inputs) == (inputs, inputs)
-                && widths(&self.scaling.targets) == (outputs, outputs)
+            widths(&self.scaling.inputs) == (input_width, input_width)
+                && widths(&self.scaling.targets) == (target_width, target_width)
                 && (self.input_names.len(), self.target_names.len()) == (inputs, outputs),
             "its channels are not those of its architecture"
         );

@@ -115,26 +115,26 @@ pub fn evaluate(
     mean.value()
 }
 
-pub(super) fn scalar(value: Tensor<1>) -> f64 {
+pub(crate) fn scalar(value: Tensor<1>) -> f64 {
     to_vec(value).first().copied().map_or(f64::NAN, f64::from)
 }
 
 /// A mean over time steps that come in batches.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RunningMean {
+pub(crate) struct RunningMean {
     sum: f64,
     count: usize,
 }
 
 impl RunningMean {
     /// Adds `count` values with this mean.
-    pub(super) fn add(&mut self, mean: f64, count: usize) {
+    pub(crate) fn add(&mut self, mean: f64, count: usize) {
         self.sum += mean * count as f64;
         self.count += count;
     }
 
     /// The mean so far, if there are any values.
-    pub(super) fn value(self) -> Option<f64> {
+    pub(crate) fn value(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }

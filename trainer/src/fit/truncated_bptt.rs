@@ -5,20 +5,20 @@ use crate::nn::recurrence::LayerState;
 
 /// Final states of the sequences of the last batch. Gradients do not propagate into them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CarriedStates {
+pub(crate) struct CarriedStates {
     chunks: Vec<Chunk>,
     states: Vec<LayerState>,
 }
 
 impl CarriedStates {
     /// The final states of a batch.
-    pub(super) fn after(batch: &Batch, states: Vec<LayerState>) -> Self {
+    pub(crate) fn after(batch: &Batch, states: Vec<LayerState>) -> Self {
         CarriedStates { chunks: batch.chunks.clone(), states }
     }
 
     /// Initial states of a batch, for layers of these sizes: the final state of the preceding chunk where the
     /// last batch had it, zero otherwise.
-    pub(super) fn start(&self, units: &[usize], batch: &Batch) -> Vec<LayerState> {
+    pub(crate) fn start(&self, units: &[usize], batch: &Batch) -> Vec<LayerState> {
         units.iter().enumerate().map(|(index, units)| self.layer(index, *units, batch)).collect()
     }
 

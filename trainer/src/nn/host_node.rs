@@ -53,6 +53,11 @@ pub struct HostArray {
     pub shape: Vec<usize>,
 }
 
+/// Applies a function of one tensor.
+pub fn apply1<F: HostFunction<1>, const A: usize, const D: usize>(function: F, a: Tensor<A>) -> Tensor<D> {
+    Tensor::from_dispatch(Dispatch::host1(a.into_dispatch(), function))
+}
+
 /// Applies a function of two tensors.
 pub fn apply2<F: HostFunction<2>, const A: usize, const B: usize, const D: usize>(
     function: F,
@@ -93,6 +98,7 @@ pub fn apply4<
 
 #[backend_extension(Flex, Autodiff)]
 trait HostOps: Backend {
+    fn host1<F: HostFunction<1>>(a: FloatTensor<Self>, function: F) -> FloatTensor<Self>;
     fn host2<F: HostFunction<2>>(
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,
@@ -114,6 +120,10 @@ trait HostOps: Backend {
 }
 
 impl HostOps for Flex {
+    fn host1<F: HostFunction<1>>(a: FlexTensor, function: F) -> FlexTensor {
+        evaluate(&function, &[a].map(contiguous), Traces::Discard).0
+    }
+
     fn host2<F: HostFunction<2>>(a: FlexTensor, b: FlexTensor, function: F) -> FlexTensor {
         evaluate(&function, &[a, b].map(contiguous), Traces::Discard).0
     }
@@ -134,6 +144,10 @@ impl HostOps for Flex {
 }
 
 impl<C: CheckpointStrategy> HostOps for Autodiff<Flex, C> {
+    fn host1<F: HostFunction<1>>(a: FloatTensor<Self>, function: F) -> FloatTensor<Self> {
+        record::<F, C, 1>(function, [a])
+    }
+
     fn host2<F: HostFunction<2>>(
         a: FloatTensor<Self>,
         b: FloatTensor<Self>,

@@ -3,12 +3,13 @@
 //!
 //! A batch passes through this module from the outside in: [`net`] adds noise ([`noise_layer`]) and computes
 //! pre-activations with Burn, [`host_node`] passes them to [`recurrence`], whose blocks of sequences run in
-//! [`parallel`] on the matrix products of [`product`]. Parameters are named lists of numbers
-//! ([`parameters`]); they become tensors ([`tensors`]) for the duration of one step only, so that saving,
-//! resuming and exporting are independent of Burn.
+//! [`parallel`] on the matrix products of [`product`]. Tokens select columns of weights ([`token_net`]).
+//! Parameters are named lists of numbers ([`parameters`]); they become tensors ([`tensors`]) for the duration
+//! of one step only, so that saving, resuming and exporting are independent of Burn.
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;
+mod gather;
 pub mod host_node;
 mod init;
 mod layer_function;
@@ -17,6 +18,7 @@ pub mod method;
 pub mod net;
 pub mod noise_layer;
 pub(crate) mod observation_head;
+pub(crate) mod output_factors;
 pub mod parallel;
 pub mod parameters;
 pub mod posterior_tensors;
@@ -25,6 +27,7 @@ pub mod recurrence;
 pub mod sampled_network;
 mod spec;
 pub mod tensors;
+pub mod token_net;
 pub(crate) mod vectorised;
 pub mod weight_posterior;
 pub mod weight_sample;

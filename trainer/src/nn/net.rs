@@ -110,22 +110,46 @@ pub fn forward_moments(
     input: MomentTensors,
     options: ForwardOptions<'_>,
 ) -> ForwardPass {
+    let (hidden, states) = forward_layers(spec, parameters, FirstInput::Units(input), options);
+    ForwardPass { output: output_map(spec, parameters, hidden.clone()), hidden, states }
+}
+
+/// What the first layer reads.
+pub(crate) enum FirstInput {
+    /// Moments of its inputs.
+    Units(MomentTensors),
+    /// Moments of the inputs' share of its pre-activations, biases included.
+    PreActivations(MomentTensors),
+}
+
+/// All layers without the output map: the states of the last layer after every step, and the final states of
+/// every layer if states are carried.
+pub(crate) fn forward_layers(
+    spec: &ModelSpec,
+    parameters: &ParameterTensors,
+    input: FirstInput,
+    options: ForwardOptions<'_>,
+) -> (MomentTensors, Vec<LayerState>) {
     let ForwardOptions { lanes, threads, start } = options;
     let mut signal = input;
     let mut states = Vec::new();
     for (index, (layer, tensors)) in spec.layers.iter().zip(&parameters.layers).enumerate() {
         let start = start.map(|states| states[index].clone());
         let carries = start.is_some();
-        let state;
-        (signal, state) =
-            LayerPass { form: spec.moment_form, layer, tensors, lanes, threads }.run(signal, start);
+        let pass = LayerPass { form: spec.moment_form, layer, tensors, lanes, threads };
+        let (next, state) = match signal {
+            FirstInput::Units(input) => pass.run(input, start),
+            FirstInput::PreActivations(pre) => pass.run_from(pre, spec.inputs.into(), start),
+        };
+        signal = FirstInput::Units(next);
         states.extend(state.filter(|_| carries));
     }
-    ForwardPass { output: output_map(spec, parameters, signal.clone()), hidden: signal, states }
+    let (FirstInput::Units(hidden) | FirstInput::PreActivations(hidden)) = signal;
+    (hidden, states)
 }
 
 /// The output map applied to the states of the last layer.
-pub(super) fn output_map(
+pub(crate) fn output_map(
     spec: &ModelSpec,
     parameters: &ParameterTensors,
     hidden: MomentTensors,
@@ -163,24 +187,39 @@ impl LayerPass<'_> {
         start: Option<LayerState>,
     ) -> (MomentTensors, Option<LayerState>) {
         let LayerTensors { affine, input_noise, .. } = self.tensors;
-        let (cell, [count, inputs]) = (self.layer.cell, input.mean.dims());
-        let pre = map(input, input_noise, &affine.from_input(cell, inputs), &VarianceScale::Fixed(1.0));
+        let [_, inputs] = input.mean.dims();
+        let affine = affine.from_input(self.layer.cell, inputs);
+        self.run_from(map(input, input_noise, &affine, &VarianceScale::Fixed(1.0)), inputs, start)
+    }
+
+    /// Like [`run`](Self::run), given the share of `inputs` inputs in the pre-activations.
+    fn run_from(
+        &self,
+        pre: MomentTensors,
+        inputs: usize,
+        start: Option<LayerState>,
+    ) -> (MomentTensors, Option<LayerState>) {
+        let (cell, [count, _]) = (self.layer.cell, pre.mean.dims());
+        let recurrence =
+            self.recurrence(pre.var.is_none() && start.as_ref().is_none_or(LayerState::is_certain));
         let pre_var = pre.var.unwrap_or_else(|| pre.mean.zeros_like());
+        let certain = recurrence.certain;
         if !cell.is_recurrent() {
-            let function = DenseFunction(self.recurrence());
-            return (self.states(&apply3(function, pre.mean, pre_var, self.coefficients()), count), start);
+            let states = apply3(DenseFunction(recurrence), pre.mean, pre_var, self.coefficients());
+            return (self.states(&states, count, certain), start);
         }
-        let weights = affine.from_state(cell, inputs);
-        let function = RecurrentFunction { recurrence: self.recurrence(), lanes: self.lanes, start };
+        let weights = self.tensors.affine.from_state(cell, inputs);
+        let function = RecurrentFunction { recurrence, lanes: self.lanes, start };
         let carries = function.start.is_some();
         let states: Tensor<3> = apply4(function, pre.mean, pre_var, weights, self.coefficients());
         let end = carries.then(|| self.end(&states, count));
-        (self.states(&states, count), end)
+        (self.states(&states, count, certain), end)
     }
 
-    /// The recurrence, without the noise and scale that the coefficients will fill in.
-    fn recurrence(&self) -> Recurrence {
-        let LayerTensors { recurrent_noise, scale, .. } = self.tensors;
+    /// The recurrence, without the noise and scale that the coefficients will fill in. Pre-activations and
+    /// initial states have no variance if they are `certain`.
+    fn recurrence(&self, certain: bool) -> Recurrence {
+        let LayerTensors { affine, recurrent_noise, scale, .. } = self.tensors;
         Recurrence {
             cell: self.layer.cell,
             units: self.layer.units.into(),
@@ -188,6 +227,11 @@ impl LayerPass<'_> {
             form: self.form,
             variance_scale: 1.0,
             learned: recurrent_noise.is_learned() || scale.is_learned(),
+            // The printed form of the moments has a variance even where there is none in.
+            certain: certain
+                && affine.weight_var.is_none()
+                && recurrent_noise.is_none()
+                && self.form == MomentForm::Accurate,
             threads: self.threads,
         }
     }
@@ -205,8 +249,9 @@ impl LayerPass<'_> {
         states.clone().slice([index..index + 1, rows, 0..units]).reshape([count, units])
     }
 
-    fn states(&self, states: &Tensor<3>, rows: usize) -> MomentTensors {
-        MomentTensors { mean: self.plane(states, 0, 0..rows), var: Some(self.plane(states, 1, 0..rows)) }
+    fn states(&self, states: &Tensor<3>, rows: usize, certain: bool) -> MomentTensors {
+        let var = (!certain).then(|| self.plane(states, 1, 0..rows));
+        MomentTensors { mean: self.plane(states, 0, 0..rows), var }
     }
 
     /// The final state of the layer: its last state, and its memory, which follows the states.

@@ -62,6 +62,11 @@ impl NoiseLayer {
     pub fn is_learned(&self) -> bool {
         matches!(self, NoiseLayer::Dropout(_))
     }
+
+    /// Whether there is no noise at all.
+    pub fn is_none(&self) -> bool {
+        matches!(self, NoiseLayer::Fixed(noise) if *noise == NoiseCoefficients::none())
+    }
 }
 
 impl VarianceScale {

@@ -62,7 +62,7 @@ pub struct NamedTensor {
 }
 
 impl NamedTensor {
-    fn zeros(name: String, shape: &[usize]) -> Self {
+    pub(crate) fn zeros(name: String, shape: &[usize]) -> Self {
         NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
     }
 }

@@ -31,13 +31,19 @@ pub struct AffineTensors {
 impl AffineTensors {
     /// The input's share of a layer's map: the columns of its inputs, and a bias for each row.
     pub fn from_input(&self, cell: CellKind, inputs: usize) -> AffineTensors {
-        let biases = |biases| bias_columns(biases, cell, 0..cell.gates());
+        let (bias, bias_var) = self.input_bias(cell);
         AffineTensors {
             weight: columns(&self.weight, 0..inputs),
             weight_var: self.weight_var.as_ref().map(|var| columns(var, 0..inputs)),
-            bias: biases(&self.bias),
-            bias_var: self.bias_var.as_ref().map(biases),
+            bias,
+            bias_var,
         }
+    }
+
+    /// A bias for each row of a layer's map, and their variances unless all are zero.
+    pub(super) fn input_bias(&self, cell: CellKind) -> (Tensor<1>, Option<Tensor<1>>) {
+        let biases = |biases| bias_columns(biases, cell, 0..cell.gates());
+        (biases(&self.bias), self.bias_var.as_ref().map(biases))
     }
 
     /// The state's share, [rows, units]: the columns behind those of the inputs, and one more row if it has
@@ -183,6 +189,40 @@ impl LayerStack {
     }
 }
 
+/// The embedding of tokens as tensors on a device: a row per token.
+#[derive(Clone, Debug)]
+pub struct EmbeddingTensors {
+    leaves: Vec<Tensor<1>>,
+    /// The posterior of its weights, with the name of their list, if their variances are learned.
+    pub(super) posterior: Option<(String, PosteriorTensors)>,
+    /// Means, including noise on weights.
+    pub weight: Tensor<2>,
+    /// Variances; `None` if all are zero.
+    pub weight_var: Option<Tensor<2>>,
+}
+
+impl EmbeddingTensors {
+    /// Copies the parameters of an embedding to a device.
+    pub(super) fn new(parameters: &Parameters, device: &Device) -> Self {
+        let leaves = Leaves::new(parameters, device);
+        let (named, mean) = (&parameters.tensors[0], leaves.tensors[0].clone());
+        let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
+        let posterior = parameters.method.posterior.spread().map(|spread| {
+            let stored = leaves.tensors[1].clone();
+            let leaves = WeightLeaves { mean: mean.clone(), stored, rate: None };
+            (named.name.clone(), PosteriorTensors::new(leaves, spread, None))
+        });
+        let var = posterior.as_ref().map(|(_, posterior)| matrix(posterior.var()));
+        let (weight, weight_var) = noisy_weights(matrix(mean), var, parameters.method.weight_noise);
+        EmbeddingTensors { leaves: leaves.tensors, posterior, weight, weight_var }
+    }
+
+    /// Like [`ParameterTensors::gradients`].
+    pub(super) fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+        self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
+    }
+}
+
 /// The parameters on a device, each a flat list, accessible by name.
 struct Leaves<'a> {
     parameters: &'a Parameters,
@@ -254,13 +294,17 @@ impl<'a> Leaves<'a> {
 
     /// The affine map of a layer or of the output.
     fn affine(&self, part: &str) -> AffineTensors {
+        let (weight, weight_var) = self.weights(part);
+        let (bias, bias_var) = self.weight_moments(&format!("{part}.bias"));
+        AffineTensors { weight, bias, weight_var, bias_var }
+    }
+
+    /// Moments of the weights of a map, including noise on them.
+    fn weights(&self, part: &str) -> (Tensor<2>, Option<Tensor<2>>) {
         let (named, _) = self.find(&format!("{part}.weight")).expect("every map has weights");
         let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
         let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
-        let (weight, weight_var) =
-            noisy_weights(matrix(weight), weight_var.map(matrix), self.parameters.method.weight_noise);
-        let (bias, bias_var) = self.weight_moments(&format!("{part}.bias"));
-        AffineTensors { weight, bias, weight_var, bias_var }
+        noisy_weights(matrix(weight), weight_var.map(matrix), self.parameters.method.weight_noise)
     }
 
     /// Means and variances of a list of weights, or the weights that were drawn.

@@ -13,6 +13,7 @@ use crate::data::Dataset;
 use crate::fit::progress::Progress;
 use crate::fit::{RunSummary, TrainOptions, train_as};
 use crate::latent::LatentNets;
+use crate::text::TokenModel;
 
 pub use trained_state::TrainedState;
 
@@ -28,7 +29,9 @@ pub fn train(
     options: TrainOptions,
     progress: &mut dyn Progress,
 ) -> Result<RunSummary> {
-    if config.latent.is_some() {
+    if config.data.token_kind().is_some() {
+        train_as::<TokenModel>(config, data, out, options, progress)
+    } else if config.latent.is_some() {
         train_as::<LatentNets>(config, data, out, options, progress)
     } else {
         train_as::<ModelSpec>(config, data, out, options, progress)

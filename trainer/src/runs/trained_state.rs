@@ -8,14 +8,17 @@ use anyhow::{Context, Result};
 
 use crate::fit::{Architecture, RunState};
 use crate::latent::LatentNets;
+use crate::text::TokenModel;
 
-/// The state of a run of either kind.
+/// The state of a run of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrainedState {
     /// A predictor.
     Predictor(Box<RunState>),
     /// A latent model.
     Latent(Box<RunState<LatentNets>>),
+    /// A model of text.
+    Text(Box<RunState<TokenModel>>),
 }
 
 impl TrainedState {
@@ -28,11 +31,16 @@ impl TrainedState {
         let mut file =
             File::open(path).with_context(|| format!("cannot read the state `{}`", path.display()))?;
         // A file too short for the magic bytes is read as a predictor's, which reports the error.
-        let latent = file.read_exact(&mut magic).is_ok() && magic == *LatentNets::MAGIC;
-        if latent {
-            return Ok(TrainedState::Latent(Box::new(RunState::load(path)?)));
-        }
-        Ok(TrainedState::Predictor(Box::new(RunState::load(path)?)))
+        let read = file.read_exact(&mut magic).is_ok();
+        Ok(match &magic {
+            magic if read && magic == LatentNets::MAGIC => {
+                TrainedState::Latent(Box::new(RunState::load(path)?))
+            }
+            magic if read && magic == TokenModel::MAGIC => {
+                TrainedState::Text(Box::new(RunState::load(path)?))
+            }
+            _ => TrainedState::Predictor(Box::new(RunState::load(path)?)),
+        })
     }
 
     /// Epochs completed.
@@ -40,6 +48,7 @@ impl TrainedState {
         match self {
             TrainedState::Predictor(state) => state.epoch,
             TrainedState::Latent(state) => state.epoch,
+            TrainedState::Text(state) => state.epoch,
         }
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn firmware_lints() -> Result<String> {
 
 pub(super) fn firmware() -> Result<String> {
     for target in targets() {
-        for image in ["quaver-qemu", "bits", "bench", signed::IMAGE].into_iter().chain(qemu::IMAGES) {
+        for image in ["quaver-qemu", "bits", "bench", "text", signed::IMAGE].into_iter().chain(qemu::IMAGES) {
             image::build(image, target)?;
         }
     }
@@ -100,6 +100,14 @@ pub(super) fn example() -> Result<String> {
     let shown = Shell::cargo("run --quiet").in_folder(image::FOLDER).run()?;
     ensure!(shown.contains(" ± "), "the firmware example shows no prediction: {shown}");
     Ok(format!("{} lines", shown.lines().count()))
+}
+
+/// The text that a model writes on an emulated Cortex-M4F is the one that it writes here.
+pub(super) fn text() -> Result<String> {
+    let shown = Shell::cargo("run --quiet --release --bin text").in_folder(image::FOLDER).run()?;
+    let expected = Shell::cargo("run --quiet --release -p quaver-tests --bin text").run()?;
+    ensure!(shown == expected, "the firmware writes {shown:?}, this machine {expected:?}");
+    Ok(format!("{} characters", shown.chars().count()))
 }
 
 #[cfg(test)]

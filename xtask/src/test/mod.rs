@@ -37,6 +37,7 @@ const STAGES: &[Stage] = &[
     ("no panic path in loading and stepping", firmware::no_panic),
     ("no heap in the firmware", firmware::no_heap),
     ("the firmware example", firmware::example),
+    ("text on an emulated core", firmware::text),
     ("golden streams on every core", qemu::run_quietly),
     ("signed models on every core", signed::check),
 ];

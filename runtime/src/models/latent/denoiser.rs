@@ -68,7 +68,7 @@ impl<'m, 'a> Denoiser<'m, 'a> {
         let Denoiser { model, state } = self;
         let mut implausible = core::mem::take(&mut state.outputs.implausible);
         let found = model.recognition().check_row(mean, &mut implausible);
-        let row = RawRow { values: mean, vars: var, implausible: found };
+        let row = RawRow::new(mean, var, found);
         model.predict_next(state);
         // What is scored and imputed is a noisy row.
         let [_, _, aleatoric] = state.outputs.slices();

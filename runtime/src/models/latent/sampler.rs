@@ -85,7 +85,7 @@ impl<'m, 'a> Sampler<'m, 'a> {
         let Sampler { model, state } = self;
         let mut implausible = core::mem::take(&mut state.outputs.implausible);
         let found = model.recognition().check_row(mean, &mut implausible);
-        let row = RawRow { values: mean, vars: var, implausible: found };
+        let row = RawRow::new(mean, var, found);
         model.predict_next(state);
         state.outputs.score(model.likelihood(), &row);
         model.recognise(state, row);

@@ -15,6 +15,7 @@ mod reversed;
 mod roll;
 mod run_counter;
 mod text;
+mod tokens;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -67,6 +68,9 @@ pub(super) use perturbed_page::coverage as missing_coverage;
 /// Where noise was added to the inputs (data.noise): the signal-to-noise ratio of the model's estimates,
 /// compared with filters tuned on training data; for zeros and ones the likelihood of the clean rows,
 /// precision and recall.
+///
+/// For a model of text: NLL per token with carried state over the whole text, perplexity, bits per token, and
+/// the same of the frequencies of the training tokens as a baseline.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver eval runs/first                                    on the test data of its config
@@ -252,16 +256,20 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
                           summed over outputs and averaged over time steps";
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let evaluated = EvaluatedModel::load(&arguments.evaluated)?;
     let config = arguments.config()?;
-    let data = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?.load_data()?;
-    evaluated.check_data(&data)?;
+    let settings = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?;
+    let data = settings.load_data()?;
     let sequences = arguments.split.of(&data);
     ensure!(
         !sequences.is_empty(),
         "{}: there is no test data; add data.test, or choose --split valid",
         config.display()
     );
+    if let Some(kind) = settings.data.token_kind() {
+        return tokens::run(arguments, kind, &data, sequences);
+    }
+    let evaluated = EvaluatedModel::load(&arguments.evaluated)?;
+    evaluated.check_data(&data)?;
     if let Some(gap) = &arguments.gap {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }

@@ -3,6 +3,7 @@
 mod model;
 mod page;
 mod statistics;
+mod text;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use clap::ValueEnum;
 use quaver::FeedMode;
 
 use super::row_io::{read_whole, write};
+use super::text_model::TextModel;
 use crate::data::Rows;
 use crate::data::csv::spreadsheet;
 use crate::latent::SampleOptions;
@@ -25,18 +27,23 @@ use statistics::FutureStatistics;
 /// several sequences the last), and then continues it --draws times, with latent variables drawn from their
 /// prior. Writes a row per draw and step: draw, step, and every channel; or, with --summary, a row per step:
 /// mean, standard deviation and quantiles over the draws. Without --prefix, sequences start from nothing.
+///
+/// Of a model of text, the prefix is text itself, and what is written is text: tokens are drawn one after the
+/// other, and each is read before the next one is drawn. Several draws are separated by an empty line.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 > futures.csv
   quaver sample sampler.qvr --prefix seen.csv --steps 50 --draws 200 --summary
   quaver sample sampler.qvr --prefix seen.csv --steps 50 --draws 200 --output futures.csv --plot futures.html
-  quaver sample runs/storn --steps 200 --feed-mode mean --seed 7")]
+  quaver sample runs/storn --steps 200 --feed-mode mean --seed 7
+  quaver sample text.qvr --prefix \"the \" --steps 200 --temperature 0.8       a model of text")]
 pub struct Arguments {
     /// A run folder or a checkpoint.
     #[arg(value_name = "RUN|MODEL.qvr")]
     model: PathBuf,
-    /// CSV file with the rows observed so far.
-    #[arg(long, value_name = "F.csv")]
+    /// CSV file with the rows observed so far. Of a model of text: the text so far, with \n for a newline, \s
+    /// for a space and \\ for a backslash.
+    #[arg(long, value_name = "F.csv|TEXT")]
     prefix: Option<PathBuf>,
     /// The prefix has no header: its columns are the model's channels in order.
     #[arg(long)]
@@ -53,6 +60,13 @@ pub struct Arguments {
     /// What a sample feeds back as its last row.
     #[arg(long, alias = "feedback", value_enum, default_value_t = FeedModeName::Draw)]
     feed_mode: FeedModeName,
+    /// Models of text: draw tokens in proportion to p^(1/T); below 1 likely ones become more likely, and 0
+    /// takes the most probable one.
+    #[arg(long, value_name = "T", value_parser = text::parse_temperature)]
+    temperature: Option<f32>,
+    /// Models of text: print one JSON object.
+    #[arg(long)]
+    json: bool,
     /// Write mean, standard deviation and quantiles of every step instead of the samples.
     #[arg(long)]
     summary: bool,
@@ -87,6 +101,10 @@ struct Futures {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(model) = TextModel::load(&arguments.model)? {
+        return text::run(arguments, &model);
+    }
+    text::refuse_options(arguments)?;
     let feed_mode = match arguments.feed_mode {
         FeedModeName::Draw => FeedMode::Draw,
         FeedModeName::Mean => FeedMode::Mean,

@@ -12,4 +12,8 @@ pub enum FileFormat {
     Npy,
     /// Piano rolls: a sequence per line, steps separated by `;`, the MIDI notes of a step by `,`.
     PianoRoll,
+    /// Text as words, separated by white space; the end of a line is the word `<eos>`. Never inferred.
+    Words,
+    /// Text as characters, the end of a line among them. Never inferred.
+    Characters,
 }

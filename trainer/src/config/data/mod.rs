@@ -8,6 +8,7 @@ mod missing;
 mod row_range;
 mod row_selection;
 mod source;
+mod text;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ pub use missing::{Missing, MissingConfig};
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
 pub use source::DataSource;
+pub use text::TokenKind;
 
 /// Fraction of the training data that is set aside for validation where the config sets neither `valid` nor
 /// `valid_fraction`.
@@ -73,8 +75,12 @@ pub struct DataConfig {
     pub noise: Option<AddedNoiseConfig>,
     /// Augmentation of the training rows; if not set, none but the gaps of `data.augment.missing`.
     pub augment: Option<AugmentConfig>,
-    /// Format of all files; inferred from each file if not set.
+    /// Format of all files; inferred from each file if not set. With `"words"` or `"characters"` the files of
+    /// a split are one stream of tokens, and the model predicts the next token.
     pub format: Option<FileFormat>,
+    /// Text: file with the vocabulary, a token per line, with escapes such as `\n` and `\s` (a space). If not
+    /// set, the tokens of the training files, the most frequent first.
+    pub vocabulary: Option<PathBuf>,
     /// CSV: whether the first line names the columns. Without a header they are called c0, c1, ….
     #[serde(default = "yes")]
     pub header: bool,
@@ -118,6 +124,7 @@ impl DataConfig {
             source.anchor(folder);
         }
         self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
+        self.vocabulary = self.vocabulary.take().map(|vocabulary| folder.join(vocabulary));
     }
 }
 
@@ -144,6 +151,7 @@ impl DataConfig {
                 return Err(invalid(key, "must not have `burn_in`, which is for test data"));
             }
         }
+        self.check_text()?;
         self.check_envelope()?;
         self.check_noise()?;
         self.check_augment(likelihood)
@@ -155,6 +163,7 @@ impl DataConfig {
         {
             sources.iter().flat_map(DataSource::paths).try_for_each(|path| check_path(key, path))?;
         }
+        self.vocabulary.iter().try_for_each(|path| check_path("data.vocabulary", path))?;
         self.lengths.iter().try_for_each(|path| check_path("data.lengths", path))
     }
 

@@ -3,6 +3,7 @@
 //! All arrays are time-major, [steps, rows, channels] flattened, so that one time step of all rows is
 //! contiguous.
 
+mod lanes;
 mod order;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
 use crate::config::Padding;
 
+pub use lanes::lanes;
 pub use order::{Batches, Chunk, carried, evaluation, training};
 
 /// Chunks side by side, in standardised units. Shorter ones are padded, at their end by default.

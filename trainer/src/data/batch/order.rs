@@ -107,7 +107,7 @@ pub struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    fn new(sequences: &'a [Sequence], scaling: &'a Scaling, groups: Vec<Vec<Chunk>>) -> Self {
+    pub(super) fn new(sequences: &'a [Sequence], scaling: &'a Scaling, groups: Vec<Vec<Chunk>>) -> Self {
         Batches { sequences, scaling, groups: groups.into_iter(), padding: Padding::After }
     }
 

@@ -22,8 +22,8 @@ pub(super) struct Connection {
 struct PackedWeights {
     /// μ, for means.
     mean: Packed,
-    /// μ² + τ, for variances.
-    square: Packed,
+    /// μ² + τ, for variances; `None` if there are none.
+    square: Option<Packed>,
     /// τ, for squared means; `None` if weights have no variance.
     var: Option<Packed>,
 }
@@ -44,23 +44,30 @@ impl Scratch {
 }
 
 impl PackedWeights {
-    fn new(weights: RecurrentWeights<'_>, pack: impl Fn(&[f32]) -> Packed) -> Self {
-        let square = weights.mean.iter().map(|w| w * w);
-        let square: Vec<f32> = match weights.var {
-            Some(var) => square.zip(var).map(|(square, var)| square + var).collect(),
-            None => square.collect(),
+    fn new(weights: RecurrentWeights<'_>, certain: bool, pack: impl Fn(&[f32]) -> Packed) -> Self {
+        let square = || -> Vec<f32> {
+            let square = weights.mean.iter().map(|w| w * w);
+            match weights.var {
+                Some(var) => square.zip(var).map(|(square, var)| square + var).collect(),
+                None => square.collect(),
+            }
         };
-        PackedWeights { mean: pack(weights.mean), square: pack(&square), var: weights.var.map(pack) }
+        PackedWeights {
+            mean: pack(weights.mean),
+            square: (!certain).then(|| pack(&square())),
+            var: weights.var.map(pack),
+        }
     }
 }
 
 impl Connection {
-    /// Prepares weights [rows, units], rows unit by unit.
+    /// Prepares weights [rows, units], rows unit by unit, for states without variance if they are `certain`.
     pub(super) fn new(
         weights: RecurrentWeights<'_>,
         units: usize,
         order: GateOrder,
         noise: NoiseCoefficients,
+        certain: bool,
     ) -> Self {
         let rows = weights.mean.len() / units;
         let by_gate = |values: &[f32]| {
@@ -74,10 +81,10 @@ impl Connection {
             units,
             rows,
             noise,
-            forwards: PackedWeights::new(weights, |values| {
+            forwards: PackedWeights::new(weights, certain, |values| {
                 Packed::new(Strided::transposed(values, units), units, rows)
             }),
-            backwards: PackedWeights::new(weights, |values| {
+            backwards: PackedWeights::new(weights, certain, |values| {
                 Packed::new(Strided::rows(values, units), rows, units)
             }),
         }
@@ -89,7 +96,9 @@ impl Connection {
         add_noise(self.noise, state, MomentSlicesMut::halves(&mut scratch.noisy));
         let noisy = MomentSlices::halves(&scratch.noisy);
         add_product(pre.mean, Strided::rows(noisy.mean, self.units), mean);
-        add_product(pre.var, Strided::rows(noisy.var, self.units), square);
+        if let Some(square) = square {
+            add_product(pre.var, Strided::rows(noisy.var, self.units), square);
+        }
         if let Some(var) = var {
             for (square, mean) in scratch.square.iter_mut().zip(noisy.mean) {
                 *square = mean * mean;
@@ -112,7 +121,9 @@ impl Connection {
         grad_state.mean.fill(0.0);
         grad_state.var.fill(0.0);
         add_product(grad_state.mean, Strided::rows(grad_pre.mean, self.rows), mean);
-        add_product(grad_state.var, Strided::rows(grad_pre.var, self.rows), square);
+        if let Some(square) = square {
+            add_product(grad_state.var, Strided::rows(grad_pre.var, self.rows), square);
+        }
         if let Some(var) = var {
             scratch.square.fill(0.0);
             add_product(&mut scratch.square, Strided::rows(grad_pre.var, self.rows), var);

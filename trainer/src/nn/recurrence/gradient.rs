@@ -78,9 +78,12 @@ impl Recurrence {
         let parts =
             gradient.chunks_mut(GRADIENT_ROWS * units).zip(weights.mean.chunks(GRADIENT_ROWS * units));
         parallel::for_each(self.threads, parts.enumerate(), |(part, (gradient, weight))| {
+            add_product(gradient, grad_mean.skip_rows(part * GRADIENT_ROWS), &noisy_mean);
+            if self.certain {
+                return;
+            }
             let mut by_square = vec![0.0; gradient.len()];
             add_product(&mut by_square, grad_var.skip_rows(part * GRADIENT_ROWS), &noisy_var);
-            add_product(gradient, grad_mean.skip_rows(part * GRADIENT_ROWS), &noisy_mean);
             for ((gradient, by_square), weight) in gradient.iter_mut().zip(by_square).zip(weight) {
                 *gradient += 2.0 * weight * by_square;
             }

@@ -50,6 +50,9 @@ pub struct Recurrence {
     pub variance_scale: f32,
     /// Whether gradients for the noise and for β are needed.
     pub learned: bool,
+    /// Whether no variance enters: neither by the inputs and initial states, nor by weights and noise. Then
+    /// all variances are zero, no parameter has a gradient from one, and their products are not computed.
+    pub certain: bool,
     /// Threads to compute on; the result does not depend on it.
     pub threads: usize,
 }
@@ -88,6 +91,15 @@ pub struct LayerState {
     pub state: Vec<f32>,
     /// Further state of the cell: c of an LSTM.
     pub memory: Vec<f32>,
+}
+
+impl LayerState {
+    /// Whether all variances are zero.
+    pub fn is_certain(&self) -> bool {
+        [&self.state, &self.memory]
+            .into_iter()
+            .all(|moments| MomentSlices::halves(moments).var.iter().all(|var| *var == 0.0))
+    }
 }
 
 /// What a forward pass keeps.

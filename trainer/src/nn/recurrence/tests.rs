@@ -45,6 +45,7 @@ impl Case {
             form,
             variance_scale: 0.9,
             learned: true,
+            certain: false,
             threads: 2,
         };
         let (rows, mut numbers) = (layer.rows(), Numbers(1));

@@ -38,9 +38,10 @@ impl<'a, C: RecurrentCell> Unrolled<'a, C> {
     const DIRECT: usize = if C::READS_STATE { 1 } else { 0 };
 
     fn new(layer: &Recurrence, cell: &'a C, input: LayerInput<'_>) -> Self {
-        let Recurrence { units, noise, variance_scale, learned, .. } = *layer;
+        let Recurrence { units, noise, variance_scale, learned, certain, .. } = *layer;
         let recurrent = !input.weights.mean.is_empty();
-        let connection = recurrent.then(|| Connection::new(input.weights, units, Self::ORDER, noise));
+        let connection =
+            recurrent.then(|| Connection::new(input.weights, units, Self::ORDER, noise, certain));
         let RecurrentWeights { bias, bias_var, .. } = input.weights;
         debug_assert_eq!(bias.len(), C::APART * units);
         let state_bias = [bias, bias_var.unwrap_or(&vec![0.0; bias.len()])].concat();

@@ -1,0 +1,151 @@
+//! The architecture of a model of text.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use burn::tensor::Device;
+use quaver::checkpoint::{ModelSpec, Target};
+use serde::{Deserialize, Serialize};
+
+use super::stream::mean_nll;
+use crate::config::Config;
+use crate::data::batch::{Batch, Batches};
+use crate::data::{Dataset, Scaler, Scaling};
+use crate::fit::class_loss::class_loss;
+use crate::fit::loss::Loss;
+use crate::fit::memory_estimate::TrainedNetwork;
+use crate::fit::step::scalar;
+use crate::fit::weight_divergence::divergence;
+use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss};
+use crate::nn::net::ForwardOptions;
+use crate::nn::token_net::{NONE, TokenTensors};
+use crate::nn::{NamedTensor, Parameters, TrainingMethod, model_spec, parallel};
+use crate::random::{Purpose, normal, stream};
+
+/// A network that predicts the next token from the tokens so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenModel {
+    /// The network behind the embedding; without one, its inputs are the tokens. Its outputs are the tokens.
+    pub network: ModelSpec,
+    /// Whether there is an embedding, with a row of as many numbers as the network has inputs for each token:
+    /// `embedding.weight` [tokens, inputs], the last of the parameters, and `embedding.weight_log_var` if
+    /// weights have variances.
+    pub embedding: bool,
+}
+
+impl TokenModel {
+    /// Size of the vocabulary.
+    pub fn tokens(&self) -> usize {
+        self.network.outputs.into()
+    }
+
+    /// All parameters zero.
+    fn zeros(&self, method: TrainingMethod) -> Parameters {
+        let mut parameters = Parameters::zeros_for(&self.network, method);
+        let mut add = |name: &str| {
+            let shape = [self.tokens(), self.network.inputs.into()];
+            parameters.tensors.push(NamedTensor::zeros(format!("embedding.{name}"), &shape));
+        };
+        if self.embedding {
+            add("weight");
+            if let Some(spread) = method.posterior.spread() {
+                add(&format!("weight{}", spread.suffix()));
+            }
+        }
+        parameters
+    }
+}
+
+/// The tokens that a batch feeds to the network and those that it predicts, time-major. [`NONE`] is the start
+/// of a stream among the inputs, and padding among the targets.
+pub(super) fn batch_tokens(batch: &Batch) -> [Arc<[u32]>; 2] {
+    let mut inputs: Vec<u32> = batch.inputs_mean.iter().map(|index| *index as u32).collect();
+    batch.starts.iter().for_each(|start| inputs[*start] = NONE);
+    let target = |(index, mask): (&f32, &f32)| if *mask == 0.0 { NONE } else { *index as u32 };
+    [inputs.into(), batch.targets.iter().zip(&batch.mask).map(target).collect()]
+}
+
+impl Architecture for TokenModel {
+    const MAGIC: &'static [u8; 8] = b"QVTOKEN1";
+    const LOSS: &'static str = "NLL";
+    const STREAM: bool = true;
+
+    fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
+        let tokens = u16::try_from(data.target_names.len())?;
+        let embedding = config.model.embedding;
+        let inputs = if embedding == 0 { tokens } else { embedding };
+        let network = model_spec(&config.network(), inputs, tokens, Target::Next);
+        Ok(TokenModel { network, embedding: embedding > 0 })
+    }
+
+    fn scaling(&self, _data: &Dataset) -> Scaling {
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None }
+    }
+
+    /// The numbers of an embedding are normal with variance 1/N, so that its rows have length 1.
+    fn init_parameters(&self, config: &Config, _data: &Dataset, _scaling: &Scaling) -> Parameters {
+        let method = TrainingMethod::from(&config.network());
+        let mut parameters = self.zeros(method);
+        let network = config.init.parameters_for(&self.network, method, config.seed);
+        let count = network.tensors.len();
+        parameters.tensors[..count].clone_from_slice(&network.tensors);
+        let mut rng = stream(config.seed, Purpose::Embedding);
+        let inputs = f64::from(self.network.inputs);
+        for (index, named) in parameters.tensors[count..].iter_mut().enumerate() {
+            let std_dev = f64::from(config.init.weight_std_dev);
+            match index {
+                0 => named.values.fill_with(|| (normal(&mut rng) / inputs.sqrt()) as f32),
+                _ => named.values.fill(libm::log(std_dev * std_dev / inputs) as f32),
+            }
+        }
+        parameters
+    }
+
+    fn fits(&self, parameters: &Parameters) -> bool {
+        parameters.has_shapes_of(&self.zeros(parameters.method))
+    }
+
+    fn networks(&self) -> Vec<TrainedNetwork<'_>> {
+        vec![(&self.network, 1)]
+    }
+
+    fn channels(&self) -> [usize; 2] {
+        [self.tokens(); 2]
+    }
+
+    fn row_widths(&self) -> [usize; 2] {
+        [1; 2]
+    }
+
+    fn carried_units(&self) -> Vec<usize> {
+        self.network.carried_units()
+    }
+
+    fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
+        let tensors = TokenTensors::new(&self.network, parameters, &Device::flex().autodiff());
+        let [inputs, targets] = batch_tokens(step.batch);
+        let (lanes, threads) = (step.batch.rows, parallel::default_threads());
+        let options = ForwardOptions { lanes, threads, start: step.context.start };
+        let (hidden, states) = tensors.forward(&self.network, &inputs, options);
+        let Loss { value: nll, steps } = class_loss(&self.network, &tensors.network, hidden, &targets)?;
+        let posteriors = tensors.network.posteriors.as_ref().zip(step.context.divergence_share);
+        let penalty = posteriors.map(|(posteriors, share)| divergence(posteriors) * share);
+        let objective = penalty.iter().fold(nll.clone(), |sum, penalty| sum + penalty.clone());
+        Some(LossAndGradient {
+            gradients: tensors.gradients(&objective.backward()),
+            nll: scalar(nll),
+            divergence: penalty.map_or(0.0, scalar),
+            steps,
+            states,
+        })
+    }
+
+    fn validate<'b>(
+        &self,
+        _config: &Config,
+        parameters: &mut Parameters,
+        batches: &dyn Fn() -> Batches<'b>,
+    ) -> Option<ValidationLoss> {
+        mean_nll(self, parameters, batches()).map(|nll| ValidationLoss { nll, kl: None })
+    }
+}
