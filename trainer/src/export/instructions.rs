@@ -26,13 +26,16 @@ pub struct InstructionCount {
 }
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
-/// floating-point unit depends on the data.
+/// floating-point unit depends on the data, and none for models with weight variances, which were not fitted.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
 
 /// Predictions for an architecture whose maps hold these blocks; none of them in layouts that leave none out.
 fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount> {
+    if spec.output.weight_variance || spec.layers.iter().any(|layer| layer.weight_variance) {
+        return Vec::new();
+    }
     let ((parts, listed), extension_parts) = (parts(spec, stored), extension_parts(spec));
     let of_extensions = |core: &str| {
         let found = EXTENSION_WEIGHTS.iter().find(|(other, _)| *other == core);
@@ -240,5 +243,8 @@ mod tests {
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| of_blocks(&spec(&case(layout)), &[]).len();
         assert_eq!(["float", "small", "fast", "mean", "sparse"].map(cores), [0, 4, 4, 4, 4]);
+        let mut varied = spec(&case("fast"));
+        varied.layers[0].weight_variance = true;
+        assert!(of_blocks(&varied, &[]).is_empty(), "nothing was fitted to weight variances");
     }
 }

@@ -54,11 +54,11 @@ macro_rules! call_weight_var_terms {
     ($args:literal, $vars:literal, $end:literal) => {
         concat!(
             "ldr     r1, [sp, #", $args, "]\n",
-            "cbz     r1, 9f\n",
+            "cbz     r1, 90f\n",
             "ldr     r2, [sp, #", $vars, "]\n",
             "ldr     r3, [sp, #", $end, "]\n",
             "bl      {weight_var_terms}\n",
-            "9:\n",
+            "90:\n",
         )
     };
 }
