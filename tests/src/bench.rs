@@ -27,14 +27,15 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 /// The model called `CELL-INPUTS-UNITS-WEIGHTS`, for example `lstm-16-64-fast`, with a stream to run it on.
 ///
 /// WEIGHTS is `f32` or `int8` in the layout `float`, or `small`, `fast`, `mean` or `sparse`: int8 in that
-/// layout. `sparse` has lost 80 % of its blocks, `sparse50` half of them. The model reads sensors and estimates one other quantity, with fast dropout on every connection; `mean` has
-/// neither noise nor variance. With a further word, `next`, it predicts its own next input instead: the most
-/// that a step can be asked. With `deterministic` it has neither noise nor variance, as `mean` always has.
-/// With `weight_variance` every weight has a variance, and no unit has noise, as after training with adaptive
-/// weight noise. With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could, but is given
-/// none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word it has an
-/// input density, with `following` moreover error bars that follow the truth and detection of faults, with
-/// `ranges` plausible ranges of its inputs, which its rows stay in.
+/// layout. `sparse` has lost 80 % of its blocks, `sparse50` half of them. The model reads sensors and
+/// estimates one other quantity, with fast dropout on every connection; `mean` has neither noise nor
+/// variance. With a further word, `next`, it predicts its own next input instead: the most that a step can be
+/// asked. With `deterministic` it has neither noise nor variance, as `mean` always has. With
+/// `weight_variance` every weight has a variance, and no unit has noise, as after training with adaptive
+/// weight noise. With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could,
+/// but is given none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word
+/// it has an input density, with `following` moreover error bars that follow the truth and detection of
+/// faults, with `ranges` plausible ranges of its inputs, which its rows stay in.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -103,7 +104,8 @@ pub fn contents(name: &str) -> Option<Contents> {
     Some(contents)
 }
 
-/// Share of blocks that are removed where weights are stored as `sparse`, or `sparse50` for another percentage.
+/// Share of blocks that are removed where weights are stored as `sparse`, or `sparse50` for another
+/// percentage.
 fn pruned(storage: &str) -> Option<f64> {
     match storage.strip_prefix("sparse")? {
         "" => Some(0.8),

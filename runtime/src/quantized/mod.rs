@@ -1,9 +1,9 @@
 //! Backend of the layouts `fast`, `small`, `mean` and `sparse`: integer arithmetic on int8 weights.
 //!
 //! Lowest first: `fixed` (number formats) and `arithmetic`, `moments` (tanh by table), `format`, `sections`,
-//! `pairs` and `weight_vars` (sections of the payload), `kernels` (sums over rows, whole layers), `cells` (recurrences),
-//! `network` (the walk of a sample). Its functions have the names of those of `float`; `backend` chooses
-//! between the two.
+//! `pairs` and `weight_vars` (sections of the payload), `kernels` (sums over rows, whole layers), `cells`
+//! (recurrences), `network` (the walk of a sample). Its functions have the names of those of `float`;
+//! `backend` chooses between the two.
 
 mod activations;
 mod arithmetic;

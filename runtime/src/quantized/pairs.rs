@@ -1,7 +1,8 @@
 //! Pairs of columns that are left in a pruned map (layout `sparse`): for each four rows a list of bytes.
 //!
-//! A byte names a pair within a span of 512 columns, hence a group has a list for each span. The section holds
-//! where each list ends, counted in pairs from the first list on, and then the lists one after the other.
+//! A byte names a pair within a span of 512 columns, hence a group has a list for each span. The section
+//! holds where each list ends, counted in pairs from the first list on, and then the lists one after the
+//! other.
 
 use super::format::{BLOCK_ROWS, PaddedShape};
 

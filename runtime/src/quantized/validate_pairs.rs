@@ -5,9 +5,9 @@ use super::pairs::{Form, GroupPairs, PAIR_BYTES, SPAN_PAIRS};
 use super::sections::SectionBytes;
 use crate::format::{AffineShape, Error, Part, check, zeros};
 
-/// Checks the form of a map, of whose pairs of columns `left` have a code other than zero: lists that end where
-/// the map's head says, no pair without such a code, and the shorter of both forms, so that equal maps are
-/// equal bytes.
+/// Checks the form of a map, of whose pairs of columns `left` have a code other than zero: lists that end
+/// where the map's head says, no pair without such a code, and the shorter of both forms, so that equal maps
+/// are equal bytes.
 #[inline(never)]
 pub(super) fn check_form(
     map: &QuantizedView<'_>,

@@ -144,8 +144,8 @@ pub(super) fn has_weight_vars(shape: &MapShape) -> bool {
     shape.weight_variance && shape.propagates
 }
 
-/// Scales of weight variances at and beyond their bounds: squares of the codes of units, `unit` codes each, must
-/// fit 2^(bits + exponent − 20).
+/// Scales of weight variances at and beyond their bounds: squares of the codes of units, `unit` codes each,
+/// must fit 2^(bits + exponent − 20).
 fn weight_var_params(groups: &[Group], unit: u32, dice: &mut Dice) -> [u32; 4] {
     let row_sum = |group: &Group, row: usize| -> u64 {
         group.weight_vars.iter().map(|codes| u64::from(codes[row].unsigned_abs())).sum()

@@ -93,7 +93,7 @@ fn both_formats(architecture: Architecture, layers: &[(CellKind, u16)], toleranc
 
 /// The layouts that run in integers and carry variance.
 fn quantized_layouts(architecture: Architecture, layers: &[(CellKind, u16)], tolerance: f64, what: &str) {
-    for layout in [Layout::Small, Layout::Fast] {
+    for layout in [Layout::Small, Layout::Fast, Layout::Sparse] {
         gap(architecture, layers, (WeightFormat::Int8, layout))
             .assert_within(tolerance, &format!("{what}, {layout:?}"));
     }

@@ -3,9 +3,10 @@
 //! A step in a quantized layout takes nearly the same instructions whatever it reads; what is predicted is
 //! the worst row, with channels that are missing or uncertain. A sum over the parts of a step predicts it:
 //! blocks of four rows by eight columns, in the layout `sparse` also lists and their pairs of columns, groups
-//! of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the extensions: a row without any channel is the worst one for an
-//! input density, which then solves for all of them. The weight of each part is fitted by `instructions.py`
-//! to what QEMU counts (`instructions.json`, from `cargo xtask bench --json`); a test holds the two together.
+//! of four rows, LSTM units, inputs, units to fill in, channels to score, GRU units; and over those of the
+//! extensions: a row without any channel is the worst one for an input density, which then solves for all of
+//! them. The weight of each part is fitted by `instructions.py` to what QEMU counts (`instructions.json`,
+//! from `cargo xtask bench --json`); a test holds the two together.
 
 use quaver::checkpoint::{CellKind, Layout, ModelSpec};
 use quaver::export::StoredBlocks;

@@ -59,9 +59,9 @@ impl StorageOptions {
     }
 }
 
-/// The layout `sparse` where it is better than `fast`, as for pruned networks: shorter, and no slower on the core
-/// where its lists cost most. Both predict the same. A small network that is not pruned can be shorter without its
-/// padding, but takes longer.
+/// The layout `sparse` where it is better than `fast`, as for pruned networks: shorter, and no slower on the
+/// core where its lists cost most. Both predict the same. A small network that is not pruned can be shorter
+/// without its padding, but takes longer.
 pub(crate) fn sparse_or_fast(fast: &[u8], sparse: Result<Vec<u8>>) -> Layout {
     let is_better =
         |sparse: Vec<u8>| sparse.len() < fast.len() && step_instructions(&sparse) <= step_instructions(fast);

@@ -38,8 +38,8 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Integer layouts, weight variances and optional parts at every size; floating point, models that predict
-    /// their inputs, and latent models, at one.
+    /// Integer layouts, weight variances and optional parts at every size; floating point, models that
+    /// predict their inputs, and latent models, at one.
     pub(super) fn all() -> Vec<Case> {
         let mut cases = Vec::new();
         for cell in ["lstm", "gru", "elman"] {

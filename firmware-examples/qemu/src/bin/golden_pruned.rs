@@ -1,5 +1,5 @@
-//! Replays the golden cases of pruned networks, as `golden` does those of others: the smallest core has no room
-//! for both.
+//! Replays the golden cases of pruned networks, as `golden` does those of others: the smallest core has no
+//! room for both.
 
 #![no_std]
 #![no_main]

@@ -75,8 +75,8 @@ pub(super) fn split_group_moments(
     moments
 }
 
-/// Adds Σ m̃² τ + τ_b to the variances of group `index`, whose mantissas are Σ ṽ (μ² + τ), and brings all to the
-/// common exponent. The sum of the three stays below 2³⁰, as their scales are bounded (`weight_vars`).
+/// Adds Σ m̃² τ + τ_b to the variances of group `index`, whose mantissas are Σ ṽ (μ² + τ), and brings all to
+/// the common exponent. The sum of the three stays below 2³⁰, as their scales are bounded (`weight_vars`).
 #[inline(never)] // models without weight variances do not need its registers
 fn add_weight_vars(
     moments: &mut GroupMoments,

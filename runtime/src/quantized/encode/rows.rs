@@ -51,7 +51,8 @@ impl Objectives {
     }
 }
 
-/// One row as bytes: weight = code × scale, squared weight = square × square scale, and its variance likewise.
+/// One row as bytes: weight = code × scale, squared weight = square × square scale, and its variance
+/// likewise.
 ///
 /// With weight variances, squares are those of the mean plus the variance: what multiplies the variance of an
 /// input.

@@ -168,8 +168,8 @@ pub(in crate::quantized) unsafe extern "C" fn dot_blocks(blocks: *const u32, pai
 /// 256 × Σ w x for four rows over listed pairs (`portable::dot_listed`).
 ///
 /// # Safety
-/// `blocks` must be followed by `2 * count` words, and `list` by `count` bytes, each below the number of words
-/// that follow `pairs`; `count` must not be 0.
+/// `blocks` must be followed by `2 * count` words, and `list` by `count` bytes, each below the number of
+/// words that follow `pairs`; `count` must not be 0.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn dot_pairs(
     blocks: *const u32,

@@ -27,10 +27,10 @@ pub(in crate::quantized) fn dot_listed(blocks: &[u8], list: &[u8], pairs: &[f32]
     let count = (words.len() / 2).min(list.len());
     let mut sums = [0; 4];
     if count > 0 {
-        // SAFETY: `count` pairs of words and as many bytes lie behind the pointers, and there are four words to
-        // write. The bytes are indices into `pairs`, which loading has compared with the columns of the map
-        // (`validate_pairs::check_form`) and `Activations` fills for all of them; `Recheck` says whether flash
-        // still holds what was checked.
+        // SAFETY: `count` pairs of words and as many bytes lie behind the pointers, and there are four words
+        // to write. The bytes are indices into `pairs`, which loading has compared with the columns of the
+        // map (`validate_pairs::check_form`) and `Activations` fills for all of them; `Recheck` says whether
+        // flash still holds what was checked.
         unsafe { dot_pairs(words.as_ptr(), pairs.as_ptr(), list.as_ptr(), count, &mut sums) };
     }
     sums

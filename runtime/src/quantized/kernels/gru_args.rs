@@ -18,8 +18,8 @@ use super::words::words;
 pub(super) struct PartArgs {
     pub(super) means: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of each four rows, zero if pairs are listed; the assembler replaces it by the address at which to
-    /// enter the sums.
+    /// Blocks of each four rows, zero if pairs are listed; the assembler replaces it by the address at which
+    /// to enter the sums.
     pub(super) mean_blocks: usize,
     pub(super) vars: *const f32,
     pub(super) vars_end: *const f32,
@@ -132,8 +132,8 @@ const _: () = {
 };
 
 impl<'w> GruArgs<'w> {
-    /// `None` if there are fewer than `fours` times four units, none at all, no squares, several lists of pairs
-    /// for a group, or bytes whose address is no multiple of four.
+    /// `None` if there are fewer than `fours` times four units, none at all, no squares, several lists of
+    /// pairs for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,

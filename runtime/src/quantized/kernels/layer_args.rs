@@ -27,8 +27,8 @@ pub(super) struct LayerArgs<'w> {
     pub(super) squares: *const u32,
     pub(super) vars: *const f32,
     pub(super) means_end: *const f32,
-    /// Blocks of a group, zero if pairs are listed; the kernel replaces it by the address at which to enter the
-    /// loop over them.
+    /// Blocks of a group, zero if pairs are listed; the kernel replaces it by the address at which to enter
+    /// the loop over them.
     pub(super) mean_blocks: usize,
     pub(super) vars_end: *const f32,
     /// As `mean_blocks`.
@@ -130,8 +130,8 @@ macro_rules! end_layer {
 pub(super) use end_layer;
 
 impl<'w> LayerArgs<'w> {
-    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, several lists
-    /// of pairs for a group, or bytes whose address is no multiple of four.
+    /// `None` if there are fewer than `groups` groups of four rows, no groups at all, no squares, several
+    /// lists of pairs for a group, or bytes whose address is no multiple of four.
     #[inline(always)]
     fn new(
         map: &QuantizedView<'w>,

@@ -104,11 +104,11 @@ macro_rules! pre_activations {
 /// - the shift must be at most `LARGEST_SHIFT`, and what `roots` and `offset` were moved by
 /// - mantissas must lie in 0 to 2³⁰ − 1, for they select an entry of the table of roots: codes of squares and
 ///   scales of variances are not negative and sums are bounded by `SUM_LIMIT` (`validate::check_affine`),
-///   codes of variances have `variance_bits` bits (`Activations::finish`); next to weight variances all scales
-///   are so much smaller that the sum of three terms is in the same range (`weight_vars`)
+///   codes of variances have `variance_bits` bits (`Activations::finish`); next to weight variances all
+///   scales are so much smaller that the sum of three terms is in the same range (`weight_vars`)
 ///
-/// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and units
-/// may have any bits; nothing of theirs selects an entry without being limited first.
+/// The last two are contents of flash: `Recheck` says whether they still are what was checked. Means and
+/// units may have any bits; nothing of theirs selects an entry without being limited first.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn tanh_layer(args: LayerArgs<'_>) {
     layer_asm!(

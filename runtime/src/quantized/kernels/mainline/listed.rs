@@ -87,8 +87,8 @@ macro_rules! listed_entries {
 /// 256 × Σ w x for four rows over listed pairs (`portable::dot_listed`).
 ///
 /// # Safety
-/// `blocks` must be followed by `2 * count` words, and `list` by `count` bytes, each below the number of words
-/// that follow `pairs`.
+/// `blocks` must be followed by `2 * count` words, and `list` by `count` bytes, each below the number of
+/// words that follow `pairs`.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn dot_pairs(
     blocks: *const u32,
