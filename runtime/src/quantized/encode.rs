@@ -128,11 +128,16 @@ fn quant_params(rows: &[Row], shape: AffineShape, role: Role, one_hot: bool) -> 
     } else {
         room
     };
-    QuantParams {
+    let quant_params = QuantParams {
         unit: unit as f32,
         input_limit: (unit * input_limit) as i32,
         variance_bits: (limit / square_sum).ilog2().min(14),
         variance_exponent: (room.floor() as i64).clamp(0, LARGEST_EXPONENT.into()) as u32,
+    };
+    // Weights whose squares leave no room for variances do no harm where there are none.
+    match shape.propagates || quant_params.is_sound() {
+        true => quant_params,
+        false => QuantParams { variance_bits: 14, variance_exponent: LARGEST_EXPONENT, ..quant_params },
     }
 }
 
