@@ -9,11 +9,10 @@ use quaver::checkpoint::{
     OutputSpec, Target, UnitNoise, WeightFormat, write,
 };
 use quaver_tests::numbers::Numbers;
-use quaver_trainer::config::WeightPosterior;
 use quaver_trainer::data::{Rows, Scaling, Sequence};
 use quaver_trainer::evaluate::scores;
 use quaver_trainer::export::contents;
-use quaver_trainer::nn::{Parameters, TrainingMethod, WeightNoise};
+use quaver_trainer::nn::{Parameters, TrainingMethod, WeightNoise, WeightPosterior};
 use quaver_trainer::prediction::{SequencePrediction, predict_by_network, predict_by_runtime};
 
 /// Difference allowed, in predicted standard deviations for means and relative to the total for variances.

@@ -20,7 +20,8 @@ impl Config {
             return Err(invalid("model.likelihood", "must be \"categorical\" for text"));
         }
         if self.weights.posterior == PosteriorName::Bbb {
-            let problem = "must be \"point\" or \"ropd\" for text; \"bbb\" is not implemented for an embedding";
+            let problem =
+                "must be \"point\" or \"ropd\" for text; \"bbb\" is not implemented for an embedding";
             return Err(invalid("weights.posterior", problem));
         }
         if self.latent.is_some() {

@@ -3,14 +3,14 @@
 use quaver::checkpoint::{CellKind, Likelihood, Target, UnitNoise};
 
 use super::*;
-use crate::config::{Config, InitConfig};
+use crate::config::{Config, InitConfig, PosteriorName};
 use crate::data::batch::{self, Batch};
 use crate::data::{Dataset, Rows, Scaler, Scaling, Sequence};
 use crate::fit::truncated_bptt::CarriedStates;
 use crate::fit::{
     Architecture, BatchContext, LossAndGradient, StepContext, evaluate, loss_and_gradient_with,
 };
-use crate::nn::{Parameters, TrainingMethod, WeightPosterior, test_spec};
+use crate::nn::{Parameters, TrainingMethod, test_spec};
 
 const TOKENS: usize = 7;
 
@@ -24,7 +24,7 @@ fn model(embedding: u16, noise: UnitNoise) -> TokenModel {
     TokenModel { network, embedding: embedding > 0 }
 }
 
-fn config(posterior: WeightPosterior) -> Config {
+fn config(posterior: PosteriorName) -> Config {
     let text =
         "[data]\nformat = 'words'\ntrain = 'a.txt'\ntargets = 'next'\n[model]\nlikelihood = 'categorical'\n";
     let mut config = Config::parse("c.toml", text, &[]).unwrap();
@@ -32,7 +32,7 @@ fn config(posterior: WeightPosterior) -> Config {
     config
 }
 
-fn parameters(model: &TokenModel, posterior: WeightPosterior) -> Parameters {
+fn parameters(model: &TokenModel, posterior: PosteriorName) -> Parameters {
     let data = Dataset::of([vec![tokens()], Vec::new(), Vec::new()], &[]);
     let mut parameters = model.init_parameters(&config(posterior), &data, &scaling(1));
     assert!(model.fits(&parameters));
@@ -62,7 +62,7 @@ fn scaling(channels: usize) -> Scaling {
 }
 
 fn step(model: &TokenModel, parameters: &Parameters, batch: &Batch) -> LossAndGradient {
-    let config = config(WeightPosterior::Point);
+    let config = config(PosteriorName::Point);
     let context = BatchContext::default();
     let step = StepContext { batch, config: &config, context, epoch: 1, index: 0, epochs: 1.0 };
     model.loss_and_gradient(parameters, &step).unwrap()
@@ -77,7 +77,7 @@ fn loss_and_gradient_are_those_of_one_hot_rows() {
     let (stream, hot) = ([tokens()], [one_hot(&tokens())]);
     let (narrow, wide) = (scaling(1), scaling(TOKENS));
     for noise in NOISES {
-        for posterior in [WeightPosterior::Point, WeightPosterior::Ropd] {
+        for posterior in [PosteriorName::Point, PosteriorName::Ropd] {
             let model = model(0, noise);
             let parameters = parameters(&model, posterior);
             let found = step(&model, &parameters, &batch::lanes(&stream, &narrow, 14, 4).next().unwrap());
@@ -105,7 +105,7 @@ fn the_gradient_of_an_embedding_is_that_of_finite_differences() {
     let batch = batch::lanes(&stream, &scaling, 14, 4).next().unwrap();
     for noise in NOISES {
         let model = model(3, noise);
-        let parameters = parameters(&model, WeightPosterior::Ropd);
+        let parameters = parameters(&model, PosteriorName::Ropd);
         let gradients = step(&model, &parameters, &batch).gradients;
         let lists = parameters.tensors.len();
         assert_eq!(parameters.tensors[lists - 1].name, "embedding.weight_log_var");
@@ -129,7 +129,7 @@ fn the_loss_of_a_stream_does_not_depend_on_the_window() {
     let stream = [tokens()];
     for (embedding, noise) in [(0, NOISES[1]), (3, NOISES[1]), (3, NOISES[0])] {
         let model = model(embedding, noise);
-        let parameters = parameters(&model, WeightPosterior::Point);
+        let parameters = parameters(&model, PosteriorName::Point);
         let scaling = scaling(1);
         let in_windows = |window: usize| {
             mean_nll(&model, &parameters, batch::lanes(&stream, &scaling, window, 1)).unwrap()
@@ -151,7 +151,7 @@ fn the_loss_of_a_stream_does_not_depend_on_the_window() {
 #[test]
 fn lanes_carry_their_states() {
     let model = model(3, UnitNoise::None);
-    let parameters = parameters(&model, WeightPosterior::Point);
+    let parameters = parameters(&model, PosteriorName::Point);
     let (stream, scaling) = ([tokens()], scaling(1));
     let epoch = |window: usize| {
         let mut carried = CarriedStates::default();
@@ -159,7 +159,7 @@ fn lanes_carry_their_states() {
         for batch in batch::lanes(&stream, &scaling, window, 4) {
             let start = carried.start(&model.carried_units(), &batch);
             let context = BatchContext { start: Some(&start), ..BatchContext::default() };
-            let config = config(WeightPosterior::Point);
+            let config = config(PosteriorName::Point);
             let step =
                 StepContext { batch: &batch, config: &config, context, epoch: 1, index: 0, epochs: 1.0 };
             let found = model.loss_and_gradient(&parameters, &step).unwrap();
@@ -180,7 +180,7 @@ fn lanes_carry_their_states() {
 fn a_folded_model_makes_the_same_predictions() {
     let (stream, hot) = ([tokens()], [one_hot(&tokens())]);
     for noise in NOISES {
-        for posterior in [WeightPosterior::Point, WeightPosterior::Ropd] {
+        for posterior in [PosteriorName::Point, PosteriorName::Ropd] {
             for embedding in [0, 3] {
                 let model = model(embedding, noise);
                 let parameters = parameters(&model, posterior);
@@ -188,7 +188,7 @@ fn a_folded_model_makes_the_same_predictions() {
                 let (spec, folded) = fold(&model, &parameters);
                 assert_eq!(usize::from(spec.inputs), TOKENS);
                 let variance =
-                    posterior == WeightPosterior::Ropd || (embedding > 0 && noise != UnitNoise::None);
+                    posterior == PosteriorName::Ropd || (embedding > 0 && noise != UnitNoise::None);
                 if embedding > 0 {
                     assert_eq!(spec.layers[0].weight_variance, variance);
                 }
@@ -205,7 +205,7 @@ fn a_folded_model_makes_the_same_predictions() {
 #[test]
 fn a_stream_of_single_tokens_is_the_whole_one() {
     let model = model(3, NOISES[1]);
-    let parameters = parameters(&model, WeightPosterior::Point);
+    let parameters = parameters(&model, PosteriorName::Point);
     let mut stream = TokenStream::new(&model, &parameters);
     let mut sum = 0.0;
     for token in &tokens().targets.values {
@@ -219,7 +219,7 @@ fn a_stream_of_single_tokens_is_the_whole_one() {
 #[test]
 fn an_initial_embedding_has_rows_of_length_one() {
     let model = model(64, UnitNoise::None);
-    let parameters = parameters(&model, WeightPosterior::Point);
+    let parameters = parameters(&model, PosteriorName::Point);
     let rows = parameters.get("embedding.weight").unwrap().values.chunks(64);
     // The mean square of 7 · 64 draws is within 20 % of its expectation at three standard deviations.
     let square = rows.flatten().map(|value| value * value).sum::<f32>() / TOKENS as f32;
