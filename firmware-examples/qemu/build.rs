@@ -23,9 +23,8 @@ use quaver_tests::{
 const MOVED: &str = "lstm-fast";
 
 /// Golden cases of one network are shared out among these images' lists.
-const GOLDEN_GROUPS: [&str; 5] = ["GOLDEN", "GOLDEN_2", "GOLDEN_3", "GOLDEN_4", "GOLDEN_5"];
-/// Bytes of models in one of them. The smallest core has 96,000 left of its flash; with fewer, the last
-/// list has models of every layout, too, and its image the kernels that are checked.
+const GOLDEN_GROUPS: [&str; 6] = ["GOLDEN", "GOLDEN_2", "GOLDEN_3", "GOLDEN_4", "GOLDEN_5", "GOLDEN_6"];
+/// Most bytes of models in one of them: what the smallest core has left of its flash.
 const GOLDEN_BYTES: usize = 84_000;
 
 /// Golden cases that are signed, the smallest first: it is tampered with.
@@ -78,15 +77,15 @@ fn signed_cases() -> Vec<Case> {
     cases
 }
 
-/// Puts each case into the first list with room for it.
+/// Puts each case into the shortest list, so that every list has models of every layout, and its image the
+/// kernels that are checked.
 fn shared_out(cases: Vec<Case>) -> [Vec<Case>; GOLDEN_GROUPS.len()] {
     let mut lists: [Vec<Case>; GOLDEN_GROUPS.len()] = Default::default();
+    let bytes = |list: &Vec<Case>| list.iter().map(|case| case.model.len()).sum::<usize>();
     for case in cases {
-        let has_room = |list: &&mut Vec<Case>| {
-            list.iter().map(|case| case.model.len()).sum::<usize>() + case.model.len() <= GOLDEN_BYTES
-        };
-        let list = lists.iter_mut().find(has_room);
-        list.expect("the golden cases need one more image").push(case);
+        let list = lists.iter_mut().min_by_key(|list| bytes(list)).expect("there are images");
+        assert!(bytes(list) + case.model.len() <= GOLDEN_BYTES, "the golden cases need one more image");
+        list.push(case);
     }
     lists
 }

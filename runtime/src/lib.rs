@@ -37,11 +37,11 @@
 //!
 //! let model = Model::load(MODEL)?;
 //! let mut arenas = [Arena::<142>::new(), Arena::new()];
-//! let [mut left, mut right] = arenas.each_mut().map(|arena| model.start(arena).expect("140 words"));
+//! let [mut left, mut right] = arenas.each_mut().map(|arena| model.start(arena).expect("142 words"));
 //! model.step(&mut left, &[10.0; 8]);
 //! model.step(&mut right, &[20.0; 8]);
 //!
-//! let mut saved = [0.0; 99]; // `model.spec().saved_words()`
+//! let mut saved = [0.0; 100]; // `model.spec().saved_words()`
 //! model.save(&left, &mut saved)?;
 //! model.restore(&mut right, &saved)?; // the right hand continues from the left one's state
 //! # assert_eq!(model.spec().saved_words(), saved.len());

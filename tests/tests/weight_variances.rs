@@ -150,8 +150,8 @@ fn variances_of_zero_change_little() {
             (affine.weight_var, affine.bias_var) = (Vec::new(), Vec::new());
         }
         for (with, without) in outputs(&varied, 0.3).into_iter().zip(outputs(&fixed, 0.3)) {
-            // Squares are rounded from μ² instead of the codes, of which half of one in 127 is 0.8 % of a square;
-            // means depend on variances.
+            // Squares are rounded from μ² instead of the codes, of which half of one in 127 is 0.8 % of a
+            // square; means depend on variances.
             let std_dev = without.variance.sqrt();
             assert!((with.mean - without.mean).abs() <= 0.002 * std_dev, "{cell:?}: {with:?} {without:?}");
             let gap = (with.epistemic - without.epistemic).abs();
@@ -185,8 +185,8 @@ fn variances_of_any_size_keep_their_precision() {
     }
 }
 
-/// Variances so large that a row of eight standard deviations leaves the integers: squared means saturate, and
-/// ordinary rows do not notice.
+/// Variances so large that a row of eight standard deviations leaves the integers: squared means saturate,
+/// and ordinary rows do not notice.
 #[test]
 fn huge_variances_saturate() {
     let huge = |layout| {

@@ -10,12 +10,13 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 9] = [
+pub(crate) const IMAGES: [&str; 10] = [
     "golden",
     "golden_2",
     "golden_3",
     "golden_4",
     "golden_5",
+    "golden_6",
     "golden_latent",
     "golden_adaptive",
     "golden_pruned",

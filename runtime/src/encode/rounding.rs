@@ -16,8 +16,8 @@ pub struct GramMatrices {
     pub means: Vec<f64>,
     /// Weighted Σ ṽ ṽᵀ over steps: maps errors of squared weights to errors of the rows' variances.
     pub vars: Vec<f64>,
-    /// Weighted Σ m̃² (m̃²)ᵀ over steps: maps errors of weight variances to errors of the rows' variances. Used
-    /// where weights have variances.
+    /// Weighted Σ m̃² (m̃²)ᵀ over steps: maps errors of weight variances to errors of the rows' variances.
+    /// Used where weights have variances.
     pub mean_squares: Vec<f64>,
 }
 

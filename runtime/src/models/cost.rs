@@ -8,10 +8,10 @@ impl ModelSpec {
     /// Multiply-accumulates of the most expensive step: whatever the row, it takes no more.
     ///
     /// Counts every weight for its mean, for its variance where variances are propagated, and once (quantized
-    /// layouts) or twice (`float`) more where weights have variances of their own; with an input density also the imputation of a row of which
-    /// any channels are missing, n³/3 + 5n² for n inputs. Everything else in a step is proportional to rows
-    /// of weights and channels, of which there are fewer. A core's time per multiply-accumulate follows from
-    /// one model that was timed.
+    /// layouts) or twice (`float`) more where weights have variances of their own; with an input density also
+    /// the imputation of a row of which any channels are missing, n³/3 + 5n² for n inputs. Everything else in
+    /// a step is proportional to rows of weights and channels, of which there are fewer. A core's time per
+    /// multiply-accumulate follows from one model that was timed.
     pub fn step_cost(&self) -> u64 {
         let maps = self.shapes().map(map_cost).fold(0, u64::saturating_add);
         let inputs = u64::from(self.inputs);

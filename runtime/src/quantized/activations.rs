@@ -106,8 +106,8 @@ impl<'s> Activations<'s> {
     }
 }
 
-/// An input whose squared means follow the codes of variances in the first half of `vars`, and the exponent that
-/// all terms of a variance have room for; `of_vars` is the shift of those from variances.
+/// An input whose squared means follow the codes of variances in the first half of `vars`, and the exponent
+/// that all terms of a variance have room for; `of_vars` is the shift of those from variances.
 #[inline(never)] // models without weight variances do not need its registers
 fn with_squares<'s>(
     means: &'s [f32],

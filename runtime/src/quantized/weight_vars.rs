@@ -1,7 +1,8 @@
 //! Variances of weights, the third section of an affine map in the layouts `fast` and `sparse`.
 //!
 //! V[a] = Σ ṽ (μ² + τ) + Σ m̃² τ + τ_b for weights of mean μ and variance τ, and a bias of variance τ_b. The
-//! section `square` holds codes of μ² + τ; this one holds codes of τ, each row with a scale of its own, and τ_b.
+//! section `square` holds codes of μ² + τ; this one holds codes of τ, each row with a scale of its own, and
+//! τ_b.
 
 use super::fixed::{LARGEST_SHIFT, MIN_NARROWING, VAR_BITS};
 use super::format::{QuantParams, Words, words};
@@ -12,8 +13,8 @@ pub(super) const WEIGHT_VAR_PARAMS: usize = 16;
 /// Bytes of the scales of τ and of the variances of biases of four rows.
 pub(super) const WEIGHT_VAR_SCALES: usize = 32;
 
-/// Scales of variances from squares stay below this where weights have variances, so that the sum of all three
-/// terms stays below 2³⁰ (see `BlockFloat`).
+/// Scales of variances from squares stay below this where weights have variances, so that the sum of all
+/// three terms stays below 2³⁰ (see `BlockFloat`).
 pub(super) const SHARED_VAR_SCALE_LIMIT: u32 = 1 << 30;
 /// Scales of τ stay below this.
 pub(super) const WEIGHT_VAR_SCALE_LIMIT: u32 = 1 << 29;

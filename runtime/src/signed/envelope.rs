@@ -47,7 +47,7 @@ impl<'m> Envelope<'m> {
     ///     Ok(envelope) => quaver::arena_words(envelope.unverified_checkpoint()),
     ///     Err(_) => panic!("not a signed checkpoint"),
     /// };
-    /// assert_eq!(WORDS, 140);
+    /// assert_eq!(WORDS, 142);
     /// ```
     ///
     /// # Errors

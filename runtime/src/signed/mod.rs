@@ -16,7 +16,7 @@
 //! let mut highest_counter = 3; // of all models that this device has accepted; kept in flash
 //!
 //! let opened = signed::open(UPDATE, &KEY, highest_counter).expect("a model of ours, and no old one");
-//! let mut arena = Arena::<140>::new();
+//! let mut arena = Arena::<142>::new();
 //! let mut predictor = Predictor::load(opened.checkpoint, &mut arena)?; // in place: nothing was copied
 //! highest_counter = opened.counter; // the model runs: no older one from now on
 //! # assert_eq!(highest_counter, 7);

@@ -88,8 +88,8 @@ pub(in crate::quantized) fn squares_seen(means: &[f32]) -> u32 {
     })
 }
 
-/// Writes squares of the codes of means, narrowed to codes by a rounding shift of at least `MIN_NARROWING`, two
-/// to a word like the means.
+/// Writes squares of the codes of means, narrowed to codes by a rounding shift of at least `MIN_NARROWING`,
+/// two to a word like the means.
 #[cfg_attr(not(test), allow(dead_code))]
 pub(in crate::quantized) fn narrow_squares(means: &[f32], codes: &mut [f32], shift: u32) {
     narrow_limited_squares(means, codes, shift, u32::MAX);

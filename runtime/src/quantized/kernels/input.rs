@@ -6,8 +6,8 @@ pub(in crate::quantized) struct QuantizedInput<'s> {
     pub(in crate::quantized) means: &'s [f32],
     /// Codes of variances; behind them those of squared means, if the map has weight variances.
     pub(in crate::quantized) vars: &'s [f32],
-    /// Shift of the variances of the map's rows (see `BlockFloat`). Without weight variances it is that of the
-    /// sums over variances.
+    /// Shift of the variances of the map's rows (see `BlockFloat`). Without weight variances it is that of
+    /// the sums over variances.
     pub(in crate::quantized) shift: u32,
     pub(in crate::quantized) terms: TermShifts,
 }

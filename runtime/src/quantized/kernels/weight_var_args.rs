@@ -34,8 +34,8 @@ impl WeightVarArgs {
         })
     }
 
-    /// Words of variances, and of squared means if there are weight variances, of an input of `pairs` pairs of
-    /// columns.
+    /// Words of variances, and of squared means if there are weight variances, of an input of `pairs` pairs
+    /// of columns.
     #[inline(always)]
     pub(super) fn words(this: Option<&Self>, pairs: usize) -> usize {
         if this.is_some() { 2 * pairs } else { pairs }
@@ -104,7 +104,8 @@ macro_rules! add_terms {
 }
 pub(super) use add_terms;
 
-/// Passes lines of assembler to the macro `$asm`, with the offsets of shifts in [`WeightVarArgs`] as operands.
+/// Passes lines of assembler to the macro `$asm`, with the offsets of shifts in [`WeightVarArgs`] as
+/// operands.
 macro_rules! weight_var_asm {
     ($asm:ident, $($line:expr),+ $(,)?) => {
         $asm!(

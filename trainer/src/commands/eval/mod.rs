@@ -256,6 +256,9 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
                           summed over outputs and averaged over time steps";
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    // What is wrong with a checkpoint is reported before any data are read.
+    let is_file = arguments.evaluated.is_file();
+    let checkpoint = is_file.then(|| EvaluatedModel::load(&arguments.evaluated)).transpose()?;
     let config = arguments.config()?;
     let settings = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?;
     let data = settings.load_data()?;
@@ -268,7 +271,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(kind) = settings.data.token_kind() {
         return tokens::run(arguments, kind, &data, sequences);
     }
-    let evaluated = EvaluatedModel::load(&arguments.evaluated)?;
+    let evaluated = checkpoint.map_or_else(|| EvaluatedModel::load(&arguments.evaluated), Ok)?;
     evaluated.check_data(&data)?;
     if let Some(gap) = &arguments.gap {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);

@@ -93,9 +93,13 @@ fn refuse_options(arguments: &Arguments) -> Result<()> {
         ("--observe", arguments.observe.is_some()),
         ("--plot", arguments.plot.is_some()),
         ("--roll", arguments.roll.is_some()),
+        ("--reversed", arguments.reversed),
+        ("--dynamic", arguments.dynamic.is_some()),
+        ("--mc-draws", arguments.mc_draws.is_some()),
+        ("--sharpened", arguments.sharpened),
     ];
     match options.into_iter().find(|(_, set)| *set) {
-        Some((option, _)) => bail!("{option} does not apply to models of text; leave it out"),
+        Some((option, _)) => bail!("{option} is not available for models of text; leave it out"),
         None => Ok(()),
     }
 }

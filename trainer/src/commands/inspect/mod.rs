@@ -16,7 +16,8 @@ use super::print::{print_json, print_text};
 /// Show the contents and requirements of a checkpoint
 ///
 /// Prints architecture, parameters, what pruning has left of each map, flash, RAM (arena, handle, stack of a
-/// step and of loading), predicted instructions per step in the worst row, and plausible ranges of the inputs.
+/// step and of loading), predicted instructions per step in the worst row, and plausible ranges of the
+/// inputs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver inspect model.qvr

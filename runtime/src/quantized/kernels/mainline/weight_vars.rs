@@ -13,8 +13,8 @@ use super::super::weight_var_args::{WeightVarArgs, add_terms, weight_var_asm};
 ///
 /// # Safety
 /// Called by kernels alone, not by the rules of C. There must be variances, a multiple of four words, as many
-/// squared means at the distance in the arguments, and in the stream as many blocks, with four scales and four
-/// variances behind them.
+/// squared means at the distance in the arguments, and in the stream as many blocks, with four scales and
+/// four variances behind them.
 #[unsafe(naked)]
 pub(in crate::quantized) unsafe extern "C" fn weight_var_terms() {
     weight_var_asm!(
