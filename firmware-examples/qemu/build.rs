@@ -7,6 +7,7 @@
 //! row, NaN for a missing value. `QUAVER_CASE` names a built-in model instead: a golden case, or a benchmark
 //! such as `lstm-16-64-int8` or `vosp-16-64-fast`. With none of them the image holds the gait model.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -77,9 +78,10 @@ fn signed_cases() -> Vec<Case> {
     cases
 }
 
-/// Puts each case into the shortest list, so that every list has models of every layout, and its image the
-/// kernels that are checked.
-fn shared_out(cases: Vec<Case>) -> [Vec<Case>; GOLDEN_GROUPS.len()] {
+/// Puts each case into the shortest list, the largest first, so that every list has models of every layout, and
+/// its image the kernels that are checked.
+fn shared_out(mut cases: Vec<Case>) -> [Vec<Case>; GOLDEN_GROUPS.len()] {
+    cases.sort_by_key(|case| Reverse(case.model.len()));
     let mut lists: [Vec<Case>; GOLDEN_GROUPS.len()] = Default::default();
     let bytes = |list: &Vec<Case>| list.iter().map(|case| case.model.len()).sum::<usize>();
     for case in cases {

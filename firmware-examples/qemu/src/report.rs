@@ -39,7 +39,7 @@ pub fn print_adaptive_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &
     for job in jobs {
         let Some(options) = job.task.adaptation() else { fail("a model that is not to learn") };
         let mut arena = [0.0; ARENA];
-        print_fingerprint(job, replay_adaptive(job.model, options, job.rows::<ROW>(), &mut arena));
+        print_replayed(job, replay_adaptive(job.model, options, job.rows::<ROW>(), &mut arena));
     }
 }
 
@@ -47,11 +47,11 @@ pub fn print_adaptive_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &
 pub fn print_text_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &[Job]) {
     for job in jobs {
         let mut arena = [0.0; ARENA];
-        print_fingerprint(job, replay_text(job.model, job.rows::<ROW>(), &mut arena));
+        print_replayed(job, replay_text(job.model, job.rows::<ROW>(), &mut arena));
     }
 }
 
-fn print_fingerprint(job: &Job, replayed: Result<Fingerprint, Error>) {
+fn print_replayed(job: &Job, replayed: Result<Fingerprint, Error>) {
     match replayed {
         Ok(fingerprint) => println!("{} steps={} hash={:016X}", job.name, job.steps(), fingerprint.value()),
         Err(error) => fail(error),
