@@ -17,9 +17,9 @@ pub(crate) const IMAGES: [&str; 10] = [
     "golden_4",
     "golden_5",
     "golden_6",
+    "golden_7",
     "golden_latent",
     "golden_adaptive",
-    "golden_pruned",
     "golden_text",
 ];
 
