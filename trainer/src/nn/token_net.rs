@@ -1,7 +1,7 @@
 //! A network whose inputs are tokens.
 //!
 //! A token with index k is the one-hot row x with x_k = 1. Its affine map selects column k of the weights:
-//! with m = 1 and v = 0 in that place, E[a] = μ_k and V[a] = τ_k (Bayer 2015, thesis, eqs. 17 and 18).
+//! with m = 1 and v = 0 in that place, `E[a]` = μ_k and `V[a]` = τ_k (Bayer 2015, thesis, eqs. 17 and 18).
 //! Dropout and multiplicative noise on x give the moments of the same noise on the column: p μ and p(1−p)μ² +
 //! pτ, or μ and τ + α(μ² + τ). With an embedding, the selected row of a matrix [tokens, N] is the input of
 //! the first layer.
