@@ -78,8 +78,8 @@ fn signed_cases() -> Vec<Case> {
     cases
 }
 
-/// Puts each case into the shortest list, the largest first, so that every list has models of every layout, and
-/// its image the kernels that are checked.
+/// Puts each case into the shortest list, the largest first, so that every list has models of every layout,
+/// and its image the kernels that are checked.
 fn shared_out(mut cases: Vec<Case>) -> [Vec<Case>; GOLDEN_GROUPS.len()] {
     cases.sort_by_key(|case| Reverse(case.model.len()));
     let mut lists: [Vec<Case>; GOLDEN_GROUPS.len()] = Default::default();

@@ -1,5 +1,5 @@
-//! Replays the seventh part of the golden cases, as `golden` does the first: the smallest core has no room for
-//! all.
+//! Replays the seventh part of the golden cases, as `golden` does the first: the smallest core has no room
+//! for all.
 
 #![no_std]
 #![no_main]
