@@ -46,7 +46,7 @@ fn refuse_row_options(arguments: &Arguments) -> Result<()> {
         ("--plot", arguments.plot.is_some()),
     ];
     match options.into_iter().find(|(_, set)| *set) {
-        Some((option, _)) => bail!("{option} does not apply to models of text; leave it out"),
+        Some((option, _)) => bail!("{option} is not available for models of text; leave it out"),
         None => Ok(()),
     }
 }
