@@ -84,8 +84,8 @@ fn characters_are_learned_exported_and_written() {
         &["sample", &model, "--prefix", "ONE", "--steps", "1"],
         &["--prefix:1:1", "`O` is not in the vocabulary"],
     );
-    fails(&["sample", &model, "--steps", "1", "--summary"], &["--summary does not apply"]);
-    fails(&["eval", &run, "--faults"], &["--faults does not apply"]);
+    fails(&["sample", &model, "--steps", "1", "--summary"], &["--summary is not available"]);
+    fails(&["eval", &run, "--faults"], &["--faults is not available"]);
     fails(&["denoise", &run], &["model of text"]);
 }
 
