@@ -124,6 +124,18 @@ impl<'m> ReducerCheckpoint<'m> {
         lines(self.header.class_names)
     }
 
+    /// Name of a class; `None` beyond the last, and if classes have none.
+    pub fn class_name(&self, class: usize) -> Option<&'m str> {
+        let mut rest = self.header.class_names;
+        // Not `lines`, which leaves a panic path in an image.
+        let end = |rest: &[u8]| rest.iter().position(|byte| *byte == b'\n');
+        for _ in 0..class {
+            rest = rest.get(end(rest)? + 1..)?;
+        }
+        let name = rest.get(..end(rest).unwrap_or(rest.len()))?;
+        core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
+    }
+
     /// The stored prototypes: class and components of each.
     pub fn prototypes(&self) -> impl Iterator<Item = (u16, impl ExactSizeIterator<Item = f32> + 'm)> {
         let (numbers, dims) = (self.numbers, self.dimensions());

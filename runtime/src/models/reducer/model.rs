@@ -80,7 +80,7 @@ impl<'m> ReducerModel<'m> {
 
     /// Name of a class; `None` for a checkpoint without names.
     pub fn class_name(&self, class: usize) -> Option<&'m str> {
-        self.checkpoint.class_names().nth(class)
+        self.checkpoint.class_name(class)
     }
 
     /// The numbers of the classifier.
