@@ -46,6 +46,7 @@ fn main() {
     embedded.line(chosen_stream(&chosen));
     embedded.line(measured_work(&chosen));
     embedded.signed_model("CHOSEN_SIGNED", &chosen.model);
+    embedded.group("REDUCER", &[reducer_case(&chosen)]);
     embedded.group("CHOSEN", &[chosen]);
     let golden = golden::cases();
     let moved =
@@ -164,6 +165,12 @@ fn text_case() -> Case {
         })
     };
     chosen.filter(is_text).unwrap_or_else(golden_text::example)
+}
+
+/// The model of the image `reducer_only`: the chosen one if it is a reducer, or a golden one.
+fn reducer_case(chosen: &Case) -> Case {
+    let golden = || golden_reducer::cases().swap_remove(0);
+    if chosen.task == Task::Reduce { chosen.clone() } else { golden() }
 }
 
 fn built_in(name: &str) -> Case {
