@@ -116,7 +116,8 @@ impl Case {
     /// Whether it is measured on this core: two networks, rollouts and a full covariance are too much for the
     /// smallest, and the others show for them what they show for one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
-        !(self.is_latent() || self.is_adaptive() || self.is_reducer()) || core == "M4F"
+        let reduces = self.end.is_some_and(|end| REDUCERS.contains(&end));
+        !(self.is_latent() || self.is_adaptive() || reduces) || core == "M4F"
     }
 
     /// Whether it learns from labels.
