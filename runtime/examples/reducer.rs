@@ -25,15 +25,23 @@ fn main() -> Result<(), quaver::Error> {
     let mut memory = [0.0; TAUGHT];
     let mut reducer = Reducer::load(MODEL, &mut arena)?.teach_in(&mut memory, 1)?;
     // Flexor and extensor in µV: what is done, for a second each, and what the wearer calls it.
-    let recording =
-        [("rest", [6.0, 5.0]), ("fist", [85.0, 28.0]), ("stiff wrist", [95.0, 90.0]), ("open hand", [22.0, 76.0])];
+    let recording = [
+        ("rest", [6.0, 5.0]),
+        ("fist", [85.0, 28.0]),
+        ("stiff wrist", [95.0, 90.0]),
+        ("open hand", [22.0, 76.0]),
+    ];
     for round in ["as trained", "taught"] {
         println!("{round}:");
         for (gesture, amplitudes) in recording {
             (0..200).for_each(|step| reducer.step(&noisy(amplitudes, step)));
             if let Some(found) = reducer.classify() {
                 let name = if found.known { found.name().unwrap_or("the new one") } else { "none of these" };
-                println!("{gesture:>12}: {name}, p = {:.2}, distance {:.2}", found.probability(), found.novelty);
+                println!(
+                    "{gesture:>12}: {name}, p = {:.2}, distance {:.2}",
+                    found.probability(),
+                    found.novelty
+                );
             }
             if gesture == "stiff wrist" && round == "as trained" {
                 let class = reducer.model().classes();

@@ -1,5 +1,5 @@
-//! A reducer made by hand, whose classes make sense to a reader: the EMG of two muscles of a forearm, smoothed
-//! by two units, averaged over a window, and compared with the average of each gesture.
+//! A reducer made by hand, whose classes make sense to a reader: the EMG of two muscles of a forearm,
+//! smoothed by two units, averaged over a window, and compared with the average of each gesture.
 
 use quaver::checkpoint::{
     Activation, CellKind, ClassifierSpec, Contents, DensitySpec, Extensions, Imputation, Layout, PoolOver,

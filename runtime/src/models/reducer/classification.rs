@@ -26,8 +26,8 @@ pub struct Classification<'s> {
     pub class: usize,
     /// Probability of each class, given that it is one of them.
     pub probabilities: &'s [f32],
-    /// Expected squared distance to the nearest prototype, or to the nearest class centre; `None` for a linear
-    /// classifier without centres.
+    /// Expected squared distance to the nearest prototype, or to the nearest class centre; `None` for a
+    /// linear classifier without centres.
     pub distance: Option<f32>,
     /// The score by which a sequence is none of the classes; see
     /// [`NoveltyScore`](crate::checkpoint::NoveltyScore).

@@ -133,8 +133,8 @@ impl<'m, 'a> Reducer<'m, 'a> {
         }
     }
 
-    /// What was taught, to be stored and [restored](Self::restore_taught) later: for each prototype its class,
-    /// as a number, and its components.
+    /// What was taught, to be stored and [restored](Self::restore_taught) later: for each prototype its
+    /// class, as a number, and its components.
     pub fn taught(&self) -> &[f32] {
         self.taught.as_ref().map_or(&[], |taught| taught.words())
     }
