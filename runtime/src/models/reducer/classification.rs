@@ -4,6 +4,7 @@ use crate::moments::Moments;
 
 /// Mean and variance of each component of a sequence's embedding.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Embedding<'s> {
     /// Means.
     pub mean: &'s [f32],
@@ -20,6 +21,7 @@ impl<'s> Embedding<'s> {
 
 /// The class of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Classification<'s> {
     /// Index of the class: the most probable one, or that of the majority of the nearest prototypes if the
     /// checkpoint asks for a vote. Those taught at run time follow those of the checkpoint.
