@@ -45,7 +45,7 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
+    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark, FileFormat,
     MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
 pub use init::{InitConfig, InitialNoise};
