@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_target_that_never_changes_is_refused() {
-        let rows = |channels, value: fn(usize) -> f32| Rows { channels, values: (0..40).map(value).collect() };
+        let rows =
+            |channels, value: fn(usize) -> f32| Rows { channels, values: (0..40).map(value).collect() };
         let with_target = |value| {
             let train = vec![Sequence::columns(rows(1, |t| t as f32), rows(1, value))];
             let target_names = vec!["y".to_string()];

@@ -60,7 +60,8 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number += 1;
-        if self.number == 1 && (self.buffer.starts_with(b"\xff\xfe") || self.buffer.starts_with(b"\xfe\xff")) {
+        if self.number == 1 && (self.buffer.starts_with(b"\xff\xfe") || self.buffer.starts_with(b"\xfe\xff"))
+        {
             return Err(anyhow!("{}: UTF-16 text; save the file as UTF-8", self.file));
         }
         let bytes = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);

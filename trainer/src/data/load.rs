@@ -153,12 +153,14 @@ impl DataConfig {
         let inputs = kept.iter().map(|&column| choice.inputs[column].clone()).collect();
         let targets = if self.targets_are_inputs() { Clone::clone(&inputs) } else { choice.targets.clone() };
         *choice = SelectedColumns { inputs, targets };
-        let targets = |rows: &Rows| if self.targets_are_inputs() { rows.columns(&kept) } else { rows.clone() };
+        let targets =
+            |rows: &Rows| if self.targets_are_inputs() { rows.columns(&kept) } else { rows.clone() };
         Ok(train.iter().map(|sequence| sequence.map(|rows| rows.columns(&kept), targets)).collect())
     }
 
     fn is_csv(&self) -> Result<bool> {
-        let mut formats = self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
+        let mut formats =
+            self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
         formats.try_fold(true, |all, format| Ok(all && format? == FileFormat::Csv))
     }
 

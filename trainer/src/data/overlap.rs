@@ -77,7 +77,10 @@ mod tests {
         splits.add("valid", used("a", &[80..100])).unwrap();
         assert!(splits.add("test", used("b", &[0..80])).is_ok());
         let error = splits.add("test", used("a", &[90..95, 100..201])).unwrap_err().to_string();
-        assert!(error.starts_with("row 200 of a (counted from 0) is in data.train and in data.test"), "{error}");
+        assert!(
+            error.starts_with("row 200 of a (counted from 0) is in data.train and in data.test"),
+            "{error}"
+        );
     }
 
     #[test]

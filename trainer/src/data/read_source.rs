@@ -135,7 +135,9 @@ impl DataSource {
             let burn_in = self.burn_in.unwrap_or(0);
             let begin = range.start.checked_sub(burn_in).with_context(|| {
                 let before = range.start;
-                format!("burn_in is {burn_in}, but sequence {number} has {before} rows before the selected ones")
+                format!(
+                    "burn_in is {burn_in}, but sequence {number} has {before} rows before the selected ones"
+                )
             })?;
             kept.push(rows.slice(begin..range.end));
         }

@@ -30,7 +30,10 @@ impl RowList {
                     "{place}: found `{cell}`, expected row numbers, counted from 0 and separated by commas"
                 )
             })?;
-            ensure!(number < count, "{place}: there is no row {number}: the file has {count} rows, counted from 0");
+            ensure!(
+                number < count,
+                "{place}: there is no row {number}: the file has {count} rows, counted from 0"
+            );
             Ok(number)
         };
         line.split(',').map(one).collect()

@@ -116,7 +116,10 @@ fn files_as_spreadsheets_and_loggers_write_them() {
         ("a;b\n1;2.5\n", Some("f.csv: separator: semicolon")),
         ("a\tb\r\n1\t2,5\r\n", Some("f.csv: separator: tab, decimal comma")),
         ("a,b\ns,mV\n1,2.5\n", Some("f.csv: a line of units below the header")),
-        ("\u{feff}\"a\";\"b\"\n[s];[N]\n1;2,5\n", Some("f.csv: separator: semicolon, decimal comma, a line of units below the header")),
+        (
+            "\u{feff}\"a\";\"b\"\n[s];[N]\n1;2,5\n",
+            Some("f.csv: separator: semicolon, decimal comma, a line of units below the header"),
+        ),
     ] {
         let mut reader = RowReader::new(text.as_bytes(), "f.csv", true).unwrap();
         assert_eq!(reader.names(), ["a", "b"], "{text}");
@@ -156,10 +159,7 @@ fn a_tolerant_reader_takes_what_is_wrong_for_missing() {
     let text = "a,b\n1,2\n1,oops\n1\n,\n3,4\n";
     let mut reader = RowReader::new(text.as_bytes(), "f.csv", true).unwrap().tolerant();
     let table = read(&mut reader).unwrap();
-    assert_eq!(
-        shown(&table),
-        [["[1.0, 2.0]", "[1.0, NaN]", "[NaN, NaN]", "[NaN, NaN]", "[3.0, 4.0]"]]
-    );
+    assert_eq!(shown(&table), [["[1.0, 2.0]", "[1.0, NaN]", "[NaN, NaN]", "[NaN, NaN]", "[3.0, 4.0]"]]);
     let faults = reader.tolerated().unwrap();
     assert_eq!(faults.count, 2);
     assert!(faults.first.as_deref().unwrap().starts_with("f.csv:3: column `b`: found `oops`"), "{faults:?}");

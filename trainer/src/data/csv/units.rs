@@ -5,9 +5,10 @@ use super::record::Record;
 
 /// Units that sensors have, without their prefixes.
 const UNITS: &[&str] = &[
-    "s", "sec", "min", "h", "hz", "v", "volt", "a", "n", "nm", "n·m", "n m", "m", "m/s", "m/s2", "m/s^2", "m/s²", "g", "deg",
-    "°", "°c", "degc", "c", "k", "rad", "rad/s", "deg/s", "°/s", "dps", "t", "gauss", "pa", "bar", "%", "-", "1",
-    "count", "counts", "rpm", "w", "ohm", "db", "a.u.", "au", "arb", "kg", "text",
+    "s", "sec", "min", "h", "hz", "v", "volt", "a", "n", "nm", "n·m", "n m", "m", "m/s", "m/s2", "m/s^2",
+    "m/s²", "g", "deg", "°", "°c", "degc", "c", "k", "rad", "rad/s", "deg/s", "°/s", "dps", "t", "gauss",
+    "pa", "bar", "%", "-", "1", "count", "counts", "rpm", "w", "ohm", "db", "a.u.", "au", "arb", "kg",
+    "text",
 ];
 
 /// Prefixes of units.

@@ -33,7 +33,8 @@ pub fn read((values, file): (&[u8], &str), lengths: Option<(&[u8], &str)>) -> Re
 
 /// Reads a file from the disk, with its lengths file by naming convention, if there is one.
 pub fn read_path(path: &Path) -> Result<Table> {
-    let contents = |path: &Path| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+    let contents =
+        |path: &Path| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     let (values, file) = (contents(path)?, path.display().to_string());
     let Some(lengths) = companion(path) else { return read((&values, &file), None) };
     read((&values, &file), Some((&contents(&lengths)?, &lengths.display().to_string())))
