@@ -96,23 +96,24 @@ impl<'a> DrawnWeights<'a> {
     /// sharpened posterior belongs to its batch alone, so that its own divergence counts in full against the
     /// steps of the batch (Fortunato, Blundell and Vinyals 2017, eq. 9).
     pub(crate) fn pull_back(&self, found: LossAndGradient, share: Option<f32>) -> LossAndGradient {
-        let points = self.parameters.point_lists().map(|list| list.name.as_str());
-        let mut gradients: BTreeMap<String, Vec<f32>> =
-            points.map(String::from).zip(found.gradients).collect();
+        let names = self.parameters.point_lists().map(|list| list.name.clone());
+        let mut gradients: BTreeMap<String, Vec<f32>> = names.zip(found.gradients).collect();
         let mut divergence = 0.0;
-        for (index, mean) in self.parameters.weight_lists().enumerate() {
-            let by_weight = gradients.get_mut(&mean.name).expect("a gradient for every weight");
+        for (index, NamedTensor { name, .. }) in self.parameters.weight_lists().enumerate() {
+            let mut by_weight = gradients.remove(name).expect("a gradient for every weight");
             if self.sample.sharpened.is_some() {
-                let by_rate = self.by_rate(index, &mean.name, by_weight, share.map(|_| found.steps));
-                gradients.insert(format!("{}{RATE_SUFFIX}", mean.name), by_rate);
+                let by_rate = self.by_rate(index, name, &by_weight, share.map(|_| found.steps));
+                gradients.insert(format!("{name}{RATE_SUFFIX}"), by_rate);
             }
-            let by_weight = gradients.get_mut(&mean.name).expect("a gradient for every weight");
-            let (by_stored, nats) = self.by_posterior(index, by_weight, share.unwrap_or(0.0));
-            gradients.insert(format!("{}{}", mean.name, WeightSpread::Softplus.suffix()), by_stored);
+            let (by_stored, nats) = self.by_posterior(index, &mut by_weight, share.unwrap_or(0.0));
+            gradients.insert(format!("{name}{}", WeightSpread::Softplus.suffix()), by_stored);
+            gradients.insert(name.clone(), by_weight);
             divergence += nats;
         }
-        let zeros = |named: &NamedTensor| vec![0.0; named.values.len()];
-        let in_order = |named: &NamedTensor| gradients.remove(&named.name).unwrap_or_else(|| zeros(named));
+        let in_order = |named: &NamedTensor| {
+            // The prior, if it is learned, has no part in the likelihood.
+            gradients.remove(&named.name).unwrap_or_else(|| vec![0.0; named.values.len()])
+        };
         let mut gradients: Vec<Vec<f32>> = self.parameters.tensors.iter().map(in_order).collect();
         if let (Some(share), Some(WeightPrior::Learned)) = (share, self.parameters.method.posterior.prior()) {
             divergence = closed_form_gradient(self.parameters, share, &mut gradients);
@@ -147,16 +148,14 @@ impl<'a> DrawnWeights<'a> {
             return (by_stored, 0.0);
         };
         let mut nats = 0.0;
-        let prior = MixtureDensity::new(mixture);
-        let (by_stored_list, nats_of_list) = (&mut by_stored[..], &mut nats);
         vectorised::run(PullBack {
             list,
             noise,
-            prior,
+            prior: MixtureDensity::new(mixture),
             share,
             by_weight,
-            by_stored: by_stored_list,
-            nats: nats_of_list,
+            by_stored: &mut by_stored,
+            nats: &mut nats,
         });
         (by_stored, nats)
     }
@@ -207,14 +206,16 @@ impl Kernel for PullBack<'_> {
     #[inline(always)]
     fn run<P: Processor>(self) {
         let PullBack { list: DrawnList { std_dev, slope, first }, noise, prior, share, .. } = self;
-        // −½ε² − ln p(φ), in place of what is overwritten last.
+        // −½ε² − ln p(φ).
         let mut logs = vec![0.0_f32; noise.len()];
-        for index in 0..noise.len() {
-            let [log, by_first] = prior.log_density(first[index]);
-            logs[index] = -0.5 * noise[index] * noise[index] - log;
-            let by = self.by_weight[index] - share * by_first;
-            self.by_weight[index] = by;
-            self.by_stored[index] = (by * noise[index] - share / std_dev[index]) * slope[index];
+        // Zipped, so that no index has to be checked and the loop is one of vectors.
+        let constants = noise.iter().zip(first).zip(std_dev.iter().zip(slope));
+        let written = logs.iter_mut().zip(self.by_weight.iter_mut().zip(self.by_stored));
+        for ((log, (by_weight, by_stored)), ((noise, first), (std_dev, slope))) in written.zip(constants) {
+            let [log_density, by_first] = prior.log_density(*first);
+            *log = -0.5 * noise * noise - log_density;
+            *by_weight -= share * by_first;
+            *by_stored = (*by_weight * noise - share / std_dev) * slope;
         }
         let log_std_devs = std_dev
             .chunks(BLOCK)
