@@ -83,7 +83,7 @@ impl Tried {
                 let axes = ["ax", "ay", "az", "gx", "gy", "gz"].map(String::from);
                 self.write_splits("board.", &rows(&axes, 0));
             }
-            "text" => {
+            "text" | "text_bayes" => {
                 self.write("train.txt", "the cat sat on the mat,\n\"so\tthere\" said the cat\n".repeat(20));
                 self.write("test.txt", "the mat sat\n");
             }

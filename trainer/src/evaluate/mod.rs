@@ -48,7 +48,7 @@ pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use perturbed_recordings::PerturbedRecordings;
 pub use recalibrate::variance_factors;
-pub use reversed::{DirectionScores, ReversedScores, reversed_scores};
+pub use reversed::{DirectionScores, ReversedScores, compare_directions, reversed_scores};
 pub use row_scores::{ROW_SCORES, ReadRow, RowScore, ScoredRun, predict_and_score};
 pub use run_summary::{NamedScores, RunSummary, ValueGroup};
 pub use scores::{OutputScores, Scores, UncertaintyScores, scores, standardised_residuals};

@@ -5,10 +5,11 @@
 
 pub mod architecture;
 pub mod average;
-mod bayes_by_backprop;
+pub(crate) mod bayes_by_backprop;
 mod class_lanes;
 pub(crate) mod class_loss;
 mod data_check;
+pub(crate) mod drawn_weights;
 pub mod dynamic;
 pub mod folder;
 mod head_losses;
@@ -24,7 +25,7 @@ pub mod progress;
 pub(crate) mod row_nll;
 mod run;
 pub mod schedule;
-mod sharpened_bound;
+pub(crate) mod sharpened_bound;
 mod start;
 pub mod state;
 pub(crate) mod step;

@@ -9,6 +9,7 @@
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;
+mod fast_normals;
 mod gather;
 pub mod host_node;
 mod init;

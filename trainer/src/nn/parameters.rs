@@ -4,7 +4,7 @@ use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
 
 use super::method::TrainingMethod;
-use super::weight_posterior::WeightPrior;
+use super::weight_posterior::{WeightPosterior, WeightPrior};
 use super::weight_spread::WeightSpread;
 
 /// Limit of the absolute logarithm of a noise variance, in standardised units.
@@ -18,7 +18,7 @@ const LOG_NOISE_LIMIT: f32 = quaver::likelihood::LOG_NOISE_LIMIT as f32;
 const LOG_LIMIT: f32 = 14.0;
 
 /// What is appended to the name of a list of means for that of η, the rates of a sharpened posterior.
-pub(super) const RATE_SUFFIX: &str = "_rate";
+pub(crate) const RATE_SUFFIX: &str = "_rate";
 
 /// Noise variance of outputs with implicit variance, in standardised units: a floor only.
 pub const IMPLICIT_NOISE: f32 = 1e-6;
@@ -64,6 +64,23 @@ pub struct NamedTensor {
 impl NamedTensor {
     pub(crate) fn zeros(name: String, shape: &[usize]) -> Self {
         NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
+    }
+
+    /// Its name without that of the layer or other part.
+    fn last_name(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or_default()
+    }
+
+    /// Whether these are weights or biases, or the means of them.
+    pub(crate) fn is_weight(&self) -> bool {
+        matches!(self.last_name(), "weight" | "bias")
+    }
+
+    /// Whether a network of point weights does not have it: variances of weights, rates of sharpening, the
+    /// prior.
+    fn is_of_posterior(&self) -> bool {
+        let of_weights = ["weight_", "bias_"].iter().any(|prefix| self.last_name().starts_with(prefix));
+        of_weights || self.name.starts_with("prior.")
     }
 }
 
@@ -123,7 +140,23 @@ impl Parameters {
 
     /// The means of all weights and biases, list by list.
     pub fn weight_lists(&self) -> impl Iterator<Item = &NamedTensor> {
-        self.tensors.iter().filter(|tensor| matches!(tensor.name.rsplit('.').next(), Some("weight" | "bias")))
+        self.tensors.iter().filter(|tensor| tensor.is_weight())
+    }
+
+    /// The lists of the network with point weights.
+    pub(crate) fn point_lists(&self) -> impl Iterator<Item = &NamedTensor> {
+        self.tensors.iter().filter(|tensor| !tensor.is_of_posterior())
+    }
+
+    /// The network with these point weights, list by list in the order of [`Parameters::weight_lists`].
+    pub(crate) fn with_point_weights(&self, weights: impl IntoIterator<Item = Vec<f32>>) -> Self {
+        let mut weights = weights.into_iter();
+        let list = |named: &NamedTensor| {
+            let values = if named.is_weight() { weights.next()? } else { named.values.clone() };
+            Some(NamedTensor { name: named.name.clone(), shape: named.shape.clone(), values })
+        };
+        let tensors = self.point_lists().filter_map(list).collect();
+        Parameters { method: TrainingMethod { posterior: WeightPosterior::Point, ..self.method }, tensors }
     }
 
     /// Noise variance of each output in standardised units; empty unless the likelihood is Gaussian.
