@@ -9,20 +9,27 @@ pub struct CycleCounter(());
 impl CycleCounter {
     /// Starts counting; `None` for the second time, or if something else has taken the core's peripherals.
     pub fn start() -> Option<Self> {
-        let mut core = Peripherals::take()?;
+        let core = Peripherals::take()?;
         #[cfg(armv6m)]
         {
+            let mut core = core;
             core.SYST.set_clock_source(cortex_m::peripheral::syst::SystClkSource::Core);
             core.SYST.set_reload(Self::MASK);
             core.SYST.clear_current();
             core.SYST.enable_counter();
         }
         #[cfg(not(armv6m))]
-        {
-            core.DCB.enable_trace();
-            core.DWT.enable_cycle_counter();
-        }
+        return Some(Self::start_with(core.DCB, core.DWT));
+        #[cfg(armv6m)]
         Some(CycleCounter(()))
+    }
+
+    /// The same for a program that has taken the core's peripherals itself.
+    #[cfg(not(armv6m))]
+    pub fn start_with(mut dcb: cortex_m::peripheral::DCB, mut dwt: cortex_m::peripheral::DWT) -> Self {
+        dcb.enable_trace();
+        dwt.enable_cycle_counter();
+        CycleCounter(())
     }
 
     /// Bits that count: SysTick has 24.

@@ -41,6 +41,11 @@ impl<const N: usize, const DEPTH: usize> RowQueue<N, DEPTH> {
         self.channel.receive().await
     }
 
+    /// The next row if there is one, for programs without an executor.
+    pub fn try_next(&self) -> Option<Row<N>> {
+        self.channel.try_receive().ok()
+    }
+
     /// How far the model is behind.
     pub fn load(&self) -> Load {
         Load { is_late: !self.channel.is_empty(), dropped: self.dropped.lock(Cell::get) }
