@@ -1,5 +1,5 @@
-//! `cargo xtask boards`: builds, links and sizes the images of every board, and executes those that an emulator
-//! can run: what they send must be what this machine predicts, bit for bit.
+//! `cargo xtask boards`: builds, links and sizes the images of every board, and executes those that an
+//! emulator can run: what they send must be what this machine predicts, bit for bit.
 
 mod execute;
 mod images;
@@ -18,7 +18,7 @@ use execute::Emulator;
 use images::{BOARDS, Board, Image};
 
 /// What the boards share.
-const COMMON: &str = "firmware-examples/common";
+pub(crate) const COMMON: &str = "firmware-examples/common";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -74,6 +74,11 @@ pub(crate) fn check() -> Result<String> {
     Ok(format!("{} images of {} boards; {}", built.len(), BOARDS.len(), executed.join("; ")))
 }
 
+/// The folders of all boards, each with a target.
+pub(crate) fn folders() -> impl Iterator<Item = (PathBuf, &'static str)> {
+    BOARDS.iter().map(|board| (board.path(), board.target))
+}
+
 /// One line of the table.
 fn row(built: &Built) -> Vec<String> {
     let Built { board, image, flash, ram, executed } = built;
@@ -104,7 +109,7 @@ fn build_command(board: &Board, image: &Image) -> Result<Shell> {
         .argument(image.name)
         .words("--target")
         .argument(board.target)
-        .in_folder(Path::new("firmware-examples").join(board.folder));
+        .in_folder(board.path());
     let build = build.variable("CARGO_TARGET_DIR", target_folder()?.display().to_string());
     Ok(image.feature.into_iter().fold(build, |build, feature| build.words("--features").argument(feature)))
 }
