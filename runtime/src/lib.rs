@@ -206,5 +206,5 @@ pub use checkpoint::Error;
 pub use models::{
     AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, LatentModel,
     Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler, State, Surprise,
-    adaptive_arena_words, arena_words,
+    WithUnit, adaptive_arena_words, arena_words,
 };
