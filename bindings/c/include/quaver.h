@@ -251,70 +251,70 @@
 /**
  * Words of a predictor's handle.
  */
-#define QUAVER_PREDICTOR_WORDS 2000
+#define QUAVER_PREDICTOR_WORDS 200
 #endif
 
 #if defined(QUAVER_POINTERS_64)
 /**
  * Words of a predictor's handle.
  */
-#define QUAVER_PREDICTOR_WORDS 2000
+#define QUAVER_PREDICTOR_WORDS 288
 #endif
 
 #if defined(QUAVER_POINTERS_32)
 /**
  * Words of a denoiser's handle.
  */
-#define QUAVER_DENOISER_WORDS 2000
+#define QUAVER_DENOISER_WORDS 376
 #endif
 
 #if defined(QUAVER_POINTERS_64)
 /**
  * Words of a denoiser's handle.
  */
-#define QUAVER_DENOISER_WORDS 2000
+#define QUAVER_DENOISER_WORDS 544
 #endif
 
 #if defined(QUAVER_POINTERS_32)
 /**
  * Words of a sampler's handle.
  */
-#define QUAVER_SAMPLER_WORDS 2000
+#define QUAVER_SAMPLER_WORDS 376
 #endif
 
 #if defined(QUAVER_POINTERS_64)
 /**
  * Words of a sampler's handle.
  */
-#define QUAVER_SAMPLER_WORDS 2000
+#define QUAVER_SAMPLER_WORDS 544
 #endif
 
 #if defined(QUAVER_POINTERS_32)
 /**
  * Words of the handle of an adaptive predictor.
  */
-#define QUAVER_ADAPTIVE_WORDS 2000
+#define QUAVER_ADAPTIVE_WORDS 224
 #endif
 
 #if defined(QUAVER_POINTERS_64)
 /**
  * Words of the handle of an adaptive predictor.
  */
-#define QUAVER_ADAPTIVE_WORDS 2000
+#define QUAVER_ADAPTIVE_WORDS 336
 #endif
 
 #if defined(QUAVER_POINTERS_32)
 /**
  * Words of the handle of rollouts.
  */
-#define QUAVER_ROLLOUTS_WORDS 2000
+#define QUAVER_ROLLOUTS_WORDS 16
 #endif
 
 #if defined(QUAVER_POINTERS_64)
 /**
  * Words of the handle of rollouts.
  */
-#define QUAVER_ROLLOUTS_WORDS 2000
+#define QUAVER_ROLLOUTS_WORDS 32
 #endif
 
 /**
