@@ -1,11 +1,11 @@
 /* Grip force from eight EMG channels on a Cortex-M4F: a model in flash, an arena in RAM, one row at a time. */
 #include <math.h>
 
-#include "grip_force.h" /* made by model_to_header.cmake, or by `quaver export --c` */
+#include "grip_force.h" /* written by `quaver export --c` */
 #include "platform.h"
 #include "quaver.h"
 
-static QUAVER_ARENA(arena, 142 + QUAVER_PREDICTOR_WORDS);
+static QUAVER_ARENA(arena, GRIP_FORCE_ARENA_WORDS);
 
 static void fail(int32_t status) {
     platform_print(quaver_status_text(status));
@@ -21,7 +21,7 @@ int main(void) {
     };
     quaver_predictor *predictor;
     int32_t status = quaver_predictor_load(grip_force_model, sizeof grip_force_model, arena,
-                                           sizeof arena / 4, &predictor);
+                                           GRIP_FORCE_ARENA_WORDS, &predictor);
     if (status != QUAVER_OK) fail(status);
     for (int i = 0; i < 3; i++) {
         quaver_output force;
