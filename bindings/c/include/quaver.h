@@ -1,6 +1,6 @@
 /* Quaver: recurrent networks with error bars, one sample at a time.
  *
- * Made by cbindgen from bindings/c/src; do not edit. To refresh it: QUAVER_HEADER=write cargo test --test header
+ * Made by cbindgen from bindings/c/src; do not edit. To refresh it: QUAVER_REFRESH=1 cargo test --test header
  *
  * The caller owns all memory. A model is an array that stays where it is, in flash or in RAM; an arena is memory
  * for one stream, of quaver_arena_words(...) words of four bytes, aligned to 8 bytes; a handle is a pointer into

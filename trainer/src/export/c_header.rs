@@ -160,29 +160,17 @@ fn unique_identifiers(names: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-    use std::{env, fs};
-
     use super::*;
+    use crate::files::assert_up_to_date;
 
     const GRIP_FORCE: &[u8] = include_bytes!("../../../runtime/examples/grip_force.qvr");
     const SAMPLER: &[u8] = include_bytes!("../../../runtime/examples/sampler.qvr");
 
-    /// The example of the C interface is what this module writes. To refresh it:
-    /// `QUAVER_HEADER=write cargo test --release -p quaver-trainer c_header`.
+    /// The example of the C interface is what this module writes.
     #[test]
-    fn the_header_of_the_example_is_current() {
+    fn the_reference_header_for_c_is_up_to_date() {
         let made = c_header("grip_force", GRIP_FORCE).expect("a checkpoint");
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/c/examples/models");
-        if env::var("QUAVER_HEADER").is_ok_and(|value| value == "write") {
-            fs::create_dir_all(&folder).expect("a folder");
-            fs::write(folder.join("grip_force.h"), &made).expect("a header that can be written");
-        }
-        let found = fs::read_to_string(folder.join("grip_force.h")).unwrap_or_default();
-        assert!(
-            found == made,
-            "to refresh it: QUAVER_HEADER=write cargo test --release -p quaver-trainer c_header"
-        );
+        assert_up_to_date("bindings/c/examples/models/grip_force.h", &made);
     }
 
     #[test]
