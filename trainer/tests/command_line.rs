@@ -52,8 +52,8 @@ fn a_header_for_c_is_written_on_demand() {
     let place = Place::new();
     place.train();
     let export = |name: &str, more: &[&str]| {
-        let arguments = [&["export", &place.at("run"), "-o", &place.at(name)][..], more].concat();
-        succeeds(&arguments)
+        let (run, output) = (place.at("run"), place.at(name));
+        succeeds(&[&["export", &run, "-o", &output][..], more].concat())
     };
     export("plain.qvr", &[]);
     assert!(!place.path("plain.h").exists());
