@@ -8,7 +8,7 @@ use burn::tensor::activation::softplus;
 use crate::nn::ScaleMixture;
 use crate::nn::posterior_tensors::{NormalPrior, PosteriorTensors, Posteriors, PriorTensors};
 
-/// The divergence of all weights from their prior, in nats. One element.
+/// The divergence of all weights from their prior, in nats, without that of pruned ones. One element.
 ///
 /// In closed form if the prior is learned. For a mixture it is estimated by the weights that were drawn,
 /// ln q(φ) − ln p(φ), whose expectation it is (Fortunato, Blundell and Vinyals 2017, fig. 1).
@@ -40,7 +40,7 @@ fn closed_form(posteriors: &Posteriors, prior: &NormalPrior) -> Tensor<1> {
     let away = all(PosteriorTensors::mean) - prior.mean.clone();
     let precision = (prior.log_var.clone() * -1.0).exp();
     let spread = (all(PosteriorTensors::var) + away.clone() * away) * precision;
-    (prior.log_var.clone() - all(PosteriorTensors::log_var) + spread - 1.0).sum() * 0.5
+    posteriors.sum(prior.log_var.clone() - all(PosteriorTensors::log_var) + spread - 1.0) * 0.5
 }
 
 /// Σ ln N(φ | μ, σ²) − ln p(φ) at φ = μ + σ∘ε. The first term is −½ε² − ln σ − ½ ln 2π: its derivatives by φ
@@ -51,7 +51,7 @@ fn estimate(posteriors: &Posteriors, mixture: ScaleMixture) -> Tensor<1> {
     let first = Tensor::cat(draws().map(|drawn| drawn.first.clone()).collect(), 0);
     let log_vars = posteriors.weights.iter().map(|(_, posterior)| posterior.log_var()).collect();
     let own = (noise.square() + Tensor::cat(log_vars, 0) + TAU.ln()) * -0.5;
-    (own - log_density(first, mixture)).sum()
+    posteriors.sum(own - log_density(first, mixture))
 }
 
 /// ln(π N(θ | 0, σ₁²) + (1 − π) N(θ | 0, σ₂²)) of every weight (Fortunato, Blundell and Vinyals 2017, eq.

@@ -49,6 +49,8 @@ pub struct WeightLeaves {
 pub struct PosteriorTensors {
     leaves: WeightLeaves,
     spread: WeightSpread,
+    /// Zero for every pruned weight and one for the others; nothing if none was pruned.
+    mask: Option<Tensor<1>>,
     /// A draw from it, if the network is one of drawn weights.
     pub drawn: Option<DrawnTensors>,
 }
@@ -67,6 +69,19 @@ pub struct DrawnTensors {
 }
 
 impl Posteriors {
+    /// The sum over all weights and biases of a term that each has, without those that are pruned: they are no
+    /// longer random.
+    pub fn sum(&self, terms: Tensor<1>) -> Tensor<1> {
+        let posteriors = || self.weights.iter().map(|(_, posterior)| posterior);
+        if posteriors().all(|posterior| posterior.mask.is_none()) {
+            return terms.sum();
+        }
+        let mask = |posterior: &PosteriorTensors| {
+            posterior.mask.clone().unwrap_or_else(|| posterior.leaves.mean.ones_like())
+        };
+        (terms * Tensor::cat(posteriors().map(mask).collect(), 0)).sum()
+    }
+
     /// The posterior of the list of this name.
     pub(super) fn get(&self, name: &str) -> Option<&PosteriorTensors> {
         self.weights.iter().find(|(named, _)| named == name).map(|(_, posterior)| posterior)
@@ -75,7 +90,12 @@ impl Posteriors {
 
 impl PosteriorTensors {
     pub(crate) fn new(leaves: WeightLeaves, spread: WeightSpread, drawn: Option<DrawnTensors>) -> Self {
-        PosteriorTensors { leaves, spread, drawn }
+        PosteriorTensors { leaves, spread, mask: None, drawn }
+    }
+
+    /// The same with a mask of the weights that are left.
+    pub(super) fn masked(self, mask: Option<Tensor<1>>) -> Self {
+        PosteriorTensors { mask, ..self }
     }
 
     /// μ.
