@@ -1,8 +1,9 @@
 //! Pruning: which weights a network can do without.
 //!
 //! Weights go in the order of their signal-to-noise ratio |μ|/σ, the least first (Fortunato, Blundell and
-//! Vinyals 2017, section 6.1, fig. 2; Blundell et al. 2015, section 5.1), or of |μ| where weights are points.
-//! A block goes by ‖μ‖ over the root of Σσ². Biases and embeddings stay.
+//! Vinyals 2017, section 6.1, fig. 2; Blundell et al. 2015, section 5.1). Where weights are points, the root
+//! mean square of the weights of their map takes the place of σ: maps have inputs of different sizes, so that
+//! magnitudes compare within a map only. A block goes by ‖μ‖ over the root of Σσ². Biases and embeddings stay.
 
 use quaver::checkpoint::ModelSpec;
 use quaver::export::blocks_of_weights;
@@ -27,7 +28,7 @@ pub enum PruningUnit {
 pub enum PruningCriterion {
     /// |μ|/σ.
     SignalToNoise,
-    /// |μ|.
+    /// |μ| over the root mean square of the weights of the same map.
     Magnitude,
 }
 
@@ -77,16 +78,14 @@ impl PruningOrder {
         for MapUnits { name, units } in &maps {
             let list = parameters.get(name).expect("every map has weights");
             let vars = posteriors.as_ref().and_then(|all| all.get(name)).map(|list| to_vec(list.var()));
+            let alike = mean_square(&list.values);
             for (index, unit) in units.iter().enumerate() {
                 signal[*unit] += f64::from(list.values[index]).powi(2);
-                noise[*unit] += vars.as_ref().map_or(1.0, |vars| f64::from(vars[index]));
+                noise[*unit] += vars.as_ref().map_or(alike, |vars| f64::from(vars[index]));
             }
         }
-        // Without a posterior the norm of a block counts, however small it is: all cost the same.
-        let worth = |unit: usize| match criterion {
-            PruningCriterion::SignalToNoise => signal[unit] / noise[unit],
-            PruningCriterion::Magnitude => signal[unit],
-        };
+        // A map of zeros has neither signal nor noise.
+        let worth = |unit: usize| signal[unit] / noise[unit].max(f64::MIN_POSITIVE);
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by(|a, b| worth(*a).total_cmp(&worth(*b)));
         let mut ranks = vec![0; count];
@@ -119,6 +118,10 @@ impl PruningOrder {
         }
         parameters.clamp_to_limits();
     }
+}
+
+fn mean_square(values: &[f32]) -> f64 {
+    values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The units of the weights of every map.

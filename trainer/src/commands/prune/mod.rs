@@ -27,8 +27,9 @@ const CONVENTION: &str = "On the validation data, without further training: NLL 
 
 /// Remove the weights of a run that it can do without
 ///
-/// Weights are removed in the order of their signal-to-noise ratio |μ|/σ if they have variances (weights.posterior), otherwise of
-/// their magnitude; all layers are ordered together, biases and embeddings stay. With --blocks, whole blocks
+/// Weights are removed in the order of their signal-to-noise ratio |μ|/σ if they have variances
+/// (weights.posterior), otherwise of their magnitude relative to the other weights of their map; all maps are
+/// ordered together, biases and embeddings stay. With --blocks, whole blocks
 /// of four rows and two columns are removed, by their norm over their noise: the layout sparse stores and
 /// computes only what is left of them, so that a board gains flash and time.
 ///

@@ -35,8 +35,12 @@ pub(super) fn heading(found: &Pruning) -> String {
     let how = match (found.criterion, found.unit) {
         (PruningCriterion::SignalToNoise, PruningUnit::Weight) => "signal-to-noise ratio |μ|/σ",
         (PruningCriterion::SignalToNoise, PruningUnit::Block) => "norm over noise",
-        (PruningCriterion::Magnitude, PruningUnit::Weight) => "magnitude: they have no variances",
-        (PruningCriterion::Magnitude, PruningUnit::Block) => "norm: their weights have no variances",
+        (PruningCriterion::Magnitude, PruningUnit::Weight) => {
+            "magnitude relative to their map: they have no variances"
+        }
+        (PruningCriterion::Magnitude, PruningUnit::Block) => {
+            "norm relative to their map: their weights have no variances"
+        }
     };
     format!("{} {what} in the order of their {how}", found.units)
 }

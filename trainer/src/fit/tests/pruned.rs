@@ -53,12 +53,17 @@ fn a_pruned_network_is_the_network_with_zeros_in_their_place() {
         let spec = test_spec(3, 2, &[(cell, 4)]);
         let (batch, pruned) = (ragged_batch(3, 2, false), half(&spec, TrainingMethod::default()));
         let found = loss_and_gradient(&spec, &pruned, &batch).unwrap();
-        let mut expected = loss_and_gradient(&spec, &without_mask(&pruned), &batch).unwrap();
+        let expected = loss_and_gradient(&spec, &without_mask(&pruned), &batch).unwrap();
         assert_eq!(found.nll, expected.nll, "{cell:?}");
         let places = pruned_places(&pruned);
         assert!(places.iter().any(|(list, index)| expected.gradients[*list][*index] != 0.0), "{cell:?}");
-        places.iter().for_each(|(list, index)| expected.gradients[*list][*index] = 0.0);
-        assert_eq!(found.gradients, expected.gradients, "{cell:?}");
+        for (list, (found, expected)) in found.gradients.iter().zip(&expected.gradients).enumerate() {
+            for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
+                let expected = if places.contains(&(list, index)) { 0.0 } else { *expected };
+                // Sums of the same terms, maybe in another order.
+                assert!((found - expected).abs() <= 1e-5 * expected.abs(), "{cell:?}: {found}, {expected}");
+            }
+        }
     }
 }
 
