@@ -12,12 +12,11 @@ pub(super) fn render(arguments: &Arguments, found: &Pruning) -> String {
         let maps: Vec<String> = found.maps.iter().map(map).collect();
         text += &format!("\nweights left at --keep: {}\n", maps.join(", "));
     }
-    if let (Some(trained), Some(out)) = (&found.trained, &arguments.out) {
+    if let Some(trained) = &found.trained {
         text += &match trained.best_epoch {
-            0 => format!("none of {} epochs was better than the pruned network itself", trained.epochs),
-            best => format!("epoch {best} of {} is the best", trained.epochs),
+            0 => format!("none of {} epochs was better than the pruned network itself\n", trained.epochs),
+            best => format!("epoch {best} of {} is the best\n", trained.epochs),
         };
-        text += &format!(" (quaver train {}/config.toml --resume goes on)\n", out.display());
     }
     if let Some(out) = &arguments.out {
         text += &format!("{}: the pruned run\n", out.display());
