@@ -170,6 +170,13 @@ pub mod export {
     #[cfg(feature = "quantized")]
     pub use crate::format::StoredBlocks;
 
+    /// The block of four rows and two columns of every weight, row by row: of the layers' maps, then of the
+    /// output map's. Blocks of a map are numbered from 0; the layout `sparse` stores each or leaves it out.
+    #[cfg(feature = "quantized")]
+    pub fn blocks_of_weights(spec: &crate::checkpoint::ModelSpec) -> std::vec::Vec<std::vec::Vec<usize>> {
+        spec.shapes().map(crate::quantized::blocks_of_weights).collect()
+    }
+
     /// Draws a class as [`Prediction::draw_class_at`](crate::Prediction::draw_class_at) does.
     pub fn draw_class_at(
         probabilities: &[f32],

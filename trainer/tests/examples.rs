@@ -66,7 +66,7 @@ impl Tried {
             "heteroscedastic" | "implicit_variance" | "nesterov" => {
                 self.write_csv(&rows(&channels("x", 3), 0))
             }
-            "bayes_by_backprop" | "gru" | "learned_dropout" | "lstm_dropout" | "weight_noise" => {
+            "bayes_by_backprop" | "gru" | "learned_dropout" | "lstm_dropout" | "pruned" | "weight_noise" => {
                 self.write_csv(&rows(&two_targets, 0))
             }
             "mocap_next" | "storn_mocap" => {

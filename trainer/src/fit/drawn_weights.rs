@@ -65,14 +65,17 @@ impl<'a> DrawnWeights<'a> {
 
     /// The network of the weights that were drawn: θ = φ, or φ − η∘g_φ + σ₀ε₀.
     pub(crate) fn points(&self) -> Parameters {
-        let names = self.parameters.weight_lists().map(|mean| &mean.name);
-        let weights = names.enumerate().map(|(index, name)| {
+        let lists = self.parameters.weight_lists();
+        let weights = lists.enumerate().map(|(index, NamedTensor { name, kept, .. })| {
             let mut weights = self.lists[index].first.clone();
             if let Some(SharpenedSample { gradient, noise, std_dev }) = &self.sample.sharpened {
                 let shifts = own_list(self.parameters, name, RATE_SUFFIX).iter().zip(&gradient[index]);
                 for ((weight, (rate, gradient)), noise) in weights.iter_mut().zip(shifts).zip(&noise[index]) {
                     *weight += std_dev * noise - rate * gradient;
                 }
+            }
+            if let Some(kept) = kept {
+                weights.iter_mut().zip(kept).filter(|(_, kept)| !**kept).for_each(|(weight, _)| *weight = 0.0);
             }
             weights
         });
@@ -99,13 +102,13 @@ impl<'a> DrawnWeights<'a> {
         let names = self.parameters.point_lists().map(|list| list.name.clone());
         let mut gradients: BTreeMap<String, Vec<f32>> = names.zip(found.gradients).collect();
         let mut divergence = 0.0;
-        for (index, NamedTensor { name, .. }) in self.parameters.weight_lists().enumerate() {
+        for (index, NamedTensor { name, kept, .. }) in self.parameters.weight_lists().enumerate() {
             let mut by_weight = gradients.remove(name).expect("a gradient for every weight");
             if self.sample.sharpened.is_some() {
                 let by_rate = self.by_rate(index, name, &by_weight, share.map(|_| found.steps));
                 gradients.insert(format!("{name}{RATE_SUFFIX}"), by_rate);
             }
-            let (by_stored, nats) = self.by_posterior(index, &mut by_weight, share.unwrap_or(0.0));
+            let (by_stored, nats) = self.by_posterior(index, kept.as_deref(), &mut by_weight, share.unwrap_or(0.0));
             gradients.insert(format!("{name}{}", WeightSpread::Softplus.suffix()), by_stored);
             gradients.insert(name.clone(), by_weight);
             divergence += nats;
@@ -135,10 +138,34 @@ impl<'a> DrawnWeights<'a> {
     }
 
     /// Turns the gradient by θ into that by μ, and returns the one by ρ, with the estimate of the divergence
-    /// from a mixture prior: Σ ln N(φ | μ, σ²) − ln p(φ), whose first term is −½ε² − ln σ − ½ ln 2π, so that
-    /// its derivatives by φ and by μ cancel.
-    fn by_posterior(&self, index: usize, by_weight: &mut [f32], share: f32) -> (Vec<f32>, f64) {
+    /// from a mixture prior. Pruned weights have neither: they are no longer random.
+    fn by_posterior(
+        &self,
+        index: usize,
+        kept: Option<&[bool]>,
+        by_weight: &mut [f32],
+        share: f32,
+    ) -> (Vec<f32>, f64) {
         let (list, noise) = (&self.lists[index], &self.sample.noise[index][..]);
+        let Some(kept) = kept else { return self.by_list(list, noise, by_weight, share) };
+        let DrawnList { std_dev, slope, first } = list;
+        let list =
+            DrawnList { std_dev: left(std_dev, kept), slope: left(slope, kept), first: left(first, kept) };
+        let mut by_left = left(by_weight, kept);
+        let (by_stored, nats) = self.by_list(&list, &left(noise, kept), &mut by_left, share);
+        by_weight.copy_from_slice(&with_zeros(&by_left, kept));
+        (with_zeros(&by_stored, kept), nats)
+    }
+
+    /// The same of a list none of which was pruned. The divergence is Σ ln N(φ | μ, σ²) − ln p(φ), whose first
+    /// term is −½ε² − ln σ − ½ ln 2π, so that its derivatives by φ and by μ cancel.
+    fn by_list(
+        &self,
+        list: &DrawnList,
+        noise: &[f32],
+        by_weight: &mut [f32],
+        share: f32,
+    ) -> (Vec<f32>, f64) {
         let mut by_stored = vec![0.0; noise.len()];
         let Some(WeightPrior::Mixture(mixture)) = self.parameters.method.posterior.prior() else {
             let slopes = noise.iter().zip(&list.slope);
@@ -159,6 +186,17 @@ impl<'a> DrawnWeights<'a> {
         });
         (by_stored, nats)
     }
+}
+
+/// The values of weights that pruning has left.
+fn left(values: &[f32], kept: &[bool]) -> Vec<f32> {
+    values.iter().zip(kept).filter(|(_, kept)| **kept).map(|(value, _)| *value).collect()
+}
+
+/// Values of the weights that are left, with zeros for pruned ones.
+fn with_zeros(values: &[f32], kept: &[bool]) -> Vec<f32> {
+    let mut values = values.iter();
+    kept.iter().map(|kept| if *kept { values.next().copied().unwrap_or(0.0) } else { 0.0 }).collect()
 }
 
 /// The list of a posterior with this suffix.

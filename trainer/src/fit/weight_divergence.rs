@@ -10,8 +10,8 @@ use crate::nn::tensors::PosteriorLeaves;
 use crate::nn::weight_spread::softplus_and_slope;
 use crate::nn::{Parameters, ScaleMixture};
 
-/// The divergence of all weights from a learned prior, in nats. One element; nothing if the prior is not
-/// learned.
+/// The divergence of all weights from a learned prior, in nats, without that of pruned ones. One element;
+/// nothing if the prior is not learned.
 pub(crate) fn divergence(posteriors: &Posteriors) -> Option<Tensor<1>> {
     posteriors.prior.as_ref().map(|prior| closed_form(posteriors, prior))
 }
@@ -37,7 +37,7 @@ fn closed_form(posteriors: &Posteriors, prior: &NormalPrior) -> Tensor<1> {
     let away = all(PosteriorTensors::mean) - prior.mean.clone();
     let precision = (prior.log_var.clone() * -1.0).exp();
     let spread = (all(PosteriorTensors::var) + away.clone() * away) * precision;
-    (prior.log_var.clone() - all(PosteriorTensors::log_var) + spread - 1.0).sum() * 0.5
+    posteriors.sum(prior.log_var.clone() - all(PosteriorTensors::log_var) + spread - 1.0) * 0.5
 }
 
 /// ln(π N(θ | 0, σ₁²) + (1 − π) N(θ | 0, σ₂²)) of a weight (Fortunato, Blundell and Vinyals 2017, eq. 18).

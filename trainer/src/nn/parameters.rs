@@ -42,6 +42,8 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 /// If β is learned: `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned:
 /// `layer{k}.input_logit`, `layer{k}.recurrent_logit` and `output.logit` where there is dropout. The lists of
 /// the prior, of β and of keep probabilities have one number each.
+///
+/// A pruned weight ([`NamedTensor::kept`]) is zero, and what is stored for its variance has no effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// The training method that determines the lists.
@@ -59,11 +61,15 @@ pub struct NamedTensor {
     pub shape: Vec<usize>,
     /// Values, last dimension fastest.
     pub values: Vec<f32>,
+    /// Whether pruning has left each value; `None` if nothing was pruned. Only lists of weights have one. Not
+    /// part of the encoding: the state of a run stores it apart.
+    #[serde(skip)]
+    pub kept: Option<Vec<bool>>,
 }
 
 impl NamedTensor {
     pub(crate) fn zeros(name: String, shape: &[usize]) -> Self {
-        NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
+        NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()], kept: None }
     }
 
     /// Its name without that of the layer or other part.
@@ -153,7 +159,7 @@ impl Parameters {
         let mut weights = weights.into_iter();
         let list = |named: &NamedTensor| {
             let values = if named.is_weight() { weights.next()? } else { named.values.clone() };
-            Some(NamedTensor { name: named.name.clone(), shape: named.shape.clone(), values })
+            Some(NamedTensor { values, ..named.clone() })
         };
         let tensors = self.point_lists().filter_map(list).collect();
         Parameters { method: TrainingMethod { posterior: WeightPosterior::Point, ..self.method }, tensors }
@@ -255,9 +261,12 @@ impl Parameters {
         magnitudes.fold(0.0, |largest, value| if value > largest || value.is_nan() { value } else { largest })
     }
 
-    /// Clamps parameters that the optimiser has moved out of their range.
+    /// Clamps parameters that the optimiser has moved out of their range, pruned weights to zero.
     pub fn clamp_to_limits(&mut self) {
-        for NamedTensor { name, values, .. } in &mut self.tensors {
+        for NamedTensor { name, values, kept, .. } in &mut self.tensors {
+            if let Some(kept) = kept {
+                values.iter_mut().zip(kept).filter(|(_, kept)| !**kept).for_each(|(value, _)| *value = 0.0);
+            }
             let [low, high] = match name.rsplit('.').next() {
                 Some("log_noise") => [-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT],
                 Some("weight_log_var" | "bias_log_var") => WeightSpread::LogVar.limits(),

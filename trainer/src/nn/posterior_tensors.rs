@@ -29,9 +29,24 @@ pub struct PosteriorTensors {
     /// What is stored for σ.
     stored: Tensor<1>,
     spread: WeightSpread,
+    /// Zero for every pruned weight and one for the others; nothing if none was pruned.
+    mask: Option<Tensor<1>>,
 }
 
 impl Posteriors {
+    /// The sum over all weights and biases of a term that each has, without those that are pruned: they are no
+    /// longer random.
+    pub fn sum(&self, terms: Tensor<1>) -> Tensor<1> {
+        let posteriors = || self.weights.iter().map(|(_, posterior)| posterior);
+        if posteriors().all(|posterior| posterior.mask.is_none()) {
+            return terms.sum();
+        }
+        let mask = |posterior: &PosteriorTensors| {
+            posterior.mask.clone().unwrap_or_else(|| posterior.mean.ones_like())
+        };
+        (terms * Tensor::cat(posteriors().map(mask).collect(), 0)).sum()
+    }
+
     /// The posterior of the list of this name.
     pub(super) fn get(&self, name: &str) -> Option<&PosteriorTensors> {
         self.weights.iter().find(|(named, _)| named == name).map(|(_, posterior)| posterior)
@@ -40,7 +55,12 @@ impl Posteriors {
 
 impl PosteriorTensors {
     pub(crate) fn new(mean: Tensor<1>, stored: Tensor<1>, spread: WeightSpread) -> Self {
-        PosteriorTensors { mean, stored, spread }
+        PosteriorTensors { mean, stored, spread, mask: None }
+    }
+
+    /// The same with a mask of the weights that are left.
+    pub(super) fn masked(self, mask: Option<Tensor<1>>) -> Self {
+        PosteriorTensors { mask, ..self }
     }
 
     /// μ.

@@ -227,6 +227,11 @@ impl EmbeddingTensors {
     }
 }
 
+/// The posterior distributions of all weights and biases; nothing if weights are points.
+pub(super) fn posteriors(parameters: &Parameters) -> Option<Posteriors> {
+    Leaves::new(parameters, &Device::flex()).posteriors(None)
+}
+
 /// The parameters on a device, each a flat list, accessible by name.
 struct Leaves<'a> {
     parameters: &'a Parameters,
@@ -265,9 +270,10 @@ impl<'a> Leaves<'a> {
             }
             WeightPrior::Mixture(_) => None,
         };
-        let list = |NamedTensor { name, .. }: &NamedTensor| {
+        let list = |named: &NamedTensor| {
+            let name = &named.name;
             let (mean, stored) = (required(name, ""), required(name, spread.suffix()));
-            (name.clone(), PosteriorTensors::new(mean, stored, spread))
+            (name.clone(), PosteriorTensors::new(mean, stored, spread).masked(self.mask(named)))
         };
         Some(Posteriors { weights: self.parameters.weight_lists().map(list).collect(), prior })
     }
@@ -301,12 +307,24 @@ impl<'a> Leaves<'a> {
         AffineTensors { weight, bias, weight_var, bias_var }
     }
 
-    /// Moments of the weights of a map, including noise on them.
+    /// Moments of the weights of a map, including noise on them; zero where they are pruned.
     fn weights(&self, part: &str) -> (Tensor<2>, Option<Tensor<2>>) {
         let (named, _) = self.find(&format!("{part}.weight")).expect("every map has weights");
         let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
         let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
-        noisy_weights(matrix(weight), weight_var.map(matrix), self.parameters.method.weight_noise)
+        let noise = self.parameters.method.weight_noise;
+        let (weight, weight_var) = noisy_weights(matrix(weight), weight_var.map(matrix), noise);
+        match self.mask(named).map(matrix) {
+            Some(mask) => (weight * mask.clone(), weight_var.map(|var| var * mask)),
+            None => (weight, weight_var),
+        }
+    }
+
+    /// One for every weight that pruning has left, zero for the others; nothing if none was pruned.
+    fn mask(&self, named: &NamedTensor) -> Option<Tensor<1>> {
+        let mask: Vec<f32> = named.kept.as_ref()?.iter().map(|kept| f32::from(u8::from(*kept))).collect();
+        let shape = [mask.len()];
+        Some(Tensor::from_data(TensorData::new(mask, shape), &self.tensors[0].device()))
     }
 
     /// Means and variances of a list of weights.

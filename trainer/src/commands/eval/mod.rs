@@ -44,6 +44,7 @@ use latent::LatentEvaluation;
 use monte_carlo::{MonteCarloEvaluation, SharpenedEvaluation};
 use perturbed::PerturbedEvaluation;
 pub(super) use perturbed_page::coverage as missing_coverage;
+pub(super) use run_counter::RunCounter;
 
 /// Score a run or a checkpoint on data, compared with baselines
 ///

@@ -9,6 +9,7 @@ fn parameters(means: &[f32], stored: f32, mixture: ScaleMixture, sharpening: Opt
         name: format!("a.weight{suffix}"),
         shape: vec![values.len()],
         values,
+        kept: None,
     };
     let mut tensors = vec![list("", means.to_vec()), list("_rho", vec![stored; means.len()])];
     tensors.extend(sharpening.map(|_| list(RATE_SUFFIX, vec![0.3; means.len()])));
