@@ -30,8 +30,8 @@ pub(super) const WEIGHTS: [(&str, Layout, bool, [f64; PARTS]); 16] = [
 /// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.
 pub(super) const LIST_PARTS: usize = 3;
 
-/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout `fast`
-/// takes without its blocks.
+/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout
+/// `fast` takes without its blocks.
 #[rustfmt::skip]
 pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); 8] = [
     ("M0", false, [11.061, 477.851, 64.920]),
@@ -58,8 +58,8 @@ pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); 4] = [
 ];
 
 /// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by
-/// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`) by the layout
-/// of both networks.
+/// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)
+/// by the layout of both networks.
 #[rustfmt::skip]
 pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); 86] = [
     ("M0", "elman", Layout::Fast, false, [1044, 3696]),

@@ -102,8 +102,8 @@ print("];")
 
 print("\n/// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.")
 print("pub(super) const LIST_PARTS: usize = 3;\n")
-print("/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout `fast`")
-print("/// takes without its blocks.\n#[rustfmt::skip]")
+print("/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout")
+print("/// `fast` takes without its blocks.\n#[rustfmt::skip]")
 print(f"pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); {2 * len(CORES)}] = [")
 for core in CORES:
     for varied in [False, True]:
@@ -126,8 +126,8 @@ for core in CORES:
 print("];")
 
 print("\n/// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by")
-print("/// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`) by the layout")
-print("/// of both networks.\n#[rustfmt::skip]")
+print("/// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)")
+print("/// by the layout of both networks.\n#[rustfmt::skip]")
 key_of = lambda case: (case["core"], case["cell"], case["layout"], varies(case))
 keys = sorted({key_of(case) for case in measured if case["core"] in CORES}, key=lambda key: (CORES.index(key[0]), key))
 most = lambda key, name: max(case[name] for case in measured if key_of(case) == key)

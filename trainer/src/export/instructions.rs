@@ -27,8 +27,8 @@ pub struct InstructionCount {
 }
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
-/// floating-point unit depends on the data, and none for models in which only some maps have weight variances,
-/// of which none was measured.
+/// floating-point unit depends on the data, and none for models in which only some maps have weight
+/// variances, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
