@@ -61,8 +61,8 @@ pub(super) fn valid_batches<'a, A: Architecture>(
     batch::evaluation(&data.valid, scaling, training.batch)
 }
 
-/// The state as it is evaluated and exported: averaged parameters if there are any, and noise that is refitted
-/// to the validation data if the config says so.
+/// The state as it is evaluated and exported: averaged parameters if there are any, and noise that is
+/// refitted to the validation data if the config says so.
 pub fn evaluated_state<A: Architecture>(state: &RunState<A>, config: &Config, data: &Dataset) -> RunState<A> {
     let mut evaluated = state.for_evaluation();
     if config.training.refit_noise {
