@@ -457,3 +457,6 @@ impl<K: Kind> Handle<K> {
         self.0.addr() == address
     }
 }
+
+#[cfg(test)]
+mod tests;
