@@ -513,8 +513,8 @@ int32_t quaver_adaptive_load(const void *model,
 /**
  * Reads one row in raw units and predicts with what was learned so far.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_adaptive_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_adaptive_prediction` copies them later.
  */
 int32_t quaver_adaptive_step(quaver_adaptive *adaptive,
                              const float *row,
@@ -523,8 +523,8 @@ int32_t quaver_adaptive_step(quaver_adaptive *adaptive,
                              size_t output_count);
 
 /**
- * Like `quaver_adaptive_step`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_adaptive_step`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_adaptive_step_uncertain(quaver_adaptive *adaptive,
                                        const float *mean,
@@ -534,8 +534,8 @@ int32_t quaver_adaptive_step_uncertain(quaver_adaptive *adaptive,
                                        size_t output_count);
 
 /**
- * Learns the true values of what was just predicted, one per output, NaN where there is none. `learned`, which
- * may be null, becomes 0 if there was nothing to learn, else 1.
+ * Learns the true values of what was just predicted, one per output, NaN where there is none. `learned`,
+ * which may be null, becomes 0 if there was nothing to learn, else 1.
  */
 int32_t quaver_adaptive_learn(quaver_adaptive *adaptive,
                               const float *truth,
@@ -606,8 +606,8 @@ int32_t quaver_adaptive_check(quaver_adaptive *adaptive);
 
 /**
  * Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
- * must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
- * is null.
+ * must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+ * handle is null.
  */
 int32_t quaver_denoiser_load(const void *model,
                              size_t bytes,
@@ -618,8 +618,8 @@ int32_t quaver_denoiser_load(const void *model,
 /**
  * Reads one noisy row in raw units and estimates it without the noise.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_denoiser_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_denoiser_prediction` copies them later.
  */
 int32_t quaver_denoiser_step(quaver_denoiser *denoiser,
                              const float *row,
@@ -628,8 +628,8 @@ int32_t quaver_denoiser_step(quaver_denoiser *denoiser,
                              size_t output_count);
 
 /**
- * Like `quaver_denoiser_step`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_denoiser_step`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_denoiser_step_uncertain(quaver_denoiser *denoiser,
                                        const float *mean,
@@ -639,7 +639,8 @@ int32_t quaver_denoiser_step_uncertain(quaver_denoiser *denoiser,
                                        size_t output_count);
 
 /**
- * Predicts the next row, noise included, without advancing the stream. It is the last prediction from then on.
+ * Predicts the next row, noise included, without advancing the stream. It is the last prediction from then
+ * on.
  */
 int32_t quaver_denoiser_expected(quaver_denoiser *denoiser,
                                  quaver_output *outputs,
@@ -678,11 +679,10 @@ int32_t quaver_denoiser_implausible(quaver_denoiser *denoiser,
 int32_t quaver_denoiser_reset(quaver_denoiser *denoiser);
 
 /**
- * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`.
  */
-int32_t quaver_denoiser_save(quaver_denoiser *denoiser,
-                             float *words,
-                             size_t count);
+int32_t quaver_denoiser_save(quaver_denoiser *denoiser, float *words, size_t count);
 
 /**
  * Continues from a saved state, of this stream or of another one of the same model. Words that cannot be a
@@ -726,8 +726,8 @@ size_t quaver_arena_words(const void *model,
 int32_t quaver_model_info(const void *model, size_t bytes, quaver_info *result);
 
 /**
- * Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` - 1
- * bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
+ * Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` -
+ * 1 bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
  */
 int32_t quaver_model_input_name(const void *model,
                                 size_t bytes,
@@ -746,8 +746,8 @@ int32_t quaver_model_output_name(const void *model,
 
 /**
  * Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
- * must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
- * is null.
+ * must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+ * handle is null.
  */
 int32_t quaver_predictor_load(const void *model,
                               size_t bytes,
@@ -758,8 +758,8 @@ int32_t quaver_predictor_load(const void *model,
 /**
  * Reads one row in raw units and predicts: a mean and a variance for every output.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_predictor_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_predictor_prediction` copies them later.
  */
 int32_t quaver_predictor_step(quaver_predictor *predictor,
                               const float *row,
@@ -768,8 +768,8 @@ int32_t quaver_predictor_step(quaver_predictor *predictor,
                               size_t output_count);
 
 /**
- * Like `quaver_predictor_step`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_predictor_step`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_predictor_step_uncertain(quaver_predictor *predictor,
                                         const float *mean,
@@ -779,8 +779,8 @@ int32_t quaver_predictor_step_uncertain(quaver_predictor *predictor,
                                         size_t output_count);
 
 /**
- * Reads one token of a model of text, by its index among the inputs, and predicts. An index beyond the last is a
- * missing token.
+ * Reads one token of a model of text, by its index among the inputs, and predicts. An index beyond the last
+ * is a missing token.
  */
 int32_t quaver_predictor_step_token(quaver_predictor *predictor,
                                     size_t token,
@@ -853,11 +853,10 @@ int32_t quaver_predictor_implausible(quaver_predictor *predictor,
 int32_t quaver_predictor_reset(quaver_predictor *predictor);
 
 /**
- * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`.
  */
-int32_t quaver_predictor_save(quaver_predictor *predictor,
-                              float *words,
-                              size_t count);
+int32_t quaver_predictor_save(quaver_predictor *predictor, float *words, size_t count);
 
 /**
  * Continues from a saved state, of this stream or of another one of the same model. Words that cannot be a
@@ -873,8 +872,8 @@ int32_t quaver_predictor_restore(quaver_predictor *predictor,
 int32_t quaver_predictor_check(quaver_predictor *predictor);
 
 /**
- * A generator for those who have none: SplitMix64 (Steele, Lea and Flood 2014), the upper half of each number.
- * `state` points to a `uint64_t` that holds the seed at first. Returns 0 for a state that is null or
+ * A generator for those who have none: SplitMix64 (Steele, Lea and Flood 2014), the upper half of each
+ * number. `state` points to a `uint64_t` that holds the seed at first. Returns 0 for a state that is null or
  * misaligned.
  */
 uint32_t quaver_splitmix64(void *state);
@@ -951,8 +950,8 @@ int32_t quaver_rollouts_values(quaver_rollouts *rollouts,
 
 /**
  * Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
- * must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
- * is null.
+ * must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+ * handle is null.
  */
 int32_t quaver_sampler_load(const void *model,
                             size_t bytes,
@@ -963,8 +962,8 @@ int32_t quaver_sampler_load(const void *model,
 /**
  * Reads one row in raw units and predicts the next one.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_sampler_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_sampler_prediction` copies them later.
  */
 int32_t quaver_sampler_observe(quaver_sampler *sampler,
                                const float *row,
@@ -973,8 +972,8 @@ int32_t quaver_sampler_observe(quaver_sampler *sampler,
                                size_t output_count);
 
 /**
- * Like `quaver_sampler_observe`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_sampler_observe`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_sampler_observe_uncertain(quaver_sampler *sampler,
                                          const float *mean,
@@ -995,7 +994,8 @@ int32_t quaver_sampler_sample(quaver_sampler *sampler,
                               size_t count);
 
 /**
- * A copy of the stream in an arena of its own, of as many words. It needs the model, but not the first stream.
+ * A copy of the stream in an arena of its own, of as many words. It needs the model, but not the first
+ * stream.
  */
 int32_t quaver_sampler_fork(quaver_sampler *sampler,
                             void *arena,
@@ -1035,11 +1035,10 @@ int32_t quaver_sampler_implausible(quaver_sampler *sampler,
 int32_t quaver_sampler_reset(quaver_sampler *sampler);
 
 /**
- * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`.
  */
-int32_t quaver_sampler_save(quaver_sampler *sampler,
-                            float *words,
-                            size_t count);
+int32_t quaver_sampler_save(quaver_sampler *sampler, float *words, size_t count);
 
 /**
  * Continues from a saved state, of this stream or of another one of the same model. Words that cannot be a

@@ -1,5 +1,5 @@
-//! `cargo xtask bindings`: the interfaces to other languages, built and tested part by part. A part whose tools
-//! are missing is skipped in one line that names them.
+//! `cargo xtask bindings`: the interfaces to other languages, built and tested part by part. A part whose
+//! tools are missing is skipped in one line that names them.
 
 mod archive;
 mod firmware;

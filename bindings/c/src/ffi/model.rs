@@ -28,8 +28,8 @@ pub extern "C" fn quaver_model_info(model: Input<c_void>, bytes: usize, result: 
     }))
 }
 
-/// Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` - 1
-/// bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
+/// Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` -
+/// 1 bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_model_input_name(
     model: Input<c_void>,
