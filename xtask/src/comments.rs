@@ -17,6 +17,7 @@ const CHECKED: &[&str] = &[
     "trainer",
     "tests",
     "streams",
+    "telemetry",
     "bench",
     "firmware-examples",
     "fuzz",

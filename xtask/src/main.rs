@@ -1,10 +1,11 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `results`.
+//! `boards`, `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `results`.
 
 mod attack;
 mod bench;
 mod bench_train;
 mod bindings;
+mod boards;
 mod comments;
 mod deny;
 mod dist;
@@ -89,6 +90,11 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Build, link and size the firmware of every board, and execute what emulators can: QEMU and rp2040js
+    #[command(
+        after_help = "Examples: cargo xtask boards; cargo xtask boards rp2040; cargo xtask boards --write"
+    )]
+    Boards(boards::Arguments),
     /// Build and test the interfaces to C and C++: on this machine, on an emulated core, and from a package
     #[command(after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++\n\
                       Compilers, CMake, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
@@ -160,6 +166,10 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
                 None => PyTorch::Nothing,
             };
             bench_train::run(torch, json)?;
+        }
+        Chore::Boards(arguments) => {
+            setup::ensure(&Needs::to_build(boards::folders().map(|(_, target)| target)))?;
+            boards::run(&arguments)?;
         }
         Chore::Bindings { only } => bindings::run(&only)?,
         Chore::Dist => dist::run()?,
