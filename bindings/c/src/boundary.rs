@@ -17,7 +17,7 @@ use core::slice;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codes::QUAVER_ARENA_ALIGNMENT;
-use crate::results::{QuaverAdaptOptions, QuaverInfo, QuaverOutput, QuaverScore};
+use crate::results::{QuaverAdaptOptions, QuaverClassification, QuaverInfo, QuaverOutput, QuaverScore};
 use crate::status::Status;
 
 /// A pointer to values that are read.
@@ -58,6 +58,8 @@ unsafe impl Plain for QuaverScore {}
 unsafe impl Plain for QuaverInfo {}
 // SAFETY: as above.
 unsafe impl Plain for QuaverAdaptOptions {}
+// SAFETY: as above.
+unsafe impl Plain for QuaverClassification {}
 
 /// A kind of stream, named by its opaque type in C.
 pub(crate) trait Kind {

@@ -77,7 +77,7 @@ fn with_models(command: Shell, models: &[&str]) -> Shell {
     models.iter().map(path).fold(command, Shell::argument)
 }
 
-const MODELS: [&str; 3] = ["grip_force.qvr", "denoiser.qvr", "sampler.qvr"];
+const MODELS: [&str; 4] = ["grip_force.qvr", "denoiser.qvr", "sampler.qvr", "reducer.qvr"];
 
 pub(super) fn interface() -> Result<String> {
     let options = format!("-std=c99 {SANITIZERS}");
@@ -146,7 +146,7 @@ pub(super) fn wrapper() -> Result<String> {
         ("wrapper-sanitized", format!("-std=c++20 {SANITIZERS}")),
     ];
     for (name, options) in &kinds {
-        with_models(program(name, "c++", options, &["tests/c/wrapper.cpp"])?, &MODELS[1..]).run()?;
+        with_models(program(name, "c++", options, &["tests/c/wrapper.cpp"])?, &MODELS[1..3]).run()?;
     }
     Ok(format!("{} builds", kinds.len()))
 }

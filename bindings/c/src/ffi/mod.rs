@@ -12,5 +12,6 @@ mod library;
 mod model;
 mod predictor;
 mod random;
+mod reducer;
 mod rollouts;
 mod sampler;
