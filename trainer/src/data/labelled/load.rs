@@ -32,24 +32,11 @@ impl DataConfig {
         let (train, valid, test) =
             (split("train", &self.train)?, split("valid", &self.valid)?, split("test", &self.test)?);
         let classes = Classes::of_training(train.iter().map(|piece| &piece.label), &labels)?;
-        let mut train = numbered("train", without_excluded(train, &labels), &classes, &labels)?;
-        let mut valid = numbered("valid", without_excluded(valid, &labels), &classes, &labels)?;
-        let mut test = numbered("test", test, &classes, &labels)?;
-        if let Some(fraction) = labels.test_fraction {
-            let seed = labels.test_seed.unwrap_or(DEFAULT_TEST_SEED);
-            (train, test) = set_aside(train, fraction, Some(seed));
-        }
-        let mut validation = "from files of its own".to_string();
-        if let Some(fraction) = self.fraction_set_aside() {
-            (train, valid) = set_aside(train, fraction, self.valid_seed);
-            let which = if self.valid_seed.is_some() { "drawn at random" } else { "the last ones of each" };
-            validation = format!("{} training sequences of all classes, {which}", valid.len());
-        }
-        ensure!(
-            !train.is_empty() && !valid.is_empty(),
-            "data.train: {} sequences are too few to set some of them aside; name files in data.valid",
-            train.len()
-        );
+        let numbered = |key, pieces: Vec<Piece>| numbered(key, pieces, &classes, &labels);
+        let train = numbered("train", without_excluded(train, &labels))?;
+        let valid = numbered("valid", without_excluded(valid, &labels))?;
+        let (train, valid, test, validation) =
+            self.set_parts_aside(&labels, train, valid, numbered("test", test)?)?;
         check_every_class(&train, &classes.names)?;
         let input_names = names.context("data.train names no file; name at least one")?;
         ensure!(
@@ -70,6 +57,33 @@ impl DataConfig {
             changes,
             files: files.0,
         })
+    }
+
+    /// Sets parts of the training data aside for testing and validation, where they have no files of their
+    /// own; returns the three splits, and how validation data were chosen.
+    fn set_parts_aside(
+        &self,
+        labels: &LabelsConfig,
+        mut train: Vec<Sequence>,
+        mut valid: Vec<Sequence>,
+        mut test: Vec<Sequence>,
+    ) -> Result<(Vec<Sequence>, Vec<Sequence>, Vec<Sequence>, String)> {
+        if let Some(fraction) = labels.test_fraction {
+            let seed = labels.test_seed.unwrap_or(DEFAULT_TEST_SEED);
+            (train, test) = set_aside(train, fraction, Some(seed));
+        }
+        let mut validation = "from files of its own".to_string();
+        if let Some(fraction) = self.fraction_set_aside() {
+            (train, valid) = set_aside(train, fraction, self.valid_seed);
+            let which = if self.valid_seed.is_some() { "drawn at random" } else { "the last ones of each" };
+            validation = format!("{} training sequences of all classes, {which}", valid.len());
+        }
+        ensure!(
+            !train.is_empty() && !valid.is_empty(),
+            "data.train: {} sequences are too few to set some of them aside; name files in data.valid",
+            train.len()
+        );
+        Ok((train, valid, test, validation))
     }
 
     /// Reads files with labels that may be none of the classes.
