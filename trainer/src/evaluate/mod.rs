@@ -6,6 +6,8 @@ mod baselines;
 mod block_length;
 mod bootstrap;
 mod calibration;
+mod classification;
+mod classifiers;
 mod conformal;
 mod coverage_steps;
 mod denoising;
@@ -32,6 +34,13 @@ mod snr;
 pub use baselines::{Baseline, baselines};
 pub use bootstrap::{TrialSteps, frequency_std_error};
 pub use calibration::CalibrationPoint;
+pub use classification::{
+    ClassScore, ClassificationScores, Classified, ConfusionMatrix, KnownScores, PROBABILITY_FLOOR,
+    RejectionPoint, Reliability, ReliabilityBin, known_scores, most_probable, rejection_curve, reliability,
+};
+pub use classifiers::{
+    Classification, ClassifierBaseline, ClassifierOptions, LabelledSequences, classifier_baselines,
+};
 pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
 pub use faults::{
