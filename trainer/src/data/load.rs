@@ -23,7 +23,7 @@ impl Config {
     /// key.
     pub fn load_data(&self) -> Result<Dataset> {
         let mut dataset = self.data.load()?;
-        if self.data.token_kind().is_some() {
+        if self.data.token_kind().is_some() || self.data.is_labelled() {
             return Ok(dataset);
         }
         if self.latent.is_some() {
@@ -48,6 +48,9 @@ impl DataConfig {
     pub fn load(&self) -> Result<Dataset> {
         if let Some(kind) = self.token_kind() {
             return self.load_text(kind);
+        }
+        if self.is_labelled() {
+            return self.load_labelled();
         }
         let (mut choice, mut files) = (None, ReadFiles::default());
         let mut split = |key, sources| self.split(key, sources, &mut choice, &mut files);
@@ -126,7 +129,7 @@ impl DataConfig {
             (targets, Some(window)) if self.noise.is_some() => envelope::sensed(&rows, window, targets),
             (targets, Some(window)) => envelope::sequence(&rows, window, targets),
             (Targets::Next, None) => Sequence::next(rows),
-            (Targets::Clean, None) => Sequence::columns(rows.clone(), rows),
+            (Targets::Clean | Targets::Labels, None) => Sequence::columns(rows.clone(), rows),
             (Targets::Matching(_), None) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
         };
         table.sequences.into_iter().map(part).collect()

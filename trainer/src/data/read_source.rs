@@ -78,7 +78,8 @@ impl DataSource {
         npy::read((&values, file), Some((&lengths, &path.display().to_string())))
     }
 
-    fn infer_format(&self) -> Result<FileFormat> {
+    /// The format of the file, from its first bytes.
+    pub(super) fn infer_format(&self) -> Result<FileFormat> {
         let mut head = Vec::new();
         let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);
         start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;

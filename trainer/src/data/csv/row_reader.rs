@@ -111,6 +111,23 @@ impl<R: BufRead> RowReader<R> {
         Ok(())
     }
 
+    /// Makes changes of value in this column split the file into sequences, instead of those in `sequence`.
+    pub fn watch(&mut self, name: &str) -> Result<()> {
+        self.sequence = Some((self.column(name)?, String::new()));
+        self.columns = self.data_columns().collect();
+        Ok(())
+    }
+
+    /// The index of a column, selected or not.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        Ok(table::positions(self.lines.file(), &self.names, &[name.to_string()])?[0])
+    }
+
+    /// The text of a column of this index in the row read last.
+    pub fn text(&self, column: usize) -> &str {
+        self.record.cell(column)
+    }
+
     /// Reads the next row into `row`, `NaN` for missing values, and returns whether it starts a sequence;
     /// `None` at the end.
     ///

@@ -1,0 +1,162 @@
+//! Reads the labelled sequences of a `[data]` section.
+
+use anyhow::{Context, Result, ensure};
+use quaver::checkpoint::{MAX_WIDTH, Target};
+
+use super::classes::{Classes, excludes};
+use super::cut::cut;
+use super::recording::Label;
+use super::split::stratified;
+use super::{LabelledSequences, class_of, sequence};
+use crate::config::{DataConfig, DataSource, LabelsConfig};
+use crate::data::augment::Augmentation;
+use crate::data::dataset::{Dataset, EpochChanges};
+use crate::data::input_gaps::InputGaps;
+use crate::data::read_file::ReadFiles;
+use crate::data::rows::{Rows, Sequence};
+use crate::data::table::listed;
+
+/// The sequences of a split before their labels have indices.
+type Split = Vec<(Rows, Label)>;
+
+/// Seed of the draw of test sequences where the config sets none.
+const DEFAULT_TEST_SEED: u64 = 1;
+
+impl DataConfig {
+    /// Reads files with labels.
+    pub(in crate::data) fn load_labelled(&self) -> Result<Dataset> {
+        let labels = self.labels.clone().unwrap_or_default();
+        let (mut names, mut files) = (None, ReadFiles::default());
+        let mut split = |key: &str, sources: &[DataSource]| {
+            self.labelled_split(sources, &mut names, &mut files).with_context(|| format!("data.{key}"))
+        };
+        let (train, valid, test) =
+            (split("train", &self.train)?, split("valid", &self.valid)?, split("test", &self.test)?);
+        let classes = Classes::of_training(train.iter().map(|(_, label)| label), &labels)?;
+        let mut train = numbered("train", without_excluded(train, &labels), &classes, &labels)?;
+        let mut valid = numbered("valid", without_excluded(valid, &labels), &classes, &labels)?;
+        let mut test = numbered("test", test, &classes, &labels)?;
+        if let Some(fraction) = labels.test_fraction {
+            let seed = labels.test_seed.unwrap_or(DEFAULT_TEST_SEED);
+            (train, test) = set_aside(train, fraction, Some(seed));
+        }
+        let mut validation = "from files of its own".to_string();
+        if let Some(fraction) = self.fraction_set_aside() {
+            (train, valid) = set_aside(train, fraction, self.valid_seed);
+            let which = if self.valid_seed.is_some() { "drawn at random" } else { "the last ones of each" };
+            validation = format!("{} training sequences of all classes, {which}", valid.len());
+        }
+        ensure!(
+            !train.is_empty() && !valid.is_empty(),
+            "data.train: {} sequences are too few to set some of them aside; name files in data.valid",
+            train.len()
+        );
+        check_every_class(&train, &classes.names)?;
+        let input_names = names.context("data.train names no file; name at least one")?;
+        ensure!(
+            input_names.len() <= usize::from(MAX_WIDTH) && classes.names.len() <= usize::from(MAX_WIDTH),
+            "{} inputs and {} classes; a model takes at most {MAX_WIDTH} of each",
+            input_names.len(),
+            classes.names.len()
+        );
+        let changes = self.labelled_changes(&input_names, &train)?;
+        Ok(Dataset {
+            train,
+            valid,
+            test,
+            input_names,
+            target_names: classes.names,
+            target: Target::Columns,
+            validation,
+            changes,
+            files: files.0,
+        })
+    }
+
+    /// Reads files with labels that may be none of the classes.
+    pub(super) fn read_labelled(
+        &self,
+        sources: &[DataSource],
+        classes: &[String],
+    ) -> Result<LabelledSequences> {
+        let labels = self.labels.clone().unwrap_or_default();
+        let split = self.labelled_split(sources, &mut None, &mut ReadFiles::default())?;
+        let known = Classes::new(classes.to_vec());
+        let sequences: Vec<Sequence> =
+            split.into_iter().map(|(rows, label)| sequence(rows, known.index(&label, &labels))).collect();
+        Ok(LabelledSequences::of(&sequences, classes))
+    }
+
+    fn labelled_split(
+        &self,
+        sources: &[DataSource],
+        names: &mut Option<Vec<String>>,
+        files: &mut ReadFiles,
+    ) -> Result<Split> {
+        let labels = self.labels.clone().unwrap_or_default();
+        let mut sequences = Vec::new();
+        for source in sources {
+            let found = self.read_recordings(source, files)?;
+            let settled = names.get_or_insert(found.inputs.clone());
+            ensure!(
+                *settled == found.inputs,
+                "{}: the inputs here are {}, but those of the first file are {}; name the inputs in data.inputs",
+                source.file.display(),
+                listed(&found.inputs),
+                listed(settled)
+            );
+            let pieces = cut(found.recordings, &labels)?;
+            ensure!(
+                !pieces.is_empty(),
+                "{}: no sequence with a class; if recordings are cut into windows, they may be too short",
+                source.file.display()
+            );
+            sequences.extend(pieces);
+        }
+        Ok(sequences)
+    }
+
+    fn labelled_changes(&self, names: &[String], train: &[Sequence]) -> Result<EpochChanges> {
+        let augment = |asked| Augmentation::new(asked, names, train, false);
+        let transforms = self.augment.as_ref().filter(|asked| asked.transforms_rows());
+        let augmentation = transforms.map(augment).transpose().map_err(anyhow::Error::msg)?;
+        Ok(EpochChanges {
+            augmentation,
+            fresh_noise: None,
+            gaps: InputGaps::new(self.augment.as_ref(), train),
+        })
+    }
+}
+
+/// The sequences of classes that are not excluded.
+fn without_excluded(split: Split, labels: &LabelsConfig) -> Split {
+    let kept = |label: &Label| label.as_ref().is_none_or(|label| !excludes(labels, label));
+    split.into_iter().filter(|(_, label)| kept(label)).collect()
+}
+
+/// The sequences of a split with the indices of their classes.
+fn numbered(key: &str, split: Split, classes: &Classes, labels: &LabelsConfig) -> Result<Vec<Sequence>> {
+    let number = |(rows, label): (Rows, Label)| Ok(sequence(rows, classes.known(key, &label, labels)?));
+    split.into_iter().map(number).collect()
+}
+
+/// Separates a part of every class: what stays, and what is set aside.
+fn set_aside(train: Vec<Sequence>, fraction: f64, seed: Option<u64>) -> (Vec<Sequence>, Vec<Sequence>) {
+    let classes: Vec<Option<usize>> = train.iter().map(class_of).collect();
+    let chosen = stratified(&classes, fraction, seed);
+    let (aside, kept): (Vec<_>, Vec<_>) = train.into_iter().zip(chosen).partition(|(_, chosen)| *chosen);
+    let sequences = |part: Vec<(Sequence, bool)>| part.into_iter().map(|(sequence, _)| sequence).collect();
+    (sequences(kept), sequences(aside))
+}
+
+/// Refuses training data without a sequence of one of the classes, which can happen by setting some aside.
+fn check_every_class(train: &[Sequence], classes: &[String]) -> Result<()> {
+    let counts = LabelledSequences::of(train, classes).counts();
+    let missing = counts.iter().position(|count| *count == 0);
+    ensure!(
+        missing.is_none(),
+        "data.train: no sequence of class `{}` is left for training",
+        missing.map_or("", |class| classes[class].as_str())
+    );
+    Ok(())
+}
