@@ -83,6 +83,8 @@
 //! - [`checkpoint`]: files, and the architecture of a model. The format is specified in `SPEC.md` next to it.
 //! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that
 //!   train or evaluate models with the formulas of the runtime.
+//! - [`pooling`], [`classifier`]: sequences reduced to uncertain points, and those to classes
+//!   ([`Reducer`]).
 //! - [`density`]: the normal density of input rows, by which missing channels are imputed.
 //! - [`conformal`]: intervals from quantiles of residuals, and error bars whose width follows the truth
 //!   ([`Predictor::observe`]).
@@ -145,6 +147,7 @@ pub mod anomaly;
 mod arena;
 mod backend;
 pub mod checkpoint;
+pub mod classifier;
 pub mod conformal;
 pub mod density;
 #[cfg(feature = "write")]
@@ -182,6 +185,7 @@ mod limits;
 mod models;
 pub mod moments;
 pub mod noise;
+pub mod pooling;
 #[cfg(feature = "quantized")]
 mod quantized;
 mod random;
@@ -194,6 +198,7 @@ mod step_io;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, FeedMode, LatentModel, Model, Novelty, Output,
-    Prediction, Predictor, Rollouts, Sampler, State, Surprise, adaptive_arena_words, arena_words,
+    AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, LatentModel,
+    Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler, State, Surprise,
+    adaptive_arena_words, arena_words,
 };

@@ -98,6 +98,6 @@ impl<'m> Checkpoint<'m> {
 }
 
 /// Decoded when names are asked for and not before: most boards never do.
-fn lines(names: &[u8]) -> impl Iterator<Item = &str> {
+pub(super) fn lines(names: &[u8]) -> impl Iterator<Item = &str> {
     core::str::from_utf8(names).unwrap_or_default().lines()
 }

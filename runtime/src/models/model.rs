@@ -6,7 +6,7 @@ use super::input::{RawRow, Reading};
 use super::input_density::{ImputedRow, InputDensity};
 use super::monitor::Monitor;
 use super::outputs::impute;
-use super::prediction::{Output, Prediction};
+use super::prediction::{Novelty, Output, Prediction};
 use super::row_step::RowStep;
 use super::state::State;
 use super::tracking::Tracking;
@@ -216,14 +216,39 @@ impl<'m> Model<'m> {
             state.outputs.score(self.spec().likelihood, row);
             self.follow(state, row);
         }
-        if let Some(density) = &self.density {
-            let State { outputs, row: standardised, scratch, .. } = state;
-            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
-        }
+        self.impute_row(state, row);
         if let Some(monitor) = &self.monitor {
             state.outputs.anomaly = monitor.read(self, row, state);
         }
         self.advance(state, Some(row));
+    }
+
+    /// Standardises a row, imputes its missing channels and measures its distance, with an input density.
+    fn impute_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
+        if let Some(density) = &self.density {
+            let State { outputs, row: standardised, scratch, .. } = state;
+            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
+        }
+    }
+
+    /// Reads a row as [`step_uncertain`](Self::step_uncertain) does, without computing outputs, for models of
+    /// other columns. The result is the factor by which the row's novelty widens variances.
+    pub(super) fn step_layers(&self, state: &mut State<'_>, mean: &[f32], var: &[f32]) -> f32 {
+        let mut implausible = core::mem::take(&mut state.outputs.implausible);
+        let row = RawRow::new(mean, var, self.check_row(mean, &mut implausible));
+        self.impute_row(state, &row);
+        let State { recurrent, outputs, row: standardised, scratch, .. } = state;
+        let widening = self.widening(outputs.novelty);
+        let emitter = Emitter::new(self, outputs.slices());
+        let step = RowStep { row: Some(&row), imputed: standardised.view(), emitter };
+        self.advance_layers(recurrent, scratch, &step);
+        state.outputs.implausible = implausible;
+        widening
+    }
+
+    /// Factor by which the novelty of a row widens variances; 1 without an input density.
+    fn widening(&self, novelty: Option<Novelty>) -> f32 {
+        self.density.as_ref().zip(novelty).map_or(1.0, |(density, novelty)| density.widening(novelty))
     }
 
     /// Tells the stream the truth about its last prediction, one value per output; NaN where it is not known.
@@ -348,11 +373,11 @@ impl<'m> Model<'m> {
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
         let State { recurrent, outputs, row: standardised, scales, scratch, .. } = state;
-        let widening = self.density.as_ref().zip(outputs.novelty);
+        let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
         let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
         step.emitter.scales = scales;
-        step.emitter.widening = widening.map_or(1.0, |(density, novelty)| density.widening(novelty));
+        step.emitter.widening = widening;
         backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
         step.emitter.finish();
         if let (Some(row), Some(density)) = (row, &self.density) {
