@@ -15,6 +15,7 @@ mod faults;
 pub mod filters;
 mod gaps;
 mod held_out;
+mod jacobian;
 mod latent;
 mod latent_runtime;
 mod missing;
@@ -22,6 +23,7 @@ mod monte_carlo;
 mod notes;
 mod novel_rows;
 mod perturbed_recordings;
+mod plane;
 mod recalibrate;
 mod reversed;
 mod row_scores;
@@ -39,7 +41,7 @@ pub use classification::{
     RejectionPoint, Reliability, ReliabilityBin, known_scores, most_probable, rejection_curve, reliability,
 };
 pub use classifiers::{
-    Classification, ClassifierBaseline, ClassifierOptions, LabelledSequences, classifier_baselines,
+    Classification, ClassifierBaseline, ClassifierOptions, LabelledRows, classifier_baselines,
 };
 pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
@@ -49,6 +51,7 @@ pub use faults::{
 };
 pub use gaps::{GapScores, gap_scores};
 pub use held_out::{GapFilling, HeldOutGap};
+pub use jacobian::sequential_jacobian;
 pub use latent::{FeedScores, LatentScores, Nats, latent_scores};
 pub use latent_runtime::{LatentStreamPrediction, SurpriseScores, predict_latent_by_runtime};
 pub use missing::{BURST_DRAWS, BurstChannels, MOST_SUBSETS, MissingCase, MissingEvaluation, MissingScores};
@@ -56,6 +59,7 @@ pub use monte_carlo::{MonteCarloMixture, PredictionScores};
 pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use perturbed_recordings::PerturbedRecordings;
+pub use plane::Plane;
 pub use recalibrate::variance_factors;
 pub use reversed::{DirectionScores, ReversedScores, reversed_scores};
 pub use row_scores::{ROW_SCORES, ReadRow, RowScore, ScoredRun, predict_and_score};

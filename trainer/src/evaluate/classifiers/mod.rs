@@ -13,7 +13,7 @@ mod warping_window;
 
 use serde::Serialize;
 
-use super::classification::{ClassificationScores, Classified};
+use super::classification::{ClassificationScores, Classified, known_scores};
 use crate::data::Rows;
 use frequencies::ClassFrequencies;
 use lda::Lda;
@@ -23,7 +23,7 @@ use time_domain::TimeDomain;
 
 /// Labelled sequences in raw units; NaN is a missing value.
 #[derive(Clone, Copy, Debug)]
-pub struct LabelledSequences<'a> {
+pub struct LabelledRows<'a> {
     /// The sequences.
     pub sequences: &'a [&'a Rows],
     /// The class of each, as an index.
@@ -54,6 +54,16 @@ pub struct ClassifierBaseline {
     /// What it predicts.
     #[serde(skip)]
     pub found: Classification,
+    /// Distances of sequences of unknown classes.
+    #[serde(skip)]
+    pub unknown: Vec<f32>,
+}
+
+impl ClassifierBaseline {
+    /// How well its distances tell unknown sequences from known ones; nothing without unknown ones.
+    pub fn unknown_auroc(&self) -> Option<f64> {
+        known_scores(&self.found.distances, &self.unknown, None).map(|scores| scores.auroc)
+    }
 }
 
 /// Settings of the baselines.
@@ -65,45 +75,52 @@ pub struct ClassifierOptions {
     pub without_dtw: bool,
 }
 
-/// All baselines, fitted on `train`. `progress` is called with the name of each before it begins.
+/// All baselines, fitted on `train` and scored on `test`; `unknown` are sequences of other classes, whose
+/// distances are kept. `progress` is called with the name of each that takes time, before it begins.
 pub fn classifier_baselines(
     classes: &[String],
-    train: LabelledSequences<'_>,
-    test: LabelledSequences<'_>,
+    train: LabelledRows<'_>,
+    test: LabelledRows<'_>,
+    unknown: &[&Rows],
     options: ClassifierOptions,
     progress: &mut dyn FnMut(&str),
 ) -> Vec<ClassifierBaseline> {
     let mut baselines = Vec::new();
-    let mut add = |name: &str, detail: String, found: Classification| {
-        let classified = Classified {
-            classes,
-            labels: test.labels,
-            predicted: &found.classes,
-            probabilities: found.probabilities.as_ref(),
-        };
-        baselines.push(ClassifierBaseline { name: name.into(), detail, scores: classified.scores(), found });
+    let mut add = |name: &str, detail: String, mut found: Classification| {
+        let unknown = found.split_off(test.sequences.len());
+        let (predicted, probabilities) = (&found.classes[..], found.probabilities.as_ref());
+        let scores = Classified { classes, labels: test.labels, predicted, probabilities }.scores();
+        baselines.push(ClassifierBaseline { name: name.into(), detail, scores, found, unknown });
     };
+    let queries: Vec<&Rows> = test.sequences.iter().chain(unknown).copied().collect();
     let frequencies = ClassFrequencies::fit(classes.len(), train.labels);
-    add("class frequencies", ClassFrequencies::DETAIL.into(), frequencies.classify(test.sequences.len()));
+    add("class frequencies", ClassFrequencies::DETAIL.into(), frequencies.classify(queries.len()));
     let preparation = Preparation::fit(train.sequences);
     let stored = nearest::stored(&preparation, train);
     progress("1-NN Euclid");
+    let prepared = preparation.all(&queries);
     let euclid = NearestNeighbour::new(&stored, 0);
-    add(
-        "1-NN Euclid",
-        stored.detail("Euclidean distance"),
-        euclid.classify(&preparation.all(test.sequences)),
-    );
+    add("1-NN Euclid", stored.detail("Euclidean distance"), euclid.classify(&prepared));
     if !options.without_dtw {
         progress("1-NN DTW");
         let window = warping_window::choose(&stored);
-        let found = NearestNeighbour::new(&stored, window.rows).classify(&preparation.all(test.sequences));
+        let found = NearestNeighbour::new(&stored, window.rows).classify(&prepared);
         add("1-NN DTW", stored.detail(&window.detail()), found);
     }
     let features = TimeDomain::new(&preparation, options.emg_threshold);
     if let Some(lda) = Lda::fit(classes.len(), &features.all(train.sequences), train.labels) {
-        progress("time-domain features + LDA");
-        add("time domain + LDA", features.detail(), lda.classify(&features.all(test.sequences)));
+        add("time domain + LDA", features.detail(), lda.classify(&features.all(&queries)));
     }
     baselines
+}
+
+impl Classification {
+    /// Removes all but the first `count` sequences, and returns the distances of the others.
+    fn split_off(&mut self, count: usize) -> Vec<f32> {
+        self.classes.truncate(count);
+        if let Some(probabilities) = &mut self.probabilities {
+            probabilities.values.truncate(count * probabilities.channels);
+        }
+        self.distances.split_off(count)
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::dtw::{Envelope, Scratch, dtw};
 use super::prepared::Preparation;
-use super::{Classification, LabelledSequences};
+use super::{Classification, LabelledRows};
 use crate::data::Rows;
 use crate::nn::parallel::{default_threads, for_each};
 
@@ -21,7 +21,7 @@ pub(super) struct Stored {
 
 /// The training sequences; at most [`MOST_STORED`], evenly spaced, so that every class keeps its share where
 /// classes alternate.
-pub(super) fn stored(preparation: &Preparation, train: LabelledSequences<'_>) -> Stored {
+pub(super) fn stored(preparation: &Preparation, train: LabelledRows<'_>) -> Stored {
     let of = train.sequences.len();
     let kept: Vec<usize> = match of <= MOST_STORED {
         true => (0..of).collect(),

@@ -37,12 +37,14 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
         ClassPointSet { label: "fist", points: &points, unknown: false },
         ClassPointSet { label: "none", points: &points, unknown: true },
     ];
+    let finite = |value: &&f32| value.is_finite();
+    let counts: Vec<Vec<usize>> = series.iter().filter(finite).map(|_| vec![series.len()]).collect();
     let rejected = [RejectionCurve { label: "int8", rejected: series, error: series }];
     vec![
         class_points(&ClassPoints { name: "plane", classes: &classes, x_label: "first", y_label: "second" }),
         rejection(&Rejection { curves: &rejected }),
         reliability(&Calibration { curves: &curves }),
-        confusion(&confusion_of(series)),
+        confusion(&Confusion { classes: &words, counts: &counts }),
         rolls(&Rolls { rolls: &parts_of_rolls, first_key: 21, x_label: "step", y_label: "key" }),
         super::series(&Series {
             name: "rows",

@@ -4,7 +4,7 @@ use crate::data::Rows;
 use crate::evaluate::classifiers::dtw::{Envelope, Scratch, dtw, squared_distance};
 use crate::evaluate::classifiers::nearest::{NearestNeighbour, Neighbour, stored};
 use crate::evaluate::classifiers::prepared::Preparation;
-use crate::evaluate::classifiers::{LabelledSequences, warping_window};
+use crate::evaluate::classifiers::{LabelledRows, warping_window};
 use crate::random::{Purpose, normal, normals, stream};
 
 /// The whole table of costs in f64, cell by cell.
@@ -81,7 +81,7 @@ fn pruning_finds_the_neighbours_of_an_exhaustive_search() {
     let rows: Vec<&Rows> = walks.iter().collect();
     let labels: Vec<usize> = (0..walks.len()).map(|index| index % 2).collect();
     let preparation = Preparation::fit(&rows);
-    let stored = stored(&preparation, LabelledSequences { sequences: &rows, labels: &labels });
+    let stored = stored(&preparation, LabelledRows { sequences: &rows, labels: &labels });
     for window in [0, 2, 6] {
         let found = NearestNeighbour::new(&stored, window).neighbours(&stored.sequences, Some);
         for (query, Neighbour { index, distance }) in found.into_iter().enumerate() {
@@ -111,7 +111,7 @@ fn the_window_is_wide_enough_for_bumps_that_move_and_no_wider() {
     let rows: Vec<&Rows> = sequences.iter().collect();
     let labels: Vec<usize> = (0..rows.len()).map(|index| index % 2).collect();
     let preparation = Preparation::fit(&rows);
-    let stored = stored(&preparation, LabelledSequences { sequences: &rows, labels: &labels });
+    let stored = stored(&preparation, LabelledRows { sequences: &rows, labels: &labels });
     let chosen = warping_window::choose(&stored);
     let error = |window: usize| NearestNeighbour::new(&stored, window).leave_one_out_error();
     assert!((1..=8).contains(&chosen.rows), "{}", chosen.rows);

@@ -10,7 +10,7 @@ use crate::evaluate::classifiers::lda::Lda;
 use crate::evaluate::classifiers::prepared::Preparation;
 use crate::evaluate::classifiers::time_domain::TimeDomain;
 use crate::evaluate::classifiers::{
-    ClassifierBaseline, ClassifierOptions, LabelledSequences, classifier_baselines,
+    ClassifierBaseline, ClassifierOptions, LabelledRows, classifier_baselines,
 };
 
 /// Sequences with a class each.
@@ -55,8 +55,9 @@ fn baselines(train: &Labelled, test: &Labelled, options: ClassifierOptions) -> V
         (train.sequences.iter().collect(), test.sequences.iter().collect());
     classifier_baselines(
         &classes,
-        LabelledSequences { sequences: &train_rows, labels: &train.labels },
-        LabelledSequences { sequences: &test_rows, labels: &test.labels },
+        LabelledRows { sequences: &train_rows, labels: &train.labels },
+        LabelledRows { sequences: &test_rows, labels: &test.labels },
+        &[],
         options,
         &mut |_| {},
     )
