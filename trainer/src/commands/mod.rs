@@ -11,6 +11,7 @@ mod eval;
 mod evaluated_model;
 mod export;
 mod export_latent;
+mod export_reduce;
 mod export_text;
 mod false_alarms;
 mod implausible;

@@ -25,6 +25,7 @@ mod latent;
 mod limits;
 mod model;
 mod noise;
+mod reduce;
 #[cfg(test)]
 mod reference;
 pub(crate) mod renamed;
@@ -54,6 +55,10 @@ pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNo
 pub(crate) use model::test_cell_names;
 pub use model::{CellName, ModelConfig};
 pub use noise::{NoiseConfig, NoiseKind};
+pub use reduce::{
+    ClassifierName, NoveltyName, ObjectiveName, PoolOverName, PoolingName, ReduceConfig, SelectName,
+    SparseNorm, ThinningName,
+};
 pub use search::{Distribution, HalvingConfig, SearchConfig};
 pub use training::{OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
 pub use weights::{PosteriorName, WeightPriorName, WeightsConfig};
@@ -84,6 +89,10 @@ pub struct Config {
     /// The recognition network of a latent model.
     #[serde(default)]
     pub recognition: Option<RecognitionConfig>,
+    /// Embeddings and classes of whole sequences: with this section, the model is not a predictor but a
+    /// reducer.
+    #[serde(default)]
+    pub reduce: Option<ReduceConfig>,
     /// Initial parameters.
     #[serde(default)]
     pub init: InitConfig,
@@ -240,6 +249,7 @@ impl Config {
         self.training.check()?;
         self.check_latent()?;
         self.check_text()?;
+        self.check_reduce()?;
         self.search.check(self.training.epochs)
     }
 

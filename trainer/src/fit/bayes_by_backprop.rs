@@ -39,7 +39,7 @@ impl WeightDraw {
 }
 
 /// The draws of one batch: `weights.draws` of them, in pairs ±ε if they are antithetic.
-pub(super) fn draw_weights(
+pub(crate) fn draw_weights(
     parameters: &Parameters,
     weights: &WeightsConfig,
     rng: &mut impl Rng,
@@ -66,10 +66,21 @@ pub fn loss_and_gradient_of_draws(
     context: BatchContext<'_>,
     draws: &[WeightDraw],
 ) -> Option<LossAndGradient> {
+    mean_of_draws(draws, |draw| loss_and_gradient_of(spec, parameters, batch, context, draw))
+}
+
+/// The mean of loss and gradient over draws; nothing if a draw has none.
+///
+/// # Panics
+/// If there are no draws.
+pub(crate) fn mean_of_draws(
+    draws: &[WeightDraw],
+    of_draw: impl Fn(&WeightDraw) -> Option<LossAndGradient>,
+) -> Option<LossAndGradient> {
     let (first, others) = draws.split_first().expect("at least one draw of the weights");
-    let mut total = loss_and_gradient_of(spec, parameters, batch, context, first)?;
+    let mut total = of_draw(first)?;
     for draw in others {
-        add(&mut total, &loss_and_gradient_of(spec, parameters, batch, context, draw)?);
+        add(&mut total, &of_draw(draw)?);
     }
     scale(&mut total, 1.0 / draws.len() as f32);
     Some(total)

@@ -37,6 +37,7 @@ mod tests;
 pub use architecture::{Architecture, StepContext, ValidationLoss};
 pub use average::ParameterAverage;
 pub use bayes_by_backprop::{WeightDraw, loss_and_gradient_of_draws};
+pub(crate) use bayes_by_backprop::{draw_weights, mean_of_draws};
 pub use dynamic::{DynamicOptions, DynamicPrediction, predict_dynamically};
 pub use folder::RunFolder;
 pub use metrics::EpochMetrics;
