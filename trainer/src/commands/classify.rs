@@ -14,7 +14,8 @@ use crate::printable::escaped_json;
 
 /// Classify sequences, or a stream at every row
 ///
-/// Takes a model with a section [reduce], as a run folder or a checkpoint, and runs it with the runtime. Reads
+/// Takes a model with a section [reduce], as a run folder (whose classifier is fitted on its training data
+/// again) or a checkpoint, and runs it with the runtime. Reads
 /// CSV with a header and selects the model's inputs by name; an empty cell is a missing value. A blank line, or
 /// a change in the column `sequence`, starts a new sequence. Writes one record per sequence: the class; whether
 /// it is any of the known ones; its probability; the squared distance from the nearest prototype or centre; the
@@ -31,6 +32,9 @@ pub struct Arguments {
     /// The run folder or the checkpoint.
     #[arg(value_name = "RUN|MODEL.qvr")]
     model: PathBuf,
+    /// Run folders: folder for relative paths of data, instead of the config's folder.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     #[command(flatten)]
     sequences: SequenceIo,
 }
@@ -50,7 +54,7 @@ struct Record<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let model = LoadedReducer::load(&arguments.model)?;
+    let model = LoadedReducer::load(&arguments.model, arguments.data_dir.as_deref())?;
     ensure!(
         !model.classes.is_empty(),
         "{} has no classifier, only embeddings: use `quaver embed`, or set reduce.classifier and train again",

@@ -11,7 +11,8 @@ use super::sequence_io::SequenceIo;
 
 /// Reduce sequences to points with a mean and a variance
 ///
-/// Takes a model with a section [reduce], as a run folder or a checkpoint, and runs it with the runtime. Reads
+/// Takes a model with a section [reduce], as a run folder (whose classifier is fitted on its training data
+/// again) or a checkpoint, and runs it with the runtime. Reads
 /// CSV with a header and selects the model's inputs by name; an empty cell is a missing value. A blank line, or
 /// a change in the column `sequence`, starts a new sequence. Writes one record per sequence: the mean and the
 /// variance of every component of its embedding.
@@ -24,6 +25,9 @@ pub struct Arguments {
     /// The run folder or the checkpoint.
     #[arg(value_name = "RUN|MODEL.qvr")]
     model: PathBuf,
+    /// Run folders: folder for relative paths of data, instead of the config's folder.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     #[command(flatten)]
     sequences: SequenceIo,
 }
@@ -38,7 +42,7 @@ struct Record<'a> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
-    let model = LoadedReducer::load(&arguments.model)?;
+    let model = LoadedReducer::load(&arguments.model, arguments.data_dir.as_deref())?;
     let component = |part: &'static str| (0..model.dimensions).map(move |index| format!("e{index}{part}"));
     let fields: Vec<String> = component("").chain(component(".var")).collect();
     let json = arguments.sequences.json;

@@ -1,15 +1,21 @@
 //! A model that reduces sequences, from a checkpoint or a run folder: always run by the runtime.
 
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use quaver::checkpoint::Kind;
+use anyhow::{Context, Result, bail, ensure};
+use quaver::checkpoint::{Kind, Layout, WeightFormat};
 use quaver::{Reducer, ReducerModel};
 
 use super::sequence_io::{InputChannels, SequenceIo};
 use super::{checkpoint_file, row_io};
+use crate::config::Config;
 use crate::data::csv::RowStart;
+use crate::export::{ReducerEncoding, encode_reducer};
+use crate::fit::RunFolder;
+use crate::reduce::fit;
+use crate::runs::TrainedState;
 
 /// The bytes of a checkpoint that were checked.
 pub(super) struct LoadedReducer {
@@ -21,13 +27,15 @@ pub(super) struct LoadedReducer {
 }
 
 impl LoadedReducer {
-    pub(super) fn load(path: &Path) -> Result<Self> {
+    /// Reads a checkpoint. Of a run folder, the classifier is fitted on the training data again, and the model
+    /// becomes a checkpoint in f32; `data_dir` is the folder of relative paths, instead of the config's.
+    pub(super) fn load(path: &Path, data_dir: Option<&Path>) -> Result<Self> {
         let shown = path.display();
+        if path.is_dir() {
+            return Self::new(from_run(path, data_dir)?).with_context(|| format!("{shown} cannot be run"));
+        }
         let bytes = checkpoint_file::read(path, checkpoint_file::OR_RUN)?;
-        ensure!(
-            Kind::of(&bytes) == Some(Kind::Reducer),
-            "{shown} does not reduce sequences: train a model with a section `[reduce]`"
-        );
+        ensure!(Kind::of(&bytes) == Some(Kind::Reducer), no_reducer(path));
         Self::new(bytes).with_context(|| format!("{shown} is not a usable checkpoint"))
     }
 
@@ -89,6 +97,27 @@ impl LoadedReducer {
             Ok(())
         })
     }
+}
+
+/// Whether a file is the checkpoint of a reducer, usable or not.
+pub(super) fn is_reducer(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|bytes| Kind::of(&bytes) == Some(Kind::Reducer))
+}
+
+fn no_reducer(path: &Path) -> String {
+    format!("{} does not reduce sequences: train a model with a section `[reduce]`", path.display())
+}
+
+/// The checkpoint of a run folder, in f32.
+fn from_run(path: &Path, data_dir: Option<&Path>) -> Result<Vec<u8>> {
+    let folder = RunFolder::new(path);
+    let TrainedState::Reduce(state) = TrainedState::load(&folder.best_state())? else {
+        bail!(no_reducer(path))
+    };
+    let config = Config::load_with_data(&folder.config(), &[], data_dir)?;
+    let fitted = fit(&state, &config, &config.load_data()?)?;
+    let encoding = ReducerEncoding::default();
+    encode_reducer(&fitted, &state.input_names, WeightFormat::F32, Layout::Float, &encoding)
 }
 
 /// What a record is about.

@@ -27,6 +27,7 @@ use serde::Serialize;
 use super::evaluated_model::EvaluatedModel;
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
+use super::reducer_model;
 use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
@@ -268,8 +269,8 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     // What is wrong with a checkpoint is reported before any data are read.
-    let is_file = arguments.evaluated.is_file();
-    let checkpoint = is_file.then(|| EvaluatedModel::load(&arguments.evaluated));
+    let is_file = arguments.evaluated.is_file() && !reducer_model::is_reducer(&arguments.evaluated);
+    let checkpoint = is_file.then(|| EvaluatedModel::load(&arguments.evaluated)).transpose()?;
     let config = arguments.config()?;
     let settings = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?;
     if settings.data.is_labelled() {

@@ -24,9 +24,14 @@ pub(super) struct KnownAndUnknown {
 }
 
 impl KnownAndUnknown {
-    pub(super) fn new(samples: &LabelledSamples<'_>, found: &ClassPredictions, threshold: Option<f32>) -> Self {
+    pub(super) fn new(
+        samples: &LabelledSamples<'_>,
+        found: &ClassPredictions,
+        threshold: Option<f32>,
+    ) -> Self {
         let (known, labels) = samples.of_known_classes();
-        let novelty = |indices: &[usize]| -> Vec<f32> { indices.iter().map(|index| found.novelty[*index]).collect() };
+        let novelty =
+            |indices: &[usize]| -> Vec<f32> { indices.iter().map(|index| found.novelty[*index]).collect() };
         let unknown: Vec<usize> =
             (0..samples.labels.len()).filter(|index| samples.labels[*index].is_none()).collect();
         let accepted: Vec<bool> = known.iter().map(|index| found.known[*index]).collect();

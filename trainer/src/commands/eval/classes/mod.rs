@@ -14,11 +14,12 @@ use super::Arguments;
 use crate::commands::print::{print_json, print_note, print_text};
 use crate::commands::reducer_model::LoadedReducer;
 use crate::config::Config;
-use crate::data::{Dataset, Rows};
+use crate::data::Dataset;
 use crate::evaluate::{
-    ClassificationScores, Classified, ClassifierBaseline, ClassifierOptions, classifier_baselines,
+    ClassificationScores, Classified, ClassifierBaseline, ClassifierOptions, LabelledRows,
+    classifier_baselines,
 };
-use crate::prediction::{Reduction, TaughtPrototypes, reduce_by_runtime};
+use crate::prediction::{Reduction, reduce_by_runtime};
 use crate::report;
 use known::KnownAndUnknown;
 use samples::LabelledSamples;
@@ -81,7 +82,6 @@ struct Evaluated<'a> {
     model: &'a LoadedReducer,
     /// Classes of the model, and the one that was taught.
     classes: Vec<String>,
-    taught: Option<TaughtPrototypes>,
     train: LabelledSamples<'a>,
     samples: LabelledSamples<'a>,
     reduction: Reduction,
@@ -89,7 +89,7 @@ struct Evaluated<'a> {
 
 pub(super) fn run(arguments: &Arguments, settings: &Config) -> Result<()> {
     refuse_options(arguments)?;
-    let model = LoadedReducer::load(&arguments.evaluated)?;
+    let model = LoadedReducer::load(&arguments.evaluated, arguments.data_dir.as_deref())?;
     ensure!(
         !model.classes.is_empty(),
         "{} has no classifier, only embeddings: see `quaver embed`",
@@ -145,7 +145,7 @@ fn prepare<'a>(arguments: &Arguments, model: &'a LoadedReducer, data: &'a Datase
         None => None,
     };
     let reduction = reduce_by_runtime(&model.bytes, &samples.rows, taught.as_ref())?;
-    Ok(Evaluated { model, classes, taught, train, samples, reduction })
+    Ok(Evaluated { model, classes, train, samples, reduction })
 }
 
 /// Refuses data with other inputs or classes than the model has.
@@ -173,21 +173,19 @@ fn score(arguments: &Arguments, evaluated: &Evaluated<'_>) -> Result<ClassEvalua
     ensure!(!known.is_empty(), "no sequence of the split is of a class that the model knows");
     let predicted: Vec<usize> = known.iter().map(|index| found.classes[*index]).collect();
     let probabilities = samples::select(&found.probabilities, &known);
-    let classified = Classified {
-        classes,
-        labels: &labels,
-        predicted: &predicted,
-        probabilities: Some(&probabilities),
-    };
+    let classified =
+        Classified { classes, labels: &labels, predicted: &predicted, probabilities: Some(&probabilities) };
     let threshold = ReducerModel::load(&evaluated.model.bytes)?.spec().threshold;
     let baselines = if arguments.no_baselines { Vec::new() } else { baselines(arguments, evaluated) };
     Ok(ClassEvaluation {
         convention: CONVENTION,
         scores: classified.scores(),
         known: KnownAndUnknown::new(samples, found, threshold),
-        taught: arguments.classes.teach.as_ref().map(|class| {
-            Teaching { class: class.clone(), shots: arguments.classes.shots as usize }
-        }),
+        taught: arguments
+            .classes
+            .teach
+            .as_ref()
+            .map(|class| Teaching { class: class.clone(), shots: arguments.classes.shots as usize }),
         baselines,
     })
 }
@@ -199,17 +197,17 @@ fn baselines(arguments: &Arguments, evaluated: &Evaluated<'_>) -> Vec<BaselineEv
     let classes = &evaluated.model.classes;
     let (train_known, train_labels) = train.of_classes_below(classes.len());
     let (known, labels) = samples.of_classes_below(classes.len());
-    let rows = |from: &LabelledSamples<'_>, indices: &[usize]| -> Vec<_> {
-        indices.iter().map(|index| from.rows[*index]).collect()
-    };
-    let unknown: Vec<usize> = (0..samples.rows.len()).filter(|index| !known.contains(index)).collect();
-    let (train_rows, known_rows, unknown_rows) = (rows(train, &train_known), rows(samples, &known), rows(samples, &unknown));
+    let is_unknown = |label: &Option<usize>| label.is_none_or(|class| class >= classes.len());
+    let unknown: Vec<usize> =
+        (0..samples.labels.len()).filter(|index| is_unknown(&samples.labels[*index])).collect();
+    let (train_rows, known_rows) = (train.pick(&train_known), samples.pick(&known));
+    let unknown_rows = samples.pick(&unknown);
     let options = ClassifierOptions {
         emg_threshold: arguments.classes.emg_threshold,
         without_dtw: arguments.classes.no_dtw,
     };
-    let train = crate::evaluate::LabelledRows { sequences: &train_rows, labels: &train_labels };
-    let test = crate::evaluate::LabelledRows { sequences: &known_rows, labels: &labels };
+    let train = LabelledRows { sequences: &train_rows, labels: &train_labels };
+    let test = LabelledRows { sequences: &known_rows, labels: &labels };
     let mut progress = |name: &str| print_note(&format!("baseline: {name}"));
     let found = classifier_baselines(classes, train, test, &unknown_rows, options, &mut progress);
     found.into_iter().map(BaselineEvaluation::new).collect()
@@ -221,6 +219,3 @@ impl BaselineEvaluation {
         Self { baseline, unknown_auroc }
     }
 }
-
-/// The rows of sequences, for the page.
-type RowRefs<'a> = Vec<&'a Rows>;

@@ -33,6 +33,11 @@ impl<'a> LabelledSamples<'a> {
         known.filter(|(_, class)| *class < count).unzip()
     }
 
+    /// Some of the sequences.
+    pub(super) fn pick(&self, indices: &[usize]) -> Vec<&'a Rows> {
+        indices.iter().map(|index| self.rows[*index]).collect()
+    }
+
     /// Indices of the sequences of one class.
     pub(super) fn of_class(&self, class: usize) -> Vec<usize> {
         (0..self.labels.len()).filter(|index| self.labels[*index] == Some(class)).collect()

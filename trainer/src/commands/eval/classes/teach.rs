@@ -24,7 +24,8 @@ pub(super) fn include(data: &mut DataConfig, class: &str, classes: &[String]) ->
         );
     }
     let Some(labels) = &mut data.labels else { return Ok(()) };
-    let is_it = |excluded: &String| excluded == class || labels.names.get(excluded).is_some_and(|name| name == class);
+    let is_it =
+        |excluded: &String| excluded == class || labels.names.get(excluded).is_some_and(|name| name == class);
     let Some(index) = labels.exclude.iter().position(is_it) else {
         bail!(
             "--teach {class}: not one of the classes that were left out of training (data.labels.exclude: {})",

@@ -33,7 +33,9 @@ pub(super) fn comparison_rows(found: &ClassEvaluation) -> Vec<Vec<String>> {
     let auroc = found.known.unknown.map(|unknown| unknown.auroc);
     let has_unknown = auroc.is_some();
     let mut heading: Vec<String> =
-        ["model", "error", "accuracy", "balanced accuracy", "macro F1", "NLL", "ECE"].map(String::from).to_vec();
+        ["model", "error", "accuracy", "balanced accuracy", "macro F1", "NLL", "ECE"]
+            .map(String::from)
+            .to_vec();
     if has_unknown {
         heading.push("AUROC of unknown".into());
     }
@@ -69,7 +71,8 @@ pub(super) fn rejection(found: &ClassEvaluation) -> String {
         );
     }
     if let Some(KnownScores { auroc, unknown, unknown_rejected, .. }) = known.unknown {
-        let rejected = unknown_rejected.map_or(String::new(), |share| format!(" and rejects {}", per_cent(share)));
+        let rejected =
+            unknown_rejected.map_or(String::new(), |share| format!(" and rejects {}", per_cent(share)));
         text += &format!("Of {unknown} sequences of other classes, it tells {auroc:.4} (AUROC){rejected}\n");
     }
     text
@@ -79,7 +82,13 @@ pub(super) fn class_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
     let share = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
     let mut rows = vec![["class", "recall", "precision", "F1", "n"].map(String::from).to_vec()];
     rows.extend(scores.per_class.iter().map(|class| {
-        vec![class.name.clone(), share(class.recall), share(class.precision), share(class.f1), class.n.to_string()]
+        vec![
+            class.name.clone(),
+            share(class.recall),
+            share(class.precision),
+            share(class.f1),
+            class.n.to_string(),
+        ]
     }));
     rows
 }
@@ -102,6 +111,8 @@ pub(super) fn reliability_rows(scores: &ClassificationScores) -> Vec<Vec<String>
 
 fn rejection_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
     let mut rows = vec![["least confident rejected", "error of the others"].map(String::from).to_vec()];
-    rows.extend(scores.rejection.iter().step_by(2).map(|point| vec![per_cent(point.rejected), per_cent(point.error)]));
+    rows.extend(
+        scores.rejection.iter().step_by(2).map(|point| vec![per_cent(point.rejected), per_cent(point.error)]),
+    );
     rows
 }
