@@ -38,6 +38,9 @@ use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, TrainedLatentModel};
 use crate::prediction::SequencePrediction;
 use crate::report;
+pub(super) use classes::{
+    confusion, points as class_points, rejection_of as class_rejection, reliability_of as class_reliability,
+};
 use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;

@@ -6,6 +6,8 @@ mod samples;
 mod teach;
 mod text;
 
+pub(in crate::commands) use page::{confusion, points, rejection_of, reliability_of};
+
 use anyhow::{Context, Result, bail, ensure};
 use quaver::ReducerModel;
 use serde::Serialize;
