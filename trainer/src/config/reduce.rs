@@ -272,3 +272,53 @@ impl Config {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: &str = "[data]\ntrain = 'a.X.npy'\ntargets = 'labels'\n[reduce]\n[training]\nchunk = 0\n";
+
+    fn parse(overrides: &[&str]) -> anyhow::Result<Config> {
+        let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+        Config::parse("run.toml", SHORT, &overrides)
+    }
+
+    #[test]
+    fn a_section_may_be_empty_and_survives_writing() {
+        let config = parse(&["reduce.objective=sparse-filtering", "reduce.ring=[5, 10]"]).unwrap();
+        let reduce = config.reduce.clone().unwrap();
+        assert_eq!((reduce.objective, reduce.norm), (ObjectiveName::SparseFiltering, SparseNorm::L1));
+        let again = Config::parse("again.toml", &config.to_toml().unwrap(), &[]).unwrap();
+        assert_eq!(again, config);
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        for (set, key) in [
+            (&["data.targets=next"][..], "data.targets"),
+            (&["training.chunk=100"], "training.chunk"),
+            (&["training.padding=before"], "training.chunk"),
+            (&["reduce.objective=next"], "reduce.over"),
+            (&["reduce.ring=[5, 10]", "reduce.forgetting=20.0"], "reduce.ring"),
+            (&["reduce.ring=[300, 10]"], "reduce.ring"),
+            (&["reduce.neighbours=17"], "reduce.neighbours"),
+            (&["reduce.rejected=1.0"], "reduce.rejected"),
+            (&["model.likelihood=bernoulli"], "model.likelihood"),
+            (&["model.output=mean-only"], "model.output"),
+            (&["weights.posterior=vb"], "weights.posterior"),
+            (&["weights.posterior=ropd", "reduce.objective=random"], "weights.posterior"),
+            (&["data.noise={ snr_db = 5 }"], "data.noise"),
+            (&["data.labels={ window = 5 }"], "data.labels.window"),
+            (&["data.labels={ cut = 'runs' }"], "data.labels.cut"),
+            (&["data.labels={ column = 'a', file = 'b' }"], "data.labels.file"),
+            (&["data.labels={ test_fraction = 0.2 }", "data.test=b.X.npy"], "data.labels.test_fraction"),
+        ] {
+            let error = parse(set).expect_err(key).to_string();
+            assert!(error.contains(&format!("`{key}`")), "{set:?}: {error}");
+        }
+        let text = "[data]\ntrain = 'a.X.npy'\ntargets = 'labels'\n";
+        let error = Config::parse("run.toml", text, &[]).unwrap_err().to_string();
+        assert!(error.contains("needs a section `[reduce]`"), "{error}");
+    }
+}

@@ -144,7 +144,7 @@ fn type_name(ty: &str) -> Option<&'static str> {
         "String" => "string",
         "PathBuf" => "path",
         "Vec<u16" | "Vec<u16>" => "list of integers",
-        "Vec<String>" => "list of columns",
+        "Vec<String>" => "list of names",
         "Vec<[String; 2]>" => "list of pairs of columns",
         "Vec<DataSource>" => "path, table, or list of these",
         "Columns" | "Targets" | "ColumnPatterns" => "string or list of strings",

@@ -12,7 +12,8 @@ fn load(files: &[(&str, Vec<u8>)], data: &str) -> anyhow::Result<Dataset> {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
     let path = folder.path().join("c.toml");
-    fs::write(&path, format!("[data]\ntargets = 'labels'\n{data}\n")).unwrap();
+    fs::write(&path, format!("[data]\ntargets = 'labels'\n{data}\n[reduce]\n[training]\nchunk = 0\n"))
+        .unwrap();
     Config::load(&path, &[])?.load_data()
 }
 
