@@ -28,8 +28,8 @@ pub use crate::spec::{
 };
 pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;
-pub(crate) use reducer::ClassifierNumbers;
 pub use reducer::ReducerCheckpoint;
+pub(crate) use reducer::{ClassifierNumbers, line};
 
 #[cfg(feature = "write")]
 pub use crate::encode::Affine;

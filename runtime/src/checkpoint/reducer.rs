@@ -114,6 +114,11 @@ impl<'m> ReducerCheckpoint<'m> {
         &self.network
     }
 
+    /// The same for good.
+    pub(crate) fn into_network(self) -> Checkpoint<'m> {
+        self.network
+    }
+
     /// Components of an embedding.
     pub fn dimensions(&self) -> usize {
         dimensions(self.spec(), self.network.spec())
@@ -124,13 +129,14 @@ impl<'m> ReducerCheckpoint<'m> {
         lines(self.header.class_names)
     }
 
+    /// Name of a class; `None` beyond the last, and if classes have none.
+    pub fn class_name(&self, class: usize) -> Option<&'m str> {
+        line(self.header.class_names, class)
+    }
+
     /// The stored prototypes: class and components of each.
     pub fn prototypes(&self) -> impl Iterator<Item = (u16, impl ExactSizeIterator<Item = f32> + 'm)> {
-        let (numbers, dims) = (self.numbers, self.dimensions());
-        let labels = numbers.labels.iter().map(|label| u16::from_le_bytes(*label));
-        labels
-            .enumerate()
-            .map(move |(index, label)| (label, numbers.prototypes.part(index * dims, dims).iter()))
+        self.numbers.prototypes(self.dimensions())
     }
 
     /// The numbers of the classifier.
@@ -148,13 +154,33 @@ impl<'m> ReducerCheckpoint<'m> {
         self.crc
     }
 
-    #[cfg(feature = "write")]
-    pub(super) fn header(&self) -> &ReducerHeader<'m> {
+    pub(crate) fn header(&self) -> &ReducerHeader<'m> {
         &self.header
     }
 }
 
+/// Line `index` of names, one per line; `None` beyond the last.
+pub(crate) fn line(names: &[u8], index: usize) -> Option<&str> {
+    let mut rest = names;
+    // Not `lines`, which leaves a panic path in an image.
+    let end = |rest: &[u8]| rest.iter().position(|byte| *byte == b'\n');
+    for _ in 0..index {
+        rest = rest.get(end(rest)? + 1..)?;
+    }
+    let name = rest.get(..end(rest).unwrap_or(rest.len()))?;
+    core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
+}
+
 impl<'m> ClassifierNumbers<'m> {
+    /// Class and components of each prototype.
+    pub(crate) fn prototypes(
+        self,
+        dims: usize,
+    ) -> impl Iterator<Item = (u16, impl ExactSizeIterator<Item = f32> + 'm)> {
+        let labels = self.labels.iter().map(|label| u16::from_le_bytes(*label));
+        labels.enumerate().map(move |(index, label)| (label, self.prototypes.part(index * dims, dims).iter()))
+    }
+
     fn read(cursor: &mut Cursor<'m>, sections: &[(usize, &'static str); 6]) -> Result<Self, Error> {
         let mut read = [&[][..]; 6];
         for (section, (bytes, name)) in read.iter_mut().zip(sections) {

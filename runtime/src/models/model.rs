@@ -7,7 +7,7 @@ use super::input_density::{ImputedRow, InputDensity};
 use super::monitor::Monitor;
 use super::outputs::impute;
 use super::prediction::{Novelty, Output, Prediction};
-use super::row_step::RowStep;
+use super::row_step::{PooledStep, RowStep};
 use super::state::State;
 use super::tracking::Tracking;
 use crate::arena::Arena;
@@ -16,7 +16,7 @@ use crate::checkpoint::Checkpoint;
 use crate::conformal;
 use crate::format::{Cursor, Error, F32s, Recheck, Vector};
 use crate::moments::Moments;
-use crate::spec::{Extensions, Likelihood, ModelSpec, Target};
+use crate::spec::{Extensions, Likelihood, ModelSpec, PoolOver, Target};
 use crate::step_io::InputPairs;
 
 /// A loaded model: weights in flash, shared by any number of streams.
@@ -231,19 +231,38 @@ impl<'m> Model<'m> {
         }
     }
 
-    /// Reads a row as [`step_uncertain`](Self::step_uncertain) does, without computing outputs, for models of
-    /// other columns. The result is the factor by which the row's novelty widens variances.
-    pub(super) fn step_layers(&self, state: &mut State<'_>, mean: &[f32], var: &[f32]) -> f32 {
+    /// Reads a row as [`step_uncertain`](Self::step_uncertain) does, for models of other columns whose outputs
+    /// are pooled. Writes the moments of the last layer's units, or those of the rows of the output map, which
+    /// does not run for units.
+    pub(super) fn step_pooled(
+        &self,
+        state: &mut State<'_>,
+        [mean, var]: [&[f32]; 2],
+        over: PoolOver,
+        [means, vars]: [&mut [f32]; 2],
+    ) {
         let mut implausible = core::mem::take(&mut state.outputs.implausible);
         let row = RawRow::new(mean, var, self.check_row(mean, &mut implausible));
         self.impute_row(state, &row);
         let State { recurrent, outputs, row: standardised, scratch, .. } = state;
         let widening = self.widening(outputs.novelty);
         let emitter = Emitter::new(self, outputs.slices());
-        let step = RowStep { row: Some(&row), imputed: standardised.view(), emitter };
-        self.advance_layers(recurrent, scratch, &step);
+        let inputs = RowStep { row: Some(&row), imputed: standardised.view(), emitter };
+        match over {
+            PoolOver::Units => {
+                self.advance_layers(recurrent, scratch, &inputs);
+                backend::read_units(self.spec(), recurrent, means, vars);
+            }
+            PoolOver::Outputs => {
+                let rows = [means.iter_mut(), vars.iter_mut()];
+                let mut step = PooledStep { inputs, rows };
+                backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
+            }
+        }
+        if widening != 1.0 {
+            vars.iter_mut().for_each(|var| *var *= widening);
+        }
         state.outputs.implausible = implausible;
-        widening
     }
 
     /// Factor by which the novelty of a row widens variances; 1 without an input density.

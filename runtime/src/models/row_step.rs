@@ -46,3 +46,33 @@ impl StepIo for RowStep<'_, '_> {
         self.emitter.add(row, ResidualBase::Raw(self.row, self.imputed));
     }
 }
+
+/// A step whose rows of the output map are taken as they are, without a likelihood.
+pub(super) struct PooledStep<'i, 'p, 'o> {
+    pub(super) inputs: RowStep<'i, 'p>,
+    /// Where means and variances of the next rows go.
+    pub(super) rows: [core::slice::IterMut<'o, f32>; 2],
+}
+
+impl InputPairs for PooledStep<'_, '_, '_> {
+    #[inline(always)]
+    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+        self.inputs.deterministic()
+    }
+
+    #[inline(always)]
+    fn any(&self, pair: usize) -> [Moments; 2] {
+        self.inputs.any(pair)
+    }
+}
+
+impl StepIo for PooledStep<'_, '_, '_> {
+    #[inline(always)]
+    fn output(&mut self, row: Moments) {
+        for (list, value) in self.rows.iter_mut().zip([row.mean, row.var]) {
+            if let Some(place) = list.next() {
+                *place = value;
+            }
+        }
+    }
+}

@@ -18,9 +18,12 @@
 //!
 //! Moments say nothing about how the noise of one time is correlated with that of another. Independent noise
 //! averages out; noise of one cause, such as a channel that is missing for the whole sequence, does not. A
-//! correlation ρ between all pairs of times covers both: with σ = √v, the variance of a mean is (1 − ρ)Σv/n²
-//! + ρ(Σσ/n)², for ρ = 1 the largest that the variances allow (Cauchy-Schwarz); that of stochastic pooling is
-//! (1 − ρ)Σp²d²v + ρ(Σpdσ)²; and Clark's formula takes ρ as it is.
+//! correlation ρ between all pairs of times covers both. With σ = √v:
+//!
+//! - the variance of a mean is `(1 − ρ)Σv/n² + ρ(Σσ/n)²`, for ρ = 1 the largest that the variances allow
+//!   (Cauchy-Schwarz);
+//! - that of stochastic pooling is `(1 − ρ)Σp²d²v + ρ(Σpdσ)²`;
+//! - Clark's formula takes ρ as it is.
 
 mod average;
 mod maximum;

@@ -289,11 +289,10 @@ fn dual_numbers_carry_the_derivatives() {
     let difference = |up: [f64; 2], down: [f64; 2], pool: usize, moment: usize| {
         (value(up, others)[pool][moment] - value(down, others)[pool][moment]) / 2e-5
     };
-    for pool in 0..2 {
-        for moment in 0..2 {
+    for (pool, moments) in dual.into_iter().enumerate() {
+        for (moment, found) in moments.into_iter().enumerate() {
             let by_mean = difference([m + 1e-5, v], [m - 1e-5, v], pool, moment);
             let by_var = difference([m, v + 1e-5], [m, v - 1e-5], pool, moment);
-            let found = dual[pool][moment];
             assert!((found.by_mean - by_mean).abs() < 1e-7, "{found:?} {by_mean}");
             assert!((found.by_var - by_var).abs() < 1e-7, "{found:?} {by_var}");
         }

@@ -5,9 +5,10 @@
 use std::path::Path;
 use std::{fs, io};
 
+use quaver::checkpoint::Kind;
 use quaver_tests::attack::rows::garbage;
 use quaver_tests::stream::Stream;
-use quaver_tests::{Case, fixtures, golden, golden_latent, signing};
+use quaver_tests::{Case, fixtures, golden, golden_latent, golden_reducer, signing};
 
 /// Folders with configs, from the root of the repository.
 const CONFIGS: [&str; 2] = ["trainer/examples", "benchmarks"];
@@ -31,6 +32,7 @@ fn main() -> io::Result<()> {
     let corpus = root.join("fuzz/corpus");
     write_models(&corpus.join("checkpoint"), &golden::cases())?;
     write_models(&corpus.join("latent"), &golden_latent::cases())?;
+    write_models(&corpus.join("reducer"), &golden_reducer::cases())?;
     write_models(&corpus.join("signed"), &sealed())?;
     write_states(&corpus.join("state"))?;
     for folder in CONFIGS {
@@ -58,6 +60,10 @@ fn sealed() -> Vec<Case> {
 fn write_states(folder: &Path) -> io::Result<()> {
     for path in fixtures::paths()? {
         let model = fs::read(&path)?;
+        // Streams of reducers are saved and restored by their own target.
+        if Kind::of(&model) == Some(Kind::Reducer) {
+            continue;
+        }
         let state = saved(&model).map_err(|error| io::Error::other(error.to_string()))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         for first in 0..8 {

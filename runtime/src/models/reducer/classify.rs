@@ -92,7 +92,7 @@ impl ReducerModel<'_> {
         };
         let (votes, sums) = (Votes::new(neighbours), KernelSums::new(probabilities));
         let mut comparison = Comparison { mean, precision, spread, votes, sums };
-        for (class, prototype) in self.checkpoint().prototypes() {
+        for (class, prototype) in self.numbers.prototypes(dims) {
             comparison.add(class, prototype);
         }
         for (class, prototype) in Taught::prototypes(taught, dims) {
@@ -111,7 +111,7 @@ impl ReducerModel<'_> {
     /// Logits of all classes, and distances from their centres.
     fn linear(&self, state: &mut ReducerState<'_>, temperature: f32) -> Scores {
         let ReducerState { mean, var, scratch: logit_vars, probabilities, .. } = state;
-        let (numbers, dims) = (self.numbers(), self.dimensions());
+        let (numbers, dims) = (self.numbers, self.dimensions());
         let components = || mean.iter().zip(&**var).map(|(mean, var)| [*mean, *var]);
         let rows = logit_vars.iter_mut().zip(probabilities.iter_mut()).zip(numbers.bias.iter());
         for (class, ((logit_var, logit_mean), bias)) in rows.enumerate() {

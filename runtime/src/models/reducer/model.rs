@@ -3,7 +3,7 @@
 use super::pool::{component_words, pool_words};
 use super::state::ReducerState;
 use crate::backend::NetworkMemory;
-use crate::checkpoint::{ClassifierNumbers, ReducerCheckpoint};
+use crate::checkpoint::{ClassifierNumbers, ReducerCheckpoint, line};
 use crate::format::{Error, Recheck};
 use crate::models::Model;
 use crate::models::cost::check_budget;
@@ -15,9 +15,15 @@ use crate::spec::{ClassifierSpec, PoolOver, ReducerSpec, Window};
 /// A [`Reducer`](crate::Reducer) is such a model with one stream; this type has the sizes that it needs.
 #[derive(Clone, Debug)]
 pub struct ReducerModel<'m> {
-    checkpoint: ReducerCheckpoint<'m>,
+    spec: ReducerSpec,
     network: Model<'m>,
     dimensions: usize,
+    /// One name per line.
+    class_names: &'m [u8],
+    /// The numbers of the classifier.
+    pub(super) numbers: ClassifierNumbers<'m>,
+    recheck: Recheck<'m>,
+    crc: u32,
     /// What the weight of a pool is multiplied by from row to row, and its logarithm.
     pub(super) keep: [f32; 2],
 }
@@ -35,10 +41,14 @@ impl<'m> ReducerModel<'m> {
             Window::Forgetting { rows } => 1.0 - 1.0 / rows,
         };
         Ok(ReducerModel {
-            network: Model::new(checkpoint.network().clone()),
+            spec: *checkpoint.spec(),
             dimensions: checkpoint.dimensions(),
+            class_names: checkpoint.header().class_names,
+            numbers: checkpoint.numbers(),
+            recheck: checkpoint.recheck(),
+            crc: checkpoint.crc(),
+            network: Model::new(checkpoint.into_network()),
             keep: [keep, log_keep(keep)],
-            checkpoint,
         })
     }
 
@@ -55,12 +65,7 @@ impl<'m> ReducerModel<'m> {
 
     /// Pooling and classifier.
     pub fn spec(&self) -> &ReducerSpec {
-        self.checkpoint.spec()
-    }
-
-    /// The checkpoint this model was loaded from.
-    pub fn checkpoint(&self) -> &ReducerCheckpoint<'m> {
-        &self.checkpoint
+        &self.spec
     }
 
     /// The network that reads the rows.
@@ -80,12 +85,7 @@ impl<'m> ReducerModel<'m> {
 
     /// Name of a class; `None` for a checkpoint without names.
     pub fn class_name(&self, class: usize) -> Option<&'m str> {
-        self.checkpoint.class_names().nth(class)
-    }
-
-    /// The numbers of the classifier.
-    pub(super) fn numbers(&self) -> ClassifierNumbers<'m> {
-        self.checkpoint.numbers()
+        line(self.class_names, class)
     }
 
     /// Whether steps run in the kernels in assembler of the target core; see [`Model::is_accelerated`].
@@ -95,12 +95,12 @@ impl<'m> ReducerModel<'m> {
 
     /// A second look at the bytes, in case the flash has changed since they were loaded.
     pub fn recheck(&self) -> Recheck<'m> {
-        self.checkpoint.recheck()
+        self.recheck.clone()
     }
 
     /// The checksum of the checkpoint: identifies exactly this model.
     pub fn crc(&self) -> u32 {
-        self.checkpoint.crc()
+        self.crc
     }
 
     /// Four-byte words of RAM that one stream of this model needs: the `WORDS` of its

@@ -3,10 +3,8 @@
 use super::model::{ReducerModel, classifier_words};
 use super::pool::StreamPool;
 use crate::arena::ArenaSplitter;
-use crate::backend;
 use crate::format::Error;
 use crate::models::state::State;
-use crate::spec::PoolOver;
 
 /// Memory of a stream.
 #[derive(Debug)]
@@ -50,20 +48,8 @@ impl ReducerModel<'_> {
     /// Reads a row and adds it to the pool.
     pub(super) fn step(&self, state: &mut ReducerState<'_>, mean: &[f32], var: &[f32]) {
         let ReducerState { network, pool, mean: means, var: vars, .. } = state;
-        match self.spec().over {
-            PoolOver::Units => {
-                let widening = self.network().step_layers(network, mean, var);
-                backend::read_units(self.network().spec(), network.recurrent, means, vars);
-                if widening != 1.0 {
-                    vars.iter_mut().for_each(|var| *var *= widening);
-                }
-                pool.add(self, means, vars);
-            }
-            PoolOver::Outputs => {
-                self.network().step_uncertain(network, mean, var);
-                pool.add(self, network.outputs.mean, network.outputs.epistemic);
-            }
-        }
+        self.network().step_pooled(network, [mean, var], self.spec().over, [means, vars]);
+        pool.add(self, means, vars);
     }
 
     /// Writes the moments of the embedding; `false` before the first row.

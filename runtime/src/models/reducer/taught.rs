@@ -21,7 +21,7 @@ impl<'a> Taught<'a> {
 
     /// Words of one prototype.
     fn slot(dims: usize) -> usize {
-        dims + 1
+        dims.saturating_add(1) // never zero, by which nothing could be divided
     }
 
     /// The words in use.
