@@ -88,10 +88,18 @@ fn evaluated(experiment: &Experiment, run: &str, model: &str) {
     assert_eq!((found["n"].as_u64(), found["unknown"]["unknown"].as_u64()), (Some(40), Some(20)));
     assert!(found["accuracy"].as_f64().expect("a score") > 0.95, "{found}");
     assert!(found["unknown"]["auroc"].as_f64().expect("a score") > 0.9, "{found}");
-    let names: Vec<_> = found["baselines"].as_array().expect("baselines").iter().map(|b| b["name"].clone()).collect();
+    let names: Vec<_> =
+        found["baselines"].as_array().expect("baselines").iter().map(|b| b["name"].clone()).collect();
     assert_eq!(names, ["class frequencies", "1-NN Euclid", "1-NN DTW", "time domain + LDA"]);
     let html = fs::read_to_string(page).expect("the page was written");
-    for heading in ["Embeddings", "Confusion matrix", "Reliability", "Rejection", "Nearest neighbours", "Sequential Jacobian"] {
+    for heading in [
+        "Embeddings",
+        "Confusion matrix",
+        "Reliability",
+        "Rejection",
+        "Nearest neighbours",
+        "Sequential Jacobian",
+    ] {
         assert!(html.contains(&format!("<h2>{heading}</h2>")), "{heading}");
     }
     let config = experiment.at("config.toml");
@@ -119,14 +127,18 @@ fn classified(experiment: &Experiment, run: &str, model: &str) {
     let test = experiment.at("test.csv");
     let classes = succeeds(&["classify", model, "--input", &test, "--sequence", "id"]);
     let mut lines = classes.lines();
-    assert_eq!(lines.next(), Some("sequence,class,known,probability,distance,novelty,\"p.left, right\",p.up"));
+    assert_eq!(
+        lines.next(),
+        Some("sequence,class,known,probability,distance,novelty,\"p.left, right\",p.up")
+    );
     assert!(lines.next().expect("a record").starts_with("0,\"left, right\",true,"));
     assert!(lines.next().expect("a record").starts_with("1,up,true,"));
     // A run folder is the same model in f32.
     let of_run = succeeds(&["classify", run, "--input", &test, "--sequence", "id", "--json"]);
     let second = json(of_run.lines().nth(1).expect("a record"));
     assert_eq!((second["class"].as_str(), second["known"].as_bool()), (Some("up"), Some(true)));
-    let sum: f64 = ["left, right", "up"].iter().filter_map(|class| second["probabilities"][class].as_f64()).sum();
+    let sum: f64 =
+        ["left, right", "up"].iter().filter_map(|class| second["probabilities"][class].as_f64()).sum();
     assert!((sum - 1.0).abs() < 1e-5);
     // On a live pipe there is an answer after every row; a blank line begins a sequence.
     let mut pipe = LivePipe::open(&["classify", model, "--every-row"]);
@@ -138,7 +150,8 @@ fn classified(experiment: &Experiment, run: &str, model: &str) {
 }
 
 fn taught(run: &str) {
-    let found = json(&succeeds(&["eval", run, "--teach", "turn", "--shots", "3", "--json", "--no-baselines"]));
+    let found =
+        json(&succeeds(&["eval", run, "--teach", "turn", "--shots", "3", "--json", "--no-baselines"]));
     assert_eq!((found["n"].as_u64(), found["taught"]["shots"].as_u64()), (Some(60), Some(3)));
     assert_eq!(found["confusion"]["classes"][2].as_str(), Some("turn"));
     assert!(found["balanced_accuracy"].as_f64().expect("a score") > 0.9, "{found}");
@@ -147,9 +160,15 @@ fn taught(run: &str) {
 fn refused(experiment: &Experiment, run: &str, model: &str) {
     fails(&["eval", run, "--teach", "up"], &["the model was trained on this class", "data.labels.exclude"]);
     fails(&["eval", run, "--teach", "down"], &["not one of the classes that were left out", "turn"]);
-    fails(&["eval", run, "--teach", "turn", "--shots", "1000"], &["30 training sequences", "--shots is 1000"]);
+    fails(
+        &["eval", run, "--teach", "turn", "--shots", "1000"],
+        &["30 training sequences", "--shots is 1000"],
+    );
     fails(&["eval", run, "--missing", "1"], &["--missing is for models that predict rows"]);
-    fails(&["eval", run, "--plot", &experiment.at("p.html"), "--sequence", "60"], &["60 sequences, counted from 0"]);
+    fails(
+        &["eval", run, "--plot", &experiment.at("p.html"), "--sequence", "60"],
+        &["60 sequences, counted from 0"],
+    );
     fails(&["eval", model], &["--data"]);
     fails(&["classify", &experiment.at("config.toml")], &["config.toml", "[reduce]"]);
     fails(&["run", model, "--input", &experiment.at("test.csv")], &["model.qvr"]);

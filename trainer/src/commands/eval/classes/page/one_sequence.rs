@@ -102,7 +102,7 @@ fn neighbour_curves(evaluated: &Evaluated<'_>, sequence: usize, neighbours: &[Ne
                 _ if index == last => "the sequence",
                 _ => "",
             };
-            let style = if index == last { CurveStyle::Truth } else { CurveStyle::Estimate };
+            let style = if index == last { CurveStyle::Estimate } else { CurveStyle::Background };
             Curve { label, values, style }
         })
         .collect();
