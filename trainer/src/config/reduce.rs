@@ -239,6 +239,12 @@ impl Config {
                            a sequence is pooled as a whole";
             return Err(invalid("training.chunk", problem));
         }
+        let warm_up = self.data.labels.as_ref().map_or(0, |labels| labels.warm_up);
+        if warm_up > 0 && reduce.ring.is_none() && reduce.forgetting.is_none() {
+            let problem =
+                "needs `reduce.ring` or `reduce.forgetting`: otherwise a device pools these rows, too";
+            return Err(invalid("data.labels.warm_up", problem));
+        }
         if self.model.output == OutputMode::MeanOnly && reduce.over == PoolOverName::Outputs {
             let problem = "must be \"propagating\" with `[reduce]`: embeddings have variances";
             return Err(invalid("model.output", problem));
@@ -311,6 +317,11 @@ mod tests {
             (&["data.noise={ snr_db = 5 }"], "data.noise"),
             (&["data.labels={ window = 5 }"], "data.labels.window"),
             (&["data.labels={ cut = 'runs' }"], "data.labels.cut"),
+            (&["data.labels={ warm_up = 5 }"], "data.labels.warm_up"),
+            (
+                &["data.labels={ column = 'a', cut = 'windows', window = 9, warm_up = 5 }"],
+                "data.labels.warm_up",
+            ),
             (&["data.labels={ column = 'a', file = 'b' }"], "data.labels.file"),
             (&["data.labels={ test_fraction = 0.2 }", "data.test=b.X.npy"], "data.labels.test_fraction"),
         ] {

@@ -3,7 +3,7 @@
 use burn::tensor::Device;
 use quaver::pooling::{Average, Maximum, Pool, SoftmaxAverage};
 
-use super::model::{ReduceModel, labels};
+use super::model::{ReduceModel, labels, spans};
 use crate::config::PoolingName;
 use crate::data::batch::{self, Batch};
 use crate::data::{Scaling, Sequence};
@@ -75,10 +75,11 @@ pub(super) fn embed_batches(
         let rows = model.pooled_rows(&tensors, &batch);
         let mean = to_vec(rows.mean);
         let var = rows.var.map_or_else(|| vec![0.0; mean.len()], to_vec);
-        for (lane, (chunk, label)) in batch.chunks.iter().zip(labels(&batch)).enumerate() {
+        let lanes = batch.chunks.iter().zip(labels(&batch)).zip(spans(&batch));
+        for (lane, ((chunk, label), span)) in lanes.enumerate() {
             let column = |component: usize| {
                 let place = move |step: usize| (step * batch.rows + lane) * dimensions + component;
-                let values = (0..chunk.len).map(|step| [mean[place(step)], var[place(step)]]);
+                let values = span.clone().map(|step| [mean[place(step)], var[place(step)]]);
                 pooled(model.pooling, values, correlation)
             };
             let (means, vars) = (0..dimensions).map(column).map(|[mean, var]| (mean, var)).unzip();

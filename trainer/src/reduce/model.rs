@@ -1,5 +1,7 @@
 //! The architecture of a reducer.
 
+use std::ops::Range;
+
 use anyhow::Result;
 use burn::tensor::{Device, Tensor};
 use quaver::checkpoint::{ModelSpec, Target};
@@ -12,7 +14,8 @@ use super::objective::{
 };
 use super::pool::pool;
 use crate::config::{Config, ObjectiveName, PoolOverName, PoolingName, ReduceConfig};
-use crate::data::batch::{Batch, Batches};
+use crate::data::batch::{Batch, Batches, Chunk};
+use crate::data::labelled::class_of_target;
 use crate::data::{Dataset, Scaler, Scaling};
 use crate::fit::memory_estimate::TrainedNetwork;
 use crate::fit::step::scalar;
@@ -75,8 +78,7 @@ impl ReduceModel {
 
     /// Embeddings of a batch, on the device of the parameters, for independent noise.
     pub(super) fn forward(&self, tensors: &ParameterTensors, batch: &Batch) -> MomentTensors {
-        let lengths: Vec<usize> = batch.chunks.iter().map(|chunk| chunk.len).collect();
-        pool(self.pooling, self.pooled_rows(tensors, batch), &lengths)
+        pool(self.pooling, self.pooled_rows(tensors, batch), &spans(batch))
     }
 
     /// What is pooled, after every step, [steps × lanes, components].
@@ -161,10 +163,20 @@ impl ReduceModel {
     }
 }
 
-/// The class of every lane of a batch.
+/// The class of every lane of a batch, that of its last row.
 pub(super) fn labels(batch: &Batch) -> Vec<Option<usize>> {
-    let class = |lane: usize| (batch.mask[lane] > 0.0).then(|| batch.targets[lane] as usize);
-    (0..batch.rows).map(class).collect()
+    let last = |(lane, chunk): (usize, &Chunk)| (chunk.len.saturating_sub(1)) * batch.rows + lane;
+    batch.chunks.iter().enumerate().map(|lane| class_of_target(batch.targets[last(lane)])).collect()
+}
+
+/// The steps of every lane that are pooled: all that it has but those that only warm the network up, whose
+/// target is missing.
+pub(super) fn spans(batch: &Batch) -> Vec<Range<usize>> {
+    let span = |(lane, chunk): (usize, &Chunk)| {
+        let first = (0..chunk.len).position(|step| batch.mask[step * batch.rows + lane] > 0.0);
+        first.unwrap_or(0)..chunk.len
+    };
+    batch.chunks.iter().enumerate().map(span).collect()
 }
 
 impl Architecture for ReduceModel {

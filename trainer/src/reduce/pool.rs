@@ -4,6 +4,8 @@
 //! and stochastic pooling are ordinary tensor operations; the maximum is one node, because its moments are
 //! found one value after the other.
 
+use std::ops::Range;
+
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use quaver::moments::{Dual, Scalar};
@@ -17,16 +19,16 @@ use crate::nn::recurrence::Traces;
 /// Added to the logits of steps that do not count.
 const MASKED: f32 = -1e9;
 
-/// Reduces moments [steps × lanes, components] over the first `lengths` steps of every lane to [lanes,
+/// Reduces moments [steps × lanes, components] over the steps in the span of every lane to [lanes,
 /// components].
-pub(super) fn pool(pooling: PoolingName, moments: MomentTensors, lengths: &[usize]) -> MomentTensors {
-    let lanes = lengths.len();
+pub(super) fn pool(pooling: PoolingName, moments: MomentTensors, spans: &[Range<usize>]) -> MomentTensors {
+    let lanes = spans.len();
     let [rows, components] = moments.mean.dims();
     let steps = rows / lanes.max(1);
     let device = moments.mean.device();
     let cube = |values: Tensor<2>| -> Tensor<3> { values.reshape([steps, lanes, components]) };
     let flat = |values: Tensor<3>| -> Tensor<2> { values.reshape([lanes, components]) };
-    let weights = |weight: &dyn Fn(usize) -> f32| mask(steps, lengths, weight, &device);
+    let weights = |weight: &dyn Fn(usize) -> f32| mask(steps, spans, weight, &device);
     match pooling {
         PoolingName::Mean | PoolingName::Sum => {
             let share = |length: usize| if pooling == PoolingName::Mean { 1.0 / length as f32 } else { 1.0 };
@@ -35,7 +37,7 @@ pub(super) fn pool(pooling: PoolingName, moments: MomentTensors, lengths: &[usiz
             let square = weight.clone() * weight;
             MomentTensors { mean, var: moments.var.map(|var| flat((cube(var) * square).sum_dim(0))) }
         }
-        PoolingName::Max => maximum(moments, lengths, components),
+        PoolingName::Max => maximum(moments, spans, components),
         PoolingName::Stochastic => {
             let counts = weights(&|_| 1.0);
             let masked = (counts - 1.0) * -MASKED;
@@ -45,12 +47,13 @@ pub(super) fn pool(pooling: PoolingName, moments: MomentTensors, lengths: &[usiz
     }
 }
 
-/// `weight` of its length for the steps of a lane that count, 0 for the others, [steps, lanes, 1].
-fn mask(steps: usize, lengths: &[usize], weight: &dyn Fn(usize) -> f32, device: &Device) -> Tensor<3> {
-    let value =
-        |step: usize| lengths.iter().map(move |length| if step < *length { weight(*length) } else { 0.0 });
+/// `weight` of its length for the steps in the span of a lane, 0 for the others, [steps, lanes, 1].
+fn mask(steps: usize, spans: &[Range<usize>], weight: &dyn Fn(usize) -> f32, device: &Device) -> Tensor<3> {
+    let value = |step: usize| {
+        spans.iter().map(move |span| if span.contains(&step) { weight(span.len()) } else { 0.0 })
+    };
     let values: Vec<f32> = (0..steps).flat_map(value).collect();
-    Tensor::from_data(TensorData::new(values, [steps, lengths.len(), 1]), device)
+    Tensor::from_data(TensorData::new(values, [steps, spans.len(), 1]), device)
 }
 
 /// Moments of Σ p_t a_t with p = softmax(m) over time; see [`quaver::pooling::SoftmaxAverage`].
@@ -65,12 +68,12 @@ fn expectation(mean: Tensor<3>, var: Option<Tensor<3>>, masked: Tensor<3>) -> (T
     (average + shift, Some((slope.clone() * slope * var).sum_dim(0)))
 }
 
-fn maximum(moments: MomentTensors, lengths: &[usize], components: usize) -> MomentTensors {
+fn maximum(moments: MomentTensors, spans: &[Range<usize>], components: usize) -> MomentTensors {
     let MomentTensors { mean, var } = moments;
-    let lanes = lengths.len();
+    let lanes = spans.len();
     let certain = var.is_none();
     let var = var.unwrap_or_else(|| mean.zeros_like());
-    let function = Maximum { lengths: lengths.to_vec(), components };
+    let function = Maximum { spans: spans.to_vec(), components };
     let both: Tensor<3> = apply2(function, mean, var);
     let plane = |index: usize| -> Tensor<2> {
         both.clone().slice([index..index + 1, 0..lanes, 0..components]).reshape([lanes, components])
@@ -82,19 +85,20 @@ fn maximum(moments: MomentTensors, lengths: &[usize], components: usize) -> Mome
 /// lanes, components].
 #[derive(Clone, Debug)]
 struct Maximum {
-    lengths: Vec<usize>,
+    spans: Vec<Range<usize>>,
     components: usize,
 }
 
 impl Maximum {
     /// Values per step.
     fn width(&self) -> usize {
-        self.lengths.len() * self.components
+        self.spans.len() * self.components
     }
 
-    /// Steps of the component at `place` of a step.
-    fn steps(&self, place: usize) -> usize {
-        self.lengths[place / self.components]
+    /// First step of the component at `place` of a step, and the steps after it.
+    fn steps(&self, place: usize) -> (usize, Range<usize>) {
+        let Range { start, end } = self.spans[place / self.components];
+        (start, start + 1..end)
     }
 }
 
@@ -115,14 +119,15 @@ impl HostFunction<2> for Maximum {
         let mut running = [mean.to_vec(), var.to_vec()];
         let mut values = vec![0.0; 2 * width];
         for place in 0..width {
-            let mut state = [mean[place], var[place]];
-            for index in (1..self.steps(place)).map(|step| step * width + place) {
+            let (first, later) = self.steps(place);
+            let mut state = [mean[first * width + place], var[first * width + place]];
+            for index in later.map(|step| step * width + place) {
                 state = larger(state, [mean[index], var[index]], 0.0);
                 [running[0][index], running[1][index]] = state;
             }
             [values[place], values[width + place]] = state;
         }
-        (HostArray { values, shape: vec![2, self.lengths.len(), self.components] }, running)
+        (HostArray { values, shape: vec![2, self.spans.len(), self.components] }, running)
     }
 
     fn backward(
@@ -135,7 +140,8 @@ impl HostFunction<2> for Maximum {
         let mut by = [vec![0.0; mean.len()], vec![0.0; var.len()]];
         for place in 0..width {
             let mut above = [grad[place], grad[width + place]];
-            for step in (1..self.steps(place)).rev() {
+            let (first, later) = self.steps(place);
+            for step in later.rev() {
                 let (index, before) = (step * width + place, (step - 1) * width + place);
                 let (state, value) = ([running[0][before], running[1][before]], [mean[index], var[index]]);
                 let chain = |own: [f32; 2], other: [f32; 2]| {
@@ -148,7 +154,7 @@ impl HostFunction<2> for Maximum {
                 [by[0][index], by[1][index]] = if tie { [0.0; 2] } else { later };
                 above = if tie { above } else { earlier };
             }
-            [by[0][place], by[1][place]] = above;
+            [by[0][first * width + place], by[1][first * width + place]] = above;
         }
         by
     }

@@ -53,27 +53,27 @@ fn dataset() -> Dataset {
     Dataset { target_names: classes, target: quaver::checkpoint::Target::Columns, ..data }
 }
 
-/// The tensors' pooling agrees with the runtime's, for lanes of different lengths: what lies behind the end of
+/// The tensors' pooling agrees with the runtime's, for lanes of different spans: what lies outside of the span of
 /// a lane must not count.
 #[test]
 fn tensors_pool_as_the_runtime_does() {
-    let (lengths, steps, components) = ([5, 1, 3], 5, 2);
-    let count = steps * lengths.len() * components;
+    let (spans, steps, components) = ([0..5, 0..1, 1..4], 5, 2);
+    let count = steps * spans.len() * components;
     let mean = numbers(1, count);
     let var: Vec<f32> = numbers(2, count).iter().map(|draw| 0.2 * draw * draw).collect();
     let tensor = |values: &[f32]| -> Tensor<2> {
-        let shape = [steps * lengths.len(), components];
+        let shape = [steps * spans.len(), components];
         Tensor::from_data(TensorData::new(values.to_vec(), shape), &Device::flex())
     };
     for pooling in POOLINGS {
         for uncertain in [false, true] {
             let moments = MomentTensors { mean: tensor(&mean), var: uncertain.then(|| tensor(&var)) };
-            let found = pool(pooling, moments, &lengths);
+            let found = pool(pooling, moments, &spans);
             assert_eq!(found.var.is_some(), uncertain);
             let (found, found_var) = (to_vec(found.mean), found.var.map_or_else(|| vec![0.0; 6], to_vec));
-            for (place, length) in (0..6).map(|place| (place, lengths[place / components])) {
-                let values = (0..length).map(|step| {
-                    let index = step * lengths.len() * components + place;
+            for (place, span) in (0..6).map(|place| (place, spans[place / components].clone())) {
+                let values = span.map(|step| {
+                    let index = step * spans.len() * components + place;
                     [mean[index], if uncertain { var[index] } else { 0.0 }]
                 });
                 let expected = pooled(pooling, values, 0.0);

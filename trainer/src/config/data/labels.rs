@@ -30,6 +30,9 @@ pub struct LabelsConfig {
     pub window: Option<usize>,
     /// Rows from the start of one window to the start of the next; if not set, the length of a window.
     pub stride: Option<usize>,
+    /// Rows before a window that the network reads but that are not pooled, as in a stream, where its state
+    /// goes on; fewer at the start of a recording. Needs `reduce.ring` or `reduce.forgetting`.
+    pub warm_up: usize,
     /// Names of classes by their labels, such as `{ 0 = "rest", 1 = "fist" }`; a label that is not listed is
     /// its own name.
     pub names: BTreeMap<String, String>,
@@ -91,8 +94,12 @@ impl LabelsConfig {
                 Err(invalid("data.labels.window", "must be set with `data.labels.cut = \"windows\"`"))
             }
             (LabelCut::Windows, Some(_)) => Ok(()),
-            _ if self.window.is_some() || self.stride.is_some() => {
-                let key = if self.window.is_some() { "data.labels.window" } else { "data.labels.stride" };
+            _ if self.window.is_some() || self.stride.is_some() || self.warm_up > 0 => {
+                let key = match (self.window, self.stride) {
+                    (Some(_), _) => "data.labels.window",
+                    (None, Some(_)) => "data.labels.stride",
+                    (None, None) => "data.labels.warm_up",
+                };
                 Err(invalid(key, "is for `data.labels.cut = \"windows\"`; remove it, or set `cut`"))
             }
             _ => Ok(()),

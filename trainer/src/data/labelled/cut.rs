@@ -8,15 +8,27 @@ use super::recording::{Label, Recording};
 use crate::config::{LabelCut, LabelsConfig};
 use crate::data::rows::Rows;
 
+/// Rows of one label.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Piece {
+    /// The inputs.
+    pub(super) rows: Rows,
+    /// First rows that are not part of it, but that the network reads before it.
+    pub(super) warm_up: usize,
+    /// Its label.
+    pub(super) label: Label,
+}
+
 /// Sequences of one label each, in the order of the recordings.
-pub(super) fn cut(recordings: Vec<Recording>, labels: &LabelsConfig) -> Result<Vec<(Rows, Label)>> {
+pub(super) fn cut(recordings: Vec<Recording>, labels: &LabelsConfig) -> Result<Vec<Piece>> {
     let mut sequences = Vec::new();
     for recording in recordings {
         let whole = 0..recording.rows.len();
         let pieces: Vec<Range<usize>> = match labels.cut {
             LabelCut::Sequences => {
                 check_one_label(&recording)?;
-                sequences.push((recording.rows, recording.labels[0].clone()));
+                let label = recording.labels[0].clone();
+                sequences.push(Piece { rows: recording.rows, warm_up: 0, label });
                 continue;
             }
             LabelCut::Windows => {
@@ -28,7 +40,9 @@ pub(super) fn cut(recordings: Vec<Recording>, labels: &LabelsConfig) -> Result<V
         for piece in pieces {
             let label = recording.label(piece.end - 1).clone();
             if label.is_some() {
-                sequences.push((recording.rows.slice(piece), label));
+                let warm_up = labels.warm_up.min(piece.start);
+                let rows = recording.rows.slice(piece.start - warm_up..piece.end);
+                sequences.push(Piece { rows, warm_up, label });
             }
         }
     }
@@ -83,7 +97,7 @@ mod tests {
 
     fn found(text: &str, labels: &LabelsConfig) -> Vec<(Vec<f32>, String)> {
         let pieces = cut(vec![recording(text)], labels).unwrap();
-        pieces.into_iter().map(|(rows, label)| (rows.values, label.unwrap_or_default())).collect()
+        pieces.into_iter().map(|piece| (piece.rows.values, piece.label.unwrap_or_default())).collect()
     }
 
     #[test]
@@ -99,6 +113,13 @@ mod tests {
             [(vec![0.0, 1.0, 2.0], "a".to_string()), (vec![2.0, 3.0, 4.0], "b".to_string())]
         );
         assert_eq!(found("ab", &labels), []);
+        let labels = LabelsConfig { warm_up: 1, ..labels };
+        let pieces = cut(vec![recording("aaabbb")], &labels).unwrap();
+        let rows = |piece: &Piece| (piece.warm_up, piece.rows.values.clone());
+        assert_eq!(
+            pieces.iter().map(rows).collect::<Vec<_>>(),
+            [(0, vec![0.0, 1.0, 2.0]), (1, vec![1.0, 2.0, 3.0, 4.0])]
+        );
     }
 
     #[test]

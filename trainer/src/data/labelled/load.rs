@@ -4,8 +4,7 @@ use anyhow::{Context, Result, ensure};
 use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::classes::{Classes, excludes};
-use super::cut::cut;
-use super::recording::Label;
+use super::cut::{Piece, cut};
 use super::split::stratified;
 use super::{LabelledSequences, class_of, sequence};
 use crate::config::{DataConfig, DataSource, LabelsConfig};
@@ -13,11 +12,11 @@ use crate::data::augment::Augmentation;
 use crate::data::dataset::{Dataset, EpochChanges};
 use crate::data::input_gaps::InputGaps;
 use crate::data::read_file::ReadFiles;
-use crate::data::rows::{Rows, Sequence};
+use crate::data::rows::Sequence;
 use crate::data::table::listed;
 
 /// The sequences of a split before their labels have indices.
-type Split = Vec<(Rows, Label)>;
+type Split = Vec<Piece>;
 
 /// Seed of the draw of test sequences where the config sets none.
 const DEFAULT_TEST_SEED: u64 = 1;
@@ -32,25 +31,12 @@ impl DataConfig {
         };
         let (train, valid, test) =
             (split("train", &self.train)?, split("valid", &self.valid)?, split("test", &self.test)?);
-        let classes = Classes::of_training(train.iter().map(|(_, label)| label), &labels)?;
-        let mut train = numbered("train", without_excluded(train, &labels), &classes, &labels)?;
-        let mut valid = numbered("valid", without_excluded(valid, &labels), &classes, &labels)?;
-        let mut test = numbered("test", test, &classes, &labels)?;
-        if let Some(fraction) = labels.test_fraction {
-            let seed = labels.test_seed.unwrap_or(DEFAULT_TEST_SEED);
-            (train, test) = set_aside(train, fraction, Some(seed));
-        }
-        let mut validation = "from files of its own".to_string();
-        if let Some(fraction) = self.fraction_set_aside() {
-            (train, valid) = set_aside(train, fraction, self.valid_seed);
-            let which = if self.valid_seed.is_some() { "drawn at random" } else { "the last ones of each" };
-            validation = format!("{} training sequences of all classes, {which}", valid.len());
-        }
-        ensure!(
-            !train.is_empty() && !valid.is_empty(),
-            "data.train: {} sequences are too few to set some of them aside; name files in data.valid",
-            train.len()
-        );
+        let classes = Classes::of_training(train.iter().map(|piece| &piece.label), &labels)?;
+        let numbered = |key, pieces: Vec<Piece>| numbered(key, pieces, &classes, &labels);
+        let train = numbered("train", without_excluded(train, &labels))?;
+        let valid = numbered("valid", without_excluded(valid, &labels))?;
+        let (train, valid, test, validation) =
+            self.set_parts_aside(&labels, train, valid, numbered("test", test)?)?;
         check_every_class(&train, &classes.names)?;
         let input_names = names.context("data.train names no file; name at least one")?;
         ensure!(
@@ -73,6 +59,33 @@ impl DataConfig {
         })
     }
 
+    /// Sets parts of the training data aside for testing and validation, where they have no files of their
+    /// own; returns the three splits, and how validation data were chosen.
+    fn set_parts_aside(
+        &self,
+        labels: &LabelsConfig,
+        mut train: Vec<Sequence>,
+        mut valid: Vec<Sequence>,
+        mut test: Vec<Sequence>,
+    ) -> Result<(Vec<Sequence>, Vec<Sequence>, Vec<Sequence>, String)> {
+        if let Some(fraction) = labels.test_fraction {
+            let seed = labels.test_seed.unwrap_or(DEFAULT_TEST_SEED);
+            (train, test) = set_aside(train, fraction, Some(seed));
+        }
+        let mut validation = "from files of its own".to_string();
+        if let Some(fraction) = self.fraction_set_aside() {
+            (train, valid) = set_aside(train, fraction, self.valid_seed);
+            let which = if self.valid_seed.is_some() { "drawn at random" } else { "the last ones of each" };
+            validation = format!("{} training sequences of all classes, {which}", valid.len());
+        }
+        ensure!(
+            !train.is_empty() && !valid.is_empty(),
+            "data.train: {} sequences are too few to set some of them aside; name files in data.valid",
+            train.len()
+        );
+        Ok((train, valid, test, validation))
+    }
+
     /// Reads files with labels that may be none of the classes.
     pub(super) fn read_labelled(
         &self,
@@ -82,8 +95,11 @@ impl DataConfig {
         let labels = self.labels.clone().unwrap_or_default();
         let split = self.labelled_split(sources, &mut None, &mut ReadFiles::default())?;
         let known = Classes::new(classes.to_vec());
-        let sequences: Vec<Sequence> =
-            split.into_iter().map(|(rows, label)| sequence(rows, known.index(&label, &labels))).collect();
+        let number = |piece: Piece| {
+            let class = known.index(&piece.label, &labels);
+            sequence(piece.rows, piece.warm_up, class)
+        };
+        let sequences: Vec<Sequence> = split.into_iter().map(number).collect();
         Ok(LabelledSequences::of(&sequences, classes))
     }
 
@@ -130,13 +146,16 @@ impl DataConfig {
 
 /// The sequences of classes that are not excluded.
 fn without_excluded(split: Split, labels: &LabelsConfig) -> Split {
-    let kept = |label: &Label| label.as_ref().is_none_or(|label| !excludes(labels, label));
-    split.into_iter().filter(|(_, label)| kept(label)).collect()
+    let kept = |piece: &Piece| piece.label.as_ref().is_none_or(|label| !excludes(labels, label));
+    split.into_iter().filter(kept).collect()
 }
 
 /// The sequences of a split with the indices of their classes.
 fn numbered(key: &str, split: Split, classes: &Classes, labels: &LabelsConfig) -> Result<Vec<Sequence>> {
-    let number = |(rows, label): (Rows, Label)| Ok(sequence(rows, classes.known(key, &label, labels)?));
+    let number = |piece: Piece| {
+        let class = classes.known(key, &piece.label, labels)?;
+        Ok(sequence(piece.rows, piece.warm_up, class))
+    };
     split.into_iter().map(number).collect()
 }
 

@@ -3,8 +3,8 @@
 //! A file becomes [`recording::Recording`]s with a label per row or per sequence ([`read`]); [`cut`] turns
 //! recordings into sequences of one class, whole, in windows or in runs; [`classes`] numbers the labels; and
 //! [`load`] assembles the splits of a config. In a [`Dataset`](crate::data::Dataset), the target of every row
-//! of a labelled sequence is one number, the index of its class, or NaN if it belongs to none; the names of
-//! the targets are those of the classes.
+//! of a labelled sequence is one number, the index of its class, or −1 if it belongs to none, or NaN for rows
+//! before the sequence that warm the network up; the names of the targets are those of the classes.
 
 mod classes;
 mod cut;
@@ -24,7 +24,7 @@ use crate::config::{DataConfig, DataSource};
 /// Sequences of one class each, in raw units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledSequences {
-    /// The sequences. The only target of every row is the index of the class.
+    /// The sequences. The only target of every row is the index of the class, see [`class_of`].
     pub sequences: Vec<Sequence>,
     /// Index of the class of every sequence; nothing if it belongs to none of them.
     pub labels: Vec<Option<usize>>,
@@ -56,14 +56,28 @@ impl LabelledSequences {
     }
 }
 
-/// The class of a labelled sequence, which all its rows have.
+/// Target of a sequence that belongs to none of the classes.
+const NO_CLASS: f32 = -1.0;
+
+/// The class of a labelled sequence, that of its last row.
 pub fn class_of(sequence: &Sequence) -> Option<usize> {
-    sequence.targets.values.first().filter(|class| !class.is_nan()).map(|class| *class as usize)
+    sequence.targets.values.last().and_then(|target| class_of_target(*target))
 }
 
-/// Rows with a class as a sequence.
-fn sequence(inputs: Rows, class: Option<usize>) -> Sequence {
-    let target = class.map_or(f32::NAN, |class| class as f32);
-    let targets = Rows { channels: 1, values: vec![target; inputs.len()] };
-    Sequence::columns(inputs, targets)
+/// The class that a target stands for.
+pub fn class_of_target(target: f32) -> Option<usize> {
+    (target >= 0.0).then_some(target as usize)
+}
+
+/// Number of first rows of a labelled sequence that only warm the network up.
+pub fn warm_up(sequence: &Sequence) -> usize {
+    sequence.targets.values.iter().take_while(|target| target.is_nan()).count()
+}
+
+/// Rows with a class as a sequence; the first `warm_up` of them have no target.
+fn sequence(inputs: Rows, warm_up: usize, class: Option<usize>) -> Sequence {
+    let target = class.map_or(NO_CLASS, |class| class as f32);
+    let mut values = vec![f32::NAN; warm_up];
+    values.resize(inputs.len(), target);
+    Sequence::columns(inputs, Rows { channels: 1, values })
 }

@@ -111,3 +111,44 @@ fn the_runtime_computes_what_the_trainer_does() {
         }
     }
 }
+
+/// Ten rows that warm the network up and twenty that are pooled: a ring of four sub-pools of five rows holds
+/// exactly these.
+#[test]
+fn rows_before_a_window_are_read_but_not_pooled() {
+    let mut data = dataset();
+    let windows = |sequences: &[Sequence]| -> Vec<Sequence> {
+        let long = sequences.iter().filter(|sequence| sequence.len() >= 30);
+        long.map(|sequence| {
+            let mut targets = sequence.targets.slice(0..30);
+            targets.values[..10].fill(f32::NAN);
+            Sequence::columns(sequence.inputs.slice(0..30), targets)
+        })
+        .collect()
+    };
+    (data.train, data.valid, data.test) = (windows(&data.train), windows(&data.valid), windows(&data.test));
+    assert!(data.test.len() > 3);
+    let folder = tempfile::tempdir().unwrap();
+    for pooling in ["mean", "max"] {
+        let pooling_key = format!("reduce.pooling={pooling}");
+        let config = config(&[&pooling_key, "reduce.ring=[4, 5]", "training.epochs=1"]);
+        let fitted = trained(&config, &data, &folder.path().join(pooling));
+        let found = fitted.embed(&data.test);
+        let encoding = ReducerEncoding::default();
+        let bytes =
+            encode_reducer(&fitted, &data.input_names, WeightFormat::F32, Layout::Float, &encoding).unwrap();
+        let results = run_reducer(&bytes, &data.test).unwrap();
+        let whole: Vec<Sequence> = data.test.iter().map(|sequence| sequence.slice(10..30)).collect();
+        let without = fitted.embed(&whole);
+        for (index, [mean, _]) in results.embeddings.iter().enumerate() {
+            let distance =
+                |other: &[f32]| mean.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            // Rounding in f32.
+            assert!(distance(found.point(index)[0]) < 1e-4, "{pooling}");
+            assert!(
+                distance(without.point(index)[0]) > 1e-4,
+                "{pooling}: the rows before make no difference"
+            );
+        }
+    }
+}
