@@ -61,7 +61,7 @@ fn names(bytes: &[u8]) -> Vec<String> {
         Some(Kind::Latent) => LatentModel::load(bytes)
             .map_or(Vec::new(), |model| [of(model.recognition()), of(model.generative())].concat()),
         Some(Kind::Reducer) => ReducerModel::load(bytes).map_or(Vec::new(), |model| {
-            let classes = model.checkpoint().class_names().map(String::from);
+            let classes = (0..model.classes()).filter_map(|class| model.class_name(class)).map(String::from);
             of(model.network()).into_iter().chain(classes).collect()
         }),
         _ => Model::load(bytes).ok().as_ref().map_or(Vec::new(), of),

@@ -33,7 +33,11 @@ pub fn reducer_constants(file: &str, model: &ReducerModel<'_>) -> String {
     text.words("SAVED_WORDS", "Words of a saved stream", model.saved_words());
     text.words("DIMENSIONS", "Components of an embedding, in words", model.dimensions());
     text.names("INPUTS", "Channels of an input row.", model.network().checkpoint().input_names().collect());
-    text.names("CLASSES", "Classes.", model.checkpoint().class_names().collect());
+    text.names(
+        "CLASSES",
+        "Classes.",
+        (0..model.classes()).filter_map(|class| model.class_name(class)).collect(),
+    );
     text.finish()
 }
 

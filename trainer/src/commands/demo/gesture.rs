@@ -15,7 +15,7 @@ use super::super::print::{print_note, print_text};
 use super::super::progress::TrainingConsole;
 use super::emulate::{self, Emulation};
 use super::training::train_anew;
-use crate::data::labelled::class_of;
+use crate::data::labelled::{class_of, warm_up};
 use crate::data::{Dataset, Rows, Sequence};
 use crate::demo::signal::{GESTURES, GestureRecording, UNSEEN_GESTURE, generate_gestures, gestures_to_csv};
 use crate::evaluate::{
@@ -172,7 +172,8 @@ fn baseline(classes: &[String], data: &Dataset) -> Result<ClassificationScores> 
         labels.filter_map(|(index, label)| Some((index, label?))).unzip()
     };
     let rows = |sequences: &'_ [Sequence], indices: &[usize]| -> Vec<Rows> {
-        indices.iter().map(|index| sequences[*index].inputs.as_ref().clone()).collect()
+        let window = |sequence: &Sequence| sequence.inputs.slice(warm_up(sequence)..sequence.len());
+        indices.iter().map(|index| window(&sequences[*index])).collect()
     };
     let ((train, train_labels), (test, test_labels)) = (labelled(&data.train), labelled(&data.test));
     let (train, test) = (rows(&data.train, &train), rows(&data.test, &test));

@@ -7,8 +7,9 @@ use crate::data::Rows;
 use crate::demo::signal::{GESTURES, GestureRecording};
 use crate::evaluate::{ClassificationScores, Classified};
 
-/// Rows of an example: a window of the config.
+/// Rows of an example: a window of the config, and those before it that warm the network up.
 const WINDOW: usize = 20;
+const WARM_UP: usize = 20;
 
 /// The answers after every sample of a session.
 pub(in crate::commands::demo) struct StreamScores {
@@ -66,7 +67,7 @@ pub(super) fn examples(session: &GestureRecording, gesture: usize, count: usize)
         start = end;
         if run[0] == Some(gesture) && run.len() >= WINDOW && examples.len() < count {
             let first = (middle - WINDOW / 2).max(end - run.len());
-            examples.push(rows.slice(first..first + WINDOW));
+            examples.push(rows.slice(first.saturating_sub(WARM_UP)..first + WINDOW));
         }
     }
     examples
@@ -82,14 +83,14 @@ mod tests {
         let session = generate_gestures(5, 60.0);
         let gesture = GESTURES.len() - 1;
         let found = examples(&session, gesture, 3);
-        assert_eq!(found.iter().map(Rows::len).collect::<Vec<_>>(), [WINDOW; 3]);
+        assert_eq!(found.iter().map(Rows::len).collect::<Vec<_>>(), [WARM_UP + WINDOW; 3]);
         let all = rows(&session);
         for example in found {
-            let at = (0..all.len() - WINDOW).find(|start| {
+            let at = (0..all.len() - example.len()).find(|start| {
                 let bits = |rows: &Rows| rows.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-                bits(&all.slice(*start..start + WINDOW)) == bits(&example)
+                bits(&all.slice(*start..start + example.len())) == bits(&example)
             });
-            let at = at.expect("an example is a part of the session");
+            let at = at.expect("an example is a part of the session") + WARM_UP;
             assert!(session.gesture[at..at + WINDOW].iter().all(|label| *label == Some(gesture)));
         }
     }

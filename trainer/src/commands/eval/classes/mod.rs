@@ -202,8 +202,10 @@ fn baselines(arguments: &Arguments, evaluated: &Evaluated<'_>) -> Vec<BaselineEv
     let is_unknown = |label: &Option<usize>| label.is_none_or(|class| class >= classes.len());
     let unknown: Vec<usize> =
         (0..samples.labels.len()).filter(|index| is_unknown(&samples.labels[*index])).collect();
-    let (train_rows, known_rows) = (train.pick(&train_known), samples.pick(&known));
-    let unknown_rows = samples.pick(&unknown);
+    let (train_rows, known_rows) = (train.windows(&train_known), samples.windows(&known));
+    let unknown_rows = samples.windows(&unknown);
+    let [train_rows, known_rows, unknown_rows] =
+        [&train_rows, &known_rows, &unknown_rows].map(|rows| rows.iter().collect::<Vec<_>>());
     let options = ClassifierOptions {
         emg_threshold: arguments.classes.emg_threshold,
         without_dtw: arguments.classes.no_dtw,

@@ -1,11 +1,14 @@
 //! Labelled sequences with the classes of a model.
 
-use crate::data::labelled::class_of;
+use crate::data::labelled::{class_of, warm_up};
 use crate::data::{Rows, Sequence};
 
 /// Sequences, and the class of each as the model counts them.
 pub(super) struct LabelledSamples<'a> {
+    /// With the rows that warm the network up.
     pub(super) rows: Vec<&'a Rows>,
+    /// How many of them do.
+    warm_up: Vec<usize>,
     /// None if the sequence belongs to no class of the model.
     pub(super) labels: Vec<Option<usize>>,
 }
@@ -18,6 +21,7 @@ impl<'a> LabelledSamples<'a> {
         let label = |sequence: &Sequence| class_of(sequence).and_then(|class| indices[class]);
         Self {
             rows: sequences.iter().map(|sequence| sequence.inputs.as_ref()).collect(),
+            warm_up: sequences.iter().map(warm_up).collect(),
             labels: sequences.iter().map(label).collect(),
         }
     }
@@ -33,9 +37,10 @@ impl<'a> LabelledSamples<'a> {
         known.filter(|(_, class)| *class < count).unzip()
     }
 
-    /// Some of the sequences.
-    pub(super) fn pick(&self, indices: &[usize]) -> Vec<&'a Rows> {
-        indices.iter().map(|index| self.rows[*index]).collect()
+    /// Some of the sequences, without the rows that only warm a network up.
+    pub(super) fn windows(&self, indices: &[usize]) -> Vec<Rows> {
+        let window = |index: &usize| self.rows[*index].slice(self.warm_up[*index]..self.rows[*index].len());
+        indices.iter().map(window).collect()
     }
 
     /// Indices of the sequences of one class.

@@ -71,9 +71,10 @@ pub(super) fn rejection(found: &ClassEvaluation) -> String {
         );
     }
     if let Some(KnownScores { auroc, unknown, unknown_rejected, .. }) = known.unknown {
-        let rejected =
-            unknown_rejected.map_or(String::new(), |share| format!(" and rejects {}", per_cent(share)));
-        text += &format!("Of {unknown} sequences of other classes, it tells {auroc:.4} (AUROC){rejected}\n");
+        let rejected = unknown_rejected
+            .map_or(String::new(), |share| format!("; {} of them are rejected", per_cent(share)));
+        text +=
+            &format!("{unknown} sequences of other classes: AUROC {auroc:.4} against known ones{rejected}\n");
     }
     text
 }
