@@ -15,11 +15,11 @@ use crate::printable::escaped_json;
 /// Classify sequences, or a stream at every row
 ///
 /// Takes a model with a section [reduce], as a run folder (whose classifier is fitted on its training data
-/// again) or a checkpoint, and runs it with the runtime. Reads
-/// CSV with a header and selects the model's inputs by name; an empty cell is a missing value. A blank line, or
-/// a change in the column `sequence`, starts a new sequence. Writes one record per sequence: the class; whether
-/// it is any of the known ones; its probability; the squared distance from the nearest prototype or centre; the
-/// score that is compared with the model's threshold; and the probability of every class.
+/// again) or a checkpoint, and runs it with the runtime. Reads CSV with a header and selects the model's
+/// inputs by name; an empty cell is a missing value. A blank line, or a change in the column `sequence`,
+/// starts a new sequence. Writes one record per sequence: the class; whether it is any of the known ones;
+/// its probability; the squared distance from the nearest prototype or centre; the score that is compared
+/// with the model's threshold; and the probability of every class.
 ///
 /// With --every-row, a record follows every row at once, so that it works on a live pipe: for endless streams
 /// with a checkpoint that has a sliding window.

@@ -12,10 +12,10 @@ use super::sequence_io::SequenceIo;
 /// Reduce sequences to points with a mean and a variance
 ///
 /// Takes a model with a section [reduce], as a run folder (whose classifier is fitted on its training data
-/// again) or a checkpoint, and runs it with the runtime. Reads
-/// CSV with a header and selects the model's inputs by name; an empty cell is a missing value. A blank line, or
-/// a change in the column `sequence`, starts a new sequence. Writes one record per sequence: the mean and the
-/// variance of every component of its embedding.
+/// again) or a checkpoint, and runs it with the runtime. Reads CSV with a header and selects the model's
+/// inputs by name; an empty cell is a missing value. A blank line, or a change in the column `sequence`,
+/// starts a new sequence. Writes one record per sequence: the mean and the variance of every component of
+/// its embedding.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver embed model.qvr --input gestures.csv --output points.csv

@@ -27,8 +27,9 @@ pub(super) struct LoadedReducer {
 }
 
 impl LoadedReducer {
-    /// Reads a checkpoint. Of a run folder, the classifier is fitted on the training data again, and the model
-    /// becomes a checkpoint in f32; `data_dir` is the folder of relative paths, instead of the config's.
+    /// Reads a checkpoint. Of a run folder, the classifier is fitted on the training data again, and the
+    /// model becomes a checkpoint in f32; `data_dir` is the folder of relative paths, instead of the
+    /// config's.
     pub(super) fn load(path: &Path, data_dir: Option<&Path>) -> Result<Self> {
         let shown = path.display();
         if path.is_dir() {

@@ -25,8 +25,8 @@ pub(super) struct SequenceIo {
     /// line does as well.
     #[arg(long, value_name = "COLUMN")]
     sequence: Option<String>,
-    /// A record for every row instead of one at the end of each sequence: over all rows since its beginning, or
-    /// over the sliding window of the checkpoint.
+    /// A record for every row instead of one at the end of each sequence: over all rows since its beginning,
+    /// or over the sliding window of the checkpoint.
     #[arg(long)]
     pub(super) every_row: bool,
     /// Print one JSON object per line instead of CSV.

@@ -6,9 +6,9 @@ use crate::data::Rows;
 /// computes in steps, which must be small in comparison.
 const CHANGE: f32 = 0.1;
 
-/// Central differences of every component of an embedding with regard to every value of a sequence (Bayer 2015,
-/// chapter 3), in units of a channel's standard deviation `scale`: one set of rows like the sequence per
-/// component. Missing values have none: 0. `embed` returns a row for each of its sequences.
+/// Central differences of every component of an embedding with regard to every value of a sequence (Bayer
+/// 2015, chapter 3), in units of a channel's standard deviation `scale`: one set of rows like the sequence
+/// per component. Missing values have none: 0. `embed` returns a row for each of its sequences.
 pub fn sequential_jacobian<E>(
     rows: &Rows,
     scale: &[f32],

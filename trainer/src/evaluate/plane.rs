@@ -15,7 +15,8 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// Fits a plane to points; those with NaN are left out. Without points, it contains nothing but the origin.
+    /// Fits a plane to points; those with NaN are left out. Without points, it contains nothing but the
+    /// origin.
     pub fn fit(points: &Rows) -> Self {
         let width = points.channels;
         let finite: Vec<DVector<f64>> =

@@ -43,8 +43,8 @@ pub struct TaughtPrototypes {
 }
 
 impl TaughtPrototypes {
-    /// Reads every example with the runtime, and stores its embedding as a prototype of its class. Classes from
-    /// the number of the checkpoint's on are new ones.
+    /// Reads every example with the runtime, and stores its embedding as a prototype of its class. Classes
+    /// from the number of the checkpoint's on are new ones.
     ///
     /// # Errors
     /// If the bytes are no reducer, or it has no prototypes.

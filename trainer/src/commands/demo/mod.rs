@@ -42,8 +42,8 @@ pub struct Arguments {
     /// What to demonstrate.
     #[arg(long, value_enum, default_value_t = Task::Predict)]
     task: Task,
-    /// The folder to write; by default out/demo, or out/demo-TASK for other tasks. Files of an earlier demo are
-    /// replaced.
+    /// The folder to write; by default out/demo, or out/demo-TASK for other tasks. Files of an earlier demo
+    /// are replaced.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Seed of the signal, the weights and the shuffling.

@@ -74,11 +74,11 @@ pub(super) use perturbed_page::coverage as missing_coverage;
 /// compared with filters tuned on training data; for zeros and ones the likelihood of the clean rows,
 /// precision and recall.
 ///
-/// For a model with [reduce]: error, balanced accuracy, macro F1, NLL and calibration of its classes, run by the
-/// runtime, compared with nearest neighbours (Euclidean, and under time warping with a window chosen on the
-/// training data) and with time-domain features and linear discriminant analysis; the confusion matrix; error
-/// against the share rejected; and how well sequences of classes left out of training (data.labels.exclude) are
-/// told from known ones.
+/// For a model with [reduce]: error, balanced accuracy, macro F1, NLL and calibration of its classes, run by
+/// the runtime, compared with nearest neighbours (Euclidean, and under time warping with a window chosen on
+/// the training data) and with time-domain features and linear discriminant analysis; the confusion matrix;
+/// error against the share rejected; and how well sequences of classes left out of training
+/// (data.labels.exclude) are told from known ones.
 ///
 /// For a model of text: NLL per token with carried state over the whole text, perplexity, bits per token, and
 /// the same of the frequencies of the training tokens as a baseline.

@@ -28,8 +28,8 @@ const PATTERN: [[f64; MUSCLES]; 6] = [
     [0.1, 0.1, 0.1, 0.1, 0.6, 1.0],
 ];
 
-/// How a session differs from others: standard deviation of the logarithm of every contact, and of the turn of
-/// the band, in radians.
+/// How a session differs from others: standard deviation of the logarithm of every contact, and of the turn
+/// of the band, in radians.
 const CONTACT_STD_DEV: f64 = 0.15;
 const TURN_STD_DEV: f64 = 0.06;
 
@@ -47,8 +47,8 @@ pub struct GestureRecording {
     pub gesture: Vec<Option<usize>>,
 }
 
-/// Generates a session of `seconds` in which gestures and rest alternate. The person is always the same; `seed`
-/// determines their efforts, how the band sits, and all noise.
+/// Generates a session of `seconds` in which gestures and rest alternate. The person is always the same;
+/// `seed` determines their efforts, how the band sits, and all noise.
 pub fn generate_gestures(seed: u64, seconds: f32) -> GestureRecording {
     let samples = (f64::from(seconds) * RAW_RATE_HZ).max(0.0) as usize;
     let mut root = SignalRng::from_seed(seed);
@@ -80,8 +80,8 @@ impl Band {
     }
 }
 
-/// Activations of all muscles and the class of every sample. Gestures come in a random order, each once before
-/// any comes again.
+/// Activations of all muscles and the class of every sample. Gestures come in a random order, each once
+/// before any comes again.
 fn efforts(noise: &mut SignalRng, samples: usize) -> (Vec<[f64; MUSCLES]>, Vec<Option<usize>>) {
     let (mut activations, mut labels) = (vec![[0.0; MUSCLES]; samples], vec![Some(0); samples]);
     let mut now_s = noise.uniform(0.5, 1.5);

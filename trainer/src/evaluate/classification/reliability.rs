@@ -8,8 +8,8 @@ const BINS: usize = 15;
 /// A reliability table and its summary.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reliability {
-    /// Expected calibration error: the mean over samples of |accuracy − confidence| of their bin (Naeini et al.
-    /// 2015; Guo et al. 2017, eq. 3).
+    /// Expected calibration error: the mean over samples of |accuracy − confidence| of their bin (Naeini et
+    /// al. 2015; Guo et al. 2017, eq. 3).
     pub ece: f64,
     /// Bins that are not empty, by ascending confidence.
     pub bins: Vec<ReliabilityBin>,

@@ -65,8 +65,8 @@ fn honest_probabilities_have_a_calibration_error_near_zero() {
     let mut rng = stream(1, Purpose::Initialisation);
     let confidences: Vec<f64> = (0..40_000).map(|_| uniform(&mut rng)).collect();
     let right: Vec<bool> = confidences.iter().map(|&p| uniform(&mut rng) < p).collect();
-    // Each of 15 bins has 2,667 samples and a standard error of at most 0.0097; the mean of its absolute value
-    // over bins is below 0.008.
+    // Each of 15 bins has 2,667 samples and a standard error of at most 0.0097; the mean of its absolute
+    // value over bins is below 0.008.
     assert!(reliability(&confidences, &right).ece < 0.015);
     let all = vec![true; confidences.len()];
     assert!(reliability(&confidences, &all).ece > 0.45, "claims ½ on average, is always right");

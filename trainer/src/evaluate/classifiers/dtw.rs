@@ -9,10 +9,10 @@ pub(super) struct Scratch {
     current: Vec<f32>,
 }
 
-/// The least sum of squared distances over all monotonic alignments of two sequences of equal length in which
-/// rows are at most `window` steps apart (Sakoe and Chiba 1978, with steps of weight 1). Gives up, and returns
-/// infinity, as soon as the result must exceed `limit`; `rest[i]` is a lower bound of what rows from `i` on
-/// cost, and may be empty (Rakthanmanon et al. 2012, section 4.2.3).
+/// The least sum of squared distances over all monotonic alignments of two sequences of equal length in
+/// which rows are at most `window` steps apart (Sakoe and Chiba 1978, with steps of weight 1). Gives up, and
+/// returns infinity, as soon as the result must exceed `limit`; `rest[i]` is a lower bound of what rows from
+/// `i` on cost, and may be empty (Rakthanmanon et al. 2012, section 4.2.3).
 pub(super) fn dtw(a: &Rows, b: &Rows, window: usize, limit: f32, rest: &[f32], scratch: &mut Scratch) -> f32 {
     let n = a.len();
     let Scratch { previous, current } = scratch;

@@ -6,12 +6,12 @@ use super::Classification;
 use crate::data::Rows;
 use crate::evaluate::classification::most_probable;
 
-/// Weight of the identity in the covariance of standardised features, (1 − γ) Σ + γ I: only as much as makes it
-/// invertible where features depend on each other.
+/// Weight of the identity in the covariance of standardised features, (1 − γ) Σ + γ I: only as much as makes
+/// it invertible where features depend on each other.
 const SHRINKAGE: f64 = 1e-6;
 
-/// Normal classes with means of their own and a pooled covariance (Fisher 1936; Hastie et al. 2009, eq. 4.10),
-/// with prior probabilities as frequent as the classes are in the training data.
+/// Normal classes with means of their own and a pooled covariance (Fisher 1936; Hastie et al. 2009, eq.
+/// 4.10), with prior probabilities as frequent as the classes are in the training data.
 pub(super) struct Lda {
     centre: DVector<f64>,
     scale: DVector<f64>,

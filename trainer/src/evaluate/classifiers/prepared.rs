@@ -29,8 +29,8 @@ impl Preparation {
 
     /// The sequences in units of the training standard deviation, resampled to the common length.
     ///
-    /// Resampling by lines does not make nearest neighbours under time warping worse (Ratanamahatana and Keogh
-    /// 2005), and allows lower bounds.
+    /// Resampling by lines does not make nearest neighbours under time warping worse (Ratanamahatana and
+    /// Keogh 2005), and allows lower bounds.
     pub(super) fn all(&self, sequences: &[&Rows]) -> Vec<Rows> {
         sequences.iter().map(|rows| self.one(rows)).collect()
     }

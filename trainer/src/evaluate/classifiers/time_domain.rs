@@ -3,9 +3,9 @@
 use super::prepared::Preparation;
 use crate::data::Rows;
 
-/// Features of a window, four per channel (Hudgins, Parker and Scott 1993, section II.C): mean absolute value,
-/// waveform length, zero crossings and changes of slope sign, the last three per row, so that windows of
-/// different lengths are comparable.
+/// Features of a window, four per channel (Hudgins, Parker and Scott 1993, section II.C): mean absolute
+/// value, waveform length, zero crossings and changes of slope sign, the last three per row, so that windows
+/// of different lengths are comparable.
 pub(super) struct TimeDomain<'a> {
     preparation: &'a Preparation,
     threshold: f32,

@@ -40,8 +40,8 @@ pub(super) struct ClassOptions {
     /// With --teach: number of examples, evenly spaced over the training sequences of the class.
     #[arg(long, default_value_t = 3, value_name = "N", requires = "teach", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) shots: u32,
-    /// Models that classify: changes smaller than this, in raw units, are noise in the zero crossings and slope
-    /// changes of the baseline with time-domain features.
+    /// Models that classify: changes smaller than this, in raw units, are noise in the zero crossings and
+    /// slope changes of the baseline with time-domain features.
     #[arg(long, default_value_t = 0.0, value_name = "CHANGE", allow_negative_numbers = false)]
     pub(super) emg_threshold: f32,
     /// Models that classify: omit the baseline of nearest neighbours under time warping, which takes longest.

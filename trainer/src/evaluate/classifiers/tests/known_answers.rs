@@ -67,8 +67,8 @@ fn named<'b>(baselines: &'b [ClassifierBaseline], name: &str) -> &'b ClassifierB
     baselines.iter().find(|baseline| baseline.name == name).unwrap()
 }
 
-/// Accuracies of nearest neighbours, Euclidean and under warping with a window learned on the training data, as
-/// the UCR archive lists them. Warping of the two largest sets takes minutes.
+/// Accuracies of nearest neighbours, Euclidean and under warping with a window learned on the training data,
+/// as the UCR archive lists them. Warping of the two largest sets takes minutes.
 #[test]
 fn nearest_neighbours_have_the_accuracies_of_the_archive() {
     for (name, euclid, warped) in [
