@@ -146,7 +146,8 @@ fn errors_of_models_and_runs_say_what_and_where() {
     fails(&["run", &model, "--no-header", "--input", &place.at("wide.csv")], &["wide.csv", "3", "2"]);
     place.write("late.csv", "a,b\n1,2\n1,2,3\n");
     let output = place.at("late-out.csv");
-    fails(&["run", &model, "--input", &place.at("late.csv"), "--output", &output], &["late.csv:3"]);
+    let late = ["run", &model, "--strict", "--input", &place.at("late.csv"), "--output", &output];
+    fails(&late, &["late.csv:3"]);
     assert!(!Path::new(&output).exists(), "nothing half-written");
     let missing = ["eval", &model, "--data", &config, "--split", "tests"];
     fails(&missing, &["tests", "valid"]);

@@ -124,7 +124,8 @@ fn draft(dice: &mut Dice) -> (LatentSpec, [ModelSpec; 2]) {
     }
     let units = recognition.layers.last().map_or(0, |layer| layer.units);
     let before = if family == Family::Storn { recognition.inputs } else { units };
-    generative.inputs = dice.pick_or_beyond(&[before + latents], &[before, before + latents + 1]);
+    generative.inputs =
+        dice.pick_or_beyond(&[before + latents], &[before, (before + latents).saturating_add(1)]);
     generative.outputs = recognition.inputs;
     let residual = family == Family::Storn
         && matches!(generative.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);

@@ -46,8 +46,9 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat, LabelCut,
-    LabelsConfig, MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
+    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
+    FileFormat, LabelCut, LabelsConfig, MirrorConfig, Missing, MissingConfig, RowList, RowRange,
+    RowSelection, Targets, TokenKind,
 };
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};

@@ -5,15 +5,17 @@ use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::classes::{Classes, excludes};
 use super::cut::{Piece, cut};
+use super::read::LabelledReading;
 use super::split::stratified;
 use super::{LabelledSequences, class_of, sequence};
-use crate::config::{DataConfig, DataSource, LabelsConfig};
+use crate::config::{Columns, DataConfig, DataSource, LabelsConfig};
 use crate::data::augment::Augmentation;
 use crate::data::dataset::{Dataset, EpochChanges};
 use crate::data::input_gaps::InputGaps;
-use crate::data::read_file::ReadFiles;
+use crate::data::overlap::{SplitRows, UsedRows};
 use crate::data::rows::Sequence;
 use crate::data::table::listed;
+use crate::data::uninformative::uninformative;
 
 /// The sequences of a split before their labels have indices.
 type Split = Vec<Piece>;
@@ -25,9 +27,16 @@ impl DataConfig {
     /// Reads files with labels.
     pub(in crate::data) fn load_labelled(&self) -> Result<Dataset> {
         let labels = self.labels.clone().unwrap_or_default();
-        let (mut names, mut files) = (None, ReadFiles::default());
-        let mut split = |key: &str, sources: &[DataSource]| {
-            self.labelled_split(sources, &mut names, &mut files).with_context(|| format!("data.{key}"))
+        let (mut names, mut read) = (None, LabelledReading::default());
+        let mut splits = SplitRows::default();
+        let mut split = |key: &'static str, sources: &[DataSource]| -> Result<Split> {
+            let found = self.labelled_split(sources, &mut names, &mut read);
+            let (pieces, used) = found.with_context(|| format!("data.{key}"))?;
+            // Validation data may be training data where the last state is kept.
+            if key != "valid" {
+                splits.add(key, used)?;
+            }
+            Ok(pieces)
         };
         let (train, valid, test) =
             (split("train", &self.train)?, split("valid", &self.valid)?, split("test", &self.test)?);
@@ -39,6 +48,9 @@ impl DataConfig {
             self.set_parts_aside(&labels, train, valid, numbered("test", test)?)?;
         check_every_class(&train, &classes.names)?;
         let input_names = names.context("data.train names no file; name at least one")?;
+        let kept = self.informative(&train, &input_names, &mut read.notes)?;
+        let [train, valid, test] = [train, valid, test].map(|split| with_inputs(split, &kept));
+        let input_names: Vec<String> = kept.iter().map(|column| input_names[*column].clone()).collect();
         ensure!(
             input_names.len() <= usize::from(MAX_WIDTH) && classes.names.len() <= usize::from(MAX_WIDTH),
             "{} inputs and {} classes; a model takes at most {MAX_WIDTH} of each",
@@ -55,7 +67,8 @@ impl DataConfig {
             target: Target::Columns,
             validation,
             changes,
-            files: files.0,
+            files: read.files.0,
+            notes: read.notes,
         })
     }
 
@@ -93,7 +106,7 @@ impl DataConfig {
         classes: &[String],
     ) -> Result<LabelledSequences> {
         let labels = self.labels.clone().unwrap_or_default();
-        let split = self.labelled_split(sources, &mut None, &mut ReadFiles::default())?;
+        let (split, _) = self.labelled_split(sources, &mut None, &mut LabelledReading::default())?;
         let known = Classes::new(classes.to_vec());
         let number = |piece: Piece| {
             let class = known.index(&piece.label, &labels);
@@ -107,12 +120,13 @@ impl DataConfig {
         &self,
         sources: &[DataSource],
         names: &mut Option<Vec<String>>,
-        files: &mut ReadFiles,
-    ) -> Result<Split> {
+        read: &mut LabelledReading,
+    ) -> Result<(Split, Vec<UsedRows>)> {
         let labels = self.labels.clone().unwrap_or_default();
-        let mut sequences = Vec::new();
+        let (mut sequences, mut used) = (Vec::new(), Vec::new());
         for source in sources {
-            let found = self.read_recordings(source, files)?;
+            let found = self.read_recordings(source, read)?;
+            used.extend(found.used);
             let settled = names.get_or_insert(found.inputs.clone());
             ensure!(
                 *settled == found.inputs,
@@ -129,7 +143,32 @@ impl DataConfig {
             );
             sequences.extend(pieces);
         }
-        Ok(sequences)
+        Ok((sequences, used))
+    }
+
+    /// The input columns to use: where the config asks for all columns of CSV files, those that say nothing
+    /// are left out.
+    fn informative(
+        &self,
+        train: &[Sequence],
+        names: &[String],
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<usize>> {
+        let all: Vec<usize> = (0..names.len()).collect();
+        if self.inputs != Columns::All || !self.is_csv()? {
+            return Ok(all);
+        }
+        let found = uninformative(train);
+        let is_kept = |column: &usize| found.iter().all(|(index, _)| index != column);
+        let kept: Vec<usize> = all.iter().copied().filter(is_kept).collect();
+        if kept.is_empty() {
+            return Ok(all);
+        }
+        let note = |column: usize, reason: &dyn std::fmt::Display| {
+            format!("`{}` is not read: {reason}; name it in data.inputs to read it", names[column])
+        };
+        notes.extend(found.iter().map(|(column, reason)| note(*column, reason)));
+        Ok(kept)
     }
 
     fn labelled_changes(&self, names: &[String], train: &[Sequence]) -> Result<EpochChanges> {
@@ -157,6 +196,14 @@ fn numbered(key: &str, split: Split, classes: &Classes, labels: &LabelsConfig) -
         Ok(sequence(piece.rows, piece.warm_up, class))
     };
     split.into_iter().map(number).collect()
+}
+
+/// The sequences with some of their inputs.
+fn with_inputs(sequences: Vec<Sequence>, kept: &[usize]) -> Vec<Sequence> {
+    if sequences.first().is_none_or(|first| first.inputs.channels == kept.len()) {
+        return sequences;
+    }
+    sequences.iter().map(|sequence| sequence.map(|rows| rows.columns(kept), Clone::clone)).collect()
 }
 
 /// Separates a part of every class: what stays, and what is set aside.

@@ -1,5 +1,6 @@
 //! Reads the recordings of one file with their labels.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -8,10 +9,12 @@ use super::recording::{Label, Recording, numeric_label};
 use crate::config::{DataConfig, DataSource, FileFormat, LabelsConfig, RowSelection, Targets};
 use crate::data::csv::{RowReader, RowStart};
 use crate::data::npy;
+use crate::data::overlap::UsedRows;
 use crate::data::read_file::{ChecksumReader, ReadFiles};
 use crate::data::read_source::ReadOptions;
 use crate::data::rows::Rows;
 use crate::data::select_columns::SelectedColumns;
+use crate::data::table::positions;
 
 /// Name of the only channel of series in an array of series × time.
 const SERIES: &str = "x";
@@ -20,11 +23,25 @@ const SERIES: &str = "x";
 pub(super) struct LabelledFile {
     pub(super) recordings: Vec<Recording>,
     pub(super) inputs: Vec<String>,
+    /// Rows or sequences of the file that are used, as far as it is whole sequences.
+    pub(super) used: Vec<UsedRows>,
+}
+
+/// What was read so far besides recordings.
+#[derive(Default)]
+pub(super) struct LabelledReading {
+    pub(super) files: ReadFiles,
+    /// What was taken for granted, for people.
+    pub(super) notes: Vec<String>,
 }
 
 impl DataConfig {
     /// Reads the selected part of a file with its labels.
-    pub(super) fn read_recordings(&self, source: &DataSource, read: &mut ReadFiles) -> Result<LabelledFile> {
+    pub(super) fn read_recordings(
+        &self,
+        source: &DataSource,
+        read: &mut LabelledReading,
+    ) -> Result<LabelledFile> {
         let labels = self.labels.clone().unwrap_or_default();
         let file = source.file.display().to_string();
         let format = self.format.map_or_else(|| source.infer_format(), Ok)?;
@@ -39,8 +56,19 @@ impl DataConfig {
             }
             (None, FileFormat::Npy) => self.read_arrays(source, &labels, read)?,
         };
-        found.recordings = select(source, found.recordings).with_context(|| file)?;
+        (found.recordings, found.used) = select(source, found.recordings).with_context(|| file)?;
         Ok(found)
+    }
+
+    /// Selects the inputs of a file whose labels are in a column, or in another file.
+    fn labelled_columns(&self, column: Option<&str>, names: &[String]) -> Result<SelectedColumns, String> {
+        let excluded = match &self.exclude {
+            Some(patterns) => patterns.among("data.exclude", names)?.into_iter().collect(),
+            None => HashSet::new(),
+        };
+        let targets = column.map_or(Targets::Labels, |column| Targets::Matching(vec![column.to_string()]));
+        SelectedColumns::new(&self.inputs, &targets, &excluded, names)
+            .map_err(|problem| problem.replace("data.targets", "data.labels.column"))
     }
 
     /// CSV rows with a label each.
@@ -49,19 +77,18 @@ impl DataConfig {
         source: &DataSource,
         labels: &LabelsConfig,
         column: &str,
-        read: &mut ReadFiles,
+        read: &mut LabelledReading,
     ) -> Result<LabelledFile> {
         let file = source.file.display().to_string();
         let mut bytes = ChecksumReader::open(&source.file)?;
-        let mut reader = RowReader::new(&mut bytes, &file, self.header)?;
+        let reader = RowReader::new(&mut bytes, &file, self.header)?;
+        let mut reader = reader.with_decimal_mark(self.decimal);
         if let Some(sequence) = &labels.sequence {
             reader.watch(sequence)?;
         }
-        let targets = Targets::Matching(vec![column.to_string()]);
-        let SelectedColumns { inputs, .. } = SelectedColumns::new(&self.inputs, &targets, &reader.names())
-            .map_err(|problem| {
-                anyhow!("{file}: {}", problem.replace("data.targets", "data.labels.column"))
-            })?;
+        let SelectedColumns { inputs, .. } = self
+            .labelled_columns(Some(column), &reader.names())
+            .map_err(|problem| anyhow!("{file}: {problem}"))?;
         reader.select(&inputs)?;
         let column = reader.column(column)?;
         let (mut recordings, mut row) = (Vec::<Recording>::new(), vec![0.0; inputs.len()]);
@@ -80,21 +107,28 @@ impl DataConfig {
             }
         }
         ensure!(!recordings.is_empty(), "{file}: no rows below the header; write one row per sample");
+        read.notes.extend(reader.peculiarities());
         drop(reader);
-        bytes.into_inner().finish(read)?;
-        Ok(LabelledFile { recordings, inputs })
+        bytes.into_inner().finish(&mut read.files)?;
+        Ok(LabelledFile { recordings, inputs, used: Vec::new() })
     }
 
     /// A NumPy array with a column of labels.
-    fn read_stream(&self, source: &DataSource, column: &str, read: &mut ReadFiles) -> Result<LabelledFile> {
-        let reading =
-            ReadOptions { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
-        let targets = Targets::Matching(vec![column.to_string()]);
-        let choose = |names: &[String]| {
-            SelectedColumns::new(&self.inputs, &targets, names)
-                .map_err(|problem| problem.replace("data.targets", "data.labels.column"))
+    fn read_stream(
+        &self,
+        source: &DataSource,
+        column: &str,
+        read: &mut LabelledReading,
+    ) -> Result<LabelledFile> {
+        let reading = ReadOptions {
+            format: self.format,
+            header: self.header,
+            decimal: self.decimal,
+            lengths: self.lengths.as_deref(),
         };
-        let (choice, table) = source.read(reading, read, choose)?;
+        let mut used = Vec::new();
+        let choose = |names: &[String]| self.labelled_columns(Some(column), names);
+        let (choice, table) = source.read(reading, &mut read.files, &mut read.notes, &mut used, choose)?;
         let inputs: Vec<usize> = (0..choice.inputs.len()).collect();
         let file = source.file.display();
         let recording = |(index, rows): (usize, Rows)| {
@@ -107,7 +141,7 @@ impl DataConfig {
             Ok(Recording { rows: rows.columns(&inputs), labels, place })
         };
         let recordings = table.sequences.into_iter().enumerate().map(recording).collect::<Result<_>>()?;
-        Ok(LabelledFile { recordings, inputs: choice.inputs })
+        Ok(LabelledFile { recordings, inputs: choice.inputs, used })
     }
 
     /// NumPy arrays with a label per sequence in a file of its own.
@@ -115,10 +149,10 @@ impl DataConfig {
         &self,
         source: &DataSource,
         labels: &LabelsConfig,
-        read: &mut ReadFiles,
+        read: &mut LabelledReading,
     ) -> Result<LabelledFile> {
         let file = source.file.display().to_string();
-        let values = ChecksumReader::read_whole(&source.file, read)?;
+        let values = ChecksumReader::read_whole(&source.file, &mut read.files)?;
         let (sequences, names) = if is_series(&source.file) {
             let rows = npy::parse_values(&values, &file)?;
             let series = rows.iter().map(|row| Rows { channels: 1, values: row.to_vec() }).collect();
@@ -132,22 +166,21 @@ impl DataConfig {
                      label per row"
                 )
             })?;
-            let bytes = ChecksumReader::read_whole(&lengths, read)?;
+            let bytes = ChecksumReader::read_whole(&lengths, &mut read.files)?;
             let table = npy::read((&values, &file), Some((&bytes, &lengths.display().to_string())))?;
             (table.sequences, table.names)
         };
-        let choice = SelectedColumns::new(&self.inputs, &Targets::Labels, &names)
-            .map_err(|problem| anyhow!("{file}: {problem}"))?;
-        let places = crate::data::table::positions(&file, &names, &choice.inputs)?;
+        let choice = self.labelled_columns(None, &names).map_err(|problem| anyhow!("{file}: {problem}"))?;
+        let places = positions(&file, &names, &choice.inputs)?;
         let path = labels.file.clone().map_or_else(|| companion(&source.file), Ok)?;
-        let labels = read_labels(&path, sequences.len(), &file, read)?;
+        let labels = read_labels(&path, sequences.len(), &file, &mut read.files)?;
         let recording = |(index, (rows, label)): (usize, (Rows, Label))| Recording {
             rows: rows.columns(&places),
             labels: vec![label],
             place: format!("{file}: sequence {index}"),
         };
         let recordings = sequences.into_iter().zip(labels).enumerate().map(recording).collect();
-        Ok(LabelledFile { recordings, inputs: choice.inputs })
+        Ok(LabelledFile { recordings, inputs: choice.inputs, used: Vec::new() })
     }
 }
 
@@ -189,13 +222,17 @@ fn read_labels(path: &Path, count: usize, values: &str, read: &mut ReadFiles) ->
     rows.values.iter().enumerate().map(label).collect()
 }
 
-/// Keeps the selected sequences, and the selected rows of each.
-fn select(source: &DataSource, mut recordings: Vec<Recording>) -> Result<Vec<Recording>> {
+/// Keeps the selected sequences, and the selected rows of each; and which sequences these are, unless rows
+/// are selected.
+fn select(source: &DataSource, mut recordings: Vec<Recording>) -> Result<(Vec<Recording>, Vec<UsedRows>)> {
+    let mut range = 0..recordings.len();
     if let Some(cut) = source.sequences {
-        let range = cut.within(recordings.len()).map_err(|problem| anyhow!("sequences {problem}"))?;
-        recordings = recordings.drain(range).collect();
+        range = cut.within(recordings.len()).map_err(|problem| anyhow!("sequences {problem}"))?;
+        recordings = recordings.drain(range.clone()).collect();
     }
-    let Some(rows) = &source.rows else { return Ok(recordings) };
+    let Some(rows) = &source.rows else {
+        return Ok((recordings, vec![UsedRows { file: source.file.clone(), rows: range }]));
+    };
     let RowSelection::Range(cut) = rows else {
         bail!("a list of rows does not go with labels; select sequences or a range of rows")
     };
@@ -209,5 +246,5 @@ fn select(source: &DataSource, mut recordings: Vec<Recording>) -> Result<Vec<Rec
         }
         Ok(recording)
     };
-    recordings.into_iter().map(keep).collect()
+    Ok((recordings.into_iter().map(keep).collect::<Result<_>>()?, Vec::new()))
 }

@@ -91,17 +91,21 @@ fn triples_of_values_lengths_and_labels() {
 
 #[test]
 fn text_labels_of_named_sequences() {
-    let text = "id,emg,gesture\na,1,fist\na,2,fist\nb,3,rest\nc,4,fist\nd,5,rest\n";
+    let rows =
+        |id: &str, class: &str| format!("{id},1,7,{class}\n{id},3,7,{class}\n{id},2,7,{class}\n").repeat(40);
+    let text = [rows("a", "fist"), rows("b", "rest"), rows("c", "fist"), rows("d", "rest")].concat();
+    let text = format!("id,emg,gain,gesture\n{text}");
     let set =
         "train = 'a.csv'\nvalid = 'a.csv'\ntest = 'b.csv'\nlabels = { column = 'gesture', sequence = 'id' }";
     let files = |test: &str| [("a.csv", text.as_bytes().to_vec()), ("b.csv", test.as_bytes().to_vec())];
-    let data = load(&files("id,emg,gesture\nx,1,rest\n"), set).unwrap();
+    let data = load(&files("id,emg,gain,gesture\nx,1,7,rest\n"), set).unwrap();
     assert_eq!((data.input_names.as_slice(), data.train.len()), (&["emg".to_string()][..], 4));
     assert_eq!((data.target_names[0].as_str(), data.test.len()), ("fist", 1));
-    assert_eq!(data.train[0].inputs.values, [1.0, 2.0]);
-    let found = error(&files("id,emg,gesture\nx,1,wave\n"), set);
+    assert_eq!(data.train[0].inputs.values, [1.0, 3.0, 2.0].repeat(40));
+    assert!(data.notes.iter().any(|note| note.starts_with("`gain` is not read")), "{:?}", data.notes);
+    let found = error(&files("id,emg,gain,gesture\nx,1,7,wave\n"), set);
     assert!(found.contains("data.test: a sequence is of class `wave`"), "{found}");
-    let found = error(&files("id,emg,gesture\nx,1,fist\nx,1,rest\n"), set);
+    let found = error(&files("id,emg,gain,gesture\nx,1,7,fist\nx,1,7,rest\n"), set);
     assert!(found.contains("row 1 is of class `rest`, but row 0 of `fist`"), "{found}");
     let found = error(&files("id,emg,gesture\n"), &set.replace("'gesture'", "'gest'"));
     assert!(found.contains("data.labels.column: no column `gest`"), "{found}");
@@ -127,11 +131,18 @@ fn streams_with_a_label_per_row() {
 #[test]
 fn a_class_left_out_is_known_in_no_test_sequence() {
     let files = series(12, |index| (index % 3) as i32);
-    let data = load(&files, "train = 'a.X.npy'\ntest = 'a.X.npy'\nlabels = { exclude = ['2'] }").unwrap();
+    let data = load(
+        &files,
+        "train = { file = 'a.X.npy', sequences = '0..9' }\ntest = { file = 'a.X.npy', sequences = '9..12' }\n\
+               labels = { exclude = ['2'] }",
+    )
+    .unwrap();
     assert_eq!(data.target_names, ["0", "1"]);
-    assert_eq!((data.train.len() + data.valid.len(), data.test.len()), (8, 12));
+    assert_eq!((data.train.len() + data.valid.len(), data.test.len()), (6, 3));
     let labels = LabelledSequences::of(&data.test, &data.target_names).labels;
     assert_eq!(labels[..3], [Some(0), Some(1), None]);
+    let found = error(&files, "train = 'a.X.npy'\ntest = 'a.X.npy'");
+    assert!(found.contains("is in data.train and in data.test"), "{found}");
     let found = error(&files, "train = 'a.X.npy'\nlabels = { exclude = ['9'] }");
     assert!(found.contains("data.labels.exclude: no class `9`"), "{found}");
 }
