@@ -78,6 +78,12 @@
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
+//! # From sequences to points
+//!
+//! A [`Reducer`] pools the units or outputs of a network over time: a sequence of any length, or the last
+//! rows of a stream, becomes one vector with a mean and a variance for each component, and that a class with
+//! probabilities, or none of those that it knows. New classes are taught on the device by examples.
+//!
 //! # Modules
 //!
 //! - [`checkpoint`]: files, and the architecture of a model. The format is specified in `SPEC.md` next to it.

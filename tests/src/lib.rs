@@ -11,6 +11,7 @@
 //! - [`golden_text`]: the same for tokens and draws of them.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
+//! - [`forearm`]: a reducer made by hand; the runtime's example.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
@@ -26,6 +27,7 @@ pub mod attack;
 pub mod bench;
 pub mod damage;
 pub mod fixtures;
+pub mod forearm;
 pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;

@@ -2,8 +2,8 @@
 //!
 //! The format is specified in `SPEC.md` next to this module. A [`Checkpoint`] is one network: its
 //! architecture, a [`ModelSpec`], and its numbers. A [`LatentCheckpoint`] is two of them, a
-//! [`ReducerCheckpoint`] one and a classifier. Reading checks everything once, so that a step has nothing left
-//! to check.
+//! [`ReducerCheckpoint`] one and a classifier. Reading checks everything once, so that a step has nothing
+//! left to check.
 
 mod latent;
 mod latent_validate;

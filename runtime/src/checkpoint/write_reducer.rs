@@ -121,7 +121,12 @@ fn affine(spec: ModelSpec) -> ModelSpec {
 ///     weight_format: WeightFormat::F32,
 ///     layout: Layout::Float,
 ///     layers: [layer].into_iter().collect(),
-///     output: OutputSpec { mode: OutputMode::Propagating, noise, weight_variance: false, variance_scale: 1.0 },
+///     output: OutputSpec {
+///         mode: OutputMode::Propagating,
+///         noise,
+///         weight_variance: false,
+///         variance_scale: 1.0,
+///     },
 ///     extensions: Extensions::default(),
 /// };
 /// let spec = ReducerSpec {

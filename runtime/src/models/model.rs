@@ -231,9 +231,9 @@ impl<'m> Model<'m> {
         }
     }
 
-    /// Reads a row as [`step_uncertain`](Self::step_uncertain) does, for models of other columns whose outputs
-    /// are pooled. Writes the moments of the last layer's units, or those of the rows of the output map, which
-    /// does not run for units.
+    /// Reads a row as [`step_uncertain`](Self::step_uncertain) does, for models of other columns that are
+    /// pooled. Writes the moments of the last layer's units, or of the rows of the output map, which does not
+    /// run for units.
     pub(super) fn step_pooled(
         &self,
         state: &mut State<'_>,

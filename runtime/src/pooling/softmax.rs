@@ -11,8 +11,8 @@ const LARGEST: f64 = 1e6;
 /// With the values normal around m with variances v, and d = 1 + m − e, the derivatives of e by a value are
 /// pd and p(1 + (1 − 2p)d). Hence, to second order, the mean is `e + ½Σvp(1 + (1 − 2p)d)`, and to first order
 /// the variance `Σp²d²v` (delta method). As e is known only at the end, the state holds the averages of `v`,
-/// `v(2 + m)`, `σ` and `σ(1 + m)` with weights p, and the sums of `v`, `v(1 + m)` and `v(1 + m)²` with weights
-/// p². One value alone keeps its own moments.
+/// `v(2 + m)`, `σ` and `σ(1 + m)` with weights p, and the sums of `v`, `v(1 + m)` and `v(1 + m)²` with
+/// weights p². One value alone keeps its own moments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SoftmaxAverage<S> {
     /// ln Σ exp(m).

@@ -12,8 +12,8 @@
 //! - [`dice`]: choices and numbers at bounds. [`spec`], [`latent_spec`], [`reducer_spec`]:
 //!   architectures.
 //! - [`shape`], [`header`], [`network`], [`quantized`], [`frame`]: the format, from its specification.
-//! - [`rows`], [`trial`], [`latent_trial`], [`adaptive_trial`], [`reducer_trial`]: what an accepted file has to
-//!   stand.
+//! - [`rows`], [`trial`], [`latent_trial`], [`adaptive_trial`], [`reducer_trial`]: what an accepted file has
+//!   to stand.
 //! - [`campaign`]: many files, and what is found.
 
 pub mod adaptive_trial;

@@ -54,6 +54,7 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
     restored.restore(&saved).map_err(|error| refused(error, &saved))?;
     restored.save(&mut again).map_err(|error| format!("save again: {error}"))?;
     same_state(&saved, &again)?;
+    damaged_states(&mut restored, &saved, channels, dice)?;
     reducer.forget_taught();
     for _ in 0..ROWS[1] {
         let row = row(channels, dice);
@@ -73,6 +74,30 @@ pub fn run(bytes: &[u8], dice: &mut Dice) -> Result<Outcome, String> {
         return Err("an answer before the first row".into());
     }
     Ok(Outcome::Stepped(1 + ROWS.iter().sum::<usize>() as u64))
+}
+
+/// A saved stream with other words is refused, or continues with possible answers; then the saved one is
+/// restored.
+fn damaged_states(
+    reducer: &mut Reducer<'_, '_>,
+    saved: &[f32],
+    channels: usize,
+    dice: &mut Dice,
+) -> Result<(), String> {
+    const WORDS: [f32; 10] = [0.0, 0.5, -1.0, 1e-30, 3.0, 1e6, -1e6, 1e12, 1e24, 16_777_216.0];
+    for _ in 0..4 {
+        let mut damaged = saved.to_vec();
+        for _ in 0..=dice.below(3) {
+            let word = dice.below(damaged.len());
+            damaged[word] = dice.pick(&WORDS);
+        }
+        if reducer.restore(&damaged).is_ok() {
+            reducer.step(&row(channels, dice));
+            answers(reducer).map_err(|error| format!("{error} after the state {damaged:?}"))?;
+            reducer.check_state().map_err(|error| format!("{error} after the state {damaged:?}"))?;
+        }
+    }
+    reducer.restore(saved).map_err(|error| refused(error, saved))
 }
 
 fn embedding(reducer: &mut Reducer<'_, '_>) -> Vec<u32> {

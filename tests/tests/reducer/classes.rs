@@ -149,7 +149,7 @@ fn a_sequence_beyond_the_threshold_is_none_of_the_classes() {
     assert!(known.contains(&true) && known.contains(&false));
 }
 
-/// The same mean with more variance: noise that lasts does not average out, and probabilities are less extreme.
+/// The same mean with more variance: noise that lasts does not average out; probabilities are less extreme.
 #[test]
 fn uncertain_embeddings_have_careful_probabilities() {
     let answer = |correlation| {
@@ -185,6 +185,20 @@ fn class_names_come_from_the_checkpoint() {
     });
     let nameless = model(with(NEAREST));
     assert_eq!(ReducerModel::load(&nameless).expect("valid").class_name(0), None);
+}
+
+#[test]
+fn the_example_is_what_its_recipe_makes() {
+    let file = include_bytes!("../../../runtime/examples/reducer.qvr");
+    let made = quaver_tests::forearm::reducer().expect("valid");
+    assert_eq!(made, file, "run the binary reducer_example again");
+    // An electrode comes off: the average of the other muscle stays, and the error bar grows.
+    with_reducer(file, |reducer| {
+        (0..50).for_each(|_| reducer.step(&[f32::NAN, 80.0]));
+        let [_, var] = embedding(reducer);
+        assert!(var[0] > 0.1 && var[1] < 0.01, "{var:?}");
+        assert_eq!(reducer.classify().and_then(|class| class.name()), Some("open hand"));
+    });
 }
 
 /// Sequences of a constant row, far from each other.

@@ -4,6 +4,7 @@ use crate::moments::Moments;
 
 /// Mean and variance of each component of a sequence's embedding.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Embedding<'s> {
     /// Means.
     pub mean: &'s [f32],
@@ -20,14 +21,15 @@ impl<'s> Embedding<'s> {
 
 /// The class of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Classification<'s> {
     /// Index of the class: the most probable one, or that of the majority of the nearest prototypes if the
     /// checkpoint asks for a vote. Those taught at run time follow those of the checkpoint.
     pub class: usize,
     /// Probability of each class, given that it is one of them.
     pub probabilities: &'s [f32],
-    /// Expected squared distance to the nearest prototype, or to the nearest class centre; `None` for a linear
-    /// classifier without centres.
+    /// Expected squared distance to the nearest prototype, or to the nearest class centre; `None` for a
+    /// linear classifier without centres.
     pub distance: Option<f32>,
     /// The score by which a sequence is none of the classes; see
     /// [`NoveltyScore`](crate::checkpoint::NoveltyScore).

@@ -230,26 +230,22 @@ pub(super) fn pool_limits(model: &ReducerModel<'_>) -> impl Iterator<Item = Rang
 fn component_limits(pooling: Pooling) -> impl Iterator<Item = RangeInclusive<f32>> {
     const M: f32 = 1.01 * UNIT_LIMIT;
     const V: f32 = M * M;
-    let both = |limit: f32| -limit..=limit;
-    // The maximum of 2²⁴ values of standard deviation σ is on average less than 6σ above the largest mean.
-    let limits: [RangeInclusive<f32>; 9] = match pooling {
-        Pooling::Mean | Pooling::Sum => {
-            [both(M), 0.0..=V, 0.0..=M, both(0.0), both(0.0), both(0.0), both(0.0), both(0.0), both(0.0)]
-        }
-        Pooling::Max => [
-            both(10.0 * M),
-            0.0..=V,
-            both(0.0),
-            both(0.0),
-            both(0.0),
-            both(0.0),
-            both(0.0),
-            both(0.0),
-            both(0.0),
+    /// The maximum of 2²⁴ values of standard deviation σ is on average less than 6σ above the largest mean.
+    const MAX: f32 = 10.0 * M;
+    let limits: &'static [(f32, f32)] = match pooling {
+        Pooling::Mean | Pooling::Sum => &[(-M, M), (0.0, V), (0.0, M)],
+        Pooling::Max => &[(-MAX, MAX), (0.0, V)],
+        Pooling::Stochastic => &[
+            (-M, M),
+            (-M, M),
+            (0.0, V),
+            (-V * M, V * M),
+            (0.0, M),
+            (-V, V),
+            (0.0, V),
+            (-V * M, V * M),
+            (0.0, V * V),
         ],
-        Pooling::Stochastic => {
-            [both(M), both(M), 0.0..=V, both(V * M), 0.0..=M, both(V), 0.0..=V, both(V * M), 0.0..=V * V]
-        }
     };
-    limits.into_iter().take(component_words(pooling))
+    limits.iter().map(|(low, high)| *low..=*high)
 }

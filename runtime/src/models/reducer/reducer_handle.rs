@@ -19,6 +19,29 @@ use crate::spec::{ClassifierSpec, MAX_WIDTH};
 /// The checkpoint's [`Window`](crate::checkpoint::Window) decides how far back the pool reaches: to
 /// [`begin`](Self::begin), for sequences that somebody cuts out, or over a stream without end, with
 /// exponential forgetting or as a ring of sub-pools. In all cases there is an answer after every row.
+///
+/// ```
+/// use quaver::{Arena, Reducer};
+///
+/// // Two muscles of a forearm, a window of 50 rows, three gestures.
+/// static MODEL: &[u8] = quaver::include_checkpoint!("../../../examples/reducer.qvr");
+///
+/// let mut arena = Arena::<{ quaver::arena_words(MODEL) }>::new();
+/// let mut memory = [0.0; 3 + 1 + 2 * 3]; // one new class, two examples
+/// let mut reducer = Reducer::load(MODEL, &mut arena)?.teach_in(&mut memory, 1)?;
+///
+/// (0..50).for_each(|_| reducer.step(&[86.0, 27.0])); // µV; NaN for an electrode that has come off
+/// let gesture = reducer.classify().expect("rows were read");
+/// assert_eq!((gesture.name(), gesture.known), (Some("fist"), true));
+/// assert!(gesture.probability() > 0.99);
+///
+/// (0..50).for_each(|_| reducer.step(&[95.0, 90.0])); // both muscles at once
+/// assert!(!reducer.classify().expect("rows were read").known, "none of these");
+/// reducer.teach(3); // no training: the embedding becomes a prototype
+/// let gesture = reducer.classify().expect("rows were read");
+/// assert_eq!((gesture.class, gesture.known), (3, true));
+/// # Ok::<(), quaver::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Reducer<'m, 'a> {
     model: ReducerModel<'m>,
@@ -110,8 +133,8 @@ impl<'m, 'a> Reducer<'m, 'a> {
         }
     }
 
-    /// What was taught, to be stored and [restored](Self::restore_taught) later: for each prototype its class,
-    /// as a number, and its components.
+    /// What was taught, to be stored and [restored](Self::restore_taught) later: for each prototype its
+    /// class, as a number, and its components.
     pub fn taught(&self) -> &[f32] {
         self.taught.as_ref().map_or(&[], |taught| taught.words())
     }
