@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -87,27 +88,34 @@ impl<'h> Viewer<'h> {
 
     /// Sends what is new until the viewer is gone.
     pub(super) fn run(mut self, stop: &Stop) -> Result<()> {
-        let mut is_first = true;
+        // The rows of the last minute are no lag.
+        let mut is_catching_up = true;
         while !stop.is_set() {
-            // Waits for a command, which paces the messages.
-            let begun = Instant::now();
-            if !is_first {
-                self.receive()?;
-            }
-            if let Some(rest) = FRAME.checked_sub(begun.elapsed()).filter(|_| !is_first) {
-                std::thread::sleep(rest);
-            }
             self.flush()?;
+            let mut is_behind = false;
             if !self.is_pending {
-                // The rows of the last minute are no lag.
-                let lag = if is_first { u64::MAX } else { self.lag() };
-                is_first = !self.send_rows(lag)? && is_first;
+                let lag = if is_catching_up { u64::MAX } else { self.lag() };
+                is_behind = self.send_rows(lag)?;
+                is_catching_up &= is_behind;
                 self.report()?;
             } else if self.taken.elapsed() > PATIENCE {
                 bail!("a viewer took nothing for {} s", PATIENCE.as_secs());
             }
+            if !is_behind {
+                self.pause()?;
+            }
         }
         let _ = self.socket.close(None);
+        Ok(())
+    }
+
+    /// Waits for the time of the next message, and takes a command if one comes.
+    fn pause(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        self.receive()?;
+        if let Some(rest) = FRAME.checked_sub(begun.elapsed()) {
+            thread::sleep(rest);
+        }
         Ok(())
     }
 
@@ -138,7 +146,7 @@ impl<'h> Viewer<'h> {
         Ok(())
     }
 
-    /// Sends the layout if it is new, and rows if there are any.
+    /// Sends the layout if it is new, and rows if there are any. Whether there are more than fit a message.
     fn send_rows(&mut self, lag: u64) -> Result<bool> {
         self.hub.read(&mut self.cursor, lag, BATCH, &mut self.batch);
         self.skipped += self.batch.skipped;
@@ -152,7 +160,7 @@ impl<'h> Viewer<'h> {
         }
         let bytes = message::encode(&self.batch, self.skipped);
         self.send(Message::binary(bytes))?;
-        Ok(self.batch.metas.len() < BATCH)
+        Ok(self.batch.metas.len() == BATCH)
     }
 
     fn report(&mut self) -> Result<()> {
