@@ -26,7 +26,7 @@ function clock(seconds) {
 class Chart {
   /* `series`: list of { value(place), stroke, width, dash, points }; `bands`: pairs of series numbers with a fill;
      `marks`: list of { holds(place), kind } for stretches. */
-  constructor(card, page, { height, series, bands = [], marks = [], unit = "", limit = null }) {
+  constructor(card, page, { height, series, bands = [], marks = [], limit = null }) {
     this.page = page;
     this.card = card;
     this.series = series;
@@ -44,7 +44,7 @@ class Chart {
       scales: { x: { time: false, range: () => page.view }, y: { range: (plot, low, high) => this.limits(low, high) } },
       axes: [
         { ...axis, size: 26, values: (plot, splits) => splits.map(clock), space: 70 },
-        { ...axis, size: 54, values: (plot, splits) => splits.map((value) => Number(value.toPrecision(4)).toString()), space: 34, label: unit || undefined, labelSize: unit ? 16 : 0, labelFont: "12px system-ui, sans-serif" },
+        { ...axis, size: 54, values: (plot, splits) => splits.map((value) => Number(value.toPrecision(4)).toString()), space: 34 },
       ],
       series: [{}, ...series.map((one) => ({
         stroke: one.stroke,
@@ -141,6 +141,7 @@ class Chart {
   }
 
   resize() {
+    if (this.plot.width === Math.max(200, this.card.clientWidth - 16)) return;
     this.plot.setSize({ width: Math.max(200, this.card.clientWidth - 16), height: this.plot.height });
   }
 
@@ -175,7 +176,6 @@ function inputCharts(page, store) {
   const parent = document.getElementById("inputs");
   return store.layout.inputs.map((channel, index) => {
     const made = card(parent, channel.name, channel.unit);
-    const values = store.columns[index];
     const chart = new Chart(made, page, {
       height: 120,
       series: [{ value: (place) => page.shown.columns[index][place], stroke: page.colours.blue }],
@@ -215,7 +215,6 @@ function outputCharts(page, store) {
     const made = card(parent, output.name, output.unit);
     const chart = new Chart(made, page, {
       height: 240,
-      unit: output.unit,
       series,
       bands: [{ series: [1, 2], fill: `rgba(${tint.band}, 0.18)` }, { series: [3, 4], fill: `rgba(${tint.band}, 0.3)` }],
       marks: [{ kind: "anomalous", holds: (place) => (page.shown.flags[place] & 2) !== 0 }],
@@ -238,7 +237,6 @@ function partsChart(page, parent, output, epistemic, aleatoric) {
   const root = (column) => (place) => Math.sqrt(page.shown.columns[column][place]);
   const chart = new Chart(made, page, {
     height: 218,
-    unit: output.unit,
     series: [
       { value: root(epistemic), stroke: tint.orange, width: 1.8 },
       { value: root(aleatoric), stroke: tint.green, width: 1.8, dash: [7, 4] },

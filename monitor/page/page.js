@@ -15,6 +15,7 @@ class Page {
     this.status = null;
     this.drawn = 0;
     this.observer = new IntersectionObserver((entries) => entries.forEach((entry) => { entry.target.chart.visible = entry.isIntersecting; }), { rootMargin: "80px" });
+    this.sizes = new ResizeObserver((entries) => entries.forEach((entry) => entry.target.chart.resize()));
     this.listen();
     this.connect();
     requestAnimationFrame((now) => this.frame(now));
@@ -31,7 +32,6 @@ class Page {
         this.setPaused(!this.isPaused);
       }
     });
-    addEventListener("resize", () => this.charts.forEach((chart) => chart.resize()));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.colours = colours(); this.build(); });
   }
 
@@ -82,6 +82,7 @@ class Page {
   observe(chart) {
     chart.card.chart = chart;
     this.observer.observe(chart.card);
+    this.sizes.observe(chart.card);
   }
 
   buildScores() {

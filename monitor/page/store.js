@@ -99,12 +99,14 @@ class Store {
   }
 }
 
-/* Points of a view for one plot. Where rows are denser than pixels, each pixel has its least and its greatest value
-   (in the order low, high), so that no peak is lost. `series` are functions of a place in the store. */
+/* Points of a view for one plot. Where rows are denser than pixels, each pixel has its least and its greatest value in
+   the order in which they came, so that no peak is lost. Pixels begin at multiples of their rows, so that the picture does
+   not flicker while it moves. `series` are functions of a place in the store. */
 function points(store, [low, high], pixels, series) {
   const rows = high - low;
   const stride = Math.max(1, Math.ceil(rows / pixels));
-  const count = stride === 1 ? rows : 2 * Math.ceil(rows / stride);
+  low = Math.max(store.oldest, Math.floor(low / stride) * stride);
+  const count = stride === 1 ? high - low : 2 * Math.ceil((high - low) / stride);
   const data = [new Float64Array(count), ...series.map(() => new Array(count))];
   let out = 0;
   for (let row = low; row < high; row += stride) {
@@ -124,14 +126,15 @@ function points(store, [low, high], pixels, series) {
     for (let s = 0; s < series.length; s++) {
       let least = Infinity;
       let greatest = -Infinity;
+      let falls = false;
       for (let other = row; other < end; other++) {
         const value = series[s](other % store.capacity);
-        if (value < least) least = value;
-        if (value > greatest) greatest = value;
+        if (value < least) [least, falls] = [value, true];
+        if (value > greatest) [greatest, falls] = [value, false];
       }
       const has = greatest >= least;
-      data[s + 1][out] = has ? least : null;
-      data[s + 1][out + 1] = has ? greatest : null;
+      data[s + 1][out] = has ? (falls ? greatest : least) : null;
+      data[s + 1][out + 1] = has ? (falls ? least : greatest) : null;
     }
     out += 2;
   }

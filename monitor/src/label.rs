@@ -86,12 +86,18 @@ impl Keys {
     }
 
     /// Follows keys until they end. `stop` is set by the key that ends.
-    pub fn follow(&self, keys: impl Read, hub: &Hub, stop: &Stop) {
-        for byte in keys.bytes().map_while(Result::ok) {
-            match self.action(char::from(byte)) {
-                Some(Action::Label(label)) => hub.set_label(label),
-                Some(Action::End) => return stop.set(),
-                None => {}
+    pub fn follow(&self, mut keys: impl Read, hub: &Hub, stop: &Stop) {
+        let mut buffer = [0; 64];
+        while let Ok(count) = keys.read(&mut buffer) {
+            let actions = buffer[..count].iter().map(|byte| self.action(char::from(*byte)));
+            for action in actions.flatten() {
+                match action {
+                    Action::Label(label) => hub.set_label(label),
+                    Action::End => return stop.set(),
+                }
+            }
+            if count == 0 {
+                return;
             }
         }
     }

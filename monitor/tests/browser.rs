@@ -50,7 +50,10 @@ fn the_page_shows_what_was_sent() {
     page.until("document.querySelectorAll('#inputs canvas').length === 16");
     assert_eq!(page.evaluate("document.querySelectorAll('#outputs .card').length"), json!(2 * OUTPUTS));
     page.until("document.querySelector('#tiles')?.innerText.includes('1000 Hz')");
-    assert_eq!(page.evaluate("document.querySelectorAll('#inputs .badge:not([hidden])').length"), json!(missing(5999)));
+    assert_eq!(
+        page.evaluate("document.querySelectorAll('#inputs .badge:not([hidden])').length"),
+        json!(missing(5999))
+    );
     let last = sample(5999);
     let std_dev = (last.epistemic[0] + last.aleatoric[0]).sqrt();
     let shown = format!("{:.2} ± {std_dev:.3} N", last.mean[0]);
@@ -111,4 +114,5 @@ fn pictures_are_taken_where_they_are_asked_for() {
     take("light.png", 1400, 1500, "light");
     take("dark.png", 1400, 1500, "dark");
     take("phone.png", 390, 1600, "light");
+    take("whole.png", 1400, 2300, "light");
 }

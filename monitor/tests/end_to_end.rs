@@ -46,8 +46,14 @@ fn a_viewer_gets_the_bits_that_were_sent() {
         assert_eq!(row.flags & 1 != 0, number == 0);
     }
     let layout = watcher.layout.clone().expect("a layout");
-    assert_eq!((layout["device"].as_str(), layout["inputs"][3]["name"].as_str()), (Some("emulated board"), Some("emg3")));
-    assert_eq!((layout["outputs"][3]["unit"].as_str(), layout["rate_hz"].as_f64()), (Some("N"), Some(1000.0)));
+    assert_eq!(
+        (layout["device"].as_str(), layout["inputs"][3]["name"].as_str()),
+        (Some("emulated board"), Some("emg3"))
+    );
+    assert_eq!(
+        (layout["outputs"][3]["unit"].as_str(), layout["rate_hz"].as_f64()),
+        (Some("N"), Some(1000.0))
+    );
     watcher.until("a status", |watcher| {
         watcher.status.as_ref().is_some_and(|status| status["rows"] == 3000 && status["frames"] == 3001)
     });
@@ -93,7 +99,8 @@ fn a_connection_that_ends_is_opened_again() {
     device.hello();
     device.rows(10);
     watcher.until("20 rows", |watcher| watcher.rows.len() == 20);
-    let begins: Vec<u64> = watcher.rows.iter().filter(|row| row.flags & 1 != 0).map(|row| row.number).collect();
+    let begins: Vec<u64> =
+        watcher.rows.iter().filter(|row| row.flags & 1 != 0).map(|row| row.number).collect();
     assert_eq!(begins, [0, 10], "a sequence begins with each connection");
     let status = monitor.hub.status();
     assert_eq!((status.reconnects, status.lost, status.frames), (1, 0, 22));
@@ -130,7 +137,10 @@ fn lines_of_text_become_rows() {
     let monitor = Monitor::start(settings(device.source()));
     let mut watcher = Watcher::connect(monitor.port());
     for row in 0..20 {
-        device.send(format!(">x:{row}.5§mV\n>force:{row}\n>force.low:{}\n>force.high:{}\n", row - 1, row + 1).as_bytes());
+        device.send(
+            format!(">x:{row}.5§mV\n>force:{row}\n>force.low:{}\n>force.high:{}\n", row - 1, row + 1)
+                .as_bytes(),
+        );
     }
     // The last row ends where the next begins.
     watcher.until("19 rows", |watcher| watcher.rows.len() == 19);
@@ -217,7 +227,12 @@ fn beyond_loopback_a_token_is_required() {
 fn strange_requests_are_survived() {
     let device = TcpBoard::new();
     let monitor = Monitor::start(settings(device.source()));
-    for bytes in [&b"\x16\x03\x01\x02\x00"[..], b"GET / HTTP/1.1\r\n", b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\n", &[b'a'; 40_000]] {
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00"[..],
+        b"GET / HTTP/1.1\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        &[b'a'; 40_000],
+    ] {
         let mut stream = TcpStream::connect(("127.0.0.1", monitor.port())).expect("a server");
         let _ = stream.write_all(bytes);
     }
@@ -258,7 +273,8 @@ fn viewers_record_to_csv_and_mcap() {
         match end.as_str() {
             "csv" => {
                 let text = String::from_utf8(bytes).expect("text");
-                let first = text.lines().nth(1).expect("a row").split(',').nth(2).expect("a cell").to_string();
+                let first =
+                    text.lines().nth(1).expect("a row").split(',').nth(2).expect("a cell").to_string();
                 assert_eq!(first.parse::<f32>().expect("a number").to_bits(), sample(10).row[0].to_bits());
                 assert_eq!(text.lines().count(), 51);
             }
@@ -275,7 +291,8 @@ fn a_model_runs_on_rows_that_arrive_as_csv() {
     let model_bytes = include_bytes!("../../runtime/examples/grip_force.qvr");
     let model = quaver::Model::load(model_bytes).expect("the example");
     let names: Vec<&str> = model.checkpoint().input_names().collect();
-    let row = |number: u32| -> Vec<f32> { (0..8).map(|channel| 5.0 + (number + channel) as f32 % 13.0).collect() };
+    let row =
+        |number: u32| -> Vec<f32> { (0..8).map(|channel| 5.0 + (number + channel) as f32 % 13.0).collect() };
     let mut device = TcpBoard::new();
     let csv = reader::Settings {
         format: Format::Csv,

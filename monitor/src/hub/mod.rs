@@ -34,6 +34,8 @@ pub enum Connection {
     Waiting(String),
     /// There will be no more rows: why.
     Ended(String),
+    /// There will be no more rows, because something is wrong.
+    Failed(String),
 }
 
 /// Everything about a stream but its rows.
@@ -179,6 +181,11 @@ impl Hub {
     /// Labels the rows to come; 0 for none.
     pub fn set_label(&self, label: u8) {
         self.state().label = label;
+    }
+
+    /// The label of the moment.
+    pub fn label(&self) -> u8 {
+        self.state().label
     }
 
     /// The layout, once there is one.

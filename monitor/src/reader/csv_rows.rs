@@ -8,7 +8,7 @@ use super::{Settings, Sink};
 use crate::Stop;
 use crate::layout::Layout;
 use crate::row::Meta;
-use crate::source::is_time_out;
+use crate::source::{Source, is_time_out};
 
 /// The column with the seconds at which rows were sampled, as `quaver record` writes it.
 const TIME: &str = "time";
@@ -44,7 +44,11 @@ pub(super) fn follow(
     settings: &Settings,
     sink: &mut Sink<'_>,
 ) -> Result<u64> {
-    let patient = BufReader::new(Patient { connection, stop: sink.stop.clone() });
+    let mut patient = BufReader::new(Patient { connection, stop: sink.stop.clone() });
+    if !settings.header && matches!(settings.source, Source::Serial(..)) {
+        // The first line may be half of one, and would give the number of columns.
+        patient.skip_until(b'\n')?;
+    }
     let mut rows = (settings.open_csv)(Box::new(patient), name, settings.header)?;
     let columns = columns(&rows.names(), sink.model_inputs(), name)?;
     rows.select(&columns.selected)?;

@@ -83,7 +83,7 @@ pub fn start(settings: Settings, hub: Arc<Hub>, stop: Stop) -> Result<thread::Jo
             None => follow(&settings, None, first, &hub, &stop),
         };
         if let Err(error) = result {
-            hub.set_connection(Connection::Ended(format!("{error:#}")));
+            hub.set_connection(Connection::Failed(format!("{error:#}")));
         }
     };
     thread::Builder::new().name("reader".into()).spawn(work).context("cannot start a thread")

@@ -43,12 +43,15 @@ impl Chromium {
             .expect("Chromium starts");
         let port = debugging_port(&profile.path().join("DevToolsActivePort"));
         let targets = get(port, "/json/list", &format!("127.0.0.1:{port}"));
-        let targets: Value = serde_json::from_str(targets.split("\r\n\r\n").nth(1).unwrap_or("[]")).expect("JSON");
+        let targets: Value =
+            serde_json::from_str(targets.split("\r\n\r\n").nth(1).unwrap_or("[]")).expect("JSON");
         let page = targets.as_array().and_then(|all| all.iter().find(|target| target["type"] == "page"));
-        let address = page.and_then(|page| page["webSocketDebuggerUrl"].as_str()).expect("a page").to_string();
+        let address =
+            page.and_then(|page| page["webSocketDebuggerUrl"].as_str()).expect("a page").to_string();
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("DevTools");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
-        let (socket, _) = client(address.into_client_request().expect("a request"), stream).expect("DevTools");
+        let (socket, _) =
+            client(address.into_client_request().expect("a request"), stream).expect("DevTools");
         let mut chromium = Chromium { process, socket, number: 0, _profile: profile };
         chromium.call("Page.enable", json!({}));
         chromium.call("Runtime.enable", json!({}));
@@ -114,7 +117,9 @@ fn debugging_port(file: &Path) -> u16 {
     let begun = Instant::now();
     loop {
         let text = fs::read_to_string(file).unwrap_or_default();
-        if let Some(port) = text.lines().next().and_then(|line| line.parse().ok()).filter(|_| text.contains('\n')) {
+        if let Some(port) =
+            text.lines().next().and_then(|line| line.parse().ok()).filter(|_| text.contains('\n'))
+        {
             return port;
         }
         assert!(begun.elapsed() < Duration::from_secs(30), "Chromium did not start");

@@ -27,7 +27,9 @@ pub(crate) fn sample(number: u64) -> Sample<Vec<f32>> {
         anomalous: is_odd,
         row: (0..INPUTS).map(input).collect(),
         mean: (0..OUTPUTS).map(|output| 30.0 + 25.0 * (phase(output) * 0.5).sin()).collect(),
-        epistemic: (0..OUTPUTS).map(|output| 2.0 + 1.5 * phase(output + 3).sin() + f32::from(u8::from(is_odd))).collect(),
+        epistemic: (0..OUTPUTS)
+            .map(|output| 2.0 + 1.5 * phase(output + 3).sin() + f32::from(u8::from(is_odd)))
+            .collect(),
         aleatoric: (0..OUTPUTS).map(|output| 9.0 + 6.0 * (phase(output) * 0.3).sin()).collect(),
     }
 }
@@ -45,7 +47,8 @@ impl Board {
         let fingers = ["thumb", "index", "middle", "grip"];
         let inputs = List(names[..INPUTS].iter().map(|name| Channel { name: name.as_str(), unit: "mV" }));
         let outputs = List(fingers.iter().map(|name| Channel { name: *name, unit: "N" }));
-        let hello = Hello { version: VERSION, device: "emulated board", model: 7, rate_hz: 1000.0, inputs, outputs };
+        let hello =
+            Hello { version: VERSION, device: "emulated board", model: 7, rate_hz: 1000.0, inputs, outputs };
         let mut buffer = vec![0; hello_bytes(INPUTS + OUTPUTS, 600)];
         self.encoder.hello(&hello, &mut buffer).expect("enough room").to_vec()
     }

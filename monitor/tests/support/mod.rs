@@ -65,7 +65,7 @@ pub(crate) fn settings(source: Source) -> Settings {
         speed: Some(1.0),
         repeat: false,
         wait: true,
-        open_csv: open_csv,
+        open_csv,
     }
 }
 
@@ -79,7 +79,11 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// A plain reader of CSV in place of the program's own.
-pub(crate) fn open_csv(source: Box<dyn BufRead + Send>, name: &str, header: bool) -> Result<Box<dyn CsvRows>> {
+pub(crate) fn open_csv(
+    source: Box<dyn BufRead + Send>,
+    name: &str,
+    header: bool,
+) -> Result<Box<dyn CsvRows>> {
     let mut lines = source.lines();
     ensure!(header, "these tests have headers");
     let names = lines.next().transpose()?.unwrap_or_default();

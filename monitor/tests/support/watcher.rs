@@ -39,7 +39,11 @@ impl Watcher {
     }
 
     /// Opens a WebSocket with further headers.
-    pub(crate) fn try_connect(port: u16, headers: &[(&'static str, &str)], path: &str) -> Result<Self, String> {
+    pub(crate) fn try_connect(
+        port: u16,
+        headers: &[(&'static str, &str)],
+        path: &str,
+    ) -> Result<Self, String> {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
         let mut request = format!("ws://127.0.0.1:{port}{path}").into_client_request().expect("a request");
         for (name, value) in headers {
@@ -122,7 +126,22 @@ pub(crate) fn get(port: u16, path: &str, host: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer
+    // Not every server closes the connection: the length in the head counts.
+    let mut answer = Vec::new();
+    let mut buffer = [0; 65536];
+    loop {
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        let complete = text.split_once("\r\n\r\n").is_some_and(|(head, _)| {
+            let lower = head.to_ascii_lowercase();
+            let length = lower.split("content-length:").nth(1).and_then(|rest| rest.lines().next());
+            length
+                .and_then(|length| length.trim().parse().ok())
+                .is_some_and(|length: usize| answer.len() >= head.len() + 4 + length)
+        });
+        let count = if complete { 0 } else { stream.read(&mut buffer).expect("an answer") };
+        if count == 0 {
+            return text;
+        }
+        answer.extend_from_slice(&buffer[..count]);
+    }
 }

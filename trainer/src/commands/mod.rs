@@ -15,6 +15,7 @@ mod implausible;
 mod impute;
 mod inspect;
 mod keygen;
+mod live;
 mod plot_limits;
 mod print;
 mod progress;
@@ -54,6 +55,7 @@ use crate::printable::{escaped, unprintable_in};
   quaver denoise runs/vosp --in noisy.csv --out clean.csv
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
   quaver impute runs/vrae --in gaps.csv --out filled.csv
+  quaver monitor /dev/ttyACM0                     watch a board in a browser
   quaver sign model.qvr --key ours.key --counter 7 -o model.qvs")]
 pub struct CommandLine {
     /// The subcommand.
@@ -76,6 +78,9 @@ pub enum Command {
     Denoise(denoise::Arguments),
     Sample(sample::Arguments),
     Impute(impute::Arguments),
+    Monitor(live::monitor::Arguments),
+    Record(live::record::Arguments),
+    Label(live::label::Arguments),
     Convert(convert::Arguments),
     Keygen(keygen::Arguments),
     Sign(sign::Arguments),
@@ -134,6 +139,9 @@ impl Command {
             Command::Denoise(arguments) => denoise::run(&arguments),
             Command::Sample(arguments) => sample::run(&arguments),
             Command::Impute(arguments) => impute::run(&arguments),
+            Command::Monitor(arguments) => live::monitor::run(&arguments),
+            Command::Record(arguments) => live::record::run(&arguments),
+            Command::Label(arguments) => live::label::run(&arguments),
             Command::Convert(arguments) => convert::run(&arguments),
             Command::Keygen(arguments) => keygen::run(&arguments),
             Command::Sign(arguments) => sign::run(&arguments),
