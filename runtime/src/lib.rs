@@ -195,5 +195,5 @@ pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
     AdaptOptions, AdaptivePredictor, Covariance, Denoiser, FeedMode, LatentModel, Model, Novelty, Output,
-    Prediction, Predictor, Rollouts, Sampler, State, Surprise, adaptive_arena_words, arena_words,
+    Prediction, Predictor, Rollouts, Sampler, State, Surprise, WithUnit, adaptive_arena_words, arena_words,
 };

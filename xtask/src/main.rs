@@ -1,9 +1,10 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `attack`, `fuzz`, `miri`, `soak`, `results`.
+//! `boards`, `attack`, `fuzz`, `miri`, `soak`, `results`.
 
 mod attack;
 mod bench;
 mod bench_train;
+mod boards;
 mod comments;
 mod deny;
 mod elf;
@@ -87,6 +88,11 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Build, link and size the firmware of every board, and execute what emulators can: QEMU and rp2040js
+    #[command(
+        after_help = "Examples: cargo xtask boards; cargo xtask boards rp2040; cargo xtask boards --write"
+    )]
+    Boards(boards::Arguments),
     /// Load and step crafted checkpoints: valid encodings at and just beyond every bound of the format
     #[command(
         after_help = "Examples: cargo xtask attack --minutes 60; cargo xtask attack --replay target/attack/1-42.qvr"
@@ -146,6 +152,10 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
                 None => PyTorch::Nothing,
             };
             bench_train::run(torch, json)?;
+        }
+        Chore::Boards(arguments) => {
+            setup::ensure(&Needs::emulation()?)?;
+            boards::run(&arguments)?;
         }
         Chore::Attack(arguments) => attack::run(&arguments)?,
         Chore::Fuzz(arguments) => fuzz::run(&arguments)?,

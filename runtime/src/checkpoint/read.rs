@@ -68,12 +68,12 @@ impl<'m> Checkpoint<'m> {
     }
 
     /// Names of the inputs, in order; empty if they have none.
-    pub fn input_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
+    pub fn input_names(&self) -> impl Iterator<Item = &'m str> + Clone + use<'m> {
         lines(self.header.input_names)
     }
 
     /// Names of the outputs, in order; empty if they have none.
-    pub fn output_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
+    pub fn output_names(&self) -> impl Iterator<Item = &'m str> + Clone + use<'m> {
         lines(self.header.output_names)
     }
 
@@ -98,6 +98,6 @@ impl<'m> Checkpoint<'m> {
 }
 
 /// Decoded when names are asked for and not before: most boards never do.
-fn lines(names: &[u8]) -> impl Iterator<Item = &str> {
+fn lines(names: &[u8]) -> impl Iterator<Item = &str> + Clone {
     core::str::from_utf8(names).unwrap_or_default().lines()
 }

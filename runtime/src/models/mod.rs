@@ -23,6 +23,7 @@ mod tracking;
 pub use adaptive::{AdaptOptions, AdaptivePredictor, Covariance};
 #[cfg(feature = "write")]
 pub(crate) use classes::draw_class_at;
+pub use display::WithUnit;
 pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
 pub use memory::{adaptive_arena_words, arena_words};
 pub use model::Model;

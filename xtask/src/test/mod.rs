@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{comments, deny, kernels, layers, package, qemu, shared_build, signed};
+use crate::{boards, comments, deny, kernels, layers, package, qemu, shared_build, signed};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -40,6 +40,7 @@ const STAGES: &[Stage] = &[
     ("text on an emulated core", firmware::text),
     ("golden streams on every core", qemu::run_quietly),
     ("signed models on every core", signed::check),
+    ("boards, linked and emulated", boards::check),
 ];
 
 /// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line
