@@ -57,6 +57,7 @@ impl Chromium {
         chromium.call("Runtime.enable", json!({}));
         chromium.set_size(width, height);
         chromium.call("Page.navigate", json!({ "url": url }));
+        chromium.until("window.quaver");
         Some(chromium)
     }
 
