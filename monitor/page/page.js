@@ -1,6 +1,8 @@
 /* The page: a connection that comes back, and a clock that draws. */
 
+/* Time between pictures, and the part of it that drawing may take: rows come first. */
 const FRAME_MS = 50;
+const DRAWING = 0.4;
 const $ = (id) => document.getElementById(id);
 
 class Page {
@@ -14,6 +16,7 @@ class Page {
     this.zoomed = null;
     this.status = null;
     this.drawn = 0;
+    this.interval = FRAME_MS;
     this.observer = new IntersectionObserver((entries) => entries.forEach((entry) => { entry.target.chart.visible = entry.isIntersecting; }), { rootMargin: "80px" });
     this.sizes = new ResizeObserver((entries) => entries.forEach((entry) => entry.target.chart.resize()));
     this.listen();
@@ -202,9 +205,10 @@ class Page {
   }
 
   frame(now) {
-    if (now - this.drawn >= FRAME_MS) {
+    if (now - this.drawn >= this.interval) {
       this.drawn = now;
       if (this.store && !this.isPaused) this.update();
+      this.interval = Math.max(FRAME_MS, (performance.now() - now) / DRAWING);
     }
     requestAnimationFrame((later) => this.frame(later));
   }

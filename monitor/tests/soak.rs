@@ -84,12 +84,15 @@ fn ten_minutes_lose_nothing_and_keep_their_memory() {
     }
     assert_eq!(sender.join().expect("a device"), total);
     eventually("all rows", || monitor.hub.status().rows == total);
+    thread::sleep(Duration::from_secs(2));
     let status = monitor.hub.status();
     assert_eq!((status.lost, status.damaged), (0, 0));
     assert_eq!(watcher.join().expect("a watcher"), (total, 0), "the program that watches got every row");
     if let Some(page) = &mut page {
+        let shown = "JSON.stringify([window.quaver.store.first, window.quaver.store.received, \
+                     window.quaver.store.skipped])";
+        println!("the page: number of its first row, rows, rows skipped: {}", page.evaluate(shown));
         page.until(&format!("window.quaver.store.received === {total} && window.quaver.store.skipped === 0"));
-        println!("the page received {total} rows and skipped none");
     }
     if let [.., (last, last_heap)] = measured[..]
         && minutes > FILLED

@@ -112,7 +112,8 @@ struct State {
     ring: Ring,
     connection: Connection,
     counts: Counts,
-    reconnects: u64,
+    /// How often the source was opened.
+    opened: u64,
     implausible: u64,
     label: u8,
     viewers: usize,
@@ -134,7 +135,7 @@ impl Default for Hub {
             ring: Ring::new(0, 0),
             connection: Connection::default(),
             counts: Counts::default(),
-            reconnects: 0,
+            opened: 0,
             implausible: 0,
             label: 0,
             viewers: 0,
@@ -196,8 +197,9 @@ impl Hub {
     /// Reports the state of the source.
     pub fn set_connection(&self, connection: Connection) {
         let mut state = self.state();
-        let opened = matches!(connection, Connection::Connected(_));
-        state.reconnects += u64::from(opened && matches!(state.connection, Connection::Waiting(_)));
+        if matches!(connection, Connection::Connected(_)) {
+            state.opened += 1;
+        }
         state.connection = connection;
     }
 
@@ -241,7 +243,7 @@ impl Hub {
             damaged,
             unknown,
             restarts,
-            reconnects: state.reconnects,
+            reconnects: state.opened.saturating_sub(1),
             late: last.late,
             dropped: last.dropped,
             implausible: state.implausible,
@@ -372,6 +374,7 @@ mod tests {
     fn messages_are_bounded_and_reconnects_counted() {
         let hub = Hub::default();
         (0..100).for_each(|number| hub.add_message(&format!("line {number}\u{1b}")));
+        hub.set_connection(Connection::Waiting("not there yet".into()));
         hub.set_connection(Connection::Connected("a".into()));
         hub.set_connection(Connection::Waiting("gone".into()));
         hub.set_connection(Connection::Connected("a".into()));

@@ -21,10 +21,10 @@ const FRAME: Duration = Duration::from_millis(33);
 /// Time between reports of the state.
 const STATUS: Duration = Duration::from_millis(500);
 /// A viewer that takes nothing for so long is gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Seconds of rows that a new viewer begins with, and that a slow one may be behind.
 const HISTORY: f64 = 60.0;
-const SLACK: f64 = 2.0;
+const SLACK: f64 = 20.0;
 /// Most rows per message.
 const BATCH: usize = 8192;
 /// Most bytes of a message from a viewer.

@@ -56,6 +56,7 @@ pub(in crate::commands) fn run(arguments: &Arguments) -> Result<()> {
     let single_keys = quaver_monitor::label::SingleKeys::new(io::stdin());
     follow_keys(&keys, &hub, &stop)?;
     let cues = every.map(|every| Cues::new(every, keys.labels().len()));
+    cues.iter().for_each(|cues| hub.set_label(cues.due().0));
     let shown = Cell::new(String::new());
     let watch = |progress: &Progress| {
         let next = cues.as_ref().map_or(String::new(), |cues| {
