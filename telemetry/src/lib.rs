@@ -13,7 +13,9 @@
 //! use quaver_telemetry::{Encoder, Sample, sample_bytes};
 //!
 //! let mut buffer = [0; sample_bytes(2, 1)];
-//! let sample = Sample { row: &[14.0, f32::NAN][..], mean: &[51.7], epistemic: &[2.0], aleatoric: &[20.0], ..Sample::default() };
+//! let (mean, epistemic, aleatoric) = (&[51.7][..], &[2.0][..], &[20.0][..]);
+//! let row = &[14.0, f32::NAN][..];
+//! let sample = Sample { row, mean, epistemic, aleatoric, ..Sample::default() };
 //! let mut encoder = Encoder::new();
 //! let frame = encoder.sample(&sample, &mut buffer)?;
 //! assert!(frame.len() < 50);

@@ -154,7 +154,7 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             bench_train::run(torch, json)?;
         }
         Chore::Boards(arguments) => {
-            setup::ensure(&Needs::emulation()?)?;
+            setup::ensure(&Needs::to_build(boards::folders().map(|(_, target)| target)))?;
             boards::run(&arguments)?;
         }
         Chore::Attack(arguments) => attack::run(&arguments)?,

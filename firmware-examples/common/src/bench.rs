@@ -31,7 +31,8 @@ pub struct Report {
     pub missing: Cycles,
 }
 
-/// Steps a model with the rows, and counts cycles by `clock`, which may wrap around to 0 after `mask`, 2ⁿ − 1.
+/// Steps a model with the rows, and counts cycles by `clock`, which may wrap around to 0 after `mask`, 2ⁿ −
+/// 1.
 ///
 /// # Errors
 /// If the model does not load, or needs a larger arena.

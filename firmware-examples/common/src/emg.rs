@@ -37,7 +37,8 @@ impl<const N: usize> Envelopes<N> {
         for ((sum, baseline), reading) in self.sum.iter_mut().zip(&mut self.baseline).zip(readings) {
             let reading = f32::from(*reading);
             if !(rail..=self.full_scale - rail).contains(&reading) {
-                // NaN stays until the end of the window. The baseline begins again when the electrode is back.
+                // NaN stays until the end of the window. The baseline begins again when the electrode is
+                // back.
                 *sum = f32::NAN;
                 *baseline = None;
                 continue;
@@ -88,7 +89,8 @@ mod tests {
         };
         let mut envelopes = Envelopes::new(4095);
         let row = windows(&mut envelopes, 100, |index| [wave(index, 2048, 160), wave(index, 1500, 320)]);
-        // 160 of 2047.5 counts are 10.0 of 128; the running mean follows each reading by 1/256 of its distance.
+        // 160 of 2047.5 counts are 10.0 of 128; the running mean follows each reading by 1/256 of its
+        // distance.
         let expected = [10.0, 20.0].map(|value: f32| value * (160.0 * 128.0 / 2047.5 / 10.0));
         for (value, expected) in row.iter().zip(expected) {
             assert!((value - expected).abs() < 0.01 * expected, "{value} {expected}");

@@ -7,8 +7,8 @@ use embedded_io_async::Write;
 /// Bytes that are passed on at once.
 const CHUNK: usize = 64;
 
-/// A buffer that the model never waits for: a frame that does not fit is left out, and the viewer counts it as
-/// lost by its sequence number.
+/// A buffer that the model never waits for: a frame that does not fit is left out, and the viewer counts it
+/// as lost by its sequence number.
 pub struct Line<const SIZE: usize> {
     pipe: Pipe<CriticalSectionRawMutex, SIZE>,
 }

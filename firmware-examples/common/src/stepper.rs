@@ -6,8 +6,8 @@ use quaver_telemetry::{Channel, Encoder, Hello, List, Sample, VERSION};
 use crate::queue::Row;
 use crate::text;
 
-/// Room for a frame, or for the lines of a row: some 40 inputs or outputs in frames, half as many in text.
-pub const FRAME_BYTES: usize = 768;
+/// Room for a frame, or for the lines of a row: some 60 channels in frames, half as many in text.
+pub const FRAME_BYTES: usize = 1024;
 
 /// What a checkpoint does not know: the board, and units.
 #[derive(Clone, Copy, Debug)]

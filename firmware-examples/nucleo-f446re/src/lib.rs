@@ -38,18 +38,18 @@ bind_interrupts!(pub(crate) struct Irqs {
 fn peripherals() -> Peripherals {
     let mut config = Config::default();
     config.rcc.hse = Some(Hse { freq: Hertz(8_000_000), mode: HseMode::Bypass });
-    config.rcc.pll_src = PllSource::Hse;
+    config.rcc.pll_src = PllSource::HSE;
     config.rcc.pll = Some(Pll {
-        prediv: PllPreDiv::Div4,
-        mul: PllMul::Mul168,
-        divp: Some(PllPDiv::Div2),
+        prediv: PllPreDiv::DIV4,
+        mul: PllMul::MUL168,
+        divp: Some(PllPDiv::DIV2),
         divq: None,
         divr: None,
     });
-    config.rcc.ahb_pre = AHBPrescaler::Div1;
-    config.rcc.apb1_pre = APBPrescaler::Div4;
-    config.rcc.apb2_pre = APBPrescaler::Div2;
-    config.rcc.sys = Sysclk::Pll1P;
+    config.rcc.ahb_pre = AHBPrescaler::DIV1;
+    config.rcc.apb1_pre = APBPrescaler::DIV4;
+    config.rcc.apb2_pre = APBPrescaler::DIV2;
+    config.rcc.sys = Sysclk::PLL1_P;
     embassy_stm32::init(config)
 }
 

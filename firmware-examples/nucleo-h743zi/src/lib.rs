@@ -37,33 +37,33 @@ bind_interrupts!(pub(crate) struct Irqs {
 /// From the internal oscillator.
 fn peripherals() -> Peripherals {
     let mut config = Config::default();
-    config.rcc.hsi = Some(HSIPrescaler::Div1);
+    config.rcc.hsi = Some(HSIPrescaler::DIV1);
     config.rcc.pll1 = Some(Pll {
-        source: PllSource::Hsi,
-        prediv: PllPreDiv::Div4,
-        mul: PllMul::Mul50,
-        divp: Some(PllDiv::Div2),
+        source: PllSource::HSI,
+        prediv: PllPreDiv::DIV4,
+        mul: PllMul::MUL50,
+        divp: Some(PllDiv::DIV2),
         divq: None,
         divr: None,
         fracn: None,
     });
     config.rcc.pll2 = Some(Pll {
-        source: PllSource::Hsi,
-        prediv: PllPreDiv::Div8,
-        mul: PllMul::Mul50,
-        divp: Some(PllDiv::Div8), // 50 MHz for the ADC
+        source: PllSource::HSI,
+        prediv: PllPreDiv::DIV8,
+        mul: PllMul::MUL50,
+        divp: Some(PllDiv::DIV8), // 50 MHz for the ADC
         divq: None,
         divr: None,
         fracn: None,
     });
-    config.rcc.sys = Sysclk::Pll1P;
-    config.rcc.ahb_pre = AHBPrescaler::Div2;
-    config.rcc.apb1_pre = APBPrescaler::Div2;
-    config.rcc.apb2_pre = APBPrescaler::Div2;
-    config.rcc.apb3_pre = APBPrescaler::Div2;
-    config.rcc.apb4_pre = APBPrescaler::Div2;
+    config.rcc.sys = Sysclk::PLL1_P;
+    config.rcc.ahb_pre = AHBPrescaler::DIV2;
+    config.rcc.apb1_pre = APBPrescaler::DIV2;
+    config.rcc.apb2_pre = APBPrescaler::DIV2;
+    config.rcc.apb3_pre = APBPrescaler::DIV2;
+    config.rcc.apb4_pre = APBPrescaler::DIV2;
     config.rcc.voltage_scale = VoltageScale::Scale1;
-    config.rcc.mux.adcsel = mux::Adcsel::Pll2P;
+    config.rcc.mux.adcsel = mux::Adcsel::PLL2_P;
     embassy_stm32::init(config)
 }
 

@@ -70,7 +70,8 @@ fn qemu(machine: &str) -> Shell {
     Shell::new("qemu-system-arm").words("-nographic -monitor none -machine").argument(machine)
 }
 
-/// Images that replay rows do so for ever, and are ended when there is enough to compare; others end themselves.
+/// Images that replay rows do so for ever, and are ended when there is enough to compare; others end
+/// themselves.
 fn until_enough(command: &Shell, stdout: File, sent: &Path, ends_itself: bool) -> Result<()> {
     let mut child = command.spawn_into(stdout).with_context(|| format!("to repeat: {command}"))?;
     let outcome = wait(&mut child, sent, ends_itself);

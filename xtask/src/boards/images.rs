@@ -1,5 +1,7 @@
 //! The boards and their images.
 
+use std::path::{Path, PathBuf};
+
 use super::execute::Emulator;
 
 /// A folder of `firmware-examples`.
@@ -11,6 +13,11 @@ pub(super) struct Board {
 }
 
 impl Board {
+    /// Its folder in the workspace.
+    pub(super) fn path(&self) -> PathBuf {
+        Path::new("firmware-examples").join(self.folder)
+    }
+
     /// What it is called in tables.
     pub(super) fn title(&self) -> String {
         format!("{} ({})", self.folder, self.core)

@@ -1,5 +1,5 @@
-//! `cargo xtask boards`: builds, links and sizes the images of every board, and executes those that an emulator
-//! can run: what they send must be what this machine predicts, bit for bit.
+//! `cargo xtask boards`: builds, links and sizes the images of every board, and executes those that an
+//! emulator can run: what they send must be what this machine predicts, bit for bit.
 
 mod execute;
 mod images;
@@ -18,7 +18,7 @@ use execute::Emulator;
 use images::{BOARDS, Board, Image};
 
 /// What the boards share.
-const COMMON: &str = "firmware-examples/common";
+pub(crate) const COMMON: &str = "firmware-examples/common";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -41,13 +41,16 @@ struct Built {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let boards: Vec<&Board> =
+    let boards: Vec<&'static Board> =
         BOARDS.iter().filter(|board| board.folder.starts_with(&arguments.only)).collect();
     anyhow::ensure!(!boards.is_empty(), "no board's folder begins with `{}`", arguments.only);
     let mut built = Vec::new();
-    for board in boards {
-        eprintln!("building {}", board.folder);
-        built.extend(build_all(board)?);
+    for (board, image) in
+        boards.iter().flat_map(|board| board.images.iter().map(move |image| (*board, image)))
+    {
+        eprintln!("building {}, {}", board.title(), image.title());
+        built.push(build(board, image)?);
+        built.last().map(row).into_iter().for_each(|row| eprintln!("  {}", row[2..].join(", ")));
     }
     let mut rows = vec![["board", "image", "flash", "RAM", "executed"].map(String::from).to_vec()];
     rows.extend(built.iter().map(row));
@@ -72,6 +75,11 @@ pub(crate) fn check() -> Result<String> {
     });
     let executed: Vec<String> = executed.collect();
     Ok(format!("{} images of {} boards; {}", built.len(), BOARDS.len(), executed.join("; ")))
+}
+
+/// The folders of all boards, each with a target.
+pub(crate) fn folders() -> impl Iterator<Item = (PathBuf, &'static str)> {
+    BOARDS.iter().map(|board| (board.path(), board.target))
 }
 
 /// One line of the table.
@@ -104,7 +112,7 @@ fn build_command(board: &Board, image: &Image) -> Result<Shell> {
         .argument(image.name)
         .words("--target")
         .argument(board.target)
-        .in_folder(Path::new("firmware-examples").join(board.folder));
+        .in_folder(board.path());
     let build = build.variable("CARGO_TARGET_DIR", target_folder()?.display().to_string());
     Ok(image.feature.into_iter().fold(build, |build, feature| build.words("--features").argument(feature)))
 }

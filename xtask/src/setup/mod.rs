@@ -35,6 +35,12 @@ impl Needs {
         Ok(Needs { toolchain, emulators: emulators(|_| true) })
     }
 
+    /// What it takes to build for these targets; emulators are left to those who run the results.
+    pub(crate) fn to_build(targets: impl Iterator<Item = &'static str>) -> Self {
+        let targets = targets.map(String::from).collect();
+        Needs { toolchain: Toolchain { targets, components: Vec::new() }, emulators: Vec::new() }
+    }
+
     /// What it takes to build for one target and to run the result.
     fn of_target(target: &str) -> Result<Self> {
         let emulators = emulators(|machine_target| machine_target == target);

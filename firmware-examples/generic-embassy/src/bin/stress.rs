@@ -1,5 +1,5 @@
-//! Kernels under interrupts: a handler at prime periods destroys everything that a handler may, while the model
-//! steps. Frames are those of `replay`; the last line is a count of interrupts.
+//! Kernels under interrupts: a handler at prime periods destroys everything that a handler may, while the
+//! model steps. Frames are those of `replay`; the last line is a count of interrupts.
 #![no_std]
 #![no_main]
 #![allow(unsafe_code, reason = "destroying registers takes assembler")]
@@ -19,13 +19,14 @@ use semihosting::process;
 
 /// Passes over the rows.
 const PASSES: usize = 5;
-/// Cycles between interrupts: primes, so that they meet every instruction of a loop. The handler takes some 500.
+/// Cycles between interrupts: primes, so that they meet every instruction of a loop. The handler takes some
+/// 500.
 const PERIODS: [u32; 8] = [1009, 1531, 2039, 2557, 3067, 3583, 4091, 5119];
 
 static INTERRUPTS: Mutex<Cell<usize>> = Mutex::new(Cell::new(0));
 
-// What a function may change, by the procedure call standard for Arm: r0 to r3, r12, flags, s0 to s15 and FPSCR.
-// And 384 bytes below the stack pointer, which belong to nobody.
+// What a function may change, by the procedure call standard for Arm: r0 to r3, r12, flags, s0 to s15 and
+// FPSCR. And 384 bytes below the stack pointer, which belong to nobody.
 global_asm!(
     ".thumb_func",
     ".global destroy",
@@ -92,7 +93,7 @@ fn SysTick() {
     let period = PERIODS[count % PERIODS.len()];
     // SAFETY: both functions follow the procedure call standard; nothing lives below the stack pointer.
     unsafe {
-        systick.rvr.write(period);
+        systick.rvr.write(period - 1);
         systick.cvr.write(0);
         #[cfg(target_abi = "eabihf")]
         destroy_fp();
@@ -108,7 +109,7 @@ fn main() -> ! {
     let mut stepper = Stepper::load(GRIP_FORCE, &mut arena, grip_force_labels(NAME)).expect("a model");
     let mut systick = core.SYST;
     systick.set_clock_source(SystClkSource::Core);
-    systick.set_reload(PERIODS[0]);
+    systick.set_reload(PERIODS[0] - 1);
     systick.clear_current();
     systick.enable_interrupt();
     systick.enable_counter();

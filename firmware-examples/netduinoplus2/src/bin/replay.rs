@@ -17,8 +17,8 @@ use stm32f4xx_hal::prelude::*;
 use stm32f4xx_hal::rcc::Config;
 use stm32f4xx_hal::timer::SysEvent;
 
-/// Enough for rows at 50 Hz.
-const BAUD: u32 = 115_200;
+/// Enough for rows at 50 Hz, also as text.
+const BAUD: u32 = 460_800;
 
 static TICKS: Mutex<Cell<u32>> = Mutex::new(Cell::new(0));
 
