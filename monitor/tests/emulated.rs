@@ -85,7 +85,7 @@ fn a_board_behind_tcp_shows_the_bits_of_this_machine() {
     let status = monitor.hub.status();
     assert_eq!((status.lost, status.damaged), (0, 0));
 
-    let Some(mut page) = Chromium::open(monitor.server.url(), 1200, 900) else { return };
+    let Some(mut page) = Chromium::open(monitor.server.url(), 1180, 760) else { return };
     page.until(&format!("window.quaver.store?.received >= {ROWS}"));
     let store = "(() => { const { store } = window.quaver; const word = new DataView(new ArrayBuffer(4));
         const bits = (value) => { word.setFloat32(0, value); return word.getUint32(0); };
