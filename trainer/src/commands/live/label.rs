@@ -18,9 +18,10 @@ use super::{SourceOptions, clear_line, show, trouble};
 /// Record a live stream and label stretches of it, with a key for each label
 ///
 /// Writes the columns of `quaver record`, and `label` with the name of the label of each row, and a column of
-/// zeros and ones for each label, which can be targets of a model. A key labels all rows from then on: the digits
-/// 1, 2, … for the labels in order, or their first letters where these differ; 0 or space for none, whose cells
-/// stay empty; q ends. With --every, labels take turns by themselves, for one who has no hand free.
+/// zeros and ones for each label, which can be targets of a model. A key labels all rows from then on: the
+/// digits 1, 2, … for the labels in order, or their first letters where these differ; 0 or space for none,
+/// whose cells stay empty; q ends. With --every, labels take turns by themselves, for one who has no hand
+/// free.
 ///
 /// Keys are read from standard input, which may be a script.
 #[derive(Debug, clap::Args)]

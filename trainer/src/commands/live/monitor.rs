@@ -19,8 +19,8 @@ const PORT: u16 = 7878;
 ///
 /// Reads frames of a board from a serial port or TCP, or rows that a checkpoint runs on here, and serves one
 /// page with everything in it: no network is needed. Any number of browsers may watch; one that is slow skips
-/// rows and slows nothing. The page pauses, zooms, and records to CSV and MCAP. Memory is bounded, so it may run
-/// for days. Ctrl-C ends it and completes recordings.
+/// rows and slows nothing. The page pauses, zooms, and records to CSV and MCAP. Memory is bounded, so it may
+/// run for days. Ctrl-C ends it and completes recordings.
 ///
 /// Only programs on this machine can reach the page, unless --listen names another address. Then a token is
 /// required, which is part of the address that is printed; the connection is not encrypted.
@@ -41,7 +41,8 @@ pub struct Arguments {
     /// The token that viewers need, instead of one that is drawn; on loopback none is needed otherwise.
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// A name of this machine by which browsers may reach it; numbers and localhost always may. Can be repeated.
+    /// A name of this machine by which browsers may reach it; numbers and localhost always may. Can be
+    /// repeated.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// Folder for recordings.

@@ -68,9 +68,10 @@ impl RecordOptions {
 
 /// Record a live stream as training data
 ///
-/// Writes rows as they arrive: the time in seconds, a column `sequence` that changes where rows are missing, and
-/// the inputs by their names; an empty cell is a missing value. `quaver train` reads the file as it is. Every
-/// second what has arrived is passed on to the system, so that a power loss costs little. Ctrl-C ends it.
+/// Writes rows as they arrive: the time in seconds, a column `sequence` that changes where rows are missing,
+/// and the inputs by their names; an empty cell is a missing value. `quaver train` reads the file as it is.
+/// Every second what has arrived is passed on to the system, so that a power loss costs little. Ctrl-C ends
+/// it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver record /dev/ttyACM0 --out session.csv
