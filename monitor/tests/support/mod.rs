@@ -69,11 +69,11 @@ pub(crate) fn settings(source: Source) -> Settings {
     }
 }
 
-/// Waits until something holds, ten seconds at most.
+/// Waits until something holds, thirty seconds at most.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "waited in vain: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
         thread::sleep(Duration::from_millis(5));
     }
 }

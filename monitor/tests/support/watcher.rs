@@ -83,11 +83,11 @@ impl Watcher {
         true
     }
 
-    /// Reads until something holds, ten seconds at most.
+    /// Reads until something holds, thirty seconds at most.
     pub(crate) fn until(&mut self, what: &str, mut holds: impl FnMut(&Watcher) -> bool) {
         let begun = Instant::now();
         while !holds(self) {
-            assert!(begun.elapsed() < Duration::from_secs(10), "waited in vain: {what}: {:?}", self.status);
+            assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain: {what}: {:?}", self.status);
             assert!(self.read(), "closed while waiting: {what}");
         }
     }
