@@ -208,10 +208,14 @@ impl Hub {
         self.state().connection.clone()
     }
 
-    /// Reports the totals of the decoder, and implausible values of a model that runs here.
-    pub fn set_counts(&self, counts: Counts, implausible: u64) {
-        let mut state = self.state();
-        (state.counts, state.implausible) = (counts, implausible);
+    /// Reports the totals of the decoder.
+    pub fn set_counts(&self, counts: Counts) {
+        self.state().counts = counts;
+    }
+
+    /// Reports implausible values of a model that runs here.
+    pub fn set_implausible(&self, count: u64) {
+        self.state().implausible = count;
     }
 
     /// Keeps a line of text from the device.

@@ -37,13 +37,13 @@ pub trait CsvRows {
 /// Opens a reader of CSV rows on a source with a name, with or without a header.
 pub type OpenCsv = fn(Box<dyn BufRead + Send>, &str, bool) -> Result<Box<dyn CsvRows>>;
 
-/// Follows rows until they end. Returns the number of lines that were no row.
+/// Follows rows until they end. Lines that are no row are counted.
 pub(super) fn follow(
     connection: Box<dyn Read + Send>,
     name: &str,
     settings: &Settings,
     sink: &mut Sink<'_>,
-) -> Result<u64> {
+) -> Result<()> {
     let mut patient = BufReader::new(Patient { connection, stop: sink.stop.clone() });
     if !settings.header && matches!(settings.source, Source::Serial(..)) {
         // The first line may be half of one, and would give the number of columns.
@@ -54,17 +54,16 @@ pub(super) fn follow(
     rows.select(&columns.selected)?;
     let layout = columns.layout(settings.rate_hz);
     sink.set_layout(&layout);
-    let (mut row, mut damaged, mut number) = (vec![0.0; columns.selected.len()], 0, 0_u64);
+    let (mut row, mut number) = (vec![0.0; columns.selected.len()], 0_u64);
     loop {
         let begins = match rows.next_row(&mut row) {
             Ok(Some(begins)) => begins,
-            Ok(None) => return Ok(damaged),
+            Ok(None) => return Ok(()),
             Err(error) if error.downcast_ref::<io::Error>().is_some() => return Err(error),
             Err(error) if sink.is_replay => return Err(error),
             Err(error) => {
-                damaged += 1;
                 sink.hub.add_message(&format!("{error:#}"));
-                sink.report_lines(damaged);
+                sink.count_damaged();
                 continue;
             }
         };
@@ -77,7 +76,6 @@ pub(super) fn follow(
         let time = sink.clock.time(if is_timed { sent } else { arrival }, arrival);
         let meta = Meta { time, arrival, begins, ..Meta::default() };
         sink.row(meta, inputs, inputs)?;
-        sink.report_lines(damaged);
     }
 }
 

@@ -167,9 +167,7 @@ impl<'h> Sink<'h> {
         self.clock.begin_again();
         self.pace = Pace::new(settings.speed);
         if settings.format == Format::Csv {
-            let damaged = csv_rows::follow(connection, &settings.source.description(), settings, self)?;
-            self.total.damaged += damaged;
-            return Ok(());
+            return csv_rows::follow(connection, &settings.source.description(), settings, self);
         }
         let stop = self.stop.clone();
         let mut frames = Frames::new(self);
@@ -228,19 +226,23 @@ impl<'h> Sink<'h> {
             model.reset();
         }
         model.step(meta, inputs, &mut self.stepped);
-        self.implausible += self.stepped.implausible;
+        if self.stepped.implausible > 0 {
+            self.implausible += self.stepped.implausible;
+            self.hub.set_implausible(self.implausible);
+        }
         self.hub.push(self.stepped.meta, &self.stepped.values);
         Ok(())
     }
 
     /// Reports the counts of this connection.
     fn report(&self, counts: Counts) {
-        self.hub.set_counts(sum(self.total, counts), self.implausible);
+        self.hub.set_counts(sum(self.total, counts));
     }
 
-    /// Reports lines of this connection that were no row.
-    fn report_lines(&self, damaged: u64) {
-        self.report(Counts { damaged, ..Counts::default() });
+    /// Counts a line that was no row.
+    fn count_damaged(&mut self) {
+        self.total.damaged += 1;
+        self.report(Counts::default());
     }
 }
 
