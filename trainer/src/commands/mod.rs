@@ -18,6 +18,7 @@ mod implausible;
 mod impute;
 mod inspect;
 mod keygen;
+mod live;
 mod plot_limits;
 mod print;
 mod progress;
@@ -62,6 +63,7 @@ use crate::printable::{escaped, unprintable_in};
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
   quaver impute runs/vrae --in gaps.csv --out filled.csv
   quaver classify runs/gestures --in gestures.csv which gesture each sequence is, or none of them
+  quaver monitor /dev/ttyACM0                     watch a board in a browser
   quaver sign model.qvr --key ours.key --counter 7 -o model.qvs")]
 pub struct CommandLine {
     /// The subcommand.
@@ -87,6 +89,9 @@ pub enum Command {
     Impute(impute::Arguments),
     Embed(embed::Arguments),
     Classify(classify::Arguments),
+    Monitor(live::monitor::Arguments),
+    Record(live::record::Arguments),
+    Label(live::label::Arguments),
     Convert(convert::Arguments),
     Keygen(keygen::Arguments),
     Sign(sign::Arguments),
@@ -148,6 +153,9 @@ impl Command {
             Command::Impute(arguments) => impute::run(&arguments),
             Command::Embed(arguments) => embed::run(&arguments),
             Command::Classify(arguments) => classify::run(&arguments),
+            Command::Monitor(arguments) => live::monitor::run(&arguments),
+            Command::Record(arguments) => live::record::run(&arguments),
+            Command::Label(arguments) => live::label::run(&arguments),
             Command::Convert(arguments) => convert::run(&arguments),
             Command::Keygen(arguments) => keygen::run(&arguments),
             Command::Sign(arguments) => sign::run(&arguments),

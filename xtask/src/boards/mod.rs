@@ -5,6 +5,7 @@ mod execute;
 mod images;
 mod readme;
 mod rp2040js;
+pub(crate) mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
