@@ -7,19 +7,20 @@
 mod readme;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use toml::{Table, Value};
 
+use crate::image;
 use crate::shell::{Shell, root};
 
 /// What is published, in the order of dependence.
-const PACKAGES: [&str; 2] = ["quaver", "quaver-trainer"];
+const PACKAGES: [&str; 4] = ["quaver", "quaver-telemetry", "quaver-monitor", "quaver-trainer"];
 
-/// Packs both crates, compiles them outside the workspace, and runs the example of the runtime's README.
+/// Packs all crates, compiles them outside the workspace, and runs the example of the runtime's README.
 pub(crate) fn check() -> Result<String> {
-    let target = target_folder()?;
+    let target = image::target_folder()?;
     let manifest = read_manifest(&root().join("Cargo.toml"))?;
     let pack = Shell::cargo("package --quiet --no-verify --offline --allow-dirty");
     PACKAGES.iter().fold(pack, |pack, package| pack.words("--package").argument(*package)).run()?;
@@ -43,12 +44,6 @@ pub(crate) fn check() -> Result<String> {
     let shown = cargo("run --quiet --release --offline --package readme-example")?;
     ensure!(shown.contains('±'), "the example of runtime/README.md shows no prediction: {shown}");
     Ok(unpacked.join(", "))
-}
-
-fn target_folder() -> Result<PathBuf> {
-    let metadata = Shell::cargo("metadata --no-deps --offline --format-version 1").run()?;
-    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
 }
 
 fn read_manifest(path: &Path) -> Result<Table> {
@@ -86,8 +81,10 @@ fn write_workspace(folder: &Path, packages: &[String], manifest: &Table) -> Resu
         ("resolver".to_string(), manifest["workspace"]["resolver"].clone()),
         ("members".to_string(), members.into()),
     ]);
-    let runtime = Table::from_iter([("path".to_string(), packages[0].clone().into())]);
-    let patch = Table::from_iter([("quaver".to_string(), runtime.into())]);
+    let path =
+        |package: &String| Value::from(Table::from_iter([("path".to_string(), package.clone().into())]));
+    let named = PACKAGES.iter().map(|name| name.to_string());
+    let patch = Table::from_iter(named.zip(packages.iter().map(path)));
     let contents = Table::from_iter([
         ("workspace".to_string(), workspace.into()),
         ("profile".to_string(), manifest["profile"].clone()),

@@ -10,6 +10,7 @@ use quaver::export::GramMatrices;
 use serde::Serialize;
 
 use super::export_latent;
+use super::export_reduce;
 use super::export_text;
 use super::false_alarms::FalseAlarmRate;
 use super::implausible::ImplausibleValues;
@@ -21,7 +22,7 @@ use crate::data::Dataset;
 use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
 use crate::export::{
     Additions, AnomalyLimits, Encoding, InputRanges, QuantizationCost, RangeOptions, StorageOptions,
-    anomaly_limits, cost, encode, evidence_window, fit_widening, gram_matrices, rust_constants,
+    anomaly_limits, c_header, cost, encode, evidence_window, fit_widening, gram_matrices, rust_constants,
     settle_density, stored_quantiles, variance_correction,
 };
 use crate::files;
@@ -37,8 +38,8 @@ use crate::runs::TrainedState;
 /// validation data, prints how many standard deviations intervals need by the rank of the residuals there
 /// (split-conformal quantiles), and stores these quantiles. The range of every input in training, with a
 /// margin, is stored as its plausible range: the model treats a value outside as missing, and counts it. Of
-/// latent models, a causal STORN becomes a
-/// sampler and a VOSP a denoiser.
+/// latent models, a causal STORN becomes a sampler and a VOSP a denoiser. A reducer gets its classifier:
+/// fitted to the training data, calibrated on the validation data.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
@@ -50,6 +51,7 @@ use crate::runs::TrainedState;
   quaver export runs/first --widen -o model.qvr              wider error bars for rows unlike the training data
   quaver export runs/first --range emg1=0:4095 --range temp_c=:60 -o model.qvr
                                                              values outside count as missing
+  quaver export runs/first --c -o model.qvr                  write model.h too, for C and C++
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
@@ -68,7 +70,7 @@ pub struct Arguments {
     /// Let variances grow with the distance of a row from the training rows, by the factor that fits the
     /// unfamiliar rows of the validation data.
     #[arg(long)]
-    widen: bool,
+    pub(super) widen: bool,
     /// Let the width of error bars follow the truth while the model runs, by adaptive conformal inference
     /// with the step GAMMA.
     #[arg(long, value_name = "GAMMA", num_args = 0..=1, default_missing_value = "0.02")]
@@ -85,6 +87,9 @@ pub struct Arguments {
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     pub(super) output: PathBuf,
+    /// Write MODEL.h as well, for C and C++: the checkpoint as an array, its sizes and its channels.
+    #[arg(long)]
+    pub(super) c: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(super) json: bool,
@@ -104,8 +109,18 @@ impl Arguments {
             rate_hz: None,
             ranges: RangeArguments::by_default(),
             output,
+            c: false,
             json: false,
         }
+    }
+
+    /// Writes the header for C next to the checkpoint, if there is to be one.
+    pub(super) fn write_c_header(&self, bytes: &[u8]) -> Result<()> {
+        if !self.c {
+            return Ok(());
+        }
+        let stem = self.output.file_stem().context("--output must name a file")?.to_string_lossy();
+        files::replace(&self.output.with_extension("h"), c_header(&stem, bytes)?.as_bytes())
     }
 }
 
@@ -156,10 +171,12 @@ impl From<WeightFormatName> for WeightFormat {
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
     let trained = TrainedState::load(&folder.best_state())?;
-    let data = Config::load(&folder.config(), &[])?.load_data()?;
+    let config = Config::load(&folder.config(), &[])?;
+    let data = config.load_data()?;
     let (state, data) = match trained {
         TrainedState::Predictor(state) => (state, data),
         TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data),
+        TrainedState::Reduce(state) => return export_reduce::run(arguments, &state, &config, &data),
         TrainedState::Text(state) => export_text::as_predictor(&state, &data)?,
     };
     let storage =
@@ -179,6 +196,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         settled.export(&arguments.output)?
     };
+    arguments.write_c_header(&exported.bytes)?;
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported)?) }
 }
 
@@ -241,7 +259,7 @@ pub(super) fn export(
 struct ExportOptions {
     storage: StorageOptions,
     /// Whether variances grow with unfamiliar rows.
-    widen: bool,
+    pub(super) widen: bool,
     /// How error bars follow the truth, if they do.
     tracking: Option<TrackingSpec>,
     /// Rows in which one false alarm is allowed, if faults are to be detected.
@@ -420,6 +438,9 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
         4 * words,
         constants.display(),
     );
+    if arguments.c {
+        text += &format!("{}: the model for C and C++\n", arguments.output.with_extension("h").display());
+    }
     text += &format!("validation NLL  {:.4} nats per step", cost.exported.nll);
     if arguments.weights == WeightFormatName::Int8 {
         text += &format!(

@@ -16,7 +16,7 @@ use super::step::{BatchContext, RunningMean};
 use super::truncated_bptt::CarriedStates;
 use crate::config::{Config, StateSelection, TrainingConfig};
 use crate::data::batch;
-use crate::data::{Dataset, InputGaps, Sequence};
+use crate::data::{Dataset, InputGaps, Scaling, Sequence};
 use crate::random::{Purpose, stream};
 
 /// The result of a run.
@@ -43,10 +43,27 @@ pub enum StopReason {
     Time,
 }
 
-/// Number of training steps with at least one target.
-fn observations(data: &Dataset) -> usize {
-    let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
-    rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
+/// The validation data as batches: whole sequences, or windows of one stream.
+pub(super) fn valid_batches<'a, A: Architecture>(
+    data: &'a Dataset,
+    scaling: &'a Scaling,
+    training: &TrainingConfig,
+) -> batch::Batches<'a> {
+    if A::STREAM {
+        return batch::lanes(&data.valid, scaling, STREAM_WINDOW, 1);
+    }
+    batch::evaluation(&data.valid, scaling, training.batch)
+}
+
+/// The state as it is evaluated and exported: averaged parameters if there are any, and noise that is
+/// refitted to the validation data if the config says so.
+pub fn evaluated_state<A: Architecture>(state: &RunState<A>, config: &Config, data: &Dataset) -> RunState<A> {
+    let mut evaluated = state.for_evaluation();
+    if config.training.refit_noise {
+        let batches = valid_batches::<A>(data, &state.scaling, &config.training);
+        state.spec.refit_noise(&mut evaluated.parameters, batches);
+    }
+    evaluated
 }
 
 /// A run in progress.
@@ -122,7 +139,10 @@ impl<A: Architecture> Run<'_, A> {
         let TrainingConfig { chunk, batch, padding, carry_state, .. } = self.config.training;
         let scaling = &self.state.scaling;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
-        if carry_state && A::STREAM {
+        if A::LABELLED {
+            let balanced = self.config.reduce.as_ref().is_some_and(|reduce| reduce.balanced);
+            batch::by_class(train, scaling, batch, balanced, &mut rng)
+        } else if carry_state && A::STREAM {
             batch::lanes(train, scaling, chunk, batch)
         } else if carry_state {
             batch::carried(train, scaling, chunk, batch, &mut rng)
@@ -189,7 +209,7 @@ impl<A: Architecture> Run<'_, A> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut totals = EpochTotals::default();
-        let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
+        let divergence_share = self.config.weights.divergence_weight / A::observations(self.data) as f32;
         let mut carried = CarriedStates::default();
         let units = next.spec.carried_units();
         let train = self.train_in(next.epoch);
@@ -248,8 +268,10 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn validate(&self, next: &mut RunState<A>) -> Result<ValidationLoss> {
-        let batches = || self.valid_batches();
-        let validation = next.spec.clone().validate(self.config, next.evaluated_parameters(), &batches);
+        let valid = || self.valid_batches();
+        let train = || batch::evaluation(&self.data.train, &self.state.scaling, self.config.training.batch);
+        let spec = next.spec.clone();
+        let validation = spec.validate_by_training(self.config, next.evaluated_parameters(), &valid, &train);
         let validation =
             validation.context("data.valid: every target is missing, so validation is impossible")?;
         self.check_finite("the validation loss", validation.nll, next.epoch)?;
@@ -257,10 +279,7 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn valid_batches(&self) -> batch::Batches<'_> {
-        if A::STREAM {
-            return batch::lanes(&self.data.valid, &self.state.scaling, STREAM_WINDOW, 1);
-        }
-        batch::evaluation(&self.data.valid, &self.state.scaling, self.config.training.batch)
+        valid_batches::<A>(self.data, &self.state.scaling, &self.config.training)
     }
 
     fn check_finite(&self, what: &str, value: f64, epoch: usize) -> Result<()> {
@@ -280,10 +299,7 @@ impl<A: Architecture> Run<'_, A> {
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            let mut best = next.for_evaluation();
-            if self.config.training.refit_noise {
-                best.spec.clone().refit_noise(&mut best.parameters, self.valid_batches());
-            }
+            let best = evaluated_state(&next, self.config, self.data);
             best.save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;

@@ -11,9 +11,10 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::image;
+use crate::bindings::library;
 use crate::machine::DEFAULT_TARGET;
 use crate::shell::{Shell, root};
+use crate::{boards, image};
 use config::Config;
 use dependency::Dependency;
 
@@ -37,7 +38,7 @@ const SIGNED: [&str; 11] = [
     "typenum",
 ];
 
-/// Checks what is built for this machine, and for the firmware.
+/// Checks what is built for this machine, for the firmware, and for boards.
 pub(crate) fn check() -> Result<String> {
     let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
     let config = Config::parse(&text).with_context(|| format!("cannot read {FILE}"))?;
@@ -50,11 +51,24 @@ pub(crate) fn check() -> Result<String> {
     let mut added = names_of(&signed);
     added.retain(|name| !RUNTIME.contains(name));
     ensure!(added == SIGNED, "the feature signed brings {added:?}, and is to bring {SIGNED:?} alone");
+    let library = tree.clone().words("--edges normal,build").in_folder(library::FOLDER);
+    let library = dependency::parse(&library.run()?)?;
+    let mut linked = names_of(&library);
+    linked.retain(|name| *name != "quaver-c");
+    ensure!(
+        linked == RUNTIME,
+        "the library for C is made of {linked:?}, and is to be made of {RUNTIME:?} alone"
+    );
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
-        tree.words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
+        tree.clone().words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
     let firmware = dependency::parse(&firmware.run()?)?;
-    let problems = [problems(&config, &host), problems(&config, &firmware)].concat();
+    let mut problems = [problems(&config, &host), problems(&config, &firmware)].concat();
+    for (folder, target) in boards::folders() {
+        let tree = tree.clone().words("--edges normal,build --target").argument(target).in_folder(folder);
+        // Which versions of their crates HALs need is not ours to choose.
+        problems.extend(licences::problems(&config, &dependency::parse(&tree.run()?)?));
+    }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     let counts = [&runtime, &host, &firmware].map(Vec::len);
     Ok(format!(

@@ -1,5 +1,6 @@
 //! `quaver eval`: scores of a run or a checkpoint, compared with baselines.
 
+mod classes;
 mod denoising;
 mod dynamic;
 mod faults;
@@ -16,6 +17,8 @@ mod roll;
 mod run_counter;
 mod text;
 mod tokens;
+mod tokens_drawn;
+mod tokens_dynamic;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -26,6 +29,7 @@ use serde::Serialize;
 use super::evaluated_model::EvaluatedModel;
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
+use super::reducer_model;
 use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
@@ -36,12 +40,16 @@ use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, TrainedLatentModel};
 use crate::prediction::SequencePrediction;
 use crate::report;
+pub(super) use classes::{
+    confusion, points as class_points, rejection_of as class_rejection, reliability_of as class_reliability,
+};
 use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
 use monte_carlo::{MonteCarloEvaluation, SharpenedEvaluation};
 use perturbed::PerturbedEvaluation;
 pub(super) use perturbed_page::coverage as missing_coverage;
+pub(super) use run_counter::RunCounter;
 
 /// Score a run or a checkpoint on data, compared with baselines
 ///
@@ -69,6 +77,12 @@ pub(super) use perturbed_page::coverage as missing_coverage;
 /// compared with filters tuned on training data; for zeros and ones the likelihood of the clean rows,
 /// precision and recall.
 ///
+/// For a model with [reduce]: error, balanced accuracy, macro F1, NLL and calibration of its classes, run by
+/// the runtime, compared with nearest neighbours (Euclidean, and under time warping with a window chosen on
+/// the training data) and with time-domain features and linear discriminant analysis; the confusion matrix;
+/// error against the share rejected; and how well sequences of classes left out of training
+/// (data.labels.exclude) are told from known ones.
+///
 /// For a model of text: NLL per token with carried state over the whole text, perplexity, bits per token, and
 /// the same of the frequencies of the training tokens as a baseline.
 #[derive(Debug, clap::Args)]
@@ -88,6 +102,8 @@ pub(super) use perturbed_page::coverage as missing_coverage;
   quaver eval model.qvr --data config.toml --observe 200    error bars that follow the truth about every 200th row
   quaver eval runs/first --reversed                         entropy of the recordings as they are and backwards
   quaver eval runs/first --dynamic 0.1 --split valid        learn from rows once they are scored, at a rate of 0.1
+  quaver eval runs/gestures --plot gestures.html --sequence 12    a classifier, with pictures of one sequence
+  quaver eval runs/without-fist --teach fist --shots 3      a gesture taught by three examples
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
@@ -150,7 +166,7 @@ pub struct Arguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     observe: Option<u32>,
     /// Feed the recordings as they are and backwards, and print the entropy of the predictions of both.
-    #[arg(long, conflicts_with_all = ["gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll"])]
+    #[arg(long, conflicts_with_all = ["gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll", "sharpened"])]
     reversed: bool,
     /// With --reversed: time steps of the windows by which entropy and NLL tell the directions apart.
     #[arg(long, value_name = "ROWS", default_value_t = 100, requires = "reversed",
@@ -159,7 +175,8 @@ pub struct Arguments {
     /// Evaluate a run folder while it learns, by gradient descent with this rate after every window of rows
     /// that have been scored. Choose the rate with --split valid.
     #[arg(long, value_name = "RATE", value_parser = dynamic::parse_learning_rate,
-          conflicts_with_all = ["reversed", "gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll"])]
+          conflicts_with_all = ["reversed", "gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll", "mc_draws",
+                                "sharpened"])]
     dynamic: Option<f32>,
     /// With --dynamic: time steps between updates; by default training.chunk, or 20 if that is 0.
     #[arg(long, value_name = "ROWS", requires = "dynamic", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -175,6 +192,8 @@ pub struct Arguments {
     /// Also print the bound on the NLL of a sharpened posterior (weights.sharpen), averaged over --mc-draws.
     #[arg(long, conflicts_with_all = ["missing", "missing_lengths", "faults", "gap", "observe"])]
     sharpened: bool,
+    #[command(flatten)]
+    classes: classes::ClassOptions,
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
@@ -257,10 +276,13 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     // What is wrong with a checkpoint is reported before any data are read.
-    let is_file = arguments.evaluated.is_file();
+    let is_file = arguments.evaluated.is_file() && !reducer_model::is_reducer(&arguments.evaluated);
     let checkpoint = is_file.then(|| EvaluatedModel::load(&arguments.evaluated)).transpose()?;
     let config = arguments.config()?;
     let settings = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?;
+    if settings.data.is_labelled() {
+        return classes::run(arguments, &settings);
+    }
     let data = settings.load_data()?;
     let sequences = arguments.split.of(&data);
     ensure!(
@@ -277,6 +299,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }
     if arguments.reversed {
+        ensure!(
+            arguments.mc_draws.is_none(),
+            "--reversed of recordings is by moments alone; leave --mc-draws out (of text it has both)"
+        );
         return reversed::run(arguments, &evaluated, sequences);
     }
     if let Some(rate) = arguments.dynamic {
