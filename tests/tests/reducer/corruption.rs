@@ -118,7 +118,9 @@ fn impossible_classifiers_are_refused_by_name() {
     refused(linear(), |c| c.centres.truncate(3), &["centres", "values expected"]);
     let one_class = |c: &mut ReducerContents| {
         c.spec.classes = 1;
-        (c.weight.truncate(5), c.bias.truncate(1), c.centres.truncate(5));
+        c.weight.truncate(5);
+        c.bias.truncate(1);
+        c.centres.truncate(5);
     };
     refused(linear(), one_class, &["classes", "2 to 4096"]);
     let without = |c: &mut ReducerContents| {
