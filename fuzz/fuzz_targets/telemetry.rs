@@ -1,7 +1,7 @@
 //! Any bytes on the line: no panic, bounded memory, and the same items in whatever chunks they arrive.
 //!
-//! The first byte is the length of a chunk. A whole frame follows and must arrive: nothing on the line can make
-//! a decoder deaf.
+//! The first byte is the length of a chunk. A whole frame follows and must arrive: nothing on the line can
+//! make a decoder deaf.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -16,9 +16,9 @@ use crate::image;
 use crate::shell::{Shell, root};
 
 /// What is published, in the order of dependence.
-const PACKAGES: [&str; 2] = ["quaver", "quaver-trainer"];
+const PACKAGES: [&str; 4] = ["quaver", "quaver-telemetry", "quaver-monitor", "quaver-trainer"];
 
-/// Packs both crates, compiles them outside the workspace, and runs the example of the runtime's README.
+/// Packs all crates, compiles them outside the workspace, and runs the example of the runtime's README.
 pub(crate) fn check() -> Result<String> {
     let target = image::target_folder()?;
     let manifest = read_manifest(&root().join("Cargo.toml"))?;
@@ -81,8 +81,10 @@ fn write_workspace(folder: &Path, packages: &[String], manifest: &Table) -> Resu
         ("resolver".to_string(), manifest["workspace"]["resolver"].clone()),
         ("members".to_string(), members.into()),
     ]);
-    let runtime = Table::from_iter([("path".to_string(), packages[0].clone().into())]);
-    let patch = Table::from_iter([("quaver".to_string(), runtime.into())]);
+    let path =
+        |package: &String| Value::from(Table::from_iter([("path".to_string(), package.clone().into())]));
+    let named = PACKAGES.iter().map(|name| name.to_string());
+    let patch = Table::from_iter(named.zip(packages.iter().map(path)));
     let contents = Table::from_iter([
         ("workspace".to_string(), workspace.into()),
         ("profile".to_string(), manifest["profile"].clone()),

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::{fs, io};
 
 use quaver::checkpoint::Kind;
-use quaver_telemetry::{Encoder, Sample, sample_bytes};
 use quaver_tests::attack::rows::garbage;
 use quaver_tests::stream::Stream;
 use quaver_tests::{Case, fixtures, golden, golden_latent, golden_reducer, signing};
@@ -41,7 +40,7 @@ fn main() -> io::Result<()> {
         copy_configs(&root.join(folder), &corpus.join("config"))?;
     }
     write_file(&corpus.join("npy"), "matrix", &npy())?;
-    write_file(&corpus.join("telemetry"), "frames", &frames())?;
+    write_file(&corpus.join("telemetry"), "frame", &frame())?;
     TEXTS.iter().try_for_each(|(target, name, text)| write_file(&corpus.join(target), name, text.as_bytes()))
 }
 
@@ -59,15 +58,13 @@ fn sealed() -> Vec<Case> {
     cases
 }
 
-/// Frames of samples, behind the length of a chunk.
-fn frames() -> Vec<u8> {
-    let mut encoder = Encoder::new();
-    let mut bytes = vec![3];
-    for row in [&[][..], &[1.0, f32::NAN], &[0.5; 9]] {
-        let mut buffer = [0; sample_bytes(9, 0)];
-        bytes.extend(encoder.sample(&Sample { row, ..Sample::default() }, &mut buffer).expect("enough room"));
-    }
-    bytes
+/// The frame in the specification of the line protocol, behind the length of a chunk.
+fn frame() -> Vec<u8> {
+    let page = include_str!("../../../docs/reference/line-protocol.md");
+    let example =
+        page.split("<!-- frame").nth(1).and_then(|rest| rest.split("```").nth(1)).unwrap_or_default();
+    let bytes = example.split_whitespace().filter_map(|byte| u8::from_str_radix(byte, 16).ok());
+    [3].into_iter().chain(bytes).collect()
 }
 
 /// Saved streams of all fixtures, each behind every number of a model: the target chooses by the first byte.

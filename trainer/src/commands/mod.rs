@@ -2,24 +2,29 @@
 
 mod adapt;
 mod checkpoint_file;
+mod classify;
 mod convert;
 mod demo;
 mod denoise;
+mod embed;
 mod eval;
 mod evaluated_model;
 mod export;
 mod export_latent;
+mod export_reduce;
 mod export_text;
 mod false_alarms;
 mod implausible;
 mod impute;
 mod inspect;
 mod keygen;
+mod live;
 mod plot_limits;
 mod print;
 mod progress;
 mod prune;
 mod range_options;
+mod reducer_model;
 #[cfg(test)]
 mod reference;
 mod row_io;
@@ -27,6 +32,7 @@ mod row_model;
 mod run;
 mod sample;
 mod search;
+mod sequence_io;
 mod sign;
 mod split;
 mod text_model;
@@ -56,6 +62,8 @@ use crate::printable::{escaped, unprintable_in};
   quaver denoise runs/vosp --in noisy.csv --out clean.csv
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
   quaver impute runs/vrae --in gaps.csv --out filled.csv
+  quaver classify runs/gestures --in gestures.csv which gesture each sequence is, or none of them
+  quaver monitor /dev/ttyACM0                     watch a board in a browser
   quaver sign model.qvr --key ours.key --counter 7 -o model.qvs")]
 pub struct CommandLine {
     /// The subcommand.
@@ -79,6 +87,11 @@ pub enum Command {
     Denoise(denoise::Arguments),
     Sample(sample::Arguments),
     Impute(impute::Arguments),
+    Embed(embed::Arguments),
+    Classify(classify::Arguments),
+    Monitor(live::monitor::Arguments),
+    Record(live::record::Arguments),
+    Label(live::label::Arguments),
     Convert(convert::Arguments),
     Keygen(keygen::Arguments),
     Sign(sign::Arguments),
@@ -138,6 +151,11 @@ impl Command {
             Command::Denoise(arguments) => denoise::run(&arguments),
             Command::Sample(arguments) => sample::run(&arguments),
             Command::Impute(arguments) => impute::run(&arguments),
+            Command::Embed(arguments) => embed::run(&arguments),
+            Command::Classify(arguments) => classify::run(&arguments),
+            Command::Monitor(arguments) => live::monitor::run(&arguments),
+            Command::Record(arguments) => live::record::run(&arguments),
+            Command::Label(arguments) => live::label::run(&arguments),
             Command::Convert(arguments) => convert::run(&arguments),
             Command::Keygen(arguments) => keygen::run(&arguments),
             Command::Sign(arguments) => sign::run(&arguments),

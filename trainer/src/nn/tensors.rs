@@ -229,7 +229,7 @@ impl EmbeddingTensors {
 
 /// The posterior distributions of all weights and biases; nothing if weights are points.
 pub(super) fn posteriors(parameters: &Parameters) -> Option<Posteriors> {
-    Leaves::new(parameters, &Device::flex()).posteriors(None)
+    Leaves::new(parameters, &Device::flex()).posteriors()
 }
 
 /// The parameters on a device, each a flat list, accessible by name.

@@ -5,6 +5,7 @@ mod execute;
 mod images;
 mod readme;
 mod rp2040js;
+pub(crate) mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,13 +42,16 @@ struct Built {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let boards: Vec<&Board> =
+    let boards: Vec<&'static Board> =
         BOARDS.iter().filter(|board| board.folder.starts_with(&arguments.only)).collect();
     anyhow::ensure!(!boards.is_empty(), "no board's folder begins with `{}`", arguments.only);
     let mut built = Vec::new();
-    for board in boards {
-        eprintln!("building {}", board.folder);
-        built.extend(build_all(board)?);
+    for (board, image) in
+        boards.iter().flat_map(|board| board.images.iter().map(move |image| (*board, image)))
+    {
+        eprintln!("building {}, {}", board.title(), image.title());
+        built.push(build(board, image)?);
+        built.last().map(row).into_iter().for_each(|row| eprintln!("  {}", row[2..].join(", ")));
     }
     let mut rows = vec![["board", "image", "flash", "RAM", "executed"].map(String::from).to_vec()];
     rows.extend(built.iter().map(row));

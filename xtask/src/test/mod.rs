@@ -42,6 +42,7 @@ const STAGES: &[Stage] = &[
     ("golden streams on every core", qemu::run_quietly),
     ("signed models on every core", signed::check),
     ("boards, linked and emulated", boards::check),
+    ("the monitor with an emulated board", boards::watch::check),
 ];
 
 /// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line

@@ -7,6 +7,6 @@ use embassy_executor::Spawner;
 use quaver_firmware::programs;
 
 #[embassy_executor::main]
-async fn main(_: Spawner) {
+async fn main(_spawner: Spawner) {
     programs::bench(NAME, start_clocks());
 }
