@@ -73,6 +73,7 @@ pub(super) fn run(
     let constants = reducer_constants(&name, &model);
     files::replace(&arguments.output, &bytes)?;
     files::replace(&arguments.output.with_extension("rs"), constants.as_bytes())?;
+    arguments.write_c_header(&bytes)?;
     match arguments.json {
         true => print_json(&exported),
         false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, data.valid.len()))),
