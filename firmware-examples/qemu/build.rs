@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use quaver::checkpoint::{Family, Kind, Likelihood, Target};
-use quaver::{LatentModel, Model};
+use quaver::{LatentModel, Model, ReducerModel};
 use quaver_tests::replay::{self, Task};
 use quaver_tests::{
-    Case, bench, gait, golden, golden_adaptive, golden_latent, golden_pruned, golden_text, signing,
+    Case, bench, gait, golden, golden_adaptive, golden_latent, golden_pruned, golden_reducer, golden_text,
+    signing,
 };
 
 /// The golden case that is replayed at several addresses.
@@ -45,6 +46,7 @@ fn main() {
     embedded.line(chosen_stream(&chosen));
     embedded.line(measured_work(&chosen));
     embedded.signed_model("CHOSEN_SIGNED", &chosen.model);
+    embedded.group("REDUCER", &[reducer_case(&chosen)]);
     embedded.group("CHOSEN", &[chosen]);
     let golden = golden::cases();
     let moved =
@@ -62,6 +64,7 @@ fn main() {
     embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("GOLDEN_ADAPTIVE", &golden_adaptive::cases());
     embedded.group("GOLDEN_TEXT", &golden_text::cases());
+    embedded.group("GOLDEN_REDUCER", &golden_reducer::cases());
     embedded.group("TEXT", &[text_case()]);
     embedded.group("LATENT", &golden_latent::by_hand());
     embedded.signed_group("SIGNED", &signed_cases());
@@ -164,10 +167,16 @@ fn text_case() -> Case {
     chosen.filter(is_text).unwrap_or_else(golden_text::example)
 }
 
+/// The model of the image `reducer_only`: the chosen one if it is a reducer, or a golden one.
+fn reducer_case(chosen: &Case) -> Case {
+    let golden = || golden_reducer::cases().swap_remove(0);
+    if chosen.task == Task::Reduce { chosen.clone() } else { golden() }
+}
+
 fn built_in(name: &str) -> Case {
     let others = || {
         let cases = golden_latent::cases().into_iter().chain(golden_adaptive::cases());
-        cases.chain(golden_pruned::cases()).chain(golden_text::cases())
+        cases.chain(golden_pruned::cases()).chain(golden_text::cases()).chain(golden_reducer::cases())
     };
     let golden = || golden::cases().into_iter().chain(others()).find(|case| case.name == name);
     bench::case(name).or_else(golden).unwrap_or_else(|| {
@@ -181,11 +190,13 @@ fn case_from_file(path: &str) -> Case {
     let bytes = read(path);
     let inputs = match Kind::of(&bytes) {
         Some(Kind::Latent) => LatentModel::load(&bytes).map(|model| model.channels()),
+        Some(Kind::Reducer) => ReducerModel::load(&bytes).map(|model| model.network().spec().inputs.into()),
         _ => Model::load(&bytes).map(|model| model.spec().inputs.into()),
     };
     let inputs = inputs.unwrap_or_else(|error| panic!("QUAVER_MODEL {path}: {error}"));
     let name = Path::new(path).file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned());
-    Case { name, inputs, stream: bench::noise(inputs, NOISE_ROWS), model: bytes, task: Task::Follow }
+    let task = if Kind::of(&bytes) == Some(Kind::Reducer) { Task::Reduce } else { Task::Follow };
+    Case { name, inputs, stream: bench::noise(inputs, NOISE_ROWS), model: bytes, task }
 }
 
 fn numbers(path: &str, inputs: usize) -> Vec<f32> {
@@ -203,8 +214,29 @@ fn is_sampler(case: &Case) -> bool {
     LatentModel::load(&case.model).is_ok_and(|model| model.spec().family == Family::Storn)
 }
 
+/// Begins the documentation of a function that loads a model.
+const LOADS: &str = "/// Loads [`CHOSEN`].\n\
+     pub fn load<'m, 'a, const WORDS: usize>(\n    model: &'m [u8],\n    arena: &'a mut quaver::Arena<WORDS>,\n\
+     ) -> Result<Chosen<'m, 'a>, quaver::Error> {";
+
+/// The type that runs the chosen reducer; it has read some rows, so that there is something to classify.
+fn chosen_reducer() -> String {
+    format!(
+        "/// What runs [`CHOSEN`].\n\
+         pub type Chosen<'m, 'a> = quaver::Reducer<'m, 'a>;\n\
+         {LOADS}\n    \
+             let mut stream = Chosen::load(model, arena)?;\n    \
+             (0..3).for_each(|_| stream.step(&[0.5; CHOSEN_ROW]));\n    \
+             Ok(stream)\n\
+         }}"
+    )
+}
+
 /// The type that runs the chosen model, and how it takes in a row.
 fn chosen_stream(case: &Case) -> String {
+    if case.task == Task::Reduce {
+        return chosen_reducer();
+    }
     let family = LatentModel::load(&case.model).map(|model| model.spec().family);
     let (stream, step) = match family {
         Ok(Family::Vosp) => ("Denoiser", "step"),
@@ -220,9 +252,7 @@ fn chosen_stream(case: &Case) -> String {
     format!(
         "/// What runs [`CHOSEN`].\n\
          pub type Chosen<'m, 'a> = quaver::{stream}<'m, 'a>;\n\
-         /// Loads [`CHOSEN`].\n\
-         pub fn load<'m, 'a, const WORDS: usize>(\n    model: &'m [u8],\n    arena: &'a mut quaver::Arena<WORDS>,\n\
-         ) -> Result<Chosen<'m, 'a>, quaver::Error> {{\n    \
+         {LOADS}\n    \
              Chosen::load(model, arena{options})\n\
          }}\n\
          /// Shows a row to [`CHOSEN`].\n\
@@ -243,6 +273,10 @@ fn measured_work(case: &Case) -> String {
     let step = if is_sampler(case) { "observe_uncertain" } else { "step_uncertain" };
     let (words, work) = match case.task {
         Task::Text => (0, "black_box(stream.step_token(black_box(0)));".into()),
+        Task::Reduce if case.name.ends_with(bench::CLASSIFY) => {
+            (0, "black_box(stream.classify().is_some());".into())
+        }
+        Task::Reduce => (0, "stream.step_uncertain(black_box(row), black_box(vars));".into()),
         Task::Follow => (0, format!("black_box(stream.{step}(black_box(row), black_box(vars)));")),
         Task::Adapt | Task::AdaptDiagonal if case.name.contains(bench::UNLABELLED) => {
             (0, "black_box(stream.step(black_box(row)));".into())
@@ -274,7 +308,7 @@ fn measured_work(case: &Case) -> String {
          #[inline(always)] // nothing is measured but the work\n\
          pub fn work(\n    stream: &mut Chosen<'_, '_>,\n    row: &[f32],\n    vars: &[f32],\n    futures: &mut quaver::Arena<ROLLOUT_WORDS>,\n    \
              rng: &mut Numbers,\n) {{\n    {work}\n}}",
-        matches!(case.task, Task::Follow | Task::Adapt | Task::AdaptDiagonal)
+        matches!(case.task, Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::Reduce)
     )
 }
 

@@ -6,7 +6,7 @@ use quaver_trainer::data::csv::{RowReader, read};
 
 fuzz_target!(|bytes: &[u8]| {
     for header in [true, false] {
-        if let Ok(table) = RowReader::new(bytes, "fuzz", header).and_then(read) {
+        if let Ok(table) = RowReader::new(bytes, "fuzz", header).and_then(|mut rows| read(&mut rows)) {
             assert!(table.sequences.iter().all(|rows| rows.channels == table.names.len()));
         }
     }

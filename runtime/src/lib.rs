@@ -78,11 +78,19 @@
 //! # Ok::<(), quaver::Error>(())
 //! ```
 //!
+//! # From sequences to points
+//!
+//! A [`Reducer`] pools the units or outputs of a network over time: a sequence of any length, or the last
+//! rows of a stream, becomes one vector with a mean and a variance for each component, and that a class with
+//! probabilities, or none of those that it knows. New classes are taught on the device by examples.
+//!
 //! # Modules
 //!
 //! - [`checkpoint`]: files, and the architecture of a model. The format is specified in `SPEC.md` next to it.
 //! - [`moments`], [`noise`], [`likelihood`]: the mathematics, generic over the scalar, for programs that
 //!   train or evaluate models with the formulas of the runtime.
+//! - [`pooling`], [`classifier`]: sequences reduced to uncertain points, and those to classes
+//!   ([`Reducer`]).
 //! - [`density`]: the normal density of input rows, by which missing channels are imputed.
 //! - [`conformal`]: intervals from quantiles of residuals, and error bars whose width follows the truth
 //!   ([`Predictor::observe`]).
@@ -98,7 +106,9 @@
 //!
 //! - `float` (default): the layout `float`, in floating point.
 //! - `quantized` (default): the layouts `fast`, `small`, `mean` and `sparse`, in integers.
-//! - `std`: vector units of a host, detected at run time. The bits stay the same.
+//! - `vectors`: vector units of a host, detected at run time, without the standard library. The bits stay the
+//!   same.
+//! - `std`: the standard library. Enables `vectors`.
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
@@ -145,6 +155,7 @@ pub mod anomaly;
 mod arena;
 mod backend;
 pub mod checkpoint;
+pub mod classifier;
 pub mod conformal;
 pub mod density;
 #[cfg(feature = "write")]
@@ -158,6 +169,13 @@ pub mod export {
     pub use crate::encode::GramMatrices;
     #[cfg(feature = "quantized")]
     pub use crate::format::StoredBlocks;
+
+    /// The block of four rows and two columns of every weight, row by row: of the layers' maps, then of the
+    /// output map's. Blocks of a map are numbered from 0; the layout `sparse` stores each or leaves it out.
+    #[cfg(feature = "quantized")]
+    pub fn blocks_of_weights(spec: &crate::checkpoint::ModelSpec) -> std::vec::Vec<std::vec::Vec<usize>> {
+        spec.shapes().map(crate::quantized::blocks_of_weights).collect()
+    }
 
     /// Draws a class as [`Prediction::draw_class_at`](crate::Prediction::draw_class_at) does.
     pub fn draw_class_at(
@@ -182,6 +200,7 @@ mod limits;
 mod models;
 pub mod moments;
 pub mod noise;
+pub mod pooling;
 #[cfg(feature = "quantized")]
 mod quantized;
 mod random;
@@ -194,6 +213,7 @@ mod step_io;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    AdaptOptions, AdaptivePredictor, Covariance, Denoiser, FeedMode, LatentModel, Model, Novelty, Output,
-    Prediction, Predictor, Rollouts, Sampler, State, Surprise, WithUnit, adaptive_arena_words, arena_words,
+    AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, Futures,
+    LatentModel, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler, State,
+    Surprise, WithUnit, adaptive_arena_words, arena_words,
 };

@@ -17,3 +17,5 @@ pub(crate) const VAR_LIMIT: f32 = 1e12;
 pub(crate) const SCALE_LIMIT: f32 = 1e18;
 /// Largest magnitude of a channel's training mean.
 pub(crate) const MEAN_LIMIT: f32 = 1e30;
+/// Largest magnitude of a component of an embedding: a sum of 2²⁴ values within the limit of units.
+pub(crate) const EMBEDDING_LIMIT: f32 = 2e13;

@@ -5,7 +5,7 @@ use crate::moments::Moments;
 /// Standardised inputs of a network, two at a time.
 pub(crate) trait InputPairs {
     /// Pairs from the first on, for a source whose values have no variance; `None` for a pair with a missing
-    /// value. The iterator may end early.
+    /// value or one beyond the limits of inputs. The iterator may end early.
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>>;
 
     /// Moments of pair `pair`. The last input of an odd number is paired with zero.

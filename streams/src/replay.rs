@@ -1,9 +1,9 @@
 //! Replaying a case: from a checkpoint and its rows to a fingerprint.
 
-use quaver::checkpoint::{Family, Kind};
+use quaver::checkpoint::{ClassifierSpec, Family, Kind};
 use quaver::{
     AdaptOptions, AdaptivePredictor, Covariance, Denoiser, Error, FeedMode, LatentModel, Model, Predictor,
-    Rollouts, Sampler,
+    Reducer, ReducerModel, Rollouts, Sampler,
 };
 
 use crate::fingerprint::Fingerprint;
@@ -24,6 +24,9 @@ pub enum Task {
     AdaptDiagonal,
     /// To read the row's channel that is 1 as a token, and to draw tokens after the last row.
     Text,
+    /// To reduce the rows to a point and its class after every one, to be taught two examples of a new class
+    /// where that is possible, and to begin a second sequence in the middle.
+    Reduce,
 }
 
 impl Task {
@@ -38,7 +41,7 @@ impl Task {
         match self {
             Task::Adapt => Some(options(Covariance::Full)),
             Task::AdaptDiagonal => Some(options(Covariance::Diagonal)),
-            Task::Follow | Task::Sample | Task::Rollouts | Task::Text => None,
+            Task::Follow | Task::Sample | Task::Rollouts | Task::Text | Task::Reduce => None,
         }
     }
 }
@@ -47,8 +50,13 @@ impl Task {
 pub const FUTURES: usize = 5;
 /// Steps by itself, of each kind.
 const AHEAD: usize = 6;
+/// Prototypes that are taught, and after which rows.
+const TAUGHT: usize = 2;
+const LESSONS: [usize; TAUGHT] = [8, 14];
+/// Rows before a second sequence begins.
+const SECOND: usize = 25;
 
-/// Words of memory for a stream of this model, and for its rollouts.
+/// Words of memory for a stream of this model, and for its rollouts or what it is taught.
 ///
 /// # Errors
 /// If the bytes are not a checkpoint.
@@ -59,6 +67,10 @@ pub fn words(model: &[u8], task: Task) -> Result<[usize; 2], Error> {
     if Kind::of(model) == Some(Kind::Latent) {
         let model = LatentModel::load(model)?;
         return Ok([model.arena_words(), FUTURES * model.future_words()]);
+    }
+    if Kind::of(model) == Some(Kind::Reducer) {
+        let model = ReducerModel::load(model)?;
+        return Ok([model.arena_words(), model.classes() + 1 + TAUGHT * (model.dimensions() + 1)]);
     }
     Ok([Model::load(model)?.spec().arena_words(), 0])
 }
@@ -97,7 +109,7 @@ pub fn replay(
         }
     }
     match task {
-        Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::Text => {}
+        Task::Follow | Task::Adapt | Task::AdaptDiagonal | Task::Text | Task::Reduce => {}
         Task::Sample => sample(&mut sampler, &mut fingerprint),
         Task::Rollouts => rollouts(&mut Rollouts::new_in(&mut sampler, futures)?, &mut fingerprint),
     }
@@ -146,6 +158,42 @@ pub fn replay_text(
         for _ in 0..AHEAD {
             let token = predictor.prediction().draw_class_at(temperature, &mut chance);
             fingerprint.add(&predictor.step_token(token));
+        }
+    }
+    Ok(fingerprint)
+}
+
+/// Fingerprint of all embeddings and classifications of a reducer for some rows.
+///
+/// # Errors
+/// If the model does not load or there is too little memory.
+pub fn replay_reducer(
+    model: &[u8],
+    rows: impl Iterator<Item: AsRef<[f32]>>,
+    arena: &mut [f32],
+    taught: &mut [f32],
+) -> Result<Fingerprint, Error> {
+    let mut fingerprint = Fingerprint::default();
+    let mut reducer = Reducer::load_in(model, arena)?;
+    if matches!(reducer.model().spec().classifier, ClassifierSpec::Nearest { .. }) {
+        reducer = reducer.teach_in(taught, 1)?;
+    }
+    let new_class = reducer.model().classes();
+    for (index, row) in rows.enumerate() {
+        if index == SECOND {
+            reducer.begin();
+        }
+        reducer.step(row.as_ref());
+        if LESSONS.contains(&index) {
+            reducer.teach(new_class);
+        }
+        if let Some(embedding) = reducer.embedding() {
+            fingerprint.add_words(embedding.mean.iter().chain(embedding.var).copied());
+        }
+        if let Some(class) = reducer.classify() {
+            let known = if class.known { 1.0 } else { 0.0 };
+            let scores = [class.class as f32, class.novelty, known].into_iter().chain(class.distance);
+            fingerprint.add_words(scores.chain(class.probabilities.iter().copied()));
         }
     }
     Ok(fingerprint)

@@ -1,8 +1,9 @@
 //! Models of typical sizes, to count what a step costs.
 
 use quaver::checkpoint::{
-    Activation, AnomalySpec, CellKind, Contents, DensitySpec, Extensions, Imputation, LatentSpec, Layout,
-    OutputMode, Target, TrackingSpec, UnitNoise, WeightFormat, write,
+    Activation, AnomalySpec, CellKind, ClassifierSpec, Contents, DensitySpec, Extensions, Imputation,
+    LatentSpec, Layout, OutputMode, PoolOver, Pooling, ReducerContents, ReducerSpec, Target, TrackingSpec,
+    UnitNoise, WeightFormat, write, write_reducer,
 };
 
 use crate::Case;
@@ -10,6 +11,7 @@ use crate::golden::{Architecture, STORAGES, randomise};
 use crate::latent::LatentArchitecture;
 use crate::numbers::Numbers;
 use crate::pruning::prune;
+use crate::reducer;
 use crate::replay::Task;
 
 /// Rows in a benchmark's stream: enough to average over what depends on the data.
@@ -20,6 +22,13 @@ pub const ROLLOUTS: usize = 8;
 
 /// In the name of a model that adapts: it is given no labels.
 pub const UNLABELLED: &str = "unlabelled";
+
+/// At the end of the name of a reducer whose classification is measured.
+pub const CLASSIFY: &str = "classify";
+/// Components of a reducer's embedding, classes and prototypes.
+const DIMENSIONS: u16 = 16;
+const CLASSES: u16 = 8;
+const PROTOTYPES: u16 = 64;
 
 /// In the name of a model whose weights have variances.
 const WEIGHT_VARIANCE: &str = "weight_variance";
@@ -35,7 +44,9 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 /// weight noise. With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could,
 /// but is given none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word
 /// it has an input density, with `following` moreover error bars that follow the truth and detection of
-/// faults, with `ranges` plausible ranges of its inputs, which its rows stay in.
+/// faults, with `ranges` plausible ranges of its inputs, which its rows stay in. With `outputs16` it has 16
+/// outputs. With `reduce`, `reduce-sum`, `reduce-max` or `reduce-stochastic` these are pooled over time
+/// instead, with `reduce-classify` the embedding is compared with 64 prototypes of 8 classes.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -44,6 +55,9 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 pub fn case(name: &str) -> Option<Case> {
     if let Some(case) = latent_case(name) {
         return Some(case);
+    }
+    if let Some((network, pooling)) = name.split_once("-reduce") {
+        return reducer_case(name, network, pooling);
     }
     let contents = contents(name)?;
     let inputs = usize::from(contents.spec.inputs);
@@ -80,6 +94,7 @@ pub fn contents(name: &str) -> Option<Contents> {
     let (outputs, target, deterministic) = match next() {
         None => (1, Target::Columns, false),
         Some("next") => (inputs, Target::Next, false),
+        Some("outputs16") => (DIMENSIONS, Target::Columns, false),
         Some("deterministic") => (1, Target::Columns, true),
         Some("adapt" | "density" | "following" | "ranges" | WEIGHT_VARIANCE) => (1, Target::Columns, false),
         Some(_) => return None,
@@ -133,6 +148,29 @@ fn extensions(name: &str, target: Target) -> Extensions {
 /// Seed of a model's weights: the name under which it was first measured, so that figures stay comparable.
 fn seed(name: &str) -> String {
     name.replace("-deterministic", "-certain").replace("-rollouts", "-fan")
+}
+
+/// A reducer of a network by its name.
+fn reducer_case(name: &str, network: &str, pooling: &str) -> Option<Case> {
+    let pooling = match pooling {
+        "" | "-classify" => Pooling::Mean,
+        "-sum" => Pooling::Sum,
+        "-max" => Pooling::Max,
+        "-stochastic" => Pooling::Stochastic,
+        _ => return None,
+    };
+    let network = contents(&format!("{network}-outputs16"))?;
+    let inputs = usize::from(network.spec.inputs);
+    let spec = ReducerSpec {
+        classes: CLASSES,
+        classifier: ClassifierSpec::Nearest { prototypes: PROTOTYPES, beta: 1.0, neighbours: 0 },
+        threshold: Some(10.0),
+        ..ReducerSpec::new(pooling, PoolOver::Outputs)
+    };
+    let mut contents = ReducerContents::new(spec, network);
+    reducer::fill(&mut contents, &mut Numbers::new("prototypes"));
+    let (model, stream) = (write_reducer(&contents).ok()?, noise(inputs, ROWS));
+    Some(Case { name: name.into(), model, inputs, stream, task: Task::Reduce })
 }
 
 /// A latent model by its name.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Denoiser, Error, LatentModel, Model, Prediction, Predictor, Sampler};
+use quaver::{Denoiser, Error, LatentModel, Model, Prediction, Predictor, Reducer, ReducerModel, Sampler};
 
 /// The checkpoints of all fixtures.
 ///
@@ -38,7 +38,8 @@ pub fn verify(path: &Path) -> Result<usize, String> {
     if text(&replayed) == recorded { Ok(steps.len()) } else { Err(named(&"other answers than in the past")) }
 }
 
-/// A row, and the bits of means, epistemic and aleatoric variances after it.
+/// A row, and the bits of means, epistemic and aleatoric variances after it; of a reducer, of its embedding
+/// and classification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The values of the row.
@@ -65,6 +66,11 @@ pub fn replay(model: &[u8], rows: &[Vec<u32>]) -> Result<Vec<Step>, Error> {
         });
         return Ok(steps.collect());
     }
+    if Kind::of(model) == Some(Kind::Reducer) {
+        let mut words = vec![0.0; ReducerModel::load(model)?.arena_words()];
+        let mut reducer = Reducer::load_in(model, &mut words)?;
+        return Ok(rows.iter().map(|row| step(row, reduced(&mut reducer, &floats(row)))).collect());
+    }
     let latent = LatentModel::load(model)?;
     let mut words = vec![0.0; latent.arena_words()];
     Ok(match latent.spec().family {
@@ -82,6 +88,20 @@ pub fn replay(model: &[u8], rows: &[Vec<u32>]) -> Result<Vec<Step>, Error> {
 fn bits(prediction: &Prediction<'_>) -> Vec<u32> {
     let parts = [prediction.mean(), prediction.epistemic(), prediction.aleatoric()];
     parts.into_iter().flatten().map(|value| value.to_bits()).collect()
+}
+
+/// Bits of the embedding after a row, of its probabilities and its novelty.
+fn reduced(reducer: &mut Reducer<'_, '_>, row: &[f32]) -> Vec<u32> {
+    reducer.step(row);
+    let mut numbers = Vec::new();
+    if let Some(embedding) = reducer.embedding() {
+        numbers.extend(embedding.mean.iter().chain(embedding.var));
+    }
+    if let Some(class) = reducer.classify() {
+        numbers.extend(class.probabilities);
+        numbers.push(class.novelty);
+    }
+    numbers.iter().map(|number| number.to_bits()).collect()
 }
 
 /// The text of a fixture.

@@ -413,6 +413,9 @@ pub fn replay(case: &Case) -> String {
     let replayed = match case.task.adaptation() {
         Some(options) => replay::replay_adaptive(&case.model, options, rows, &mut arena),
         None if case.task == Task::Text => replay::replay_text(&case.model, rows, &mut arena),
+        None if case.task == Task::Reduce => {
+            replay::replay_reducer(&case.model, rows, &mut arena, &mut futures)
+        }
         None => replay::replay(&case.model, case.task, rows, &mut arena, &mut futures),
     };
     let fingerprint = replayed.unwrap_or_else(|error| complain(error));

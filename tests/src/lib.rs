@@ -7,13 +7,16 @@
 //! - [`golden_ranges`]: the same for models with plausible ranges.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`golden_pruned`]: the same for pruned networks.
+//! - [`golden_reducer`]: the same for reducers.
 //! - [`golden_text`]: the same for tokens and draws of them.
 //! - [`damage`]: damaged checkpoints, which every reader refuses.
 //! - [`fixtures`]: checkpoints of the past, with what they answered.
+//! - [`forearm`]: a reducer made by hand; the runtime's example.
 //! - [`gait`]: a model made by hand whose predictions make sense to a reader; the firmware example shows it.
 //! - [`latent`]: latent models of every kind.
 //! - [`leg`]: latent models made by hand, whose answers can be worked out on paper.
 //! - [`pruning`]: networks without some of their weights.
+//! - [`reducer`]: reducers of every kind.
 //! - [`soak`]: bursts of garbage between stretches of a clean stream, for hours.
 //! - [`stream`]: a stream of any kind of model.
 //! - [`mod@bench`]: models of typical sizes, for instruction counts and memory.
@@ -24,16 +27,19 @@ pub mod attack;
 pub mod bench;
 pub mod damage;
 pub mod fixtures;
+pub mod forearm;
 pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
 pub mod golden_latent;
 pub mod golden_pruned;
 pub mod golden_ranges;
+pub mod golden_reducer;
 pub mod golden_text;
 pub mod latent;
 pub mod leg;
 pub mod pruning;
+pub mod reducer;
 pub mod signing;
 pub mod soak;
 pub mod stream;

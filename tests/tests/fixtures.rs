@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use quaver::checkpoint::{Checkpoint, Kind, LatentCheckpoint};
+use quaver::checkpoint::{Checkpoint, Kind, LatentCheckpoint, ReducerCheckpoint};
 use quaver_tests::attack::latent_spec::Latent;
 use quaver_tests::attack::network::Network;
+use quaver_tests::attack::reducer_spec::CraftedReducer;
 use quaver_tests::fixtures::{paths, verify};
 
 fn fixtures() -> Vec<PathBuf> {
@@ -27,6 +28,7 @@ fn old_files_are_written_down_as_they_were() {
         let model = fs::read(&path).expect("a readable checkpoint");
         let written = match Kind::of(&model) {
             Some(Kind::Latent) => Latent::decode(&model).map(|latent| latent.encode()),
+            Some(Kind::Reducer) => CraftedReducer::decode(&model).map(|reducer| reducer.encode()),
             _ => Network::decode(&model).map(|network| network.encode()),
         };
         assert!(written.as_deref() == Some(&model[..]), "{}", path.display());
@@ -44,6 +46,11 @@ fn every_kind_of_checkpoint_has_a_fixture() {
         if Kind::of(&model) == Some(Kind::Latent) {
             let latent = LatentCheckpoint::read(&model).expect("a valid checkpoint");
             kinds.insert(format!("{version} {:?}", latent.spec().family));
+            continue;
+        }
+        if Kind::of(&model) == Some(Kind::Reducer) {
+            let reducer = ReducerCheckpoint::read(&model).expect("a valid checkpoint");
+            kinds.insert(format!("{version} {:?}", reducer.spec().pooling));
             continue;
         }
         let spec = Checkpoint::read(&model).expect("a valid checkpoint").spec().clone();
@@ -80,6 +87,9 @@ fn every_kind_of_checkpoint_has_a_fixture() {
         "4 density+anomaly+ranges",
         "4 Storn",
         "4 Vosp",
+        "4 Mean",
+        "4 Max",
+        "4 Stochastic",
     ] {
         assert!(kinds.contains(kind), "no fixture is {kind}: {kinds:?}");
     }

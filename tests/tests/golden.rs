@@ -7,13 +7,16 @@ use quaver::checkpoint::{
     Activation, CellKind, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, Target,
     UnitNoise, WeightFormat,
 };
-use quaver_tests::{Case, golden, golden_adaptive, golden_latent, golden_pruned, golden_text, replay};
+use quaver_tests::{
+    Case, golden, golden_adaptive, golden_latent, golden_pruned, golden_reducer, golden_text, replay,
+};
 
 const GOLDEN: &str = include_str!("../golden/streams.txt");
 
 fn every_case() -> Vec<Case> {
     let networks = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
-    networks.chain(golden_pruned::cases()).chain(golden_text::cases()).collect()
+    let others = golden_text::cases().into_iter().chain(golden_reducer::cases());
+    networks.chain(golden_pruned::cases()).chain(others).collect()
 }
 
 #[test]

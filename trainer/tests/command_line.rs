@@ -48,6 +48,24 @@ fn from_rows_to_predictions() {
 }
 
 #[test]
+fn a_header_for_c_is_written_on_demand() {
+    let place = Place::new();
+    place.train();
+    let export = |name: &str, more: &[&str]| {
+        let (run, output) = (place.at("run"), place.at(name));
+        succeeds(&[&["export", &run, "-o", &output][..], more].concat())
+    };
+    export("plain.qvr", &[]);
+    assert!(!place.path("plain.h").exists());
+    let printed = export("my-model.qvr", &["--c"]);
+    assert!(printed.contains("my-model.h: the model for C and C++"), "{printed}");
+    let header = fs::read_to_string(place.path("my-model.h")).expect("a header next to the model");
+    let words = &json(&succeeds(&["inspect", &place.at("my-model.qvr"), "--json"]))["arena_words"];
+    let arena = format!("#define MY_MODEL_ARENA_WORDS ({words}u + QUAVER_PREDICTOR_WORDS)");
+    assert!(header.contains(&arena) && header.contains("MY_MODEL_OUTPUT_SUM = 0"), "{header}");
+}
+
+#[test]
 fn a_resumed_run_ends_with_the_same_bits() {
     let place = Place::new();
     let config = place.at("config.toml");
@@ -146,7 +164,8 @@ fn errors_of_models_and_runs_say_what_and_where() {
     fails(&["run", &model, "--no-header", "--input", &place.at("wide.csv")], &["wide.csv", "3", "2"]);
     place.write("late.csv", "a,b\n1,2\n1,2,3\n");
     let output = place.at("late-out.csv");
-    fails(&["run", &model, "--input", &place.at("late.csv"), "--output", &output], &["late.csv:3"]);
+    let late = ["run", &model, "--strict", "--input", &place.at("late.csv"), "--output", &output];
+    fails(&late, &["late.csv:3"]);
     assert!(!Path::new(&output).exists(), "nothing half-written");
     let missing = ["eval", &model, "--data", &config, "--split", "tests"];
     fails(&missing, &["tests", "valid"]);

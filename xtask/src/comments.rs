@@ -21,6 +21,7 @@ const CHECKED: &[&str] = &[
     "bench",
     "firmware-examples",
     "fuzz",
+    "bindings",
 ];
 
 /// Finds comments wider than the width.

@@ -15,6 +15,36 @@ pub(crate) fn symbols(path: &Path) -> Result<Vec<String>> {
     })
 }
 
+/// Global symbols of an object, or of a library as programs see it.
+pub(crate) struct Linkage {
+    pub(crate) defined: Vec<String>,
+    pub(crate) undefined: Vec<String>,
+}
+
+/// The global symbols of an object.
+pub(crate) fn linkage(path: &Path) -> Result<Linkage> {
+    read(path, |file| {
+        let names = |undefined: bool| {
+            let wanted =
+                file.symbols().filter(move |symbol| symbol.is_global() && symbol.is_undefined() == undefined);
+            wanted
+                .filter_map(|symbol| symbol.name().ok())
+                .filter(|name| !name.is_empty())
+                .map(String::from)
+                .collect()
+        };
+        Ok(Linkage { defined: names(false), undefined: names(true) })
+    })
+}
+
+/// The symbols that a shared library exports.
+pub(crate) fn dynamic_symbols(path: &Path) -> Result<Vec<String>> {
+    read(path, |file| {
+        let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
+        Ok(defined.filter_map(|symbol| symbol.name().ok()).map(String::from).collect())
+    })
+}
+
 /// Bytes of the first symbol whose name contains `part`.
 pub(crate) fn symbol_bytes(path: &Path, part: &str) -> Result<u64> {
     read(path, |file| {

@@ -10,7 +10,7 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 10] = [
+pub(crate) const IMAGES: [&str; 11] = [
     "golden",
     "golden_2",
     "golden_3",
@@ -21,6 +21,7 @@ pub(crate) const IMAGES: [&str; 10] = [
     "golden_latent",
     "golden_adaptive",
     "golden_text",
+    "golden_reducer",
 ];
 
 const FILE: &str = "tests/golden/streams.txt";

@@ -4,7 +4,7 @@ use core::fmt::Display;
 
 use quaver::{Error, Model};
 use quaver_streams::fingerprint::Fingerprint;
-use quaver_streams::replay::{replay, replay_adaptive, replay_text};
+use quaver_streams::replay::{replay, replay_adaptive, replay_reducer, replay_text};
 use semihosting::{eprintln, print, println, process};
 
 use crate::jobs::{ALIGNMENT_WORDS, Job};
@@ -48,6 +48,14 @@ pub fn print_text_fingerprints<const ARENA: usize, const ROW: usize>(jobs: &[Job
     for job in jobs {
         let mut arena = [0.0; ARENA];
         print_replayed(job, replay_text(job.model, job.rows::<ROW>(), &mut arena));
+    }
+}
+
+/// Like [`print_fingerprints`], for reducers.
+pub fn print_reducer_fingerprints<const ARENA: usize, const TAUGHT: usize, const ROW: usize>(jobs: &[Job]) {
+    for job in jobs {
+        let (mut arena, mut taught) = ([0.0; ARENA], [0.0; TAUGHT]);
+        print_replayed(job, replay_reducer(job.model, job.rows::<ROW>(), &mut arena, &mut taught));
     }
 }
 

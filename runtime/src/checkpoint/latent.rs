@@ -49,8 +49,8 @@ impl<'m> LatentCheckpoint<'m> {
             return Err(length(networks));
         }
         let mut cursor = Cursor::new(payload);
-        let recognition = network(&mut cursor, recognition_bytes, Part::Recognition)?;
-        let generative = network(&mut cursor, generative_bytes, Part::Generative)?;
+        let recognition = latent_validate::network(&mut cursor, recognition_bytes, Part::Recognition)?;
+        let generative = latent_validate::network(&mut cursor, generative_bytes, Part::Generative)?;
         latent_validate::networks(&spec, &recognition, &generative)?;
         // Equal models are equal files: the version says whether there are ranges.
         if recognition.spec().extensions.ranges != (version == VERSION) {
@@ -110,13 +110,6 @@ impl<'m> LatentCheckpoint<'m> {
     pub fn crc(&self) -> u32 {
         self.crc
     }
-}
-
-/// The complete checkpoint of a network in the next `bytes` of the payload.
-fn network<'m>(cursor: &mut Cursor<'m>, bytes: usize, part: Part) -> Result<Checkpoint<'m>, Error> {
-    let (network, padding) = cursor.padded(bytes);
-    zeros(padding, part, "padding")?;
-    Checkpoint::read(network).map_err(|error| latent_validate::inside(part, error))
 }
 
 /// The numbers in the next `bytes` of the payload, fitted after training.

@@ -1,7 +1,7 @@
 //! Checks that two networks make a latent model, so that a step has nothing left to check.
 
 use super::Checkpoint;
-use crate::format::{Error, F32s, Part, Vector, check};
+use crate::format::{Cursor, Error, F32s, Part, Vector, check, zeros};
 use crate::limits::{UNIT_LIMIT, VAR_LIMIT};
 use crate::spec::{
     CellKind, Extensions, Family, Forecast, LatentSpec, Layout, MAX_DRAWS, ModelSpec, Prior, Target,
@@ -11,13 +11,24 @@ use crate::spec::{
 pub(super) fn inside(network: Part, error: Error) -> Error {
     match error {
         Error::Invalid { part, field, allowed } => Error::InvalidIn { network, part, field, allowed },
-        // The outer checksum is right: the file is intact, but was not made by `write_latent`.
+        // The outer checksum is right: the file is intact, but was not made by this crate.
         _ => Error::Invalid {
             part: network,
             field: "checkpoint",
             allowed: "a complete checkpoint of this format version",
         },
     }
+}
+
+/// The complete checkpoint of a network in the next `bytes` of the payload.
+pub(super) fn network<'m>(
+    cursor: &mut Cursor<'m>,
+    bytes: usize,
+    part: Part,
+) -> Result<Checkpoint<'m>, Error> {
+    let (network, padding) = cursor.padded(bytes);
+    zeros(padding, part, "padding")?;
+    Checkpoint::read(network).map_err(|error| inside(part, error))
 }
 
 /// Checks what concerns both networks.
@@ -113,7 +124,7 @@ fn check_generative(
 }
 
 /// From channel `first` on, means are 0 and standard deviations 1: latents and units are not scaled.
-fn unscaled(
+pub(super) fn unscaled(
     network: &Checkpoint<'_>,
     [mean, std_dev]: [Vector; 2],
     first: usize,

@@ -1,27 +1,35 @@
 //! Checkpoint files: read without copying, written with the feature `write`.
 //!
 //! The format is specified in `SPEC.md` next to this module. A [`Checkpoint`] is one network: its
-//! architecture, a [`ModelSpec`], and its numbers. A [`LatentCheckpoint`] is two of them. Reading checks
-//! everything once, so that a step has nothing left to check.
+//! architecture, a [`ModelSpec`], and its numbers. A [`LatentCheckpoint`] is two of them, a
+//! [`ReducerCheckpoint`] one and a classifier. Reading checks everything once, so that a step has nothing
+//! left to check.
 
 mod latent;
 mod latent_validate;
 mod read;
+mod reducer;
+mod reducer_validate;
 #[cfg(feature = "write")]
 mod rewrite;
 #[cfg(feature = "write")]
 mod write;
 #[cfg(feature = "write")]
 mod write_latent;
+#[cfg(feature = "write")]
+mod write_reducer;
 
 pub use crate::format::{Error, Kind, Part, Recheck, VERSION};
 pub use crate::spec::{
-    Activation, AnomalySpec, AutoregressivePrior, CellKind, DensitySpec, Extensions, Family, Forecast,
-    Imputation, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_WIDTH, ModelSpec,
-    MomentForm, OutputMode, OutputSpec, Prior, Target, TrackingSpec, UnitNoise, WeightFormat,
+    Activation, AnomalySpec, AutoregressivePrior, CellKind, ClassifierSpec, DensitySpec, Extensions, Family,
+    Forecast, Imputation, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_NEIGHBOURS,
+    MAX_POOLS, MAX_WIDTH, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec, PoolOver, Pooling,
+    Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;
+pub use reducer::ReducerCheckpoint;
+pub(crate) use reducer::{ClassifierNumbers, line};
 
 #[cfg(feature = "write")]
 pub use crate::encode::Affine;
@@ -33,6 +41,8 @@ pub use rewrite::rewrite;
 pub use write::{Contents, Scaler, write};
 #[cfg(feature = "write")]
 pub use write_latent::{FittedPrior, write_latent};
+#[cfg(feature = "write")]
+pub use write_reducer::{ReducerContents, write_reducer};
 
 /// Embeds a checkpoint in the program, at an address that is a multiple of 16, as accelerated kernels need
 /// it.

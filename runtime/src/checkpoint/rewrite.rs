@@ -3,6 +3,7 @@
 use std::vec::Vec;
 
 use super::write_latent::encode_latent;
+use super::write_reducer::rewrite_reducer;
 use super::{Checkpoint, FittedPrior, Kind, LatentCheckpoint, WriteError};
 
 /// Writes the model of a checkpoint of any version down again, in the newest version for its contents.
@@ -19,11 +20,18 @@ use super::{Checkpoint, FittedPrior, Kind, LatentCheckpoint, WriteError};
 /// # Errors
 /// If the bytes are not a valid checkpoint.
 pub fn rewrite(bytes: &[u8]) -> Result<Vec<u8>, WriteError> {
-    if Kind::of(bytes) != Some(Kind::Latent) {
-        let written = Checkpoint::read(bytes)?.encode()?;
-        Checkpoint::read(&written)?;
-        return Ok(written);
+    match Kind::of(bytes) {
+        Some(Kind::Latent) => rewrite_latent(bytes),
+        Some(Kind::Reducer) => rewrite_reducer(bytes),
+        Some(Kind::Predictor) | None => {
+            let written = Checkpoint::read(bytes)?.encode()?;
+            Checkpoint::read(&written)?;
+            Ok(written)
+        }
     }
+}
+
+fn rewrite_latent(bytes: &[u8]) -> Result<Vec<u8>, WriteError> {
     let model = LatentCheckpoint::read(bytes)?;
     let fitted = FittedPrior {
         latents: model.autoregressive_prior().collect(),

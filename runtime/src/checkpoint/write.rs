@@ -90,11 +90,7 @@ pub fn write(contents: &Contents) -> Result<Vec<u8>, WriteError> {
 
 /// The header, and the version of the format that it needs.
 fn header_bytes(contents: &Contents) -> Result<(Vec<u8>, u16), WriteError> {
-    for name in contents.input_names.iter().chain(&contents.output_names) {
-        if name.is_empty() || name.contains(char::is_control) {
-            return Err(WriteError::Name { name: name.clone() });
-        }
-    }
+    check_names(contents.input_names.iter().chain(&contents.output_names))?;
     let (input_names, output_names) = (contents.input_names.join("\n"), contents.output_names.join("\n"));
     let header = Header {
         spec: contents.spec.clone(),
@@ -102,6 +98,14 @@ fn header_bytes(contents: &Contents) -> Result<(Vec<u8>, u16), WriteError> {
         output_names: output_names.as_bytes(),
     };
     Ok((encode_header(&header), header.version()))
+}
+
+/// Names are single lines.
+pub(super) fn check_names<'n>(names: impl IntoIterator<Item = &'n String>) -> Result<(), WriteError> {
+    match names.into_iter().find(|name| name.is_empty() || name.contains(char::is_control)) {
+        Some(name) => Err(WriteError::Name { name: name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// Of a map without Gram matrices.

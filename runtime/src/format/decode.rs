@@ -12,11 +12,11 @@
 use heapless::Vec;
 
 use super::Error;
-use super::header::{Header, LatentHeader};
+use super::header::{Header, LatentHeader, ReducerHeader};
 use crate::spec::{
-    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
-    LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target,
-    TrackingSpec, UnitNoise, WeightFormat,
+    Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
+    LatentSpec, LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, NoveltyScore, OutputMode,
+    OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 
 /// Decodes the header of one network, which must be used up to its last byte.
@@ -47,6 +47,14 @@ pub(crate) fn decode_header(bytes: &[u8]) -> Result<Header<'_>, Error> {
 pub(crate) fn decode_latent_header(bytes: &[u8]) -> Result<LatentHeader, Error> {
     let mut decoder = Decoder::new(bytes);
     let header = decoder.latent_header();
+    decoder.finish(bytes.len())?;
+    Ok(header)
+}
+
+/// Decodes the header of a reducer, likewise.
+pub(crate) fn decode_reducer_header(bytes: &[u8]) -> Result<ReducerHeader<'_>, Error> {
+    let mut decoder = Decoder::new(bytes);
+    let header = decoder.reducer_header();
     decoder.finish(bytes.len())?;
     Ok(header)
 }
@@ -308,6 +316,42 @@ impl<'m> Decoder<'m> {
             1 => Forecast::PosteriorMean,
             2 => Forecast::Draws { count: self.size() },
             _ => self.unsound(Forecast::Moments),
+        }
+    }
+
+    pub(crate) const fn reducer_header(&mut self) -> ReducerHeader<'m> {
+        let spec = ReducerSpec {
+            pooling: self.one_of([Pooling::Mean, Pooling::Sum, Pooling::Max, Pooling::Stochastic]),
+            over: self.one_of([PoolOver::Units, PoolOver::Outputs]),
+            correlation: self.number(),
+            window: self.window(),
+            classes: self.size(),
+            classifier: self.classifier(),
+            novelty: self.one_of([NoveltyScore::Distance, NoveltyScore::Energy]),
+            threshold: if self.flag() { Some(self.number()) } else { None },
+        };
+        ReducerHeader { spec, network_bytes: self.integer(LONG), class_names: self.text() }
+    }
+
+    const fn window(&mut self) -> Window {
+        match self.byte() {
+            0 => Window::Sequence,
+            1 => Window::Forgetting { rows: self.number() },
+            2 => Window::Ring { pools: self.size(), rows: self.size() },
+            _ => self.unsound(Window::Sequence),
+        }
+    }
+
+    const fn classifier(&mut self) -> ClassifierSpec {
+        match self.byte() {
+            0 => ClassifierSpec::None,
+            1 => ClassifierSpec::Nearest {
+                prototypes: self.size(),
+                beta: self.number(),
+                neighbours: self.size(),
+            },
+            2 => ClassifierSpec::Linear { temperature: self.number(), centres: self.flag() },
+            _ => self.unsound(ClassifierSpec::None),
         }
     }
 }

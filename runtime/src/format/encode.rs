@@ -7,11 +7,11 @@
 
 use std::vec::Vec;
 
-use super::header::{Header, LatentHeader};
+use super::header::{Header, LatentHeader, ReducerHeader};
 use crate::spec::{
-    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
-    LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target,
-    TrackingSpec, UnitNoise, WeightFormat,
+    Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
+    LatentSpec, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec,
+    PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 
 /// Bytes of the header of one network.
@@ -32,6 +32,15 @@ pub(crate) fn encode_latent_header(header: &LatentHeader) -> Vec<u8> {
     encoder.latent_spec(&header.spec);
     encoder.integer(header.recognition_bytes);
     encoder.integer(header.generative_bytes);
+    encoder.bytes
+}
+
+/// Bytes of the header of a reducer.
+pub(crate) fn encode_reducer_header(header: &ReducerHeader<'_>) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder.reducer_spec(&header.spec);
+    encoder.integer(header.network_bytes);
+    encoder.text(header.class_names);
     encoder.bytes
 }
 
@@ -227,6 +236,59 @@ impl Encoder {
             Forecast::Draws { count } => {
                 self.byte(2);
                 self.size(*count);
+            }
+        }
+    }
+
+    fn reducer_spec(&mut self, spec: &ReducerSpec) {
+        let ReducerSpec { pooling, over, correlation, window, classes, classifier, novelty, threshold } =
+            spec;
+        self.byte(match pooling {
+            Pooling::Mean => 0,
+            Pooling::Sum => 1,
+            Pooling::Max => 2,
+            Pooling::Stochastic => 3,
+        });
+        self.byte(match over {
+            PoolOver::Units => 0,
+            PoolOver::Outputs => 1,
+        });
+        self.number(*correlation);
+        match window {
+            Window::Sequence => self.byte(0),
+            Window::Forgetting { rows } => {
+                self.byte(1);
+                self.number(*rows);
+            }
+            Window::Ring { pools, rows } => {
+                self.byte(2);
+                self.size(*pools);
+                self.size(*rows);
+            }
+        }
+        self.size(*classes);
+        self.classifier(classifier);
+        self.byte(match novelty {
+            NoveltyScore::Distance => 0,
+            NoveltyScore::Energy => 1,
+        });
+        self.flag(threshold.is_some());
+        threshold.iter().for_each(|threshold| self.number(*threshold));
+    }
+
+    fn classifier(&mut self, classifier: &ClassifierSpec) {
+        match classifier {
+            ClassifierSpec::None => self.byte(0),
+            ClassifierSpec::Nearest { prototypes, beta, neighbours } => {
+                self.byte(1);
+                self.size(*prototypes);
+                self.number(*beta);
+                self.size(*neighbours);
+            }
+            ClassifierSpec::Linear { temperature, centres } => {
+                self.byte(2);
+                self.number(*temperature);
+                self.flag(*centres);
             }
         }
     }

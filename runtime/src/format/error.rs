@@ -13,7 +13,7 @@ pub enum Error {
     Magic,
     /// The checkpoint is in a signed envelope, which must be opened first.
     Signed,
-    /// A checkpoint of another kind: a latent model where one network was expected, or the reverse.
+    /// A checkpoint of another kind, such as a latent model where one network was expected.
     Kind {
         /// The kind found.
         found: Kind,
@@ -55,7 +55,7 @@ pub enum Error {
         /// The cargo feature of this crate that enables it.
         feature: &'static str,
     },
-    /// A value of one of a latent model's networks is outside its allowed range.
+    /// A value of a network inside of a latent model or a reducer is outside its allowed range.
     InvalidIn {
         /// Which network.
         network: Part,
@@ -125,6 +125,12 @@ pub enum Part {
     Generative,
     /// The settings of adaptation.
     Adaptation,
+    /// The pooling of a reducer.
+    Reducer,
+    /// The network of a reducer.
+    Network,
+    /// The classifier of a reducer.
+    Classifier,
 }
 
 impl fmt::Display for Part {
@@ -143,6 +149,9 @@ impl fmt::Display for Part {
             Part::Recognition => f.write_str("recognition network"),
             Part::Generative => f.write_str("generative network"),
             Part::Adaptation => f.write_str("adaptation"),
+            Part::Reducer => f.write_str("reducer"),
+            Part::Network => f.write_str("network"),
+            Part::Classifier => f.write_str("classifier"),
         }
     }
 }
@@ -159,6 +168,9 @@ impl fmt::Display for Error {
             ),
             Error::Kind { found: Kind::Latent } => {
                 f.write_str("the checkpoint holds a latent model: load it with Denoiser, Sampler or LatentModel")
+            }
+            Error::Kind { found: Kind::Reducer } => {
+                f.write_str("the checkpoint holds a reducer: load it with Reducer or ReducerModel")
             }
             Error::Version { found } => write!(
                 f,

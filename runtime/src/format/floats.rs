@@ -24,7 +24,6 @@ impl<'m> F32s<'m> {
     }
 
     /// The numbers from `start`, at most `len` of them.
-    #[cfg(feature = "float")]
     pub(crate) fn part(self, start: usize, len: usize) -> Self {
         let tail = self.0.get(start..).unwrap_or_default();
         F32s(tail.get(..len).unwrap_or(tail))

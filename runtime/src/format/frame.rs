@@ -12,8 +12,8 @@ pub(super) const PREAMBLE: usize = 16;
 /// First bytes of an envelope with a signature, in which a checkpoint may lie.
 pub(crate) const SIGNED_MAGIC: [u8; 4] = *b"QVSG";
 
-/// Content of a checkpoint, identified by its first four bytes. Frozen: programs that accept both kinds match
-/// on it, and a third one would be a new version of this crate.
+/// Content of a checkpoint, identified by its first four bytes. Frozen: programs that accept all kinds match
+/// on it, and another one would be a new version of this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
@@ -21,6 +21,9 @@ pub enum Kind {
     Predictor,
     /// Two networks around latent variables: a [`LatentCheckpoint`](crate::checkpoint::LatentCheckpoint).
     Latent,
+    /// A network whose units or outputs are pooled over time, and a classifier: a
+    /// [`ReducerCheckpoint`](crate::checkpoint::ReducerCheckpoint).
+    Reducer,
 }
 
 impl Kind {
@@ -29,6 +32,7 @@ impl Kind {
         match self {
             Kind::Predictor => *b"QVER",
             Kind::Latent => *b"QVLS",
+            Kind::Reducer => *b"QVRD",
         }
     }
 
@@ -43,6 +47,7 @@ impl Kind {
         match bytes.first_chunk() {
             Some(b"QVER") => Some(Kind::Predictor),
             Some(b"QVLS") => Some(Kind::Latent),
+            Some(b"QVRD") => Some(Kind::Reducer),
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
-//! Headers of the two kinds of checkpoints.
+//! Headers of the kinds of checkpoints.
 
 use super::{EXTENDED_VERSION, PLAIN_VERSION, VERSION};
-use crate::spec::{LatentSpec, ModelSpec};
+use crate::spec::{LatentSpec, ModelSpec, ReducerSpec};
 
 /// Header of one network.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,4 +32,14 @@ pub(crate) struct LatentHeader {
     pub(crate) recognition_bytes: u32,
     /// Bytes of the generative network's checkpoint.
     pub(crate) generative_bytes: u32,
+}
+
+/// Header of a reducer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ReducerHeader<'m> {
+    pub(crate) spec: ReducerSpec,
+    /// Bytes of the network's checkpoint.
+    pub(crate) network_bytes: u32,
+    /// One name per line.
+    pub(crate) class_names: &'m [u8],
 }

@@ -20,9 +20,9 @@ mod vector;
 mod write_error;
 
 pub(crate) use cursor::Cursor;
-pub(crate) use decode::{Decoder, decode_header, decode_latent_header};
+pub(crate) use decode::{Decoder, decode_header, decode_latent_header, decode_reducer_header};
 #[cfg(feature = "write")]
-pub(crate) use encode::{encode_header, encode_latent_header};
+pub(crate) use encode::{encode_header, encode_latent_header, encode_reducer_header};
 pub use error::{Error, Part};
 pub(crate) use floats::F32s;
 pub use frame::Kind;
@@ -31,7 +31,7 @@ pub(crate) use frame::SIGNED_MAGIC;
 pub(crate) use frame::{Frame, unchecked_sections};
 #[cfg(feature = "write")]
 pub(crate) use frame::{extend_padded, framed, le_bytes};
-pub(crate) use header::{Header, LatentHeader};
+pub(crate) use header::{Header, LatentHeader, ReducerHeader};
 pub use recheck::Recheck;
 #[cfg(all(feature = "write", feature = "quantized"))]
 pub use shape::StoredBlocks;
@@ -54,3 +54,6 @@ pub(crate) const EXTENDED_VERSION: u16 = 3;
 /// Version of checkpoints without extensions, and of latent models without a prior that was fitted after
 /// training.
 pub(crate) const PLAIN_VERSION: u16 = 2;
+
+/// Version of the frame of reducers; the network inside has one of its own.
+pub(crate) const REDUCER_VERSION: u16 = 4;

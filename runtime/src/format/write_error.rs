@@ -28,7 +28,7 @@ pub enum WriteError {
         /// Values given.
         found: usize,
     },
-    /// A channel's name is empty or has control characters, such as the end of a line.
+    /// The name of a channel or a class is empty or has control characters, such as the end of a line.
     Name {
         /// The name.
         name: String,
@@ -56,7 +56,7 @@ pub enum WriteError {
     },
     /// A number or a combination is one that readers refuse.
     Refused(Error),
-    /// One of the networks of a latent model could not be made.
+    /// A network of a latent model or a reducer could not be made.
     Network {
         /// Which network.
         network: Part,
@@ -81,7 +81,7 @@ impl fmt::Display for WriteError {
                 write!(f, "{part}: {field}: {expected} values expected, {found} given")
             }
             WriteError::Name { name } => {
-                write!(f, "channel name {name:?}: must be one non-empty line without control characters")
+                write!(f, "name {name:?}: must be one non-empty line without control characters")
             }
             WriteError::TooLarge { part, row, field } => {
                 write!(f, "{part}: row {row}: {field} is too large for integer kernels; use the layout float")

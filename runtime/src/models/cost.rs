@@ -1,8 +1,9 @@
 //! What a step costs, known before it runs.
 
 use super::latent::LatentModel;
+use super::reducer::ReducerModel;
 use crate::format::{AffineShape, Error};
-use crate::spec::ModelSpec;
+use crate::spec::{ClassifierSpec, ModelSpec, PoolOver, Window};
 
 impl ModelSpec {
     /// Multiply-accumulates of the most expensive step: whatever the row, it takes no more.
@@ -38,6 +39,35 @@ impl LatentModel<'_> {
         let generative = self.generative().spec().step_cost();
         let passes = generative.saturating_mul(self.spec().generative_passes());
         self.recognition().spec().step_cost().saturating_add(passes)
+    }
+}
+
+impl ReducerModel<'_> {
+    /// Multiply-accumulates of the most expensive step, see [`ModelSpec::step_cost`]: the network, without
+    /// its output map where units are pooled, and each number of the pool once. A
+    /// [classification](Self::classify_cost) is extra.
+    pub fn step_cost(&self) -> u64 {
+        let network = self.network().spec();
+        let unused = match self.spec().over {
+            PoolOver::Units => map_cost(network.output_shape()),
+            PoolOver::Outputs => 0,
+        };
+        (network.step_cost() - unused).saturating_add(self.component_cost())
+    }
+
+    /// Multiply-accumulates of an embedding and its classification: each number of each sub-pool, and two for
+    /// each component of each prototype or class. Prototypes that were taught are extra.
+    pub fn classify_cost(&self) -> u64 {
+        let pools = match self.spec().window {
+            Window::Sequence | Window::Forgetting { .. } => 1,
+            Window::Ring { pools, .. } => pools.into(),
+        };
+        let rows = match self.spec().classifier {
+            ClassifierSpec::None => 0,
+            ClassifierSpec::Nearest { prototypes, .. } => prototypes.into(),
+            ClassifierSpec::Linear { centres, .. } => (1 + u64::from(centres)) * self.classes() as u64,
+        };
+        pools * self.component_cost() + 2 * rows * self.dimensions() as u64
     }
 }
 

@@ -1,4 +1,4 @@
-//! What predictor, denoiser and sampler have in common: a model of their own with one stream.
+//! What predictor, denoiser, sampler and reducer have in common: a model of their own with one stream.
 //!
 //! Macros and not a trait, so that a user has the methods without an import. Each expands inside of an `impl`
 //! for a struct of the fields `model` and `state`, with lifetimes `'m` of the checkpoint and `'a` of the
@@ -48,6 +48,13 @@ macro_rules! stream_methods {
             self.model.reset(&mut self.state);
         }
 
+        $crate::models::handle::state_methods!($model, $saved_words);
+    };
+}
+
+/// The same without `reset`.
+macro_rules! state_methods {
+    ($model:ident, $saved_words:literal) => {
         /// Copies the stream's state into `words`.
         ///
         /// # Errors
@@ -85,4 +92,4 @@ macro_rules! stream_methods {
     };
 }
 
-pub(super) use {loading, stream_methods};
+pub(super) use {loading, state_methods, stream_methods};

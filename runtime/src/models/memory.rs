@@ -2,14 +2,16 @@
 
 use super::adaptive::{Covariance, readout_words};
 use super::latent::latent_words;
+use super::reducer::reducer_words;
 use crate::backend::NetworkMemory;
 use crate::format::{Decoder, Kind, aligned, unchecked_sections};
 
 /// Words of RAM that one stream of a checkpoint needs, at compile time: the `WORDS` of its
 /// [`Arena`](crate::Arena).
 ///
-/// Equal to [`ModelSpec::arena_words`](crate::checkpoint::ModelSpec::arena_words) of one network and to
-/// [`LatentModel::arena_words`](crate::LatentModel::arena_words) of a latent model.
+/// Equal to [`ModelSpec::arena_words`](crate::checkpoint::ModelSpec::arena_words) of one network, to
+/// [`LatentModel::arena_words`](crate::LatentModel::arena_words) of a latent model, and to
+/// [`ReducerModel::arena_words`](crate::ReducerModel::arena_words) of a reducer.
 ///
 /// ```
 /// use quaver::{Arena, Predictor};
@@ -32,6 +34,7 @@ pub const fn arena_words(checkpoint: &[u8]) -> usize {
             None => None,
         },
         Some(Kind::Latent) => latent_arena_words(checkpoint),
+        Some(Kind::Reducer) => reducer_arena_words(checkpoint),
         None => None,
     };
     match words {
@@ -71,6 +74,16 @@ const fn latent_arena_words(checkpoint: &[u8]) -> Option<usize> {
         (Some(recognition), Some(generative)) if decoder.is_sound() => {
             Some(latent_words(&header.spec, recognition, generative))
         }
+        _ => None,
+    }
+}
+
+const fn reducer_arena_words(checkpoint: &[u8]) -> Option<usize> {
+    let Some((header, payload)) = unchecked_sections(checkpoint) else { return None };
+    let mut decoder = Decoder::new(header);
+    let header = decoder.reducer_header();
+    match NetworkMemory::of_checkpoint(payload) {
+        Some(network) if decoder.is_sound() => Some(reducer_words(&header.spec, network)),
         _ => None,
     }
 }

@@ -6,8 +6,8 @@ use super::input::{RawRow, Reading};
 use super::input_density::{ImputedRow, InputDensity};
 use super::monitor::Monitor;
 use super::outputs::impute;
-use super::prediction::{Output, Prediction};
-use super::row_step::RowStep;
+use super::prediction::{Novelty, Output, Prediction};
+use super::row_step::{PooledStep, RowStep};
 use super::state::State;
 use super::tracking::Tracking;
 use crate::arena::Arena;
@@ -16,7 +16,7 @@ use crate::checkpoint::Checkpoint;
 use crate::conformal;
 use crate::format::{Cursor, Error, F32s, Recheck, Vector};
 use crate::moments::Moments;
-use crate::spec::{Extensions, Likelihood, ModelSpec, Target};
+use crate::spec::{Extensions, Likelihood, ModelSpec, PoolOver, Target};
 use crate::step_io::InputPairs;
 
 /// A loaded model: weights in flash, shared by any number of streams.
@@ -216,14 +216,58 @@ impl<'m> Model<'m> {
             state.outputs.score(self.spec().likelihood, row);
             self.follow(state, row);
         }
-        if let Some(density) = &self.density {
-            let State { outputs, row: standardised, scratch, .. } = state;
-            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
-        }
+        self.impute_row(state, row);
         if let Some(monitor) = &self.monitor {
             state.outputs.anomaly = monitor.read(self, row, state);
         }
         self.advance(state, Some(row));
+    }
+
+    /// Standardises a row, imputes its missing channels and measures its distance, with an input density.
+    fn impute_row(&self, state: &mut State<'_>, row: &RawRow<'_>) {
+        if let Some(density) = &self.density {
+            let State { outputs, row: standardised, scratch, .. } = state;
+            outputs.novelty = Some(density.read(self, row, outputs, standardised, scratch));
+        }
+    }
+
+    /// Reads a row as [`step_uncertain`](Self::step_uncertain) does, for models of other columns that are
+    /// pooled. Writes the moments of the last layer's units, or of the rows of the output map, which does not
+    /// run for units.
+    pub(super) fn step_pooled(
+        &self,
+        state: &mut State<'_>,
+        [mean, var]: [&[f32]; 2],
+        over: PoolOver,
+        [means, vars]: [&mut [f32]; 2],
+    ) {
+        let mut implausible = core::mem::take(&mut state.outputs.implausible);
+        let row = RawRow::new(mean, var, self.check_row(mean, &mut implausible));
+        self.impute_row(state, &row);
+        let State { recurrent, outputs, row: standardised, scratch, .. } = state;
+        let widening = self.widening(outputs.novelty);
+        let emitter = Emitter::new(self, outputs.slices());
+        let inputs = RowStep { row: Some(&row), imputed: standardised.view(), emitter };
+        match over {
+            PoolOver::Units => {
+                self.advance_layers(recurrent, scratch, &inputs);
+                backend::read_units(self.spec(), recurrent, means, vars);
+            }
+            PoolOver::Outputs => {
+                let rows = [means.iter_mut(), vars.iter_mut()];
+                let mut step = PooledStep { inputs, rows };
+                backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
+            }
+        }
+        if widening != 1.0 {
+            vars.iter_mut().for_each(|var| *var *= widening);
+        }
+        state.outputs.implausible = implausible;
+    }
+
+    /// Factor by which the novelty of a row widens variances; 1 without an input density.
+    fn widening(&self, novelty: Option<Novelty>) -> f32 {
+        self.density.as_ref().zip(novelty).map_or(1.0, |(density, novelty)| density.widening(novelty))
     }
 
     /// Tells the stream the truth about its last prediction, one value per output; NaN where it is not known.
@@ -348,11 +392,11 @@ impl<'m> Model<'m> {
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
         let State { recurrent, outputs, row: standardised, scales, scratch, .. } = state;
-        let widening = self.density.as_ref().zip(outputs.novelty);
+        let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
         let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
         step.emitter.scales = scales;
-        step.emitter.widening = widening.map_or(1.0, |(density, novelty)| density.widening(novelty));
+        step.emitter.widening = widening;
         backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
         step.emitter.finish();
         if let (Some(row), Some(density)) = (row, &self.density) {

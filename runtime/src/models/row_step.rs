@@ -3,6 +3,7 @@
 use super::emitter::Emitter;
 use super::input::{RawRow, ResidualBase};
 use super::input_density::ImputedRow;
+use crate::limits::UNIT_LIMIT;
 use crate::moments::Moments;
 use crate::step_io::{InputPairs, StepIo};
 
@@ -18,13 +19,16 @@ pub(super) struct RowStep<'i, 'p> {
 impl InputPairs for RowStep<'_, '_> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
-        // Nearly all rows are complete, plausible and without variances; all others take the slow path.
+        // Nearly all rows are complete, plausible, within the limits and without variances; all others take the
+        // slow path, which limits them.
         let values = self.row.filter(|row| row.is_plain()).map_or(&[][..], |row| row.values);
         let model = self.emitter.model;
         let scales = model.input_mean.pairs().zip(model.input_std_dev.pairs());
         values.as_chunks().0.iter().zip(scales).map(|([x, y], ([m, n], [s, t]))| {
-            let complete = x.is_finite() && y.is_finite();
-            complete.then(|| [(x - m) / s, (y - n) / t])
+            let pair = [(x - m) / s, (y - n) / t];
+            // Magnitudes are in the order of their bits, with infinities and NaN at the end.
+            let largest = pair[0].abs().to_bits().max(pair[1].abs().to_bits());
+            (largest < UNIT_LIMIT.to_bits()).then_some(pair)
         })
     }
 
@@ -44,5 +48,35 @@ impl InputPairs for RowStep<'_, '_> {
 impl StepIo for RowStep<'_, '_> {
     fn output(&mut self, row: Moments) {
         self.emitter.add(row, ResidualBase::Raw(self.row, self.imputed));
+    }
+}
+
+/// A step whose rows of the output map are taken as they are, without a likelihood.
+pub(super) struct PooledStep<'i, 'p, 'o> {
+    pub(super) inputs: RowStep<'i, 'p>,
+    /// Where means and variances of the next rows go.
+    pub(super) rows: [core::slice::IterMut<'o, f32>; 2],
+}
+
+impl InputPairs for PooledStep<'_, '_, '_> {
+    #[inline(always)]
+    fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
+        self.inputs.deterministic()
+    }
+
+    #[inline(always)]
+    fn any(&self, pair: usize) -> [Moments; 2] {
+        self.inputs.any(pair)
+    }
+}
+
+impl StepIo for PooledStep<'_, '_, '_> {
+    #[inline(always)]
+    fn output(&mut self, row: Moments) {
+        for (list, value) in self.rows.iter_mut().zip([row.mean, row.var]) {
+            if let Some(place) = list.next() {
+                *place = value;
+            }
+        }
     }
 }

@@ -11,9 +11,13 @@
 
 mod extensions;
 mod latent;
+mod reducer;
 
 pub use extensions::{AnomalySpec, DensitySpec, Extensions, Imputation, TrackingSpec};
 pub use latent::{AutoregressivePrior, Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
+pub use reducer::{
+    ClassifierSpec, MAX_NEIGHBOURS, MAX_POOLS, NoveltyScore, PoolOver, Pooling, ReducerSpec, Window,
+};
 
 use heapless::Vec;
 #[cfg(feature = "serde")]

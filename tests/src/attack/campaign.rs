@@ -9,9 +9,10 @@ use super::dice::Dice;
 use super::frame::mend;
 use super::latent_spec::Latent;
 use super::network::Network;
+use super::reducer_spec::CraftedReducer;
 use super::spec;
 use super::trial::Outcome;
-use super::{adaptive_trial, latent_trial, trial};
+use super::{adaptive_trial, latent_trial, reducer_trial, trial};
 
 /// Numbers of files and steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,12 +45,14 @@ pub struct Finding {
 /// File `index` of a seed, with the choices that are left for its rows.
 pub fn file(seed: u64, index: u64) -> (Vec<u8>, Dice) {
     let mut dice = Dice::new(seed, index);
-    let mut bytes = if dice.once_in(4) {
-        Latent::craft(&mut dice).encode()
-    } else {
-        let spec = spec::craft(&mut dice);
-        let names = [spec::names(spec.inputs, &mut dice), spec::names(spec.outputs, &mut dice)];
-        Network::craft(spec, names, &mut dice).encode()
+    let mut bytes = match dice.below(8) {
+        0 | 1 => Latent::craft(&mut dice).encode(),
+        2 | 3 => CraftedReducer::craft(&mut dice).encode(),
+        _ => {
+            let spec = spec::craft(&mut dice);
+            let names = [spec::names(spec.inputs, &mut dice), spec::names(spec.outputs, &mut dice)];
+            Network::craft(spec, names, &mut dice).encode()
+        }
     };
     if dice.once_in(20) {
         let place = dice.below(bytes.len());
@@ -66,7 +69,11 @@ pub fn file(seed: u64, index: u64) -> (Vec<u8>, Dice) {
 pub fn overlong(bytes: &[u8]) -> Vec<u8> {
     let Some((version, header, payload)) = super::frame::parts(bytes) else { return bytes.to_vec() };
     let kind = Kind::of(bytes).unwrap_or(Kind::Predictor);
-    let place = if kind == Kind::Latent { 2 } else { 0 };
+    let place = match kind {
+        Kind::Predictor => 0,
+        Kind::Latent => 2,
+        Kind::Reducer => return bytes.to_vec(),
+    };
     let mut longer = header.to_vec();
     if longer.get(place).is_some_and(|byte| *byte < 0x80) {
         longer[place] |= 0x80;
@@ -99,8 +106,10 @@ pub fn caught<T>(trial: impl FnOnce() -> Result<T, String>) -> Result<T, String>
 }
 
 fn outcomes(bytes: &[u8], dice: &mut Dice) -> Result<Vec<Outcome>, String> {
-    if Kind::of(bytes) == Some(Kind::Latent) {
-        return Ok(vec![latent_trial::run(bytes, dice)?]);
+    match Kind::of(bytes) {
+        Some(Kind::Latent) => return Ok(vec![latent_trial::run(bytes, dice)?]),
+        Some(Kind::Reducer) => return Ok(vec![reducer_trial::run(bytes, dice)?]),
+        Some(Kind::Predictor) | None => {}
     }
     let mut outcomes = vec![trial::run(bytes, dice)?];
     if dice.once_in(4) {

@@ -38,6 +38,11 @@ pub fn parts(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     Some((version, bytes.get(16..16 + header)?, bytes.get(start..start + payload)?))
 }
 
+/// Length of the file that begins with these bytes.
+pub fn length(bytes: &[u8]) -> Option<usize> {
+    parts(bytes).map(|(_, header, payload)| 20 + header.len().next_multiple_of(16) + payload.len())
+}
+
 /// Mends the checksum of a changed file, and of the networks inside if there are any.
 pub fn mend(bytes: &mut [u8]) {
     for start in (16..bytes.len()).step_by(16) {

@@ -1,9 +1,9 @@
 //! Headers, from the specification of the format: the wire format of postcard, written once more.
 
 use quaver::checkpoint::{
-    Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Family, Forecast, Imputation, LatentSpec,
-    LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, OutputMode, OutputSpec, Prior, Target,
-    TrackingSpec, UnitNoise, WeightFormat,
+    Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
+    LatentSpec, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec,
+    PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 
 /// Header of one network.
@@ -45,6 +45,45 @@ pub fn latent_header(spec: &LatentSpec, lengths: [usize; 2]) -> Vec<u8> {
         }
     }
     lengths.into_iter().for_each(|length| wire.integer(length));
+    wire.0
+}
+
+/// Header of a reducer.
+pub fn reducer_header(spec: &ReducerSpec, network: usize, class_names: &[u8]) -> Vec<u8> {
+    let mut wire = Wire::default();
+    wire.place(&[Pooling::Mean, Pooling::Sum, Pooling::Max, Pooling::Stochastic], spec.pooling);
+    wire.place(&[PoolOver::Units, PoolOver::Outputs], spec.over);
+    wire.number(spec.correlation);
+    match spec.window {
+        Window::Sequence => wire.integer(0),
+        Window::Forgetting { rows } => {
+            wire.integer(1);
+            wire.number(rows);
+        }
+        Window::Ring { pools, rows } => {
+            [2, usize::from(pools), usize::from(rows)].into_iter().for_each(|number| wire.integer(number));
+        }
+    }
+    wire.integer(spec.classes.into());
+    match spec.classifier {
+        ClassifierSpec::None => wire.integer(0),
+        ClassifierSpec::Nearest { prototypes, beta, neighbours } => {
+            wire.integer(1);
+            wire.integer(prototypes.into());
+            wire.number(beta);
+            wire.integer(neighbours.into());
+        }
+        ClassifierSpec::Linear { temperature, centres } => {
+            wire.integer(2);
+            wire.number(temperature);
+            wire.integer(centres.into());
+        }
+    }
+    wire.place(&[NoveltyScore::Distance, NoveltyScore::Energy], spec.novelty);
+    wire.integer(spec.threshold.is_some().into());
+    spec.threshold.into_iter().for_each(|threshold| wire.number(threshold));
+    wire.integer(network);
+    wire.text(class_names);
     wire.0
 }
 

@@ -6,7 +6,7 @@ use quaver::checkpoint::{
 };
 
 use super::dice::Dice;
-use super::frame::{framed, pad, parts};
+use super::frame::{framed, length, pad, parts};
 use super::header::latent_header;
 use super::network::{Network, Section};
 use super::spec;
@@ -73,9 +73,6 @@ impl Latent {
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let spec = *LatentCheckpoint::read(bytes).ok()?.spec();
         let (_, _, payload) = parts(bytes)?;
-        let length = |file: &[u8]| {
-            parts(file).map(|(_, header, payload)| 20 + header.len().next_multiple_of(16) + payload.len())
-        };
         let first = length(payload)?;
         let (recognition, rest) = payload.split_at_checked(first.next_multiple_of(16))?;
         let generative = rest.get(..length(rest)?)?;
@@ -127,7 +124,8 @@ fn draft(dice: &mut Dice) -> (LatentSpec, [ModelSpec; 2]) {
     }
     let units = recognition.layers.last().map_or(0, |layer| layer.units);
     let before = if family == Family::Storn { recognition.inputs } else { units };
-    generative.inputs = dice.pick_or_beyond(&[before + latents], &[before, before + latents + 1]);
+    generative.inputs =
+        dice.pick_or_beyond(&[before + latents], &[before, (before + latents).saturating_add(1)]);
     generative.outputs = recognition.inputs;
     let residual = family == Family::Storn
         && matches!(generative.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);

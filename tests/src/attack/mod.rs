@@ -9,9 +9,11 @@
 //! Everything follows from a seed and a number. `cargo xtask attack --minutes N` runs them by the million,
 //! and the test `attack` some thousand.
 //!
-//! - [`dice`]: choices and numbers at bounds. [`spec`], [`latent_spec`]: architectures.
+//! - [`dice`]: choices and numbers at bounds. [`spec`], [`latent_spec`], [`reducer_spec`]:
+//!   architectures.
 //! - [`shape`], [`header`], [`network`], [`quantized`], [`frame`]: the format, from its specification.
-//! - [`rows`], [`trial`], [`latent_trial`], [`adaptive_trial`]: what an accepted file has to stand.
+//! - [`rows`], [`trial`], [`latent_trial`], [`adaptive_trial`], [`reducer_trial`]: what an accepted file has
+//!   to stand.
 //! - [`campaign`]: many files, and what is found.
 
 pub mod adaptive_trial;
@@ -24,6 +26,8 @@ pub mod latent_trial;
 pub mod network;
 pub mod pairs;
 pub mod quantized;
+pub mod reducer_spec;
+pub mod reducer_trial;
 pub mod rows;
 pub mod shape;
 pub mod spec;

@@ -10,13 +10,13 @@ use quaver::checkpoint::{
 };
 use quaver_tests::golden::{Architecture, cases, randomise};
 use quaver_tests::numbers::Numbers;
-use quaver_tests::{fixtures, golden_latent};
+use quaver_tests::{fixtures, golden_latent, golden_reducer};
 
 /// Rows of a fixture.
 const ROWS: usize = 6;
 
-/// Golden cases that become fixtures: every layout, cell and likelihood, and both families.
-const CASES: [&str; 24] = [
+/// Golden cases that become fixtures: every layout, cell and likelihood, both families, and reducers.
+const CASES: [&str; 28] = [
     "elman-tanh-f32",
     "lstm-int8",
     "lstm-small",
@@ -41,12 +41,16 @@ const CASES: [&str; 24] = [
     "ranges-all-fast",
     "ranges-denoiser-fitted-follow-fast",
     "ranges-sampler-follow-small",
+    "reduce-mean-fast",
+    "reduce-max-fading-f32",
+    "reduce-stochastic-ring-small",
+    "reduce-guarded-int8",
 ];
 
 fn main() -> Result<(), Box<dyn error::Error>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     fs::create_dir_all(&folder)?;
-    let golden = cases().into_iter().chain(golden_latent::cases());
+    let golden = cases().into_iter().chain(golden_latent::cases()).chain(golden_reducer::cases());
     let golden = golden.filter(|case| CASES.contains(&case.name.as_str())).map(|case| {
         let rows = case.stream.chunks(case.inputs).take(ROWS).map(<[f32]>::to_vec).collect();
         (case.name, case.model, rows)

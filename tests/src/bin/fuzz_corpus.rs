@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::{fs, io};
 
-use quaver_telemetry::{Encoder, Sample, sample_bytes};
+use quaver::checkpoint::Kind;
 use quaver_tests::attack::rows::garbage;
 use quaver_tests::stream::Stream;
-use quaver_tests::{Case, fixtures, golden, golden_latent, signing};
+use quaver_tests::{Case, fixtures, golden, golden_latent, golden_reducer, signing};
 
 /// Folders with configs, from the root of the repository.
 const CONFIGS: [&str; 2] = ["trainer/examples", "benchmarks"];
@@ -33,13 +33,14 @@ fn main() -> io::Result<()> {
     let corpus = root.join("fuzz/corpus");
     write_models(&corpus.join("checkpoint"), &golden::cases())?;
     write_models(&corpus.join("latent"), &golden_latent::cases())?;
+    write_models(&corpus.join("reducer"), &golden_reducer::cases())?;
     write_models(&corpus.join("signed"), &sealed())?;
     write_states(&corpus.join("state"))?;
     for folder in CONFIGS {
         copy_configs(&root.join(folder), &corpus.join("config"))?;
     }
     write_file(&corpus.join("npy"), "matrix", &npy())?;
-    write_file(&corpus.join("telemetry"), "frames", &frames())?;
+    write_file(&corpus.join("telemetry"), "frame", &frame())?;
     TEXTS.iter().try_for_each(|(target, name, text)| write_file(&corpus.join(target), name, text.as_bytes()))
 }
 
@@ -57,21 +58,23 @@ fn sealed() -> Vec<Case> {
     cases
 }
 
-/// Frames of samples, behind the length of a chunk.
-fn frames() -> Vec<u8> {
-    let mut encoder = Encoder::new();
-    let mut bytes = vec![3];
-    for row in [&[][..], &[1.0, f32::NAN], &[0.5; 9]] {
-        let mut buffer = [0; sample_bytes(9, 0)];
-        bytes.extend(encoder.sample(&Sample { row, ..Sample::default() }, &mut buffer).expect("enough room"));
-    }
-    bytes
+/// The frame in the specification of the line protocol, behind the length of a chunk.
+fn frame() -> Vec<u8> {
+    let page = include_str!("../../../docs/reference/line-protocol.md");
+    let example =
+        page.split("<!-- frame").nth(1).and_then(|rest| rest.split("```").nth(1)).unwrap_or_default();
+    let bytes = example.split_whitespace().filter_map(|byte| u8::from_str_radix(byte, 16).ok());
+    [3].into_iter().chain(bytes).collect()
 }
 
 /// Saved streams of all fixtures, each behind every number of a model: the target chooses by the first byte.
 fn write_states(folder: &Path) -> io::Result<()> {
     for path in fixtures::paths()? {
         let model = fs::read(&path)?;
+        // Streams of reducers are saved and restored by their own target.
+        if Kind::of(&model) == Some(Kind::Reducer) {
+            continue;
+        }
         let state = saved(&model).map_err(|error| io::Error::other(error.to_string()))?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         for first in 0..8 {

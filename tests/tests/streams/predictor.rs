@@ -72,6 +72,19 @@ proptest! {
     }
 
     #[test]
+    fn variances_of_zero_are_as_none(rows in any_values()) {
+        for case in cases() {
+            let run = |vars: &[f32]| {
+                with_predictor(&case, |predictor| {
+                    let rows = rows.chunks(case.inputs);
+                    rows.map(|row| bits(&predictor.step_uncertain(row, vars))).collect::<Vec<_>>()
+                })
+            };
+            assert_eq!(run(&[]), run(&vec![0.0; case.inputs]), "{}", case.name);
+        }
+    }
+
+    #[test]
     fn any_input_gives_finite_means_and_variances(rows in any_values(), vars in any_values()) {
         for case in cases() {
             with_predictor(&case, |predictor| {

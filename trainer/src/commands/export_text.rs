@@ -40,6 +40,7 @@ pub(super) fn as_predictor(state: &RunState<TokenModel>, data: &Dataset) -> Resu
         validation: data.validation.clone(),
         changes: EpochChanges::default(),
         files: data.files.clone(),
+        notes: Vec::new(),
     };
     Ok((Box::new(predictor), data))
 }

@@ -1,20 +1,22 @@
 //! Input and output of rows: files or standard streams.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::config::DecimalMark;
 use crate::data::Table;
 use crate::data::csv::{self, RowReader};
+use crate::data::npy;
 use crate::files;
 
 /// Input and output of rows.
 #[derive(Debug, clap::Args)]
 pub(super) struct RowIo {
-    /// CSV file to read; standard input by default.
-    #[arg(long, visible_alias = "in", value_name = "F.csv")]
+    /// CSV or NumPy file to read; standard input, as CSV, by default.
+    #[arg(long, visible_alias = "in", value_name = "FILE")]
     pub(super) input: Option<PathBuf>,
     /// CSV file to write, atomically; standard output by default.
     #[arg(long, visible_alias = "out", value_name = "F.csv")]
@@ -22,6 +24,17 @@ pub(super) struct RowIo {
     /// The input has no header: its columns are the model's inputs in order.
     #[arg(long)]
     pub(super) no_header: bool,
+    /// Numbers have a decimal comma; if not given, the first number with a decimal mark decides.
+    #[arg(long)]
+    pub(super) decimal_comma: bool,
+}
+
+/// Columns that a command which writes a row for every row passes on.
+#[derive(Debug, clap::Args)]
+pub(super) struct KeptColumns {
+    /// Columns to copy to the output as they are, such as time stamps; separated by commas.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(super) keep: Vec<String>,
 }
 
 /// Comparison of the rows that a command writes with true ones.
@@ -41,7 +54,8 @@ pub(super) struct TruthOptions {
 impl RowIo {
     /// Opens the input.
     pub(super) fn open(&self) -> Result<RowReader<Box<dyn BufRead>>> {
-        open(self.input.as_deref(), !self.no_header)
+        let mark = self.decimal_comma.then_some(DecimalMark::Comma);
+        Ok(open(self.input.as_deref(), !self.no_header)?.with_decimal_mark(mark))
     }
 
     /// Writes the output.
@@ -50,41 +64,65 @@ impl RowIo {
     }
 }
 
-/// Opens a file, or standard input.
+/// Opens a CSV or NumPy file, or standard input.
 pub(super) fn open(input: Option<&Path>, header: bool) -> Result<RowReader<Box<dyn BufRead>>> {
-    let (source, name): (Box<dyn BufRead>, String) = match input {
-        None => (Box::new(io::stdin().lock()), "standard input".into()),
-        Some(path) => {
-            let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            (Box::new(BufReader::new(file)), path.display().to_string())
-        }
+    let Some(path) = input else {
+        return RowReader::new(Box::new(io::stdin().lock()), "standard input", header);
     };
-    RowReader::new(source, &name, header)
+    let name = path.display().to_string();
+    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let mut file = BufReader::new(file);
+    if file.fill_buf().with_context(|| format!("cannot read {name}"))?.starts_with(npy::MAGIC) {
+        let text = npy_as_csv(path)?;
+        return RowReader::new(Box::new(Cursor::new(text)), &name, false);
+    }
+    RowReader::new(Box::new(file), &name, header)
+}
+
+/// The rows of a NumPy array as CSV without a header, with a blank line between sequences. Numbers are written
+/// so that reading gives the same bits.
+fn npy_as_csv(path: &Path) -> Result<String> {
+    let table = npy::read_path(path)?;
+    let mut text = String::new();
+    for rows in &table.sequences {
+        for row in rows.iter() {
+            let cells: Vec<String> = row.iter().map(|&value| npy_cell(value)).collect();
+            text += &cells.join(",");
+            text.push('\n');
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// A missing value is spelled out: a line without any character would end a sequence.
+fn npy_cell(value: f32) -> String {
+    if value.is_nan() { "NaN".into() } else { value.to_string() }
 }
 
 /// Reads these columns of a whole file.
 pub(super) fn read_whole(path: &Path, header: bool, names: &[String]) -> Result<Table> {
     let mut rows = open(Some(path), header)?;
     select(&mut rows, names, names.len())?;
-    csv::read(rows)
+    csv::read(&mut rows)
 }
 
 /// Selects columns by name, or takes all in order if the file or the model has no names.
 pub(super) fn select<R: BufRead>(rows: &mut RowReader<R>, wanted: &[String], count: usize) -> Result<()> {
-    let found = rows.names();
-    let numbered = found.iter().enumerate().all(|(index, name)| *name == format!("c{index}"));
-    if wanted.is_empty() || numbered {
-        if found.len() != count {
-            bail!(
-                "{}: {} columns, but the model has {count} inputs ({}); give one column per input, in this order",
-                rows.file(),
-                found.len(),
-                wanted.join(", ")
-            );
-        }
-        return Ok(());
+    let names = rows.names();
+    let is_named = rows.has_header() || wanted.iter().all(|name| names.contains(name));
+    if is_named && !wanted.is_empty() {
+        return rows.select(wanted);
     }
-    rows.select(wanted)
+    let found = names.len();
+    if found != count {
+        bail!(
+            "{}: {found} columns, but the model has {count} inputs ({}); give one column per input, in this order",
+            rows.file(),
+            wanted.join(", ")
+        );
+    }
+    Ok(())
 }
 
 /// Writes a file atomically, or to standard output until its reader closes it.

@@ -63,27 +63,31 @@ pub(super) trait RowModel {
     fn step(&mut self, row: &[f32]) -> RowPrediction;
 }
 
-/// Predicts row by row and writes each prediction immediately, so that it works on a live pipe; `watch` gets
-/// every row with its prediction. Returns what was implausible in the rows.
+/// Predicts row by row and writes each prediction immediately, so that it works on a live pipe, behind the
+/// columns to `keep`; `watch` gets every row with its prediction. Returns what was implausible in the rows.
 pub(super) fn follow<R: BufRead>(
     model: &mut dyn RowModel,
-    mut rows: RowReader<R>,
+    rows: &mut RowReader<R>,
+    keep: &[String],
     out: &mut dyn Write,
     mut watch: impl FnMut(RowStart, &[f32], &RowPrediction),
 ) -> Result<ImplausibleValues> {
     let channels = model.channels().clone();
     let scores_rows = model.scores_rows();
-    select(&mut rows, &channels.input_names, channels.inputs)?;
+    select(rows, &channels.input_names, channels.inputs)?;
+    let kept = rows.positions(keep)?;
     let mut row = vec![0.0; channels.inputs];
     let mut implausible = ImplausibleValues::new(&channels.input_names, channels.inputs);
-    writeln!(out, "{}", header(&channels.output_names, scores_rows))?;
+    let names = keep.iter().map(|name| spreadsheet::cell(name) + ",").collect::<String>();
+    writeln!(out, "{names}{}", header(&channels.output_names, scores_rows))?;
     out.flush()?;
     while let Some(start) = rows.next_row(&mut row)? {
         if start == RowStart::NewSequence {
             model.reset();
         }
         let prediction = model.step(&row);
-        out.write_all(line(&prediction, scores_rows).as_bytes())?;
+        let texts = kept.iter().map(|&column| spreadsheet::cell(rows.text(column)) + ",").collect::<String>();
+        out.write_all((texts + &line(&prediction, scores_rows)).as_bytes())?;
         out.flush()?;
         implausible.add(prediction.implausible.iter().copied());
         watch(start, &row, &prediction);

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use super::progress::TrainingConsole;
 use crate::config::{Config, InitConfig};
 use crate::fit::TrainOptions;
+use crate::printable::escaped;
 use crate::runs;
 
 /// Train the model of a config
@@ -57,6 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         config.init = InitConfig { from: Some(run), ..InitConfig::default() };
     }
     let data = config.load_data()?;
+    data.notes.iter().for_each(|note| eprintln!("note: {}", escaped(note)));
     let Arguments { resume, force, locked, .. } = *arguments;
     let options = TrainOptions { resume, force, locked };
     runs::train(&config, &data, &arguments.out, options, &mut TrainingConsole::new())?;

@@ -45,8 +45,8 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, FileFormat,
-    MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
+    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
+    FileFormat, MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};

@@ -11,6 +11,9 @@ use super::read_file::ReadFile;
 use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
 
+/// With fewer training rows a target may be constant by chance.
+const FEW_ROWS: usize = 20;
+
 /// All sequences of an experiment in raw units, by split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
@@ -32,6 +35,8 @@ pub struct Dataset {
     pub changes: EpochChanges,
     /// The files that the data were read from; none if they were made in memory.
     pub files: Vec<ReadFile>,
+    /// What was taken for granted about the files, for people: columns left out, unusual forms.
+    pub notes: Vec<String>,
 }
 
 /// What the training sequences get anew in every epoch.
@@ -61,6 +66,7 @@ impl Dataset {
             validation: String::new(),
             changes: EpochChanges::default(),
             files: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -98,6 +104,32 @@ impl Dataset {
             );
         }
         Ok(())
+    }
+
+    /// Checks that every target column that is no input varies in the training data.
+    ///
+    /// # Errors
+    /// Names the first one that does not.
+    pub fn check_targets_vary(&self) -> Result<()> {
+        if self.target.is_next() || self.target_names == self.input_names {
+            return Ok(());
+        }
+        for (channel, name) in self.target_names.iter().enumerate() {
+            let values = self.train.iter().flat_map(|s| s.targets.iter().map(move |row| row[channel]));
+            let mut values = values.filter(|value| !value.is_nan());
+            let first = values.next();
+            ensure!(
+                self.train_rows() < FEW_ROWS || values.any(|value| Some(value) != first),
+                "data.targets: `{name}` is {} in every row of the training data, so there is nothing to learn; \
+                 choose another target or other rows",
+                first.unwrap_or(f32::NAN)
+            );
+        }
+        Ok(())
+    }
+
+    fn train_rows(&self) -> usize {
+        self.train.iter().map(Sequence::len).sum()
     }
 
     /// Checks that every target is 0, 1 or missing, as a Bernoulli likelihood requires.
@@ -165,6 +197,21 @@ mod tests {
         assert!(dataset(&[f32::NAN, 1.0, 2.0, f32::NAN]).check().is_ok());
         let error = dataset(&[1.0, f32::NAN, 2.0, f32::NAN]).check().unwrap_err().to_string();
         assert!(error.starts_with("data.targets: every value of `b` is missing"), "{error}");
+    }
+
+    #[test]
+    fn a_target_that_never_changes_is_refused() {
+        let rows =
+            |channels, value: fn(usize) -> f32| Rows { channels, values: (0..40).map(value).collect() };
+        let with_target = |value| {
+            let train = vec![Sequence::columns(rows(1, |t| t as f32), rows(1, value))];
+            let target_names = vec!["y".to_string()];
+            let data = Dataset::of([train, Vec::new(), Vec::new()], &["x"]);
+            Dataset { target_names, target: Target::Columns, ..data }.check_targets_vary()
+        };
+        assert!(with_target(|t| t as f32).is_ok());
+        let error = with_target(|t| if t == 3 { f32::NAN } else { 7.0 }).unwrap_err().to_string();
+        assert!(error.starts_with("data.targets: `y` is 7 in every row of the training data"), "{error}");
     }
 
     #[test]

@@ -1,22 +1,40 @@
 //! Numbered lines of a text file, read one at a time so that a live pipe works too.
 
+use std::borrow::Cow;
 use std::io::{BufRead, ErrorKind};
 
 use anyhow::{Context, Result, anyhow};
 
-/// Reads and counts UTF-8 lines.
+/// What becomes of bytes that are not UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    /// An error.
+    Utf8,
+    /// Their line is taken for Latin-1, as older programs and spreadsheets write it.
+    Utf8OrLatin1,
+}
+
+/// Reads and counts lines.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     source: R,
     file: String,
     number: u64,
     buffer: Vec<u8>,
+    encoding: Encoding,
+    /// Whether a line was Latin-1.
+    is_latin1: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Reads from `source`; `file` names it in errors.
-    pub(super) fn new(source: R, file: &str) -> Self {
-        Lines { source, file: file.to_string(), number: 0, buffer: Vec::new() }
+    pub(super) fn new(source: R, file: &str, encoding: Encoding) -> Self {
+        Lines { source, file: file.to_string(), number: 0, buffer: Vec::new(), encoding, is_latin1: false }
+    }
+
+    /// Whether a line read so far was taken for Latin-1.
+    pub(super) fn is_latin1(&self) -> bool {
+        self.is_latin1
     }
 
     /// The name of the file in errors.
@@ -35,18 +53,32 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line without its ending and without a byte-order mark, or `None` at the end.
-    pub(super) fn next_line(&mut self) -> Result<Option<&str>> {
+    pub(super) fn next_line(&mut self) -> Result<Option<Cow<'_, str>>> {
         self.buffer.clear();
         let read = self.source.read_until(b'\n', &mut self.buffer);
         if read.with_context(|| self.failure())? == 0 {
             return Ok(None);
         }
         self.number += 1;
-        let line = std::str::from_utf8(&self.buffer)
-            .map_err(|_| anyhow!("{}:{}: not UTF-8 text; save the file as UTF-8", self.file, self.number))?;
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        Ok(Some(if self.number == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line }))
+        if self.number == 1 && (self.buffer.starts_with(b"\xff\xfe") || self.buffer.starts_with(b"\xfe\xff"))
+        {
+            return Err(anyhow!("{}: UTF-16 text; save the file as UTF-8", self.file));
+        }
+        let bytes = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        match (std::str::from_utf8(bytes), self.encoding) {
+            (Ok(line), _) if self.number == 1 => {
+                Ok(Some(Cow::Borrowed(line.strip_prefix('\u{feff}').unwrap_or(line))))
+            }
+            (Ok(line), _) => Ok(Some(Cow::Borrowed(line))),
+            (Err(_), Encoding::Utf8OrLatin1) => {
+                self.is_latin1 = true;
+                Ok(Some(Cow::Owned(bytes.iter().map(|&byte| char::from(byte)).collect())))
+            }
+            (Err(_), Encoding::Utf8) => {
+                Err(anyhow!("{}:{}: not UTF-8 text; save the file as UTF-8", self.file, self.number))
+            }
+        }
     }
 
     fn failure(&self) -> String {
@@ -78,22 +110,33 @@ mod tests {
 
     #[test]
     fn line_endings_and_the_byte_order_mark_are_removed() {
-        let mut lines = Lines::new("\u{feff}a\r\n\nb".as_bytes(), "f");
-        assert_eq!(lines.next_line().unwrap(), Some("a"));
-        assert_eq!(lines.next_line().unwrap(), Some(""));
-        assert_eq!(lines.next_line().unwrap(), Some("b"));
+        let mut lines = Lines::new("\u{feff}a\r\n\nb".as_bytes(), "f", Encoding::Utf8);
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("a"));
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some(""));
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("b"));
         assert_eq!(lines.number(), 3);
         assert_eq!(lines.next_line().unwrap(), None);
     }
 
     #[test]
     fn text_that_is_not_utf8_is_located() {
-        let mut lines = Lines::new(b"ok\n\xff\n".as_slice(), "f.csv");
+        let mut lines = Lines::new(b"ok\n\xff\n".as_slice(), "f.csv", Encoding::Utf8);
         lines.next_line().unwrap();
         assert_eq!(
             lines.next_line().unwrap_err().to_string(),
             "f.csv:2: not UTF-8 text; save the file as UTF-8"
         );
+    }
+
+    #[test]
+    fn other_text_is_latin1_where_that_is_allowed() {
+        let mut lines =
+            Lines::new(b"L\xe4nge;Kr\xc3\xa4fte\nKr\xc3\xa4fte\n".as_slice(), "f", Encoding::Utf8OrLatin1);
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("L\u{e4}nge;Kr\u{c3}\u{a4}fte"));
+        assert_eq!(lines.next_line().unwrap().as_deref(), Some("Kr\u{e4}fte"));
+        assert!(lines.is_latin1());
+        let mut wide = Lines::new(b"\xff\xfea\0\n\0".as_slice(), "f.csv", Encoding::Utf8OrLatin1);
+        assert_eq!(wide.next_line().unwrap_err().to_string(), "f.csv: UTF-16 text; save the file as UTF-8");
     }
 
     #[test]

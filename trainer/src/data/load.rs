@@ -1,5 +1,7 @@
 //! Reads the files of a `[data]` section into a [`Dataset`].
 
+use std::collections::HashSet;
+
 use anyhow::{Context, Result};
 use quaver::checkpoint::Likelihood;
 
@@ -7,13 +9,15 @@ use super::augment::Augmentation;
 use super::dataset::{Dataset, EpochChanges};
 use super::envelope;
 use super::input_gaps::InputGaps;
+use super::overlap::{SplitRows, UsedRows};
 use super::read_file::ReadFiles;
 use super::read_source::ReadOptions;
 use super::rows::{Rows, Sequence};
 use super::select_columns::SelectedColumns;
 use super::split::split_off;
 use super::table::{Table, listed};
-use crate::config::{Config, DataConfig, DataSource, Targets};
+use super::uninformative::uninformative;
+use crate::config::{Columns, Config, DataConfig, DataSource, FileFormat, Targets};
 
 impl Config {
     /// Reads the data, and checks that the targets suit the likelihood.
@@ -31,7 +35,7 @@ impl Config {
             dataset.changes.gaps = None;
         }
         match self.model.likelihood {
-            Likelihood::Gaussian | Likelihood::Heteroscedastic => {}
+            Likelihood::Gaussian | Likelihood::Heteroscedastic => dataset.check_targets_vary()?,
             Likelihood::Bernoulli => dataset.check_binary_targets()?,
             Likelihood::Categorical => dataset.check_one_hot_targets()?,
         }
@@ -49,18 +53,18 @@ impl DataConfig {
         if let Some(kind) = self.token_kind() {
             return self.load_text(kind);
         }
-        let (mut choice, mut files) = (None, ReadFiles::default());
-        let mut split = |key, sources| self.split(key, sources, &mut choice, &mut files);
-        let mut train = split("train", &self.train)?;
-        let mut valid = split("valid", &self.valid)?;
-        let mut test = split("test", &self.test)?;
+        let mut reading = Reading::default();
+        let mut train = self.split("train", &self.train, &mut reading)?;
+        train = self.without_uninformative(train, &mut reading)?;
+        let mut valid = self.split("valid", &self.valid, &mut reading)?;
+        let mut test = self.split("test", &self.test, &mut reading)?;
         let mut validation = "from files of its own".to_string();
         if let Some(fraction) = self.fraction_set_aside() {
             (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
         }
         let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
         let SelectedColumns { inputs, targets } =
-            choice.context("data.train names no file; name at least one")?;
+            reading.settled.context("data.train names no file; name at least one")?;
         let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
         let transforms = self.augment.as_ref().filter(|asked| asked.transforms_rows());
         let augmentation = transforms.map(augment).transpose().map_err(anyhow::Error::msg)?;
@@ -75,7 +79,8 @@ impl DataConfig {
             target: self.target(),
             validation,
             changes: EpochChanges { augmentation, fresh_noise, gaps },
-            files: files.0,
+            files: reading.files.0,
+            notes: reading.notes,
         };
         dataset.check()?;
         Ok(dataset)
@@ -84,38 +89,79 @@ impl DataConfig {
     /// Reads the files of one split. The first file of all determines the columns.
     fn split(
         &self,
-        key: &str,
+        key: &'static str,
         sources: &[DataSource],
-        settled: &mut Option<SelectedColumns>,
-        files: &mut ReadFiles,
+        reading: &mut Reading,
     ) -> Result<Vec<Sequence>> {
-        let mut sequences = Vec::new();
+        let (mut sequences, mut used) = (Vec::new(), Vec::new());
         for source in sources {
             let (choice, table) =
-                self.read(source, settled.as_ref(), files).with_context(|| format!("data.{key}"))?;
+                self.read(source, reading, &mut used).with_context(|| format!("data.{key}"))?;
             let burn_in = source.burn_in.unwrap_or(0);
             let led = |sequence| Sequence { burn_in, ..sequence };
             sequences.extend(self.sequences(table, &choice).into_iter().map(led));
-            settled.get_or_insert(choice);
+            reading.settled.get_or_insert(choice);
         }
+        reading.splits.add(key, used)?;
         Ok(sequences)
     }
 
     fn read(
         &self,
         source: &DataSource,
-        settled: Option<&SelectedColumns>,
-        files: &mut ReadFiles,
+        reading: &mut Reading,
+        used: &mut Vec<UsedRows>,
     ) -> Result<(SelectedColumns, Table)> {
-        let reading =
-            ReadOptions { format: self.format, header: self.header, lengths: self.lengths.as_deref() };
-        source.read(reading, files, |names| {
-            let own = SelectedColumns::new(&self.inputs, &self.targets, names)?;
+        let options = ReadOptions {
+            format: self.format,
+            header: self.header,
+            decimal: self.decimal,
+            lengths: self.lengths.as_deref(),
+        };
+        let Reading { settled, left_out, files, notes, .. } = reading;
+        source.read(options, files, notes, used, |names| {
+            let excluded = match &self.exclude {
+                Some(patterns) => patterns.among("data.exclude", names)?,
+                None => Vec::new(),
+            };
+            let left_out = left_out.iter().cloned().chain(excluded).collect();
+            let own = SelectedColumns::new(&self.inputs, &self.targets, &left_out, names)?;
             match settled {
                 Some(settled) => check_same_columns(settled, &own).map(|()| settled.clone()),
                 None => Ok(own),
             }
         })
+    }
+
+    /// Leaves out the input columns of CSV files that say nothing, where the config asks for all inputs.
+    fn without_uninformative(&self, train: Vec<Sequence>, reading: &mut Reading) -> Result<Vec<Sequence>> {
+        if self.inputs != Columns::All || !self.is_csv()? {
+            return Ok(train);
+        }
+        let Some(choice) = &mut reading.settled else { return Ok(train) };
+        let found = uninformative(&train);
+        let is_kept = |column: &usize| found.iter().all(|(index, _)| index != column);
+        let kept: Vec<usize> = (0..choice.inputs.len()).filter(is_kept).collect();
+        if found.is_empty() || kept.is_empty() {
+            return Ok(train);
+        }
+        for (column, reason) in &found {
+            let name = &choice.inputs[*column];
+            reading.notes.push(format!("`{name}` is not read: {reason}; name it in data.inputs to read it"));
+            reading.left_out.insert(name.clone());
+        }
+        let inputs = kept.iter().map(|&column| choice.inputs[column].clone()).collect();
+        let targets = if self.targets_are_inputs() { Clone::clone(&inputs) } else { choice.targets.clone() };
+        *choice = SelectedColumns { inputs, targets };
+        let targets =
+            |rows: &Rows| if self.targets_are_inputs() { rows.columns(&kept) } else { rows.clone() };
+        Ok(train.iter().map(|sequence| sequence.map(|rows| rows.columns(&kept), targets)).collect())
+    }
+
+    fn is_csv(&self) -> Result<bool> {
+        let mut formats =
+            self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
+        formats.try_fold(true, |all, format| Ok(all && format? == FileFormat::Csv))
     }
 
     /// Separates inputs from targets in a table of all selected columns, which has the inputs first.
@@ -131,6 +177,19 @@ impl DataConfig {
         };
         table.sequences.into_iter().map(part).collect()
     }
+}
+
+/// What the files read so far have settled.
+#[derive(Default)]
+struct Reading {
+    /// The columns that are read from every file.
+    settled: Option<SelectedColumns>,
+    /// Columns that `inputs = "all"` does not mean.
+    left_out: HashSet<String>,
+    files: ReadFiles,
+    splits: SplitRows,
+    /// What was taken for granted, for people.
+    notes: Vec<String>,
 }
 
 /// Files may order their columns differently, but must have the same ones.

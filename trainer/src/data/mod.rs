@@ -25,6 +25,7 @@ mod lines;
 mod load;
 pub(crate) mod normal_equations;
 pub mod npy;
+mod overlap;
 pub mod piano_roll;
 mod read_file;
 mod read_source;
@@ -36,6 +37,7 @@ mod select_columns;
 mod split;
 mod table;
 pub mod text;
+mod uninformative;
 
 pub use augment::Augmentation;
 pub use dataset::{Dataset, EpochChanges};

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use anyhow::{Result, bail};
 
-use super::lines::Lines;
+use super::lines::{Encoding, Lines};
 use super::rows::Rows;
 use super::table::Table;
 use crate::memory;
@@ -21,7 +21,7 @@ const CHANNELS: usize = *KEYS.end() - *KEYS.start() + 1;
 
 /// Reads all sequences. `file` names the source in errors.
 pub fn read<R: BufRead>(source: R, file: &str) -> Result<Table> {
-    let mut lines = Lines::new(source, file);
+    let mut lines = Lines::new(source, file, Encoding::Utf8);
     let mut sequences = Vec::new();
     while let Some(line) = lines.next_line()? {
         // Empty steps between separators are silence, but an empty line is not a sequence: most likely the
@@ -29,7 +29,7 @@ pub fn read<R: BufRead>(source: R, file: &str) -> Result<Table> {
         if line.trim().is_empty() {
             continue;
         }
-        match parse_line(line) {
+        match parse_line(&line) {
             Ok(rows) => sequences.push(rows),
             Err(problem) => bail!("{}: {problem}", lines.place()),
         }

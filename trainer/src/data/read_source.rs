@@ -1,17 +1,20 @@
 //! Reads the selected part of one data file.
 
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::csv::{self, RowReader};
+use super::overlap::UsedRows;
 use super::read_file::{ChecksumReader, ReadFiles};
+use super::row_list::pick;
 use super::rows::Rows;
 use super::select_columns::SelectedColumns;
 use super::table::Table;
 use super::{lines, npy, piano_roll};
-use crate::config::{DataSource, FileFormat, RowSelection};
+use crate::config::{DataSource, DecimalMark, FileFormat, RowSelection};
 use crate::memory;
 
 /// Options for files that do not describe themselves.
@@ -19,22 +22,26 @@ use crate::memory;
 pub(super) struct ReadOptions<'a> {
     pub(super) format: Option<FileFormat>,
     pub(super) header: bool,
+    pub(super) decimal: Option<DecimalMark>,
     pub(super) lengths: Option<&'a Path>,
 }
 
 impl DataSource {
     /// Reads the columns that `choose` selects from the available names, and the selected rows. Adds the
-    /// files it opens to `read`.
+    /// files it opens to `read`, and what was unusual about them to `notes`; `used` gets the rows that
+    /// are scored.
     pub(super) fn read(
         &self,
         reading: ReadOptions<'_>,
         read: &mut ReadFiles,
+        notes: &mut Vec<String>,
+        used: &mut Vec<UsedRows>,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns, String>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = self.file.display().to_string();
         let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
-        let (choice, mut table) = self.read_columns(reading, read, &file, choose)?;
-        table.sequences = self.cut(table.sequences, read).with_context(|| file.clone())?;
+        let (choice, mut table) = self.read_columns(reading, read, notes, choose)?;
+        table.sequences = self.cut(table.sequences, read, used).with_context(|| file.clone())?;
         Ok((choice, table))
     }
 
@@ -42,16 +49,19 @@ impl DataSource {
         &self,
         reading: ReadOptions<'_>,
         read: &mut ReadFiles,
-        file: &str,
+        notes: &mut Vec<String>,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
     ) -> Result<(SelectedColumns, Table)> {
+        let file = &self.file.display().to_string();
         let table = match reading.format.map_or_else(|| self.infer_format(), Ok)? {
             FileFormat::Csv => {
                 let mut source = ChecksumReader::open(&self.file)?;
-                let mut reader = RowReader::new(&mut source, file, reading.header)?;
+                let reader = RowReader::new(&mut source, file, reading.header)?;
+                let mut reader = reader.with_decimal_mark(reading.decimal);
                 let choice = choose(&reader.names())?;
                 reader.select(&choice.all())?;
-                let table = csv::read(reader)?;
+                let table = csv::read(&mut reader)?;
+                notes.extend(reader.peculiarities());
                 source.into_inner().finish(read)?;
                 return Ok((choice, table));
             }
@@ -78,41 +88,59 @@ impl DataSource {
         npy::read((&values, file), Some((&lengths, &path.display().to_string())))
     }
 
-    fn infer_format(&self) -> Result<FileFormat> {
+    pub(super) fn infer_format(&self) -> Result<FileFormat> {
         let mut head = Vec::new();
         let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);
         start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;
         Ok(FileFormat::infer(&self.file, &head))
     }
 
-    /// Keeps the selected sequences and rows.
-    fn cut(&self, mut sequences: Vec<Rows>, read: &mut ReadFiles) -> Result<Vec<Rows>> {
-        let mut first = 0;
+    /// Keeps the selected sequences and rows, and adds those that are scored to `used`.
+    fn cut(
+        &self,
+        mut sequences: Vec<Rows>,
+        read: &mut ReadFiles,
+        used: &mut Vec<UsedRows>,
+    ) -> Result<Vec<Rows>> {
+        let (mut first, mut start) = (0, 0);
         if let Some(cut) = self.sequences {
             let range = cut.within(sequences.len()).map_err(|problem| anyhow!("sequences {problem}"))?;
             first = range.start;
+            start = sequences[..first].iter().map(Rows::len).sum();
             sequences = sequences.drain(range).collect();
         }
+        let mut uses = |rows: Range<usize>| used.push(UsedRows { file: self.file.clone(), rows });
         let cut = match &self.rows {
             None | Some(RowSelection::Listed(_)) if self.burn_in.is_some() => {
                 bail!("burn_in needs a range of rows that it precedes, such as rows = \"2502..\"");
             }
-            None => return Ok(sequences),
-            Some(RowSelection::Listed(list)) => return list.pick(&sequences, read),
+            None => {
+                uses(start..start + sequences.iter().map(Rows::len).sum::<usize>());
+                return Ok(sequences);
+            }
+            Some(RowSelection::Listed(list)) => {
+                let listed = list.numbers(&sequences, read)?;
+                listed.iter().for_each(|&row| uses(start + row..start + row + 1));
+                return Ok(pick(&sequences, &listed));
+            }
             Some(RowSelection::Range(cut)) => cut,
         };
-        let keep = |(index, rows): (usize, Rows)| match cut.within(rows.len()) {
-            Ok(range) => match range.start.checked_sub(self.burn_in.unwrap_or(0)) {
-                Some(start) => Ok(rows.slice(start..range.end)),
-                None => Err(anyhow!(
-                    "burn_in is {}, but sequence {} has {} rows before the selected ones",
-                    self.burn_in.unwrap_or(0),
-                    first + index,
-                    range.start
-                )),
-            },
-            Err(problem) => Err(anyhow!("rows {problem} in sequence {}", first + index)),
-        };
-        sequences.into_iter().enumerate().map(keep).collect()
+        let mut kept = Vec::with_capacity(sequences.len());
+        for (index, rows) in sequences.into_iter().enumerate() {
+            let number = first + index;
+            let range =
+                cut.within(rows.len()).map_err(|problem| anyhow!("rows {problem} in sequence {number}"))?;
+            uses(start + range.start..start + range.end);
+            start += rows.len();
+            let burn_in = self.burn_in.unwrap_or(0);
+            let begin = range.start.checked_sub(burn_in).with_context(|| {
+                let before = range.start;
+                format!(
+                    "burn_in is {burn_in}, but sequence {number} has {before} rows before the selected ones"
+                )
+            })?;
+            kept.push(rows.slice(begin..range.end));
+        }
+        Ok(kept)
     }
 }

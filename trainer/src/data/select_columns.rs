@@ -13,10 +13,12 @@ pub(crate) struct SelectedColumns {
 }
 
 impl SelectedColumns {
-    /// Selects among the columns of a file. The error names the invalid key and how to fix it.
+    /// Selects among the columns of a file, which `"all"` means without those `left_out`. The error names the
+    /// invalid key and how to fix it.
     pub(crate) fn new(
         inputs: &Columns,
         targets: &Targets,
+        left_out: &HashSet<String>,
         names: &[String],
     ) -> Result<SelectedColumns, String> {
         let targets = match targets {
@@ -26,11 +28,13 @@ impl SelectedColumns {
         let among_targets: HashSet<&String> = targets.iter().flatten().collect();
         let is_target = |name: &String| among_targets.contains(name);
         let inputs = match inputs {
-            Columns::All => names.iter().filter(|name| !is_target(name)).cloned().collect(),
+            Columns::All => {
+                names.iter().filter(|name| !is_target(name) && !left_out.contains(*name)).cloned().collect()
+            }
             Columns::Matching(patterns) => resolve("data.inputs", patterns, names)?,
         };
         if inputs.is_empty() {
-            return Err("data.inputs: every column is a target, which leaves no input".into());
+            return Err("data.inputs: every column is a target or left out, which leaves no input".into());
         }
         if let Some(both) = inputs.iter().find(|name| is_target(name)) {
             return Err(format!("column `{both}` is both input and target; take it out of one of them"));
@@ -96,6 +100,11 @@ fn follows(last: &str, name: &str) -> bool {
 }
 
 impl ColumnPatterns {
+    /// The matching columns among `names`. The error starts with the key.
+    pub(crate) fn among(&self, key: &str, names: &[String]) -> Result<Vec<String>, String> {
+        resolve(key, self.as_slice(), names)
+    }
+
     /// Indices of the matching columns among `names`, each at most once. The error starts with the key.
     pub(crate) fn places(&self, key: &str, names: &[String]) -> Result<Vec<usize>, String> {
         let places = places(names);
@@ -116,7 +125,7 @@ mod tests {
         let patterns = |list: &[&str]| list.iter().map(|name| name.to_string()).collect();
         let inputs = if inputs == ["all"] { Columns::All } else { Columns::Matching(patterns(inputs)) };
         let targets = if targets == ["next"] { Targets::Next } else { Targets::Matching(patterns(targets)) };
-        SelectedColumns::new(&inputs, &targets, &names())
+        SelectedColumns::new(&inputs, &targets, &HashSet::new(), &names())
     }
 
     #[test]
@@ -124,6 +133,17 @@ mod tests {
         let choice = choose(&["all"], &["force"]).unwrap();
         assert_eq!((choice.inputs.len(), choice.targets.as_slice()), (3, ["force".to_string()].as_slice()));
         assert_eq!(choice.all(), names());
+    }
+
+    #[test]
+    fn all_leaves_out_what_it_is_told_to() {
+        let left_out = HashSet::from(["emg2".to_string()]);
+        let targets = Targets::Matching(vec!["force".into()]);
+        let choice = SelectedColumns::new(&Columns::All, &targets, &left_out, &names()).unwrap();
+        assert_eq!(choice.inputs, ["emg1", "emg3"]);
+        let named = Columns::Matching(vec!["emg2".into()]);
+        let choice = SelectedColumns::new(&named, &targets, &left_out, &names()).unwrap();
+        assert_eq!(choice.inputs, ["emg2"], "what is named is read");
     }
 
     #[test]
@@ -164,7 +184,7 @@ mod tests {
         );
         assert_eq!(
             error(&["all"], &["emg1..=force"]),
-            "data.inputs: every column is a target, which leaves no input"
+            "data.inputs: every column is a target or left out, which leaves no input"
         );
     }
 }

@@ -20,6 +20,7 @@ mod monte_carlo;
 mod notes;
 mod novel_rows;
 mod perturbed_recordings;
+mod pruning;
 mod recalibrate;
 mod reversed;
 mod row_scores;
@@ -31,7 +32,7 @@ mod snr;
 
 pub use baselines::{Baseline, baselines};
 pub use bootstrap::{TrialSteps, frequency_std_error};
-pub use calibration::CalibrationPoint;
+pub use calibration::{CalibrationPoint, calibration_error};
 pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
 pub use faults::{
@@ -47,8 +48,9 @@ pub use monte_carlo::{MonteCarloMixture, PredictionScores};
 pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use perturbed_recordings::PerturbedRecordings;
+pub use pruning::{PrunableModel, PruningPoint, pruning_curve, pruning_point};
 pub use recalibrate::variance_factors;
-pub use reversed::{DirectionScores, ReversedScores, reversed_scores};
+pub use reversed::{DirectionScores, ReversedScores, compare_directions, reversed_scores};
 pub use row_scores::{ROW_SCORES, ReadRow, RowScore, ScoredRun, predict_and_score};
 pub use run_summary::{NamedScores, RunSummary, ValueGroup};
 pub use scores::{OutputScores, Scores, UncertaintyScores, scores, standardised_residuals};

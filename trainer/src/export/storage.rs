@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow, ensure};
 use quaver::checkpoint::{DensitySpec, Kind, Layout, WeightFormat};
 use quaver::export::GramMatrices;
-use quaver::{LatentModel, Model};
+use quaver::{LatentModel, Model, ReducerModel};
 
 use super::density::{unsettled, write_density};
 use super::{Additions, contents, instructions, latent_instructions};
@@ -73,6 +73,8 @@ fn step_instructions(bytes: &[u8]) -> Option<u64> {
     let counts = match Kind::of(bytes)? {
         Kind::Predictor => instructions(&Model::load(bytes).ok()?),
         Kind::Latent => latent_instructions(&LatentModel::load(bytes).ok()?),
+        // The pool takes the same in every layout.
+        Kind::Reducer => instructions(ReducerModel::load(bytes).ok()?.network()),
     };
     counts.iter().find(|count| count.core == "M4F").map(|count| count.instructions)
 }

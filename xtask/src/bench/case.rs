@@ -14,6 +14,10 @@ const RANGES: &str = "ranges";
 /// The same in models that predict their inputs.
 const NEXT_FOLLOWING: [&str; 2] = ["next-density", "next-following"];
 
+/// What reducers do: to pool 16 outputs by one operator or another, and to classify by 64 prototypes; first
+/// the same network as a predictor.
+const REDUCERS: [&str; 5] = ["outputs16", "reduce", "reduce-max", "reduce-stochastic", "reduce-classify"];
+
 /// What models that arrive in a signed envelope have at the end of their names. They are the models without
 /// it, and what opening them costs is counted as well.
 const SIGNED: &str = "signed";
@@ -64,6 +68,8 @@ impl Case {
         // An image has the model with and without its envelope; the largest does not fit the smallest core.
         cases.extend(SIZES.into_iter().take(2).map(signed));
         cases.extend(NEXT_FOLLOWING.map(|end| Case::middle("lstm", "fast", Some(end))));
+        let reducer = |end| Case { cell: "lstm", inputs: 8, hidden: 32, storage: "fast", end: Some(end) };
+        cases.extend(REDUCERS.map(reducer));
         cases.extend(ADAPTIVE.map(|end| Case::middle("lstm", "fast", Some(end))));
         let latent =
             [("vosp", None), ("storn", None), ("storn", Some("sample")), ("storn", Some("rollouts"))];
@@ -110,12 +116,18 @@ impl Case {
     /// Whether it is measured on this core: two networks, rollouts and a full covariance are too much for the
     /// smallest, and the others show for them what they show for one network.
     pub(super) fn runs_on(&self, core: &str) -> bool {
-        !(self.is_latent() || self.is_adaptive()) || core == "M4F"
+        let reduces = self.end.is_some_and(|end| REDUCERS.contains(&end));
+        !(self.is_latent() || self.is_adaptive() || reduces) || core == "M4F"
     }
 
     /// Whether it learns from labels.
     fn is_adaptive(&self) -> bool {
         self.end.is_some_and(|end| end.starts_with("adapt"))
+    }
+
+    /// Whether it reduces sequences to points.
+    fn is_reducer(&self) -> bool {
+        self.end.is_some_and(|end| end.starts_with("reduce"))
     }
 
     /// Whether it arrives in a signed envelope.
@@ -130,13 +142,21 @@ impl Case {
 
     /// The code that it needs: the same for all models of a kind, whatever their size.
     pub(super) fn code(&self) -> (&'static str, &'static str) {
-        let kind = if self.is_adaptive() { "adaptive" } else { "predictor" };
+        let kind = match () {
+            () if self.is_adaptive() => "adaptive",
+            () if self.is_reducer() => "reducer",
+            () => "predictor",
+        };
         (self.features(), if self.is_latent() { self.cell } else { kind })
     }
 
     /// The image that has this code and nothing else.
     pub(super) fn code_image(&self) -> &'static str {
-        if self.is_signed() { "signed_only" } else { "step_only" }
+        match () {
+            () if self.is_signed() => "signed_only",
+            () if self.is_reducer() => "reducer_only",
+            () => "step_only",
+        }
     }
 
     /// The model for an image to embed.

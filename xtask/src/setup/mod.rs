@@ -6,6 +6,7 @@
 
 pub(crate) mod nightly;
 mod permission;
+pub(crate) mod programs;
 mod qemu;
 pub(crate) mod toolchain;
 

@@ -41,7 +41,7 @@ pub(super) fn firmware() -> Result<String> {
 }
 
 /// Images that link only as long as nothing in them can panic.
-const PANIC_FREE: [&str; 4] = ["step_only", "latent_only", "adapt_only", "signed_only"];
+const PANIC_FREE: [&str; 5] = ["step_only", "latent_only", "adapt_only", "reducer_only", "signed_only"];
 /// The one that does so for boards alone: on a host its libraries have vector code with checks of bounds.
 const BOARDS_ALONE: &str = "signed_only";
 /// A target of hosts for which they can be linked too, where it is that of this machine.

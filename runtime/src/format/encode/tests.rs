@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::checkpoint::Error;
-use crate::format::{EXTENDED_VERSION, VERSION, decode_header, decode_latent_header};
+use crate::format::{EXTENDED_VERSION, VERSION, decode_header, decode_latent_header, decode_reducer_header};
 use crate::spec::MAX_LAYERS;
 
 /// All variants of an enum, from a first one and the variant after each: a match without a wildcard, so that
@@ -183,6 +183,48 @@ fn latent_headers() -> Vec<LatentHeader> {
     forecasts.iter().enumerate().map(header).collect()
 }
 
+fn reducer_headers() -> Vec<ReducerHeader<'static>> {
+    let poolings = chain(Pooling::Mean, |pooling| match pooling {
+        Pooling::Mean => Some(Pooling::Sum),
+        Pooling::Sum => Some(Pooling::Max),
+        Pooling::Max => Some(Pooling::Stochastic),
+        Pooling::Stochastic => None,
+    });
+    let overs = chain(PoolOver::Units, |over| match over {
+        PoolOver::Units => Some(PoolOver::Outputs),
+        PoolOver::Outputs => None,
+    });
+    let windows = chain(Window::Sequence, |window| match window {
+        Window::Sequence => Some(Window::Forgetting { rows: 40.0 }),
+        Window::Forgetting { .. } => Some(Window::Ring { pools: 200, rows: 3 }),
+        Window::Ring { .. } => None,
+    });
+    let classifiers = chain(ClassifierSpec::None, |classifier| match classifier {
+        ClassifierSpec::None => Some(ClassifierSpec::Nearest { prototypes: 300, beta: 0.5, neighbours: 3 }),
+        ClassifierSpec::Nearest { .. } => Some(ClassifierSpec::Linear { temperature: 2.0, centres: true }),
+        ClassifierSpec::Linear { .. } => None,
+    });
+    let novelties = chain(NoveltyScore::Distance, |novelty| match novelty {
+        NoveltyScore::Distance => Some(NoveltyScore::Energy),
+        NoveltyScore::Energy => None,
+    });
+    let header = |index: usize| ReducerHeader {
+        spec: ReducerSpec {
+            pooling: poolings[index % poolings.len()],
+            over: overs[index % overs.len()],
+            correlation: 0.25,
+            window: windows[index % windows.len()],
+            classes: 130,
+            classifier: classifiers[index / 2 % classifiers.len()],
+            novelty: novelties[index / 4 % novelties.len()],
+            threshold: [None, Some(-1.5)][index / 3 % 2],
+        },
+        network_bytes: 3_000_000,
+        class_names: "rest\nfist".as_bytes(),
+    };
+    (0..12).map(header).collect()
+}
+
 fn header(spec: ModelSpec) -> Header<'static> {
     Header { spec, input_names: b"left\nright", output_names: b"force" }
 }
@@ -194,6 +236,9 @@ fn every_variant_is_decoded_as_it_was_encoded() {
     }
     for header in latent_headers() {
         assert_eq!(decode_latent_header(&encode_latent_header(&header)), Ok(header));
+    }
+    for header in reducer_headers() {
+        assert_eq!(decode_reducer_header(&encode_reducer_header(&header)), Ok(header));
     }
 }
 
@@ -238,6 +283,11 @@ fn the_encoding_is_that_of_postcard() {
         let fields = (header.spec, header.recognition_bytes, header.generative_bytes);
         let derived = postcard::to_stdvec(&fields).expect("a header can be encoded");
         assert_eq!(encode_latent_header(&header), derived);
+    }
+    for header in reducer_headers() {
+        let fields = (header.spec, header.network_bytes, "rest\nfist");
+        let derived = postcard::to_stdvec(&fields).expect("a header can be encoded");
+        assert_eq!(encode_reducer_header(&header), derived);
     }
 }
 
@@ -284,6 +334,27 @@ fn a_derived_reader_agrees_on_every_damaged_byte_of_a_latent_header() {
 }
 
 #[test]
+#[cfg(feature = "serde")]
+fn a_derived_reader_agrees_on_every_damaged_byte_of_a_reducer_header() {
+    for header in reducer_headers() {
+        let bytes = encode_reducer_header(&header);
+        for (place, value) in (0..bytes.len()).flat_map(|place| (0..=255).map(move |value| (place, value))) {
+            let mut damaged = bytes.clone();
+            damaged[place] = value;
+            let derived = postcard::take_from_bytes::<(ReducerSpec, u32, &[u8])>(&damaged).ok();
+            let derived = derived.filter(|(_, rest)| rest.is_empty()).map(|(fields, _)| fields);
+            // The derived reader accepts integers in more bytes than they need.
+            let derived =
+                derived.filter(|fields| postcard::to_stdvec(fields).is_ok_and(|bytes| bytes == damaged));
+            let by_hand = decode_reducer_header(&damaged).ok();
+            let by_hand = by_hand.map(|header| (header.spec, header.network_bytes, header.class_names));
+            // As text, because damage makes NaNs, which do not equal themselves.
+            assert_eq!(format!("{by_hand:?}"), format!("{derived:?}"), "{place} {value}");
+        }
+    }
+}
+
+#[test]
 fn truncated_and_overlong_headers_are_refused() {
     for header in specs().into_iter().map(header) {
         let mut bytes = encode_header(&header);
@@ -320,6 +391,11 @@ fn truncated_and_overlong_headers_are_refused() {
     for bytes in latent_headers().iter().map(encode_latent_header) {
         for length in 0..bytes.len() {
             assert_eq!(decode_latent_header(&bytes[..length]).unwrap_err(), Error::Header, "{length}");
+        }
+    }
+    for bytes in reducer_headers().iter().map(encode_reducer_header) {
+        for length in 0..bytes.len() {
+            assert_eq!(decode_reducer_header(&bytes[..length]).unwrap_err(), Error::Header, "{length}");
         }
     }
 }

@@ -71,13 +71,13 @@ fn of_file(
             "a model of its own next input learns from its rows: omit --labels"
         );
         reader.select(inputs)?;
-        return Ok(csv::read(reader)?.sequences.into_iter().map(Sequence::next).collect());
+        return Ok(csv::read(&mut reader)?.sequences.into_iter().map(Sequence::next).collect());
     }
     let columns: Vec<String> = inputs.iter().chain(labels).cloned().collect();
     reader.select(&columns)?;
     let (of_inputs, of_labels): (Vec<usize>, Vec<usize>) =
         ((0..inputs.len()).collect(), (inputs.len()..columns.len()).collect());
-    let tables = csv::read(reader)?.sequences;
+    let tables = csv::read(&mut reader)?.sequences;
     Ok(tables
         .iter()
         .map(|rows| Sequence::columns(rows.columns(&of_inputs), rows.columns(&of_labels)))

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 
 use super::implausible::ImplausibleValues;
 use super::print::print_json;
-use super::row_io::{RowIo, TruthOptions, read_whole};
+use super::row_io::{KeptColumns, RowIo, TruthOptions, read_whole};
 use super::row_model::follow;
 use super::text_table;
 use crate::data::Rows;
@@ -50,6 +50,8 @@ pub struct Arguments {
     #[command(flatten)]
     rows: RowIo,
     #[command(flatten)]
+    kept: KeptColumns,
+    #[command(flatten)]
     comparison: TruthOptions,
 }
 
@@ -57,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     with_model(&arguments.model, |model| {
         let channels = model.channels().clone();
         let names = &channels.output_names;
-        let rows = arguments.rows.open()?;
+        let mut rows = arguments.rows.open()?;
         // Read first, so that a wrong file is reported before the stream starts.
         let truth = arguments.comparison.truth.as_ref();
         let truth = truth.map(|path| read_whole(path, !arguments.rows.no_header, names)).transpose()?;
@@ -70,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         };
         let mut implausible = None;
         let work = |out: &mut dyn Write| {
-            implausible = Some(follow(model, rows, out, watch)?);
+            implausible = Some(follow(model, &mut rows, &arguments.kept.keep, out, watch)?);
             Ok(())
         };
         if arguments.comparison.json && arguments.rows.output.is_none() {

@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let names = state.input_names.clone();
     let mut rows = arguments.rows.open()?;
     select(&mut rows, &names, names.len())?;
-    let gappy = csv::read(rows)?.sequences;
+    let gappy = csv::read(&mut rows)?.sequences;
     let header = !arguments.rows.no_header;
     let truth =
         arguments.comparison.truth.as_ref().map(|path| read_whole(path, header, &names)).transpose()?;

@@ -1,4 +1,6 @@
-//! Value of `data.format`.
+//! Values of `data.format` and `data.decimal`.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,4 +18,23 @@ pub enum FileFormat {
     Words,
     /// Text as characters, the end of a line among them. Never inferred.
     Characters,
+}
+
+/// Value of `data.decimal`: the decimal mark of CSV files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecimalMark {
+    /// `1.5`
+    Point,
+    /// `1,5`
+    Comma,
+}
+
+impl fmt::Display for DecimalMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DecimalMark::Point => "point",
+            DecimalMark::Comma => "comma",
+        })
+    }
 }

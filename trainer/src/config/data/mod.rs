@@ -20,7 +20,7 @@ use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid
 pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
 pub use columns::{ColumnPatterns, Columns, Targets};
-pub use format::FileFormat;
+pub use format::{DecimalMark, FileFormat};
 pub use missing::{Missing, MissingConfig};
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
@@ -64,6 +64,10 @@ pub struct DataConfig {
     /// end) or `"emg1..=emg8"` (with it), or a list of names and ranges.
     #[serde(default)]
     pub inputs: Columns,
+    /// Columns that are not read, in the form of `inputs`, for `inputs = "all"`. Columns of CSV files that are
+    /// constant or empty in the training data, count rows or tell the time are left out of `"all"` unasked, and
+    /// `quaver train` names them.
+    pub exclude: Option<ColumnPatterns>,
     /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step
     /// without the noise of `noise` (or their `envelope`), or columns in the form of `inputs`.
     pub targets: Targets,
@@ -84,6 +88,8 @@ pub struct DataConfig {
     /// CSV: whether the first line names the columns. Without a header they are called c0, c1, ….
     #[serde(default = "yes")]
     pub header: bool,
+    /// CSV: decimal mark, `"point"` or `"comma"`. If not set, that of the first number with one.
+    pub decimal: Option<DecimalMark>,
     /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found
     /// automatically.
     pub lengths: Option<PathBuf>,

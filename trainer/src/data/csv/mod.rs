@@ -1,7 +1,10 @@
-//! Comma-separated values: UTF-8, one row per sample, named columns.
+//! Comma-separated values: one row per sample, named columns.
 //!
-//! The first line names the columns; a file read without a header has columns c0, c1, …. An empty cell,
-//! `NaN`, `nan` or `NA` is a missing value. A blank line starts a new sequence, and so does a change in the
+//! The first line names the columns; a file read without a header has columns c0, c1, …. Cells are separated
+//! by commas, or by semicolons or tabs if the first line has any. The decimal mark is the point, or the comma
+//! if the first number with a mark has one. Text is UTF-8; a line that is not is taken for Latin-1. A line of
+//! units below the names is skipped. An empty cell, `NaN`, `NA`, `N/A`, `null` or `None`, in any case, is a
+//! missing value. A blank line starts a new sequence, and so does a change in the
 //! column named `sequence`, which is not data. Columns that are not selected may contain any text. A row of
 //! commas alone is a sample with all values missing, not a blank line; in a file with a single column a
 //! missing value must be written `NaN`.
@@ -10,7 +13,9 @@ mod cell;
 mod header;
 mod record;
 mod row_reader;
+mod separator;
 pub mod spreadsheet;
+mod units;
 
 use std::io::BufRead;
 
@@ -19,10 +24,10 @@ use anyhow::{Result, bail};
 use super::rows::Rows;
 use super::table::Table;
 
-pub use row_reader::{RowReader, RowStart};
+pub use row_reader::{RowReader, RowStart, ToleratedFaults};
 
 /// Reads all remaining rows of the selected columns.
-pub fn read<R: BufRead>(mut reader: RowReader<R>) -> Result<Table> {
+pub fn read<R: BufRead>(reader: &mut RowReader<R>) -> Result<Table> {
     let names = reader.selected();
     let mut sequences: Vec<Rows> = Vec::new();
     let mut row = vec![0.0; names.len()];

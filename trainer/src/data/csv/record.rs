@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::separator::Separator;
+
 /// The cells of one line. Its buffers are reused from line to line.
 #[derive(Debug, Default)]
 pub(super) struct Record {
@@ -44,34 +46,36 @@ impl Record {
         (0..self.len()).map(|index| self.cell(index))
     }
 
-    /// Splits a line at its commas; quotes protect commas and quotes (RFC 4180, section 2, rules 5 to 7).
-    pub(super) fn parse(&mut self, line: &str) -> Result<(), BadQuotes> {
+    /// Splits a line at its separators; quotes protect separators and quotes (RFC 4180, section 2, rules 5 to
+    /// 7).
+    pub(super) fn parse(&mut self, line: &str, separator: Separator) -> Result<(), BadQuotes> {
+        let separator = separator.character();
         self.text.clear();
         self.ends.clear();
         let mut rest = line;
         loop {
             let after = match rest.strip_prefix('"') {
-                Some(quoted) => self.push_quoted(quoted).ok_or(BadQuotes { cell: self.len() })?,
-                None => self.push_plain(rest),
+                Some(quoted) => self.push_quoted(quoted, separator).ok_or(BadQuotes { cell: self.len() })?,
+                None => self.push_plain(rest, separator),
             };
             self.ends.push(self.text.len());
-            match after.strip_prefix(',') {
+            match after.strip_prefix(separator) {
                 Some(next) => rest = next,
                 None => return Ok(()),
             }
         }
     }
 
-    /// Appends a cell up to the next comma and returns the remaining text.
-    fn push_plain<'a>(&mut self, rest: &'a str) -> &'a str {
-        let (cell, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+    /// Appends a cell up to the next separator and returns the remaining text.
+    fn push_plain<'a>(&mut self, rest: &'a str, separator: char) -> &'a str {
+        let (cell, after) = rest.split_at(rest.find(separator).unwrap_or(rest.len()));
         self.text.push_str(cell);
         after
     }
 
     /// Appends a cell whose opening quote has been consumed, and returns the text after its closing quote: a
-    /// comma or nothing. `None` if the quotes do not balance.
-    fn push_quoted<'a>(&mut self, mut rest: &'a str) -> Option<&'a str> {
+    /// separator or nothing. `None` if the quotes do not balance.
+    fn push_quoted<'a>(&mut self, mut rest: &'a str, separator: char) -> Option<&'a str> {
         loop {
             let (cell, after) = rest.split_once('"')?;
             self.text.push_str(cell);
@@ -80,7 +84,7 @@ impl Record {
                     self.text.push('"');
                     rest = doubled;
                 }
-                None => return (after.is_empty() || after.starts_with(',')).then_some(after),
+                None => return (after.is_empty() || after.starts_with(separator)).then_some(after),
             }
         }
     }
@@ -92,7 +96,7 @@ mod tests {
 
     fn cells(line: &str) -> Vec<String> {
         let mut record = Record::default();
-        record.parse(line).unwrap();
+        record.parse(line, Separator::Comma).unwrap();
         record.cells().map(str::to_string).collect()
     }
 
@@ -109,9 +113,18 @@ mod tests {
     }
 
     #[test]
+    fn other_separators_leave_commas_alone() {
+        let mut record = Record::default();
+        record.parse("1,5;\"a;b\";", Separator::Semicolon).unwrap();
+        assert_eq!(record.cells().collect::<Vec<_>>(), ["1,5", "a;b", ""]);
+        record.parse("a\t\tb;c", Separator::Tab).unwrap();
+        assert_eq!(record.cells().collect::<Vec<_>>(), ["a", "", "b;c"]);
+    }
+
+    #[test]
     fn unbalanced_quotes_are_located() {
         let mut record = Record::default();
-        assert_eq!(record.parse(r#"a,"b"#), Err(BadQuotes { cell: 1 }));
-        assert_eq!(record.parse(r#""a"b,c"#), Err(BadQuotes { cell: 0 }));
+        assert_eq!(record.parse(r#"a,"b"#, Separator::Comma), Err(BadQuotes { cell: 1 }));
+        assert_eq!(record.parse(r#""a"b,c"#, Separator::Comma), Err(BadQuotes { cell: 0 }));
     }
 }

@@ -2,11 +2,14 @@
 
 use std::io::BufRead;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow, bail};
 
+use super::cell::NumberReader;
 use super::record::Record;
-use super::{cell, header};
-use crate::data::lines::Lines;
+use super::separator::Separator;
+use super::{header, units};
+use crate::config::DecimalMark;
+use crate::data::lines::{Encoding, Lines};
 use crate::data::table;
 
 /// The column whose changes of value split a file into sequences.
@@ -20,6 +23,15 @@ pub enum RowStart {
     NewSequence,
     /// Any other row.
     Continues,
+}
+
+/// Rows and cells that could not be read, and were taken for missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToleratedFaults {
+    /// Number of them.
+    pub count: u64,
+    /// The first, with its place.
+    pub first: Option<String>,
 }
 
 /// Reads CSV rows one at a time, never beyond the end of the requested row.
@@ -43,14 +55,22 @@ pub enum RowStart {
 pub struct RowReader<R> {
     lines: Lines<R>,
     record: Record,
+    separator: Separator,
+    numbers: NumberReader,
     /// All columns of the file.
     names: Vec<String>,
     /// Indices of the selected columns.
     columns: Vec<usize>,
+    has_header: bool,
+    /// Collects what is wrong with rows instead of stopping, if set.
+    tolerated: Option<ToleratedFaults>,
     /// Index of the `sequence` column, and its value in the last row.
     sequence: Option<(usize, String)>,
     /// Without a header, the first line is read to count the columns and kept in `record` as the first row.
     first_row_waits: bool,
+    /// Whether the next line may contain the units of the columns.
+    units_may_follow: bool,
+    has_units: bool,
     /// Whether the next row starts a sequence.
     begins: bool,
 }
@@ -59,15 +79,21 @@ impl<R: BufRead> RowReader<R> {
     /// Reads the header, if there is one, and selects all columns. `file` names the source in errors.
     pub fn new(source: R, file: &str, header: bool) -> Result<Self> {
         let mut reader = RowReader {
-            lines: Lines::new(source, file),
+            lines: Lines::new(source, file, Encoding::Utf8OrLatin1),
             record: Record::default(),
+            separator: Separator::default(),
+            numbers: NumberReader::default(),
             names: Vec::new(),
             columns: Vec::new(),
+            has_header: header,
+            tolerated: None,
             sequence: None,
             first_row_waits: !header,
+            units_may_follow: header,
+            has_units: false,
             begins: true,
         };
-        if !reader.next_record()? {
+        if !reader.first_record()? {
             bail!(
                 "{file}: the file is empty; \
                  write one row per sample, below a line with the names of the columns"
@@ -83,6 +109,53 @@ impl<R: BufRead> RowReader<R> {
         }
         reader.columns = reader.data_columns().collect();
         Ok(reader)
+    }
+
+    /// Takes this for the decimal mark instead of that of the first number with one.
+    pub fn with_decimal_mark(mut self, mark: Option<DecimalMark>) -> Self {
+        self.numbers.mark = mark;
+        self
+    }
+
+    /// Reads on after rows and cells that are wrong: their values are missing. For live sources.
+    pub fn tolerant(mut self) -> Self {
+        self.tolerated = Some(ToleratedFaults::default());
+        self
+    }
+
+    /// What was wrong with rows so far; nothing unless the reader is [`tolerant`](Self::tolerant).
+    pub fn tolerated(&self) -> Option<&ToleratedFaults> {
+        self.tolerated.as_ref().filter(|faults| faults.count > 0)
+    }
+
+    /// Whether the file names its columns.
+    pub fn has_header(&self) -> bool {
+        self.has_header
+    }
+
+    /// The text of a column, of any that the file has, in the row read last.
+    pub fn text(&self, column: usize) -> &str {
+        if column < self.record.len() { self.record.cell(column) } else { "" }
+    }
+
+    /// Indices of columns for [`text`](Self::text).
+    pub fn positions(&self, names: &[String]) -> Result<Vec<usize>> {
+        table::positions(self.lines.file(), &self.names, names)
+    }
+
+    /// How the file differs from the usual form, as far as it was read: separator, decimal mark, encoding,
+    /// a line of units. `None` if it does not.
+    pub fn peculiarities(&self) -> Option<String> {
+        let found: Vec<String> = [
+            (self.separator != Separator::Comma).then(|| format!("separator: {}", self.separator)),
+            (self.numbers.mark == Some(DecimalMark::Comma)).then(|| "decimal comma".to_string()),
+            self.lines.is_latin1().then(|| "Latin-1 text".to_string()),
+            self.has_units.then(|| "a line of units below the header".to_string()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        (!found.is_empty()).then(|| format!("{}: {}", self.file(), found.join(", ")))
     }
 
     /// The name of the source in errors.
@@ -118,19 +191,44 @@ impl<R: BufRead> RowReader<R> {
     /// If `row` is not as long as the selection.
     pub fn next_row(&mut self, row: &mut [f32]) -> Result<Option<RowStart>> {
         assert_eq!(row.len(), self.columns.len(), "the row must have one place per selected column");
-        if !std::mem::take(&mut self.first_row_waits) && !self.next_record()? {
+        if !std::mem::take(&mut self.first_row_waits) && !self.next_data_record()? {
             return Ok(None);
         }
-        self.check_width()?;
-        self.watch_sequence();
-        for (value, &column) in row.iter_mut().zip(&self.columns) {
-            *value = match cell::number(self.record.cell(column)) {
-                Ok(number) => number,
-                Err(problem) => bail!("{}: column `{}`: {problem}", self.lines.place(), self.names[column]),
-            };
+        match self.check_width() {
+            Ok(()) => {
+                self.watch_sequence();
+                self.read_cells(row)?;
+            }
+            Err(problem) => {
+                self.tolerate(problem)?;
+                row.fill(f32::NAN);
+            }
         }
         let begins = std::mem::take(&mut self.begins);
         Ok(Some(if begins { RowStart::NewSequence } else { RowStart::Continues }))
+    }
+
+    fn read_cells(&mut self, row: &mut [f32]) -> Result<()> {
+        for (index, value) in row.iter_mut().enumerate() {
+            let column = self.columns[index];
+            *value = match self.numbers.number(self.record.cell(column)) {
+                Ok(number) => number,
+                Err(problem) => {
+                    let place = self.lines.place();
+                    self.tolerate(anyhow!("{place}: column `{}`: {problem}", self.names[column]))?;
+                    f32::NAN
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Keeps a problem for later, or returns it.
+    fn tolerate(&mut self, problem: Error) -> Result<()> {
+        let Some(faults) = &mut self.tolerated else { return Err(problem) };
+        faults.count += 1;
+        faults.first.get_or_insert_with(|| problem.to_string());
+        Ok(())
     }
 
     fn data_columns(&self) -> impl Iterator<Item = usize> {
@@ -138,15 +236,31 @@ impl<R: BufRead> RowReader<R> {
         (0..self.names.len()).filter(move |&index| Some(index) != sequence)
     }
 
-    /// Parses the next line that is not blank; `false` at the end.
-    fn next_record(&mut self) -> Result<bool> {
+    /// Parses the first line that is not blank, which also shows the separator; `false` at the end.
+    fn first_record(&mut self) -> Result<bool> {
+        self.parse_next(Separator::of_line)
+    }
+
+    /// Parses the next line that is not blank and does not contain units; `false` at the end.
+    fn next_data_record(&mut self) -> Result<bool> {
+        let separator = self.separator;
+        let mut found = self.parse_next(|_| separator)?;
+        if std::mem::take(&mut self.units_may_follow) && found && units::are_units(&self.record) {
+            self.has_units = true;
+            found = self.parse_next(|_| separator)?;
+        }
+        Ok(found)
+    }
+
+    fn parse_next(&mut self, separator_of: impl Fn(&str) -> Separator) -> Result<bool> {
         loop {
             let Some(line) = self.lines.next_line()? else { return Ok(false) };
             if line.trim().is_empty() {
                 self.begins = true;
                 continue;
             }
-            return match self.record.parse(line) {
+            self.separator = separator_of(&line);
+            return match self.record.parse(&line, self.separator) {
                 Ok(()) => Ok(true),
                 Err(problem) => bail!("{}: {problem}", self.lines.place()),
             };
@@ -163,12 +277,13 @@ impl<R: BufRead> RowReader<R> {
         if found < expected {
             bail!(
                 "{place}: {found} cell{plural}, expected {expected}: the row ends after column `{last}`; \
-                 leave the cell of a missing value empty but keep its comma"
+                 leave the cell of a missing value empty but keep its {}",
+                self.separator
             );
         }
         bail!(
             "{place}: {found} cells, expected {expected}: the row continues after the last column `{last}`; \
-             remove the extra cells (a decimal comma splits a cell in two: write a point)"
+             remove the extra cells (a decimal comma splits a cell in two: separate cells by semicolons)"
         );
     }
 

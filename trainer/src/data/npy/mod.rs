@@ -31,6 +31,15 @@ pub fn read((values, file): (&[u8], &str), lengths: Option<(&[u8], &str)>) -> Re
     Ok(Table { names, sequences })
 }
 
+/// Reads a file from the disk, with its lengths file by naming convention, if there is one.
+pub fn read_path(path: &Path) -> Result<Table> {
+    let contents =
+        |path: &Path| std::fs::read(path).with_context(|| format!("cannot read {}", path.display()));
+    let (values, file) = (contents(path)?, path.display().to_string());
+    let Some(lengths) = companion(path) else { return read((&values, &file), None) };
+    read((&values, &file), Some((&contents(&lengths)?, &lengths.display().to_string())))
+}
+
 /// The lengths file of a values file by naming convention: `X.lengths.npy` next to `X.values.npy`, if it
 /// exists.
 pub fn companion(path: &Path) -> Option<PathBuf> {

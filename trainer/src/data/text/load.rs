@@ -73,6 +73,7 @@ impl DataConfig {
             validation,
             changes: EpochChanges::default(),
             files: files.0,
+            notes: Vec::new(),
         })
     }
 }
