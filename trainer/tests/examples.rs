@@ -87,6 +87,35 @@ impl Tried {
                 self.write("train.txt", "the cat sat on the mat,\n\"so\tthere\" said the cat\n".repeat(20));
                 self.write("test.txt", "the mat sat\n");
             }
+            "reduce_nca" | "reduce_sparse_filtering" => {
+                let values: Vec<u8> =
+                    (0..40 * 30).flat_map(|i| labelled_wave(i / 30, i % 30).to_le_bytes()).collect();
+                self.write("series.X.npy", npy("<f4", "(40, 30)", &values));
+                self.write(
+                    "series.y.npy",
+                    npy("|u1", "(40,)", &(0..40).map(|i| i % 2 + 1).collect::<Vec<u8>>()),
+                );
+            }
+            "reduce_random" => {
+                let values: Vec<u8> =
+                    (0..24 * 20 * 2).flat_map(|i| labelled_wave(i / 40, i % 40).to_le_bytes()).collect();
+                self.write("pen.values.npy", npy("<f4", "(480, 2)", &values));
+                let lengths: Vec<u8> = (0..24_i32).flat_map(|i| (20 + i % 2 * 2 - 1).to_le_bytes()).collect();
+                self.write("pen.lengths.npy", npy("<i4", "(24,)", &lengths));
+                self.write(
+                    "pen.labels.npy",
+                    npy("|u1", "(24,)", &(0..24).map(|i| i % 2).collect::<Vec<u8>>()),
+                );
+            }
+            "reduce_next" => {
+                self.write("gestures.csv", labelled_rows(&["recording", "acc1", "acc2", "gesture"]))
+            }
+            "reduce_cross_entropy" | "reduce_rim" => {
+                for day in ["monday", "tuesday"] {
+                    let columns = ["time", "emg1", "emg2", "emg3", "emg4", "gesture"];
+                    self.write(&format!("{day}.csv"), labelled_rows(&columns));
+                }
+            }
             "vrae" => self.write_splits("", &rows(&channels("x", 3), 0)),
             _ if example.contains("piano") => {
                 for split in ["train", "valid", "test"] {
@@ -109,6 +138,35 @@ impl Tried {
 
     fn is_latent(&self) -> bool {
         fs::read_to_string(&self.config).expect("the config").contains("\n[latent]")
+    }
+
+    fn is_reducer(&self) -> bool {
+        fs::read_to_string(&self.config).expect("the config").contains("\n[reduce]")
+    }
+
+    /// Exports a reducer in f32 and in int8 and streams rows through the checkpoints, each of which gives an
+    /// embedding and probabilities.
+    fn assert_exports_and_classifies(&self, run: &str) {
+        for weights in ["f32", "int8"] {
+            let model = self.at("model.qvr");
+            let exported = succeeds(&["export", &self.at(run), "--weights", weights, "-o", &model, "--json"]);
+            assert!(json(&exported)["error"].as_f64().is_some_and(|error| error <= 1.0), "{exported}");
+            let shown = json(&succeeds(&["inspect", &model, "--json"]));
+            assert_eq!(shown["kind"], "reducer");
+            let bytes = fs::read(&model).expect("the checkpoint");
+            let model = quaver::ReducerModel::load(&bytes).expect("a reducer");
+            let mut words = vec![0.0; model.arena_words()];
+            let mut reducer = quaver::Reducer::load_in(&bytes, &mut words).expect("enough memory");
+            for step in 0..5 {
+                let row: Vec<f32> =
+                    (0..usize::from(model.network().spec().inputs)).map(|i| wave(step, i)).collect();
+                reducer.step(&row);
+                let embedding = reducer.embedding().expect("a row");
+                assert!(embedding.mean.iter().chain(embedding.var).all(|value| value.is_finite()));
+                let found = reducer.classify().expect("a classifier");
+                assert!((found.probabilities.iter().sum::<f32>() - 1.0).abs() < 1e-4);
+            }
+        }
     }
 
     /// Exports a run and streams rows through the checkpoint, each of which must be answered by finite
@@ -140,6 +198,24 @@ fn rows(columns: &[String], classes: usize) -> String {
     format!("{}\n{}\n", columns.join(","), rows.join("\n"))
 }
 
+/// Rows of a stream with a class of text in the last column, which changes every 75 rows; all other columns
+/// but a first `recording` are numbers.
+fn labelled_rows(columns: &[&str]) -> String {
+    let cell = |step: usize, column: usize| match columns[column] {
+        "recording" => format!("r{}", step / 25),
+        "gesture" => ["rest", "fist"][step / 75 % 2].to_string(),
+        _ => labelled_wave(step / 75 % 2, step + column).to_string(),
+    };
+    let row = |step| (0..columns.len()).map(|column| cell(step, column)).collect::<Vec<_>>().join(",");
+    let rows: Vec<String> = (0..600).map(row).collect();
+    format!("{}\n{}\n", columns.join(","), rows.join("\n"))
+}
+
+/// A wave whose frequency tells even from odd sequences.
+fn labelled_wave(sequence: usize, step: usize) -> f32 {
+    (step as f32 * [0.3, 1.1][sequence % 2] + sequence as f32).sin()
+}
+
 fn wave(step: usize, channel: usize) -> f32 {
     (step as f32 * (0.2 + 0.13 * channel as f32)).sin()
 }
@@ -165,6 +241,9 @@ fn every_example_trains_and_exports_and_streams_or_is_evaluated() {
         if tried.is_latent() {
             succeeds(&[&train[..], &["--set", "recognition.layers=[5]"]].concat());
             succeeds(&["eval", &run, "--data", &tried.config, "--draws", "2"]);
+        } else if tried.is_reducer() {
+            succeeds(&train);
+            tried.assert_exports_and_classifies("run");
         } else {
             succeeds(&train);
             tried.assert_exports_and_streams("run");

@@ -132,8 +132,7 @@ fn configs_and_texts_that_do_not_go_together_are_refused() {
     assert!(!fs::exists(&run).expect("a folder"), "nothing is written");
 }
 
-/// Bayes by Backprop with a sharpened posterior: learned, resumed with the same bits, scored in every way, exported by
-/// its moments.
+/// Bayes by Backprop with a sharpened posterior: learned, scored in every way, exported by its moments.
 #[test]
 fn weights_of_text_are_drawn_sharpened_and_exported_by_moments() {
     let more = "embedding = 12\n[weights]\nposterior = 'bbb'\nsharpen = true\ndivergence_weight = 0.02";

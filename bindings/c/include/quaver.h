@@ -168,6 +168,11 @@
 #define QUAVER_KIND_SAMPLER 3
 
 /**
+ * A network whose rows are pooled, with or without a classifier: load it as a reducer.
+ */
+#define QUAVER_KIND_REDUCER 4
+
+/**
  * Feed back the mean of the next row: smooth futures.
  */
 #define QUAVER_FEED_MEAN 0
@@ -305,6 +310,20 @@
 
 #if defined(QUAVER_POINTERS_32)
 /**
+ * Words of a reducer's handle.
+ */
+#define QUAVER_REDUCER_WORDS 240
+#endif
+
+#if defined(QUAVER_POINTERS_64)
+/**
+ * Words of a reducer's handle.
+ */
+#define QUAVER_REDUCER_WORDS 352
+#endif
+
+#if defined(QUAVER_POINTERS_32)
+/**
  * Words of the handle of rollouts.
  */
 #define QUAVER_ROLLOUTS_WORDS 16
@@ -331,6 +350,11 @@ typedef struct quaver_denoiser quaver_denoiser;
  * A model with one stream: rows in, means and variances out.
  */
 typedef struct quaver_predictor quaver_predictor;
+
+/**
+ * A model with one stream that pools rows into a point, and tells its class.
+ */
+typedef struct quaver_reducer quaver_reducer;
 
 /**
  * Many sampled futures of a sampler.
@@ -450,9 +474,17 @@ typedef struct quaver_info {
      */
     uint32_t outputs;
     /**
-     * Latent variables; 0 for one network.
+     * Latent variables; 0 without any.
      */
     uint32_t latents;
+    /**
+     * Components of an embedding; 0 unless it is a reducer.
+     */
+    uint32_t dimensions;
+    /**
+     * Classes that a reducer tells apart; 0 without a classifier.
+     */
+    uint32_t classes;
     /**
      * Words of an arena, the handle included.
      */
@@ -482,6 +514,36 @@ typedef struct quaver_info {
      */
     uint64_t step_cost;
 } quaver_info;
+
+/**
+ * The class of the rows that a reducer has pooled.
+ */
+typedef struct quaver_classification {
+    /**
+     * Index of the class. Those taught at run time follow those of the checkpoint.
+     */
+    uint32_t class_;
+    /**
+     * Whether it is any of the classes: 1 or 0; always 1 for a model without a threshold.
+     */
+    int32_t known;
+    /**
+     * Probability of the class, given that it is one of them.
+     */
+    float probability;
+    /**
+     * Expected squared distance to the nearest prototype or class centre; NaN if there is none.
+     */
+    float distance;
+    /**
+     * The score by which rows are none of the classes.
+     */
+    float novelty;
+    /**
+     * Number of classes, taught ones included: as many probabilities there are.
+     */
+    uint32_t classes;
+} quaver_classification;
 
 #ifdef __cplusplus
 extern "C" {
@@ -513,8 +575,8 @@ int32_t quaver_adaptive_load(const void *model,
 /**
  * Reads one row in raw units and predicts with what was learned so far.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_adaptive_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_adaptive_prediction` copies them later.
  */
 int32_t quaver_adaptive_step(quaver_adaptive *adaptive,
                              const float *row,
@@ -523,8 +585,8 @@ int32_t quaver_adaptive_step(quaver_adaptive *adaptive,
                              size_t output_count);
 
 /**
- * Like `quaver_adaptive_step`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_adaptive_step`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_adaptive_step_uncertain(quaver_adaptive *adaptive,
                                        const float *mean,
@@ -534,8 +596,8 @@ int32_t quaver_adaptive_step_uncertain(quaver_adaptive *adaptive,
                                        size_t output_count);
 
 /**
- * Learns the true values of what was just predicted, one per output, NaN where there is none. `learned`, which
- * may be null, becomes 0 if there was nothing to learn, else 1.
+ * Learns the true values of what was just predicted, one per output, NaN where there is none. `learned`,
+ * which may be null, becomes 0 if there was nothing to learn, else 1.
  */
 int32_t quaver_adaptive_learn(quaver_adaptive *adaptive,
                               const float *truth,
@@ -606,8 +668,8 @@ int32_t quaver_adaptive_check(quaver_adaptive *adaptive);
 
 /**
  * Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
- * must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
- * is null.
+ * must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+ * handle is null.
  */
 int32_t quaver_denoiser_load(const void *model,
                              size_t bytes,
@@ -618,8 +680,8 @@ int32_t quaver_denoiser_load(const void *model,
 /**
  * Reads one noisy row in raw units and estimates it without the noise.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_denoiser_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_denoiser_prediction` copies them later.
  */
 int32_t quaver_denoiser_step(quaver_denoiser *denoiser,
                              const float *row,
@@ -628,8 +690,8 @@ int32_t quaver_denoiser_step(quaver_denoiser *denoiser,
                              size_t output_count);
 
 /**
- * Like `quaver_denoiser_step`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_denoiser_step`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_denoiser_step_uncertain(quaver_denoiser *denoiser,
                                        const float *mean,
@@ -639,7 +701,8 @@ int32_t quaver_denoiser_step_uncertain(quaver_denoiser *denoiser,
                                        size_t output_count);
 
 /**
- * Predicts the next row, noise included, without advancing the stream. It is the last prediction from then on.
+ * Predicts the next row, noise included, without advancing the stream. It is the last prediction from then
+ * on.
  */
 int32_t quaver_denoiser_expected(quaver_denoiser *denoiser,
                                  quaver_output *outputs,
@@ -678,11 +741,10 @@ int32_t quaver_denoiser_implausible(quaver_denoiser *denoiser,
 int32_t quaver_denoiser_reset(quaver_denoiser *denoiser);
 
 /**
- * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`.
  */
-int32_t quaver_denoiser_save(quaver_denoiser *denoiser,
-                             float *words,
-                             size_t count);
+int32_t quaver_denoiser_save(quaver_denoiser *denoiser, float *words, size_t count);
 
 /**
  * Continues from a saved state, of this stream or of another one of the same model. Words that cannot be a
@@ -726,8 +788,8 @@ size_t quaver_arena_words(const void *model,
 int32_t quaver_model_info(const void *model, size_t bytes, quaver_info *result);
 
 /**
- * Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` - 1
- * bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
+ * Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` -
+ * 1 bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
  */
 int32_t quaver_model_input_name(const void *model,
                                 size_t bytes,
@@ -745,9 +807,18 @@ int32_t quaver_model_output_name(const void *model,
                                  size_t size);
 
 /**
+ * Copies the name of a class of a reducer, as `quaver_model_input_name` does for inputs.
+ */
+int32_t quaver_model_class_name(const void *model,
+                                size_t bytes,
+                                size_t index,
+                                char *name,
+                                size_t size);
+
+/**
  * Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
- * must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
- * is null.
+ * must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+ * handle is null.
  */
 int32_t quaver_predictor_load(const void *model,
                               size_t bytes,
@@ -758,8 +829,8 @@ int32_t quaver_predictor_load(const void *model,
 /**
  * Reads one row in raw units and predicts: a mean and a variance for every output.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_predictor_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_predictor_prediction` copies them later.
  */
 int32_t quaver_predictor_step(quaver_predictor *predictor,
                               const float *row,
@@ -768,8 +839,8 @@ int32_t quaver_predictor_step(quaver_predictor *predictor,
                               size_t output_count);
 
 /**
- * Like `quaver_predictor_step`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_predictor_step`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_predictor_step_uncertain(quaver_predictor *predictor,
                                         const float *mean,
@@ -779,8 +850,8 @@ int32_t quaver_predictor_step_uncertain(quaver_predictor *predictor,
                                         size_t output_count);
 
 /**
- * Reads one token of a model of text, by its index among the inputs, and predicts. An index beyond the last is a
- * missing token.
+ * Reads one token of a model of text, by its index among the inputs, and predicts. An index beyond the last
+ * is a missing token.
  */
 int32_t quaver_predictor_step_token(quaver_predictor *predictor,
                                     size_t token,
@@ -853,11 +924,10 @@ int32_t quaver_predictor_implausible(quaver_predictor *predictor,
 int32_t quaver_predictor_reset(quaver_predictor *predictor);
 
 /**
- * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`.
  */
-int32_t quaver_predictor_save(quaver_predictor *predictor,
-                              float *words,
-                              size_t count);
+int32_t quaver_predictor_save(quaver_predictor *predictor, float *words, size_t count);
 
 /**
  * Continues from a saved state, of this stream or of another one of the same model. Words that cannot be a
@@ -873,11 +943,128 @@ int32_t quaver_predictor_restore(quaver_predictor *predictor,
 int32_t quaver_predictor_check(quaver_predictor *predictor);
 
 /**
- * A generator for those who have none: SplitMix64 (Steele, Lea and Flood 2014), the upper half of each number.
- * `state` points to a `uint64_t` that holds the seed at first. Returns 0 for a state that is null or
+ * A generator for those who have none: SplitMix64 (Steele, Lea and Flood 2014), the upper half of each
+ * number. `state` points to a `uint64_t` that holds the seed at first. Returns 0 for a state that is null or
  * misaligned.
  */
 uint32_t quaver_splitmix64(void *state);
+
+/**
+ * Checks a checkpoint and starts a stream in `arena`, of `quaver_arena_words` words. Otherwise as
+ * `quaver_predictor_load`.
+ */
+int32_t quaver_reducer_load(const void *model,
+                            size_t bytes,
+                            void *arena,
+                            size_t arena_words,
+                            quaver_reducer **reducer);
+
+/**
+ * Words of an arena, the handle included, for a reducer that can be taught `prototypes` examples, also of
+ * `new_classes` classes that the checkpoint has not; 0 if the model does not load.
+ */
+size_t quaver_reducer_teachable_words(const void *model,
+                                      size_t bytes,
+                                      uint16_t new_classes,
+                                      size_t prototypes);
+
+/**
+ * Like `quaver_reducer_load`, for a reducer that can be taught: in an arena of
+ * `quaver_reducer_teachable_words`. The checkpoint must tell classes apart by prototypes.
+ */
+int32_t quaver_reducer_load_teachable(const void *model,
+                                      size_t bytes,
+                                      uint16_t new_classes,
+                                      void *arena,
+                                      size_t arena_words,
+                                      quaver_reducer **reducer);
+
+/**
+ * Begins a sequence: forgets all rows, and keeps what was taught.
+ */
+int32_t quaver_reducer_begin(quaver_reducer *reducer);
+
+/**
+ * Reads one row in raw units and adds it to the pool. A NaN is a missing channel, and so is every channel
+ * beyond the end of a short row.
+ */
+int32_t quaver_reducer_step(quaver_reducer *reducer,
+                            const float *row,
+                            size_t count);
+
+/**
+ * Like `quaver_reducer_step`, with one variance per channel, in squared raw units.
+ */
+int32_t quaver_reducer_step_uncertain(quaver_reducer *reducer,
+                                      const float *mean,
+                                      const float *variance,
+                                      size_t count);
+
+/**
+ * The embedding of the rows in the window: mean and variance of each component, `dimensions` of
+ * `quaver_model_info`. `QUAVER_ERROR_RANGE` before the first row.
+ */
+int32_t quaver_reducer_embedding(quaver_reducer *reducer,
+                                 float *mean,
+                                 float *variance,
+                                 size_t count);
+
+/**
+ * The class of the rows in the window, and the probabilities of all classes, which may be null with a count
+ * of 0. `QUAVER_ERROR_RANGE` before the first row, without a classifier and without any prototype.
+ */
+int32_t quaver_reducer_classify(quaver_reducer *reducer,
+                                quaver_classification *classification,
+                                float *probabilities,
+                                size_t count);
+
+/**
+ * Teaches that the rows just read are an example of a class; nothing is trained. `QUAVER_ERROR_RANGE` if
+ * nothing was taught: no row has been read, there is no such class, or no memory is left.
+ */
+int32_t quaver_reducer_teach(quaver_reducer *reducer,
+                             size_t class_);
+
+/**
+ * Words of what was taught; 0 if the handle is none.
+ */
+size_t quaver_reducer_taught_words(quaver_reducer *reducer);
+
+/**
+ * Copies what was taught, to be stored and restored later.
+ */
+int32_t quaver_reducer_save_taught(quaver_reducer *reducer, float *words, size_t count);
+
+/**
+ * Takes over what was taught before, with this checkpoint, and forgets what was taught since; words that
+ * cannot be that, or have no room, are refused.
+ */
+int32_t quaver_reducer_restore_taught(quaver_reducer *reducer,
+                                      const float *words,
+                                      size_t count);
+
+/**
+ * Forgets what was taught.
+ */
+int32_t quaver_reducer_forget_taught(quaver_reducer *reducer);
+
+/**
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`; what was taught is saved on its own.
+ */
+int32_t quaver_reducer_save(quaver_reducer *reducer, float *words, size_t count);
+
+/**
+ * Continues from a saved state. Words that cannot be a state are refused, and the stream stays as it is.
+ */
+int32_t quaver_reducer_restore(quaver_reducer *reducer,
+                               const float *words,
+                               size_t count);
+
+/**
+ * Checks that the memory of the stream is one that steps can have left.
+ */
+int32_t quaver_reducer_check(quaver_reducer *reducer);
 
 /**
  * Words of an arena for `futures` futures of a sampler, the handle included; 0 if the handle is none.
@@ -951,8 +1138,8 @@ int32_t quaver_rollouts_values(quaver_rollouts *rollouts,
 
 /**
  * Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
- * must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
- * is null.
+ * must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+ * handle is null.
  */
 int32_t quaver_sampler_load(const void *model,
                             size_t bytes,
@@ -963,8 +1150,8 @@ int32_t quaver_sampler_load(const void *model,
 /**
  * Reads one row in raw units and predicts the next one.
  *
- * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
- * a count of 0; `quaver_sampler_prediction` copies them later.
+ * A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+ * with a count of 0; `quaver_sampler_prediction` copies them later.
  */
 int32_t quaver_sampler_observe(quaver_sampler *sampler,
                                const float *row,
@@ -973,8 +1160,8 @@ int32_t quaver_sampler_observe(quaver_sampler *sampler,
                                size_t output_count);
 
 /**
- * Like `quaver_sampler_observe`, for values that are themselves uncertain: one variance per channel, in squared raw
- * units.
+ * Like `quaver_sampler_observe`, for values that are themselves uncertain: one variance per channel, in
+ * squared raw units.
  */
 int32_t quaver_sampler_observe_uncertain(quaver_sampler *sampler,
                                          const float *mean,
@@ -995,7 +1182,8 @@ int32_t quaver_sampler_sample(quaver_sampler *sampler,
                               size_t count);
 
 /**
- * A copy of the stream in an arena of its own, of as many words. It needs the model, but not the first stream.
+ * A copy of the stream in an arena of its own, of as many words. It needs the model, but not the first
+ * stream.
  */
 int32_t quaver_sampler_fork(quaver_sampler *sampler,
                             void *arena,
@@ -1035,11 +1223,10 @@ int32_t quaver_sampler_implausible(quaver_sampler *sampler,
 int32_t quaver_sampler_reset(quaver_sampler *sampler);
 
 /**
- * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+ * Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+ * `quaver_model_info`.
  */
-int32_t quaver_sampler_save(quaver_sampler *sampler,
-                            float *words,
-                            size_t count);
+int32_t quaver_sampler_save(quaver_sampler *sampler, float *words, size_t count);
 
 /**
  * Continues from a saved state, of this stream or of another one of the same model. Words that cannot be a

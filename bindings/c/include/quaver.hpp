@@ -263,6 +263,32 @@ public:
     Status forget() noexcept { return quaver_adaptive_forget(handle_); }
 };
 
+// Pools rows into a point with error bars, and tells its class.
+class Reducer {
+public:
+    Reducer(Model model, void *arena, std::size_t arena_words) noexcept {
+        status_ = quaver_reducer_load(model.data(), model.size(), arena, arena_words, &handle_);
+    }
+    Reducer(const Reducer &) = delete;
+    Reducer &operator=(const Reducer &) = delete;
+
+    Status status() const noexcept { return status_; }
+    quaver_reducer *handle() noexcept { return handle_; }
+    Status begin() noexcept { return quaver_reducer_begin(handle_); }
+    Status step(Span<const float> row) noexcept { return quaver_reducer_step(handle_, row.data(), row.size()); }
+    Status embedding(Span<float> mean, Span<float> variance) noexcept {
+        if (mean.size() != variance.size()) return QUAVER_ERROR_SHORT;
+        return quaver_reducer_embedding(handle_, mean.data(), variance.data(), mean.size());
+    }
+    Status classify(quaver_classification &classification, Span<float> probabilities = {}) noexcept {
+        return quaver_reducer_classify(handle_, &classification, probabilities.data(), probabilities.size());
+    }
+
+private:
+    quaver_reducer *handle_ = nullptr;
+    Status status_ = QUAVER_ERROR_HANDLE;
+};
+
 // A stream with its arena.
 template <typename Kind, std::size_t Words>
 class Owned : private Arena<Words>, public Kind {

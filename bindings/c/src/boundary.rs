@@ -17,7 +17,7 @@ use core::slice;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::codes::QUAVER_ARENA_ALIGNMENT;
-use crate::results::{QuaverAdaptOptions, QuaverInfo, QuaverOutput, QuaverScore};
+use crate::results::{QuaverAdaptOptions, QuaverClassification, QuaverInfo, QuaverOutput, QuaverScore};
 use crate::status::Status;
 
 /// A pointer to values that are read.
@@ -58,6 +58,8 @@ unsafe impl Plain for QuaverScore {}
 unsafe impl Plain for QuaverInfo {}
 // SAFETY: as above.
 unsafe impl Plain for QuaverAdaptOptions {}
+// SAFETY: as above.
+unsafe impl Plain for QuaverClassification {}
 
 /// A kind of stream, named by its opaque type in C.
 pub(crate) trait Kind {
@@ -335,8 +337,8 @@ impl ArenaMemory {
         checked(self.pointer.cast::<f32>(), self.words, true)
     }
 
-    /// Makes a stream in the words after its slot, moves it into the slot, and tells C where that is. `parent`
-    /// is what the stream refers to beyond its own memory.
+    /// Makes a stream in the words after its slot, moves it into the slot, and tells C where that is.
+    /// `parent` is what the stream refers to beyond its own memory.
     fn place<K: Kind>(
         self,
         model: Region,
@@ -353,8 +355,8 @@ impl ArenaMemory {
         let words = self.words.checked_sub(K::WORDS).ok_or(Status::ARENA)?;
         check_all_apart(&[target, arena, model, parent])?;
         let (slot, first) = (self.pointer.cast::<Slot<K::Stream>>(), self.pointer.cast::<f32>());
-        // SAFETY: the arena is checked, apart from everything else and at least `K::WORDS` long; the caller of
-        // C promises that it stays for as long as the handle is used, hence 'static.
+        // SAFETY: the arena is checked, apart from everything else and at least `K::WORDS` long; the caller
+        // of C promises that it stays for as long as the handle is used, hence 'static.
         let stream = make(unsafe {
             ptr::write_bytes(first, 0, self.words);
             slice::from_raw_parts_mut(first.add(K::WORDS), words)
@@ -377,8 +379,8 @@ impl ArenaMemory {
         make: impl FnOnce(&'static [u8], &'static mut [f32]) -> Result<K::Stream, Status>,
     ) -> Result<(), Status> {
         let [region, ..] = model.regions()?;
-        // SAFETY: checked; nothing is written to it, and the caller of C promises that it stays for as long as
-        // the handle is used, hence 'static.
+        // SAFETY: checked; nothing is written to it, and the caller of C promises that it stays for as long
+        // as the handle is used, hence 'static.
         let bytes = unsafe { model.slices::<'static>() };
         self.place(region, Region::EMPTY, handle, |words| make(bytes, words))
     }
@@ -457,3 +459,6 @@ impl<K: Kind> Handle<K> {
         self.0.addr() == address
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,6 +58,8 @@ pub const QUAVER_KIND_PREDICTOR: i32 = 1;
 pub const QUAVER_KIND_DENOISER: i32 = 2;
 /// A latent model that predicts and samples rows: load it as a sampler.
 pub const QUAVER_KIND_SAMPLER: i32 = 3;
+/// A network whose rows are pooled, with or without a classifier: load it as a reducer.
+pub const QUAVER_KIND_REDUCER: i32 = 4;
 
 /// Feed back the mean of the next row: smooth futures.
 pub const QUAVER_FEED_MEAN: i32 = 0;

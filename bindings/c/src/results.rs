@@ -99,8 +99,12 @@ pub struct QuaverInfo {
     pub inputs: u32,
     /// Values of a prediction.
     pub outputs: u32,
-    /// Latent variables; 0 for one network.
+    /// Latent variables; 0 without any.
     pub latents: u32,
+    /// Components of an embedding; 0 unless it is a reducer.
+    pub dimensions: u32,
+    /// Classes that a reducer tells apart; 0 without a classifier.
+    pub classes: u32,
     /// Words of an arena, the handle included.
     pub arena_words: u32,
     /// Words of a saved stream.
@@ -115,6 +119,24 @@ pub struct QuaverInfo {
     pub crc: u32,
     /// Multiply-accumulates of the most expensive step.
     pub step_cost: u64,
+}
+
+/// The class of the rows that a reducer has pooled.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuaverClassification {
+    /// Index of the class. Those taught at run time follow those of the checkpoint.
+    pub class_: u32,
+    /// Whether it is any of the classes: 1 or 0; always 1 for a model without a threshold.
+    pub known: i32,
+    /// Probability of the class, given that it is one of them.
+    pub probability: f32,
+    /// Expected squared distance to the nearest prototype or class centre; NaN if there is none.
+    pub distance: f32,
+    /// The score by which rows are none of the classes.
+    pub novelty: f32,
+    /// Number of classes, taught ones included: as many probabilities there are.
+    pub classes: u32,
 }
 
 /// How an adaptive predictor learns from labels.

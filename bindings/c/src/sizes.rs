@@ -14,6 +14,9 @@ pub const QUAVER_SAMPLER_WORDS: usize = 376;
 /// Words of the handle of an adaptive predictor.
 #[cfg(target_pointer_width = "32")]
 pub const QUAVER_ADAPTIVE_WORDS: usize = 224;
+/// Words of a reducer's handle.
+#[cfg(target_pointer_width = "32")]
+pub const QUAVER_REDUCER_WORDS: usize = 240;
 /// Words of the handle of rollouts.
 #[cfg(target_pointer_width = "32")]
 pub const QUAVER_ROLLOUTS_WORDS: usize = 16;
@@ -30,6 +33,9 @@ pub const QUAVER_SAMPLER_WORDS: usize = 544;
 /// Words of the handle of an adaptive predictor.
 #[cfg(target_pointer_width = "64")]
 pub const QUAVER_ADAPTIVE_WORDS: usize = 336;
+/// Words of a reducer's handle.
+#[cfg(target_pointer_width = "64")]
+pub const QUAVER_REDUCER_WORDS: usize = 352;
 /// Words of the handle of rollouts.
 #[cfg(target_pointer_width = "64")]
 pub const QUAVER_ROLLOUTS_WORDS: usize = 32;

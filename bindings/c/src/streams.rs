@@ -1,6 +1,6 @@
 //! The kinds of streams, and what they have in common.
 
-use quaver::{AdaptivePredictor, Denoiser, Error, Futures, Prediction, Predictor, Sampler};
+use quaver::{AdaptivePredictor, Denoiser, Error, Futures, Prediction, Predictor, Reducer, Sampler};
 
 use crate::boundary::{Handle, Input, Kind, Output};
 use crate::results::{QuaverOutput, QuaverScore, copy_implausible, copy_outputs, copy_residuals};
@@ -27,6 +27,10 @@ pub struct QuaverRollouts(());
 #[derive(Debug)]
 pub struct QuaverAdaptive(());
 
+/// A model with one stream that pools rows into a point, and tells its class.
+#[derive(Debug)]
+pub struct QuaverReducer(());
+
 /// Futures, with the address of the sampler that they were started from.
 pub(crate) struct RolloutStream {
     pub(crate) futures: Futures<'static>,
@@ -47,6 +51,7 @@ kinds! {
     QuaverPredictor: Predictor<'static, 'static>, b"QVhp", QUAVER_PREDICTOR_WORDS;
     QuaverDenoiser: Denoiser<'static, 'static>, b"QVhd", QUAVER_DENOISER_WORDS;
     QuaverSampler: Sampler<'static, 'static>, b"QVhs", QUAVER_SAMPLER_WORDS;
+    QuaverReducer: Reducer<'static, 'static>, b"QVhe", QUAVER_REDUCER_WORDS;
     QuaverRollouts: RolloutStream, b"QVhr", QUAVER_ROLLOUTS_WORDS;
     QuaverAdaptive: AdaptivePredictor<'static, 'static>, b"QVha", QUAVER_ADAPTIVE_WORDS;
 }

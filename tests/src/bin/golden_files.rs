@@ -6,14 +6,20 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
-use quaver_tests::{Case, golden, golden_adaptive, golden_latent, golden_pruned, golden_text};
+use quaver_tests::{
+    Case, golden, golden_adaptive, golden_latent, golden_pruned, golden_reducer, golden_text,
+};
 
 fn main() -> io::Result<()> {
     let folder = env::args().nth(1).ok_or_else(|| io::Error::other("give the folder to write to"))?;
     let folder = Path::new(&folder);
     fs::create_dir_all(folder)?;
     let networks = golden::cases().into_iter().chain(golden_latent::cases()).chain(golden_adaptive::cases());
-    let cases: Vec<Case> = networks.chain(golden_pruned::cases()).chain(golden_text::cases()).collect();
+    let cases: Vec<Case> = networks
+        .chain(golden_pruned::cases())
+        .chain(golden_text::cases())
+        .chain(golden_reducer::cases())
+        .collect();
     let mut index = String::new();
     for case in &cases {
         let rows: Vec<u8> = case.stream.iter().flat_map(|value| value.to_le_bytes()).collect();

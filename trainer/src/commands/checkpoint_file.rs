@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use quaver::checkpoint::Kind;
 use quaver::signed::Envelope;
-use quaver::{LatentModel, Model};
+use quaver::{LatentModel, Model, ReducerModel};
 
 use crate::printable::unprintable_in;
 
@@ -30,7 +30,7 @@ pub(super) fn read(path: &Path, advice: &str) -> Result<Vec<u8>> {
     for name in names(&bytes) {
         if let Some(character) = unprintable_in(&name) {
             bail!(
-                "{shown} is not a usable checkpoint: the control character {character} in the channel name `{}`; \
+                "{shown} is not a usable checkpoint: the control character {character} in the name `{}`; \
                  export the model again with other names",
                 name.escape_default()
             );
@@ -44,21 +44,26 @@ pub(super) fn read(path: &Path, advice: &str) -> Result<Vec<u8>> {
 /// # Errors
 /// When the bytes are not a valid checkpoint.
 pub(super) fn kind_of(bytes: &[u8]) -> Result<&'static str, quaver::Error> {
-    if Kind::of(bytes) == Some(Kind::Latent) {
-        return LatentModel::load(bytes).map(|_| "latent");
+    match Kind::of(bytes) {
+        Some(Kind::Latent) => LatentModel::load(bytes).map(|_| "latent"),
+        Some(Kind::Reducer) => ReducerModel::load(bytes).map(|_| "reducer"),
+        _ => Model::load(bytes).map(|_| "predictor"),
     }
-    Model::load(bytes).map(|_| "predictor")
 }
 
-/// Names of all channels; none if this is no checkpoint.
+/// Names of all channels and classes; none if this is no checkpoint.
 fn names(bytes: &[u8]) -> Vec<String> {
     let of = |model: &Model<'_>| -> Vec<String> {
         let checkpoint = model.checkpoint();
         checkpoint.input_names().chain(checkpoint.output_names()).map(String::from).collect()
     };
-    if Kind::of(bytes) == Some(Kind::Latent) {
-        let model = LatentModel::load(bytes).ok();
-        return model.map_or(Vec::new(), |model| [of(model.recognition()), of(model.generative())].concat());
+    match Kind::of(bytes) {
+        Some(Kind::Latent) => LatentModel::load(bytes)
+            .map_or(Vec::new(), |model| [of(model.recognition()), of(model.generative())].concat()),
+        Some(Kind::Reducer) => ReducerModel::load(bytes).map_or(Vec::new(), |model| {
+            let classes = (0..model.classes()).filter_map(|class| model.class_name(class)).map(String::from);
+            of(model.network()).into_iter().chain(classes).collect()
+        }),
+        _ => Model::load(bytes).ok().as_ref().map_or(Vec::new(), of),
     }
-    Model::load(bytes).ok().as_ref().map_or(Vec::new(), of)
 }

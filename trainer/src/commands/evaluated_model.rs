@@ -48,6 +48,10 @@ impl EvaluatedModel {
             return Ok(match TrainedState::load(&RunFolder::new(path).best_state())? {
                 TrainedState::Predictor(state) => EvaluatedModel::Run(state),
                 TrainedState::Latent(state) => EvaluatedModel::Latent(state),
+                TrainedState::Reduce(_) => bail!(
+                    "{} is a reducer, which predicts no rows: `quaver classify` and `quaver embed` run it",
+                    path.display()
+                ),
                 TrainedState::Text(_) => bail!(
                     "{} is a model of text, but the data are not: name the config of a text with --data",
                     path.display()

@@ -10,6 +10,7 @@ use quaver::export::GramMatrices;
 use serde::Serialize;
 
 use super::export_latent;
+use super::export_reduce;
 use super::export_text;
 use super::false_alarms::FalseAlarmRate;
 use super::implausible::ImplausibleValues;
@@ -37,8 +38,8 @@ use crate::runs::TrainedState;
 /// validation data, prints how many standard deviations intervals need by the rank of the residuals there
 /// (split-conformal quantiles), and stores these quantiles. The range of every input in training, with a
 /// margin, is stored as its plausible range: the model treats a value outside as missing, and counts it. Of
-/// latent models, a causal STORN becomes a
-/// sampler and a VOSP a denoiser.
+/// latent models, a causal STORN becomes a sampler and a VOSP a denoiser. A reducer gets its classifier:
+/// fitted to the training data, calibrated on the validation data.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver export runs/first -o model.qvr
@@ -69,7 +70,7 @@ pub struct Arguments {
     /// Let variances grow with the distance of a row from the training rows, by the factor that fits the
     /// unfamiliar rows of the validation data.
     #[arg(long)]
-    widen: bool,
+    pub(super) widen: bool,
     /// Let the width of error bars follow the truth while the model runs, by adaptive conformal inference
     /// with the step GAMMA.
     #[arg(long, value_name = "GAMMA", num_args = 0..=1, default_missing_value = "0.02")]
@@ -170,10 +171,12 @@ impl From<WeightFormatName> for WeightFormat {
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let folder = RunFolder::new(&arguments.run);
     let trained = TrainedState::load(&folder.best_state())?;
-    let data = Config::load(&folder.config(), &[])?.load_data()?;
+    let config = Config::load(&folder.config(), &[])?;
+    let data = config.load_data()?;
     let (state, data) = match trained {
         TrainedState::Predictor(state) => (state, data),
         TrainedState::Latent(state) => return export_latent::run(arguments, &state, &data),
+        TrainedState::Reduce(state) => return export_reduce::run(arguments, &state, &config, &data),
         TrainedState::Text(state) => export_text::as_predictor(&state, &data)?,
     };
     let storage =
@@ -256,7 +259,7 @@ pub(super) fn export(
 struct ExportOptions {
     storage: StorageOptions,
     /// Whether variances grow with unfamiliar rows.
-    widen: bool,
+    pub(super) widen: bool,
     /// How error bars follow the truth, if they do.
     tracking: Option<TrackingSpec>,
     /// Rows in which one false alarm is allowed, if faults are to be detected.

@@ -2,13 +2,16 @@
 
 mod adapt;
 mod checkpoint_file;
+mod classify;
 mod convert;
 mod demo;
 mod denoise;
+mod embed;
 mod eval;
 mod evaluated_model;
 mod export;
 mod export_latent;
+mod export_reduce;
 mod export_text;
 mod false_alarms;
 mod implausible;
@@ -21,6 +24,7 @@ mod print;
 mod progress;
 mod prune;
 mod range_options;
+mod reducer_model;
 #[cfg(test)]
 mod reference;
 mod row_io;
@@ -28,6 +32,7 @@ mod row_model;
 mod run;
 mod sample;
 mod search;
+mod sequence_io;
 mod sign;
 mod split;
 mod text_model;
@@ -57,6 +62,7 @@ use crate::printable::{escaped, unprintable_in};
   quaver denoise runs/vosp --in noisy.csv --out clean.csv
   quaver sample runs/storn --prefix seen.csv --steps 50 --draws 20 --plot futures.html
   quaver impute runs/vrae --in gaps.csv --out filled.csv
+  quaver classify runs/gestures --in gestures.csv which gesture each sequence is, or none of them
   quaver monitor /dev/ttyACM0                     watch a board in a browser
   quaver sign model.qvr --key ours.key --counter 7 -o model.qvs")]
 pub struct CommandLine {
@@ -81,6 +87,8 @@ pub enum Command {
     Denoise(denoise::Arguments),
     Sample(sample::Arguments),
     Impute(impute::Arguments),
+    Embed(embed::Arguments),
+    Classify(classify::Arguments),
     Monitor(live::monitor::Arguments),
     Record(live::record::Arguments),
     Label(live::label::Arguments),
@@ -143,6 +151,8 @@ impl Command {
             Command::Denoise(arguments) => denoise::run(&arguments),
             Command::Sample(arguments) => sample::run(&arguments),
             Command::Impute(arguments) => impute::run(&arguments),
+            Command::Embed(arguments) => embed::run(&arguments),
+            Command::Classify(arguments) => classify::run(&arguments),
             Command::Monitor(arguments) => live::monitor::run(&arguments),
             Command::Record(arguments) => live::record::run(&arguments),
             Command::Label(arguments) => live::label::run(&arguments),

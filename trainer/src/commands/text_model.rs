@@ -27,7 +27,7 @@ impl TextModel {
         if path.is_dir() {
             return Ok(match TrainedState::load(&RunFolder::new(path).best_state())? {
                 TrainedState::Text(state) => Some(TextModel::Run(state)),
-                TrainedState::Predictor(_) | TrainedState::Latent(_) => None,
+                TrainedState::Predictor(_) | TrainedState::Latent(_) | TrainedState::Reduce(_) => None,
             });
         }
         let bytes = checkpoint_file::read(path, checkpoint_file::OR_RUN)?;

@@ -25,6 +25,7 @@ mod latent;
 mod limits;
 mod model;
 mod noise;
+mod reduce;
 #[cfg(test)]
 mod reference;
 pub(crate) mod renamed;
@@ -46,7 +47,8 @@ use limits::{InvalidValue, invalid};
 
 pub use data::{
     AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
-    FileFormat, MirrorConfig, Missing, MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
+    FileFormat, LabelCut, LabelsConfig, MirrorConfig, Missing, MissingConfig, RowList, RowRange,
+    RowSelection, Targets, TokenKind,
 };
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
@@ -54,6 +56,10 @@ pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNo
 pub(crate) use model::test_cell_names;
 pub use model::{CellName, ModelConfig};
 pub use noise::{NoiseConfig, NoiseKind};
+pub use reduce::{
+    ClassifierName, NoveltyName, ObjectiveName, PoolOverName, PoolingName, ReduceConfig, SelectName,
+    SparseNorm, ThinningName,
+};
 pub use search::{Distribution, HalvingConfig, SearchConfig};
 pub use training::{OptimiserKind, Padding, Schedule, StateSelection, TrainingConfig};
 pub use weights::{PosteriorName, WeightPriorName, WeightsConfig};
@@ -84,6 +90,10 @@ pub struct Config {
     /// The recognition network of a latent model.
     #[serde(default)]
     pub recognition: Option<RecognitionConfig>,
+    /// Embeddings and classes of whole sequences: with this section, the model is not a predictor but a
+    /// reducer.
+    #[serde(default)]
+    pub reduce: Option<ReduceConfig>,
     /// Initial parameters.
     #[serde(default)]
     pub init: InitConfig,
@@ -240,6 +250,7 @@ impl Config {
         self.training.check()?;
         self.check_latent()?;
         self.check_text()?;
+        self.check_reduce()?;
         self.search.check(self.training.epochs)
     }
 

@@ -11,17 +11,19 @@ use std::path::Path;
 use super::limits::Rule;
 use super::renamed;
 use super::{
-    AddedNoiseConfig, AugmentConfig, Config, DataConfig, HalvingConfig, InitConfig, LatentConfig,
-    MissingConfig, ModelConfig, NoiseConfig, TrainingConfig, WeightsConfig, flatten,
+    AddedNoiseConfig, AugmentConfig, Config, DataConfig, HalvingConfig, InitConfig, LabelsConfig,
+    LatentConfig, MissingConfig, ModelConfig, NoiseConfig, ReduceConfig, TrainingConfig, WeightsConfig,
+    flatten,
 };
 use crate::files::assert_up_to_date;
 
 /// Sections of the page: heading, prefix of the keys, and the struct whose fields they are.
-const SECTIONS: [(&str, &str, &str); 17] = [
+const SECTIONS: [(&str, &str, &str); 19] = [
     ("Top level", "", "Config"),
     ("`[data]`", "data", "DataConfig"),
     ("Data sources", "source", "DataSource"),
     ("Lists of rows", "rows", "RowList"),
+    ("`[data.labels]`", "data.labels", "LabelsConfig"),
     ("`[data.noise]`", "data.noise", "AddedNoiseConfig"),
     ("`[data.augment]`", "data.augment", "AugmentConfig"),
     ("`[data.augment.mirror]`", "data.augment.mirror", "MirrorConfig"),
@@ -31,6 +33,7 @@ const SECTIONS: [(&str, &str, &str); 17] = [
     ("`[weights]`", "weights", "WeightsConfig"),
     ("`[latent]`", "latent", "LatentConfig"),
     ("`[recognition]`", "recognition", "RecognitionConfig"),
+    ("`[reduce]`", "reduce", "ReduceConfig"),
     ("`[init]`", "init", "InitConfig"),
     ("`[training]`", "training", "TrainingConfig"),
     ("`[search]`", "search", "SearchConfig"),
@@ -141,12 +144,13 @@ fn type_name(ty: &str) -> Option<&'static str> {
         "String" => "string",
         "PathBuf" => "path",
         "Vec<u16" | "Vec<u16>" => "list of integers",
-        "Vec<String>" => "list of columns",
+        "Vec<String>" => "list of names",
         "Vec<[String; 2]>" => "list of pairs of columns",
         "Vec<DataSource>" => "path, table, or list of these",
         "Columns" | "Targets" | "ColumnPatterns" => "string or list of strings",
         "Vec<ColumnPatterns>" => "list of sensors",
-        "[usize; 2]" => "pair of integers",
+        "[usize; 2]" | "[u16; 2]" => "pair of integers",
+        "BTreeMap<String, String>" => "table of names",
         "[f32; 2]" => "pair of numbers",
         "Missing" => "table, `\"on\"` or `\"off\"`",
         "RowRange" => "range",
@@ -169,6 +173,8 @@ fn ranges() -> BTreeMap<String, String> {
         of("noise", &NoiseConfig::RULES),
         of("weights", &WeightsConfig::RULES),
         of("latent", &LatentConfig::RULES),
+        of("data.labels", &LabelsConfig::RULES),
+        of("reduce", &ReduceConfig::RULES),
         of("recognition", &ModelConfig::RULES[..1]),
         of("init", &InitConfig::RULES),
         of("training", &TrainingConfig::RULES),
@@ -195,6 +201,10 @@ impl ReferencePage {
         defaults.insert("search.halving.factor".into(), HalvingConfig::default().factor.to_string());
         let gaps = toml::Value::try_from(MissingConfig::default()).unwrap();
         flatten("data.augment.missing", &gaps, &mut defaults);
+        let labels = toml::Value::try_from(LabelsConfig::default()).unwrap();
+        flatten("data.labels", &labels, &mut defaults);
+        let reduce = toml::Value::try_from(ReduceConfig::default()).unwrap();
+        flatten("reduce", &reduce, &mut defaults);
         defaults.insert("rows.line".into(), "0".into());
         defaults.remove("data.noise.snr_db");
         ReferencePage { sources: Sources::read(), defaults, ranges: ranges() }

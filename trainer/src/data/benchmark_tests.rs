@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use super::{Dataset, Scaling, Sequence};
 use crate::config::DataConfig;
 
-fn folder() -> Option<PathBuf> {
+/// The folder of the data, if there is one.
+pub(crate) fn folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("QUAVER_DATA").map(PathBuf::from) {
         assert!(folder.is_dir(), "QUAVER_DATA names {}, which is no folder", folder.display());
         return Some(folder);

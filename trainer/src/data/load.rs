@@ -27,7 +27,7 @@ impl Config {
     /// key.
     pub fn load_data(&self) -> Result<Dataset> {
         let mut dataset = self.data.load()?;
-        if self.data.token_kind().is_some() {
+        if self.data.token_kind().is_some() || self.data.is_labelled() {
             return Ok(dataset);
         }
         if self.latent.is_some() {
@@ -52,6 +52,9 @@ impl DataConfig {
     pub fn load(&self) -> Result<Dataset> {
         if let Some(kind) = self.token_kind() {
             return self.load_text(kind);
+        }
+        if self.is_labelled() {
+            return self.load_labelled();
         }
         let mut reading = Reading::default();
         let mut train = self.split("train", &self.train, &mut reading)?;
@@ -158,7 +161,8 @@ impl DataConfig {
         Ok(train.iter().map(|sequence| sequence.map(|rows| rows.columns(&kept), targets)).collect())
     }
 
-    fn is_csv(&self) -> Result<bool> {
+    /// Whether all training files are CSV.
+    pub(super) fn is_csv(&self) -> Result<bool> {
         let mut formats =
             self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
         formats.try_fold(true, |all, format| Ok(all && format? == FileFormat::Csv))
@@ -172,7 +176,7 @@ impl DataConfig {
             (targets, Some(window)) if self.noise.is_some() => envelope::sensed(&rows, window, targets),
             (targets, Some(window)) => envelope::sequence(&rows, window, targets),
             (Targets::Next, None) => Sequence::next(rows),
-            (Targets::Clean, None) => Sequence::columns(rows.clone(), rows),
+            (Targets::Clean | Targets::Labels, None) => Sequence::columns(rows.clone(), rows),
             (Targets::Matching(_), None) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
         };
         table.sequences.into_iter().map(part).collect()

@@ -9,6 +9,8 @@
 //!
 //! [`text`] becomes a stream of tokens instead, each the index of a word or a character in a vocabulary.
 //!
+//! [`labelled`] sequences have a class each, which is their only target.
+//!
 //! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
 mod augment;
@@ -21,6 +23,7 @@ mod infer_format;
 mod input_density;
 mod input_gaps;
 mod interpolate;
+pub mod labelled;
 mod lines;
 mod load;
 pub(crate) mod normal_equations;
@@ -44,6 +47,7 @@ pub use dataset::{Dataset, EpochChanges};
 pub use input_density::InputDensity;
 pub use input_gaps::InputGaps;
 pub use interpolate::interpolated;
+pub use labelled::LabelledSequences;
 pub use read_file::{FileChecksum, ReadFile, changed_file};
 pub use recording_noise::FreshNoise;
 pub use rows::{Rows, Sequence};

@@ -88,6 +88,7 @@ impl DataSource {
         npy::read((&values, file), Some((&lengths, &path.display().to_string())))
     }
 
+    /// The format of the file, from its first bytes.
     pub(super) fn infer_format(&self) -> Result<FileFormat> {
         let mut head = Vec::new();
         let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);

@@ -22,7 +22,7 @@ impl SelectedColumns {
         names: &[String],
     ) -> Result<SelectedColumns, String> {
         let targets = match targets {
-            Targets::Next | Targets::Clean => None,
+            Targets::Next | Targets::Clean | Targets::Labels => None,
             Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
         };
         let among_targets: HashSet<&String> = targets.iter().flatten().collect();

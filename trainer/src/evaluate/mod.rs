@@ -6,6 +6,8 @@ mod baselines;
 mod block_length;
 mod bootstrap;
 mod calibration;
+mod classification;
+mod classifiers;
 mod conformal;
 mod coverage_steps;
 mod denoising;
@@ -13,6 +15,7 @@ mod faults;
 pub mod filters;
 mod gaps;
 mod held_out;
+mod jacobian;
 mod latent;
 mod latent_runtime;
 mod missing;
@@ -20,6 +23,7 @@ mod monte_carlo;
 mod notes;
 mod novel_rows;
 mod perturbed_recordings;
+mod plane;
 mod pruning;
 mod recalibrate;
 mod reversed;
@@ -33,6 +37,13 @@ mod snr;
 pub use baselines::{Baseline, baselines};
 pub use bootstrap::{TrialSteps, frequency_std_error};
 pub use calibration::{CalibrationPoint, calibration_error};
+pub use classification::{
+    ClassScore, ClassificationScores, Classified, ConfusionMatrix, KnownScores, PROBABILITY_FLOOR,
+    RejectionPoint, Reliability, ReliabilityBin, known_scores, most_probable, rejection_curve, reliability,
+};
+pub use classifiers::{
+    Classification, ClassifierBaseline, ClassifierOptions, LabelledRows, classifier_baselines,
+};
 pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
 pub use faults::{
@@ -41,6 +52,7 @@ pub use faults::{
 };
 pub use gaps::{GapScores, gap_scores};
 pub use held_out::{GapFilling, HeldOutGap};
+pub use jacobian::sequential_jacobian;
 pub use latent::{FeedScores, LatentScores, Nats, latent_scores};
 pub use latent_runtime::{LatentStreamPrediction, SurpriseScores, predict_latent_by_runtime};
 pub use missing::{BURST_DRAWS, BurstChannels, MOST_SUBSETS, MissingCase, MissingEvaluation, MissingScores};
@@ -48,6 +60,7 @@ pub use monte_carlo::{MonteCarloMixture, PredictionScores};
 pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use perturbed_recordings::PerturbedRecordings;
+pub use plane::Plane;
 pub use pruning::{PrunableModel, PruningPoint, pruning_curve, pruning_point};
 pub use recalibrate::variance_factors;
 pub use reversed::{DirectionScores, ReversedScores, compare_directions, reversed_scores};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Error, LatentModel, Model};
+use quaver::{Error, LatentModel, Model, ReducerModel};
 
 /// Bytes of the array in one line.
 const BYTES_PER_LINE: usize = 20;
@@ -15,31 +15,52 @@ const BYTES_PER_LINE: usize = 20;
 /// If the bytes are not a checkpoint.
 pub fn c_header(stem: &str, bytes: &[u8]) -> Result<String, Error> {
     let mut header = CHeader::new(stem);
-    if Kind::of(bytes) == Some(Kind::Latent) {
-        let model = LatentModel::load(bytes)?;
-        let names: Vec<&str> = model.recognition().checkpoint().input_names().collect();
-        let (kind, handle) = match model.spec().family {
-            Family::Vosp => ("denoiser", "QUAVER_DENOISER_WORDS"),
-            Family::Storn => ("sampler", "QUAVER_SAMPLER_WORDS"),
-        };
-        header.open(kind, model.crc());
-        header.arena(model.arena_words(), handle);
-        header.size("SAVED_WORDS", "Words of a saved stream", model.saved_words());
-        header.size("FUTURE_WORDS", "Words of each future of rollouts", model.future_words());
-        header.channels("INPUT", "Channels of a row", model.channels(), &names);
-        header.channels("OUTPUT", "Values of a prediction: those of a row", model.channels(), &names);
-    } else {
-        let model = Model::load(bytes)?;
-        let (spec, checkpoint) = (model.spec(), model.checkpoint());
-        let [inputs, outputs]: [Vec<&str>; 2] =
-            [checkpoint.input_names().collect(), checkpoint.output_names().collect()];
-        header.open("predictor", checkpoint.crc());
-        header.arena(spec.arena_words(), "QUAVER_PREDICTOR_WORDS");
-        header.size("SAVED_WORDS", "Words of a saved stream", spec.saved_words());
-        header.channels("INPUT", "Channels of a row", spec.inputs.into(), &inputs);
-        header.channels("OUTPUT", "Values of a prediction", spec.outputs.into(), &outputs);
+    match Kind::of(bytes) {
+        Some(Kind::Latent) => latent(&mut header, &LatentModel::load(bytes)?),
+        Some(Kind::Reducer) => reducer(&mut header, &ReducerModel::load(bytes)?),
+        Some(Kind::Predictor) | None => predictor(&mut header, &Model::load(bytes)?),
     }
     Ok(header.close(bytes))
+}
+
+fn predictor(header: &mut CHeader, model: &Model<'_>) {
+    let spec = model.spec();
+    header.open("predictor", model.checkpoint().crc());
+    header.arena(spec.arena_words(), "QUAVER_PREDICTOR_WORDS");
+    header.size("SAVED_WORDS", "Words of a saved stream", spec.saved_words());
+    inputs(header, model);
+    let names: Vec<&str> = model.checkpoint().output_names().collect();
+    header.channels("OUTPUT", "Values of a prediction", spec.outputs.into(), &names);
+}
+
+fn latent(header: &mut CHeader, model: &LatentModel<'_>) {
+    let names: Vec<&str> = model.recognition().checkpoint().input_names().collect();
+    let (kind, handle) = match model.spec().family {
+        Family::Vosp => ("denoiser", "QUAVER_DENOISER_WORDS"),
+        Family::Storn => ("sampler", "QUAVER_SAMPLER_WORDS"),
+    };
+    header.open(kind, model.crc());
+    header.arena(model.arena_words(), handle);
+    header.size("SAVED_WORDS", "Words of a saved stream", model.saved_words());
+    header.size("FUTURE_WORDS", "Words of each future of rollouts", model.future_words());
+    inputs(header, model.recognition());
+    header.channels("OUTPUT", "Values of a prediction: those of a row", model.channels(), &names);
+}
+
+fn reducer(header: &mut CHeader, model: &ReducerModel<'_>) {
+    header.open("reducer", model.crc());
+    header.arena(model.arena_words(), "QUAVER_REDUCER_WORDS");
+    header.size("SAVED_WORDS", "Words of a saved stream", model.saved_words());
+    header.size("DIMENSIONS", "Components of an embedding", model.dimensions());
+    inputs(header, model.network());
+    let names: Vec<&str> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+    header.channels("CLASS", "Classes", model.classes(), &names);
+}
+
+/// The channels of the rows that a network reads.
+fn inputs(header: &mut CHeader, network: &Model<'_>) {
+    let names: Vec<&str> = network.checkpoint().input_names().collect();
+    header.channels("INPUT", "Channels of a row", network.spec().inputs.into(), &names);
 }
 
 /// A header under construction.
@@ -100,7 +121,12 @@ impl CHeader {
 
     /// The number of channels, and an enum of their indices if they have names.
     fn channels(&mut self, kind: &'static str, comment: &str, count: usize, names: &[&str]) {
-        self.size(if kind == "INPUT" { "INPUTS" } else { "OUTPUTS" }, comment, count);
+        let plural = match kind {
+            "INPUT" => "INPUTS",
+            "CLASS" => "CLASSES",
+            _ => "OUTPUTS",
+        };
+        self.size(plural, comment, count);
         if names.is_empty() {
             return;
         }
@@ -160,29 +186,40 @@ fn unique_identifiers(names: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
     use crate::files::assert_up_to_date;
 
-    const GRIP_FORCE: &[u8] = include_bytes!("../../../runtime/examples/grip_force.qvr");
-    const SAMPLER: &[u8] = include_bytes!("../../../runtime/examples/sampler.qvr");
+    /// Read when the test runs: a package of this crate alone compiles, too.
+    fn example(name: &str) -> Vec<u8> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/examples");
+        fs::read(folder.join(name)).expect("an example of the runtime")
+    }
 
     /// The example of the C interface is what this module writes.
     #[test]
     fn the_reference_header_for_c_is_up_to_date() {
-        let made = c_header("grip_force", GRIP_FORCE).expect("a checkpoint");
+        let made = c_header("grip_force", &example("grip_force.qvr")).expect("a checkpoint");
         assert_up_to_date("bindings/c/examples/models/grip_force.h", &made);
     }
 
     #[test]
     fn a_header_has_the_sizes_of_its_model() {
-        let text = c_header("grip-force.v2", GRIP_FORCE).expect("a checkpoint");
+        let text = c_header("grip-force.v2", &example("grip_force.qvr")).expect("a checkpoint");
         assert!(text.contains("#define GRIP_FORCE_V2_ARENA_WORDS (142u + QUAVER_PREDICTOR_WORDS)\n"));
         assert!(text.contains("#define GRIP_FORCE_V2_INPUTS 8u\n"));
         assert!(text.contains("static const unsigned char grip_force_v2_model["));
         assert!(text.contains("constexpr unsigned arena_words = GRIP_FORCE_V2_ARENA_WORDS;"));
-        let text = c_header("3d", SAMPLER).expect("a checkpoint");
+        let text = c_header("3d", &example("sampler.qvr")).expect("a checkpoint");
         assert!(text.contains("#define MODEL_3D_ARENA_WORDS (111u + QUAVER_SAMPLER_WORDS)\n"));
         assert!(text.contains("#define MODEL_3D_FUTURE_WORDS 21u\n"));
+        let text = c_header("gesture", &example("reducer.qvr")).expect("a checkpoint");
+        assert!(
+            text.contains(" + QUAVER_REDUCER_WORDS)\n") && text.contains("GESTURE_CLASS_FIST = "),
+            "{text}"
+        );
         assert!(c_header("model", b"no checkpoint").is_err());
     }
 

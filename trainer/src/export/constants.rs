@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use quaver::{LatentModel, Model};
+use quaver::{LatentModel, Model, ReducerModel};
 
 /// A Rust module that embeds the checkpoint `file` of a predictor and declares its sizes.
 pub fn rust_constants(file: &str, model: &Model<'_>) -> String {
@@ -23,6 +23,21 @@ pub fn latent_constants(file: &str, model: &LatentModel<'_>) -> String {
     text.words("FUTURE_WORDS", "Words of RAM for each rollout", model.future_words());
     let names = model.recognition().checkpoint().input_names().collect();
     text.names("CHANNELS", "Channels of a row.", names);
+    text.finish()
+}
+
+/// The same for a reducer.
+pub fn reducer_constants(file: &str, model: &ReducerModel<'_>) -> String {
+    let mut text = RustModule::new(file, model.crc());
+    text.words("ARENA_WORDS", "Words of RAM for one stream", model.arena_words());
+    text.words("SAVED_WORDS", "Words of a saved stream", model.saved_words());
+    text.words("DIMENSIONS", "Components of an embedding, in words", model.dimensions());
+    text.names("INPUTS", "Channels of an input row.", model.network().checkpoint().input_names().collect());
+    text.names(
+        "CLASSES",
+        "Classes.",
+        (0..model.classes()).filter_map(|class| model.class_name(class)).collect(),
+    );
     text.finish()
 }
 

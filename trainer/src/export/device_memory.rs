@@ -25,7 +25,9 @@ pub struct DeviceMemory {
 /// Memory of a model with one network, on every core that was measured.
 pub fn device_memory(spec: &ModelSpec) -> Vec<DeviceMemory> {
     let cells: Vec<&str> = spec.layers.iter().map(|layer| measured_cell(layer.cell)).collect();
-    memory(HANDLES[0], &cells, spec.layout)
+    let varied = spec.output.weight_variance || spec.layers.iter().any(|layer| layer.weight_variance);
+    // In the float layout the same code runs weights with and without variances.
+    memory(HANDLES[0], &cells, spec.layout, varied && spec.layout.is_quantized())
 }
 
 /// Memory of a latent model, on every core that was measured.
@@ -34,7 +36,7 @@ pub fn latent_device_memory(family: Family, layout: Layout) -> Vec<DeviceMemory>
         Family::Vosp => "vosp",
         Family::Storn => "storn",
     };
-    memory(HANDLES[1], &[cell], layout)
+    memory(HANDLES[1], &[cell], layout, false)
 }
 
 /// The measured cell with the code of this one. A layer without recurrence runs that of an Elman layer.
@@ -46,10 +48,10 @@ fn measured_cell(cell: CellKind) -> &'static str {
     }
 }
 
-fn memory(handle_bytes: u32, cells: &[&str], layout: Layout) -> Vec<DeviceMemory> {
+fn memory(handle_bytes: u32, cells: &[&str], layout: Layout, varied: bool) -> Vec<DeviceMemory> {
     let mut found: Vec<DeviceMemory> = Vec::new();
-    for (core, cell, of_layout, [step, load]) in STACKS {
-        if of_layout != layout || !cells.contains(&cell) {
+    for (core, cell, of_layout, has_variance, [step, load]) in STACKS {
+        if (of_layout, has_variance) != (layout, varied) || !cells.contains(&cell) {
             continue;
         }
         match found.iter_mut().find(|memory| memory.core == core) {
@@ -80,6 +82,11 @@ mod tests {
                 let spec = ModelSpec { layout, ..test_spec(4, 1, &[(cell, 8)]) };
                 let cores: Vec<&str> = device_memory(&spec).iter().map(|memory| memory.core).collect();
                 assert_eq!(cores, ["M0", "M3", "M4F", "M33"], "{cell:?} in {layout:?}");
+            }
+            for layout in [Layout::Float, Layout::Fast, Layout::Sparse] {
+                let mut spec = ModelSpec { layout, ..test_spec(4, 1, &[(cell, 8)]) };
+                spec.layers[0].weight_variance = true;
+                assert_eq!(device_memory(&spec).len(), 4, "{cell:?} in {layout:?} with weight variances");
             }
         }
     }

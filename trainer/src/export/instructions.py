@@ -11,7 +11,9 @@ of a step takes back instructions of another.
 import json, os
 
 CORES = ["M0", "M3", "M4F", "M33"]
-LAYOUTS = ["small", "fast", "mean"]
+# Layouts, and whether weights have variances: those are measured apart, because another code runs them.
+LAYOUTS = [("small", False), ("fast", False), ("fast", True), ("mean", False)]
+SCORED = 6  # place of the channels that are scored among the parts
 GATES = {"elman": 1, "lstm": 4, "gru": 3}
 
 
@@ -80,28 +82,35 @@ print("//! Written by `instructions.py`.\n\nuse quaver::checkpoint::Layout;\n")
 print("/// Parts that have a weight: the step itself, blocks, groups of rows, LSTM units, inputs, units filled in,")
 print("/// channels scored, GRU units.")
 print("pub(super) const PARTS: usize = 8;\n")
-print("/// Instructions per part, by core and layout.\n#[rustfmt::skip]")
+print("/// Instructions per part, by core, layout, and whether weights have variances.\n#[rustfmt::skip]")
+varies = lambda case: case.get("weight_variance", False)
+truth = lambda value: str(value).lower()
 entries, weights = [], {}
 for core in CORES:
-    for layout in LAYOUTS:
-        cases = [case for case in counted if case["core"] == core and case["layout"] == layout]
+    for layout, varied in LAYOUTS:
+        cases = [case for case in counted if (case["core"], case["layout"], varies(case)) == (core, layout, varied)]
         if cases:
-            weights[core, layout] = fit(cases, parts)
-            numbers = ", ".join(f"{weight:.3f}" for weight in weights[core, layout])
-            entries.append(f'    ("{core}", Layout::{layout.capitalize()}, [{numbers}]),')
-print(f"pub(super) const WEIGHTS: [(&str, Layout, [f64; PARTS]); {len(entries)}] = [")
+            found = fit(cases, parts)
+            # No model with weight variances that scores its inputs was measured; scores do not depend on them.
+            found[SCORED] = weights[core, "fast", False][SCORED] if varied else found[SCORED]
+            weights[core, layout, varied] = found
+            numbers = ", ".join(f"{weight:.3f}" for weight in found)
+            entries.append(f'    ("{core}", Layout::{layout.capitalize()}, {truth(varied)}, [{numbers}]),')
+print(f"pub(super) const WEIGHTS: [(&str, Layout, bool, [f64; PARTS]); {len(entries)}] = [")
 print("\n".join(entries))
 print("];")
 
 print("\n/// Parts of the layout `sparse` that have a weight: maps with lists, lists, and the pairs of columns in them.")
 print("pub(super) const LIST_PARTS: usize = 3;\n")
-print("/// Instructions per part of lists, by core, on top of what the layout `fast` takes without its blocks.\n#[rustfmt::skip]")
-print(f"pub(super) const LIST_WEIGHTS: [(&str, [f64; LIST_PARTS]); {len(CORES)}] = [")
+print("/// Instructions per part of lists, by core and whether weights have variances, on top of what the layout")
+print("/// `fast` takes without its blocks.\n#[rustfmt::skip]")
+print(f"pub(super) const LIST_WEIGHTS: [(&str, bool, [f64; LIST_PARTS]); {2 * len(CORES)}] = [")
 for core in CORES:
-    cases = [case for case in counted if case["core"] == core and case["layout"] == "sparse"]
-    dense = lambda case: sum(weight * part for weight, part in zip(weights[core, "fast"], sparse_parts(case)[0]))
-    numbers = ", ".join(f"{weight:.3f}" for weight in fit(cases, lambda case: sparse_parts(case)[1], dense))
-    print(f'    ("{core}", [{numbers}]),')
+    for varied in [False, True]:
+        cases = [case for case in counted if (case["core"], case["layout"], varies(case)) == (core, "sparse", varied)]
+        dense = lambda case: sum(weight * part for weight, part in zip(weights[core, "fast", varied], sparse_parts(case)[0]))
+        numbers = ", ".join(f"{weight:.3f}" for weight in fit(cases, lambda case: sparse_parts(case)[1], dense))
+        print(f'    ("{core}", {truth(varied)}, [{numbers}]),')
 print("];")
 
 print("\n/// Parts of extensions that have a weight: the input density itself, its channels, their squares and cubes;")
@@ -111,20 +120,21 @@ print("/// Instructions per part of the extensions, by core, whatever the layout
 print(f"pub(super) const EXTENSION_WEIGHTS: [(&str, [f64; EXTENSION_PARTS]); {len(CORES)}] = [")
 for core in CORES:
     extended = [case for case in networks if case["core"] == core and case["target"].split("-")[-1] in ("density", "following")]
-    base = lambda case: sum(weight * part for weight, part in zip(weights[core, case["layout"]], parts(case)))
+    base = lambda case: sum(weight * part for weight, part in zip(weights[core, case["layout"], False], parts(case)))
     numbers = ", ".join(f"{weight:.3f}" for weight in fit(extended, extension_parts, base))
     print(f'    ("{core}", [{numbers}]),')
 print("];")
 
 print("\n/// Bytes of stack in a step (the worst row) and while loading, the most of all models that were measured, by")
-print("/// core, cell and layout; for a denoiser (`vosp`) and a sampler (`storn`) by the layout of both networks.\n#[rustfmt::skip]")
-keys = {(case["core"], case["cell"], case["layout"]) for case in measured if case["core"] in CORES}
-keys = sorted(keys, key=lambda key: (CORES.index(key[0]), key))
-most = lambda key, name: max(case[name] for case in measured if (case["core"], case["cell"], case["layout"]) == key)
-print(f"pub(super) const STACKS: [(&str, &str, Layout, [u32; 2]); {len(keys)}] = [")
+print("/// core, cell, layout, and whether weights have variances; for a denoiser (`vosp`) and a sampler (`storn`)")
+print("/// by the layout of both networks.\n#[rustfmt::skip]")
+key_of = lambda case: (case["core"], case["cell"], case["layout"], varies(case))
+keys = sorted({key_of(case) for case in measured if case["core"] in CORES}, key=lambda key: (CORES.index(key[0]), key))
+most = lambda key, name: max(case[name] for case in measured if key_of(case) == key)
+print(f"pub(super) const STACKS: [(&str, &str, Layout, bool, [u32; 2]); {len(keys)}] = [")
 for key in keys:
-    core, cell, layout = key
-    print(f'    ("{core}", "{cell}", Layout::{layout.capitalize()}, [{most(key, "stack")}, {most(key, "load_stack")}]),')
+    core, cell, layout, varied = key
+    print(f'    ("{core}", "{cell}", Layout::{layout.capitalize()}, {truth(varied)}, [{most(key, "stack")}, {most(key, "load_stack")}]),')
 print("];")
 handle = lambda cells: max(case["handle"] for case in measured if case["cell"] in cells)
 print("\n/// Bytes of a `Predictor`, and of a `Denoiser` or `Sampler`, on a core of 32 bits.")

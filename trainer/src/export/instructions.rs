@@ -27,14 +27,16 @@ pub struct InstructionCount {
 }
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
-/// floating-point unit depends on the data, and none for models with weight variances, which were not fitted.
+/// floating-point unit depends on the data, and none for models in which only some maps have weight
+/// variances, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
 
 /// Predictions for an architecture whose maps hold these blocks; none of them in layouts that leave none out.
 fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount> {
-    if spec.output.weight_variance || spec.layers.iter().any(|layer| layer.weight_variance) {
+    let varied = spec.output.weight_variance;
+    if spec.layers.iter().any(|layer| layer.weight_variance != varied) {
         return Vec::new();
     }
     let ((parts, listed), extension_parts) = (parts(spec, stored), extension_parts(spec));
@@ -47,13 +49,15 @@ fn of_blocks(spec: &ModelSpec, stored: &[StoredBlocks]) -> Vec<InstructionCount>
         instructions: (network + of_extensions(core)).max(0.0).round() as u64,
     };
     let of_lists = |core: &str| {
-        let found = LIST_WEIGHTS.iter().find(|(other, _)| *other == core);
-        found.map_or(0.0, |(_, weights)| weighted(weights, &listed))
+        let found =
+            LIST_WEIGHTS.iter().find(|(other, has_variance, _)| (*other, *has_variance) == (core, varied));
+        found.map_or(0.0, |(_, _, weights)| weighted(weights, &listed))
     };
     // Sparse maps run as fast ones, but for the sums over what they list.
     let layout = if spec.layout == Layout::Sparse { Layout::Fast } else { spec.layout };
-    let of_layout = WEIGHTS.iter().filter(|(_, of, _)| *of == layout);
-    of_layout.map(|(core, _, weights)| count(core, weighted(weights, &parts) + of_lists(core))).collect()
+    let of_layout =
+        WEIGHTS.iter().filter(|(_, of, has_variance, _)| (*of, *has_variance) == (layout, varied));
+    of_layout.map(|(core, _, _, weights)| count(core, weighted(weights, &parts) + of_lists(core))).collect()
 }
 
 fn weighted(weights: &[f64], parts: &[f64]) -> f64 {
@@ -131,6 +135,7 @@ mod tests {
 
     fn spec(case: &Value) -> ModelSpec {
         let number = |name: &str| case[name].as_u64().expect("a number") as u16;
+        let weight_variance = case["weight_variance"].as_bool().unwrap_or(false);
         let layer = LayerSpec {
             cell: match case["cell"].as_str() {
                 Some("lstm") => CellKind::Lstm,
@@ -141,7 +146,7 @@ mod tests {
             units: number("hidden"),
             input_noise: UnitNoise::None,
             recurrent_noise: UnitNoise::None,
-            weight_variance: false,
+            weight_variance,
             variance_scale: 1.0,
         };
         let target = case["target"].as_str().unwrap_or_default();
@@ -165,7 +170,7 @@ mod tests {
             output: OutputSpec {
                 mode: OutputMode::MeanOnly,
                 noise: UnitNoise::None,
-                weight_variance: false,
+                weight_variance,
                 variance_scale: 1.0,
             },
         }
@@ -233,7 +238,7 @@ mod tests {
             assert!(off.abs() <= TOLERANCE, "{case}: predicted {}, off by {off:.3}", prediction.instructions);
             compared += 1;
         }
-        assert!(compared >= 100, "only {compared} measurements were compared");
+        assert!(compared >= 180, "only {compared} measurements were compared");
         let cells: BTreeSet<String> = counted.iter().map(|case| case["cell"].to_string()).collect();
         assert_eq!(cells.len(), 5, "measured are {cells:?}");
     }
@@ -244,8 +249,15 @@ mod tests {
             |layout: &str| serde_json::json!({"cell": "lstm", "inputs": 8, "hidden": 32, "layout": layout});
         let cores = |layout: &str| of_blocks(&spec(&case(layout)), &[]).len();
         assert_eq!(["float", "small", "fast", "mean", "sparse"].map(cores), [0, 4, 4, 4, 4]);
-        let mut varied = spec(&case("fast"));
-        varied.layers[0].weight_variance = true;
-        assert!(of_blocks(&varied, &[]).is_empty(), "nothing was fitted to weight variances");
+        let varied = |layout: &str| {
+            let mut varied = spec(&case(layout));
+            varied.layers[0].weight_variance = true;
+            varied.output.weight_variance = true;
+            varied
+        };
+        assert_eq!(["fast", "sparse"].map(|layout| of_blocks(&varied(layout), &[]).len()), [4, 4]);
+        let mut mixed = varied("fast");
+        mixed.output.weight_variance = false;
+        assert!(of_blocks(&mixed, &[]).is_empty(), "nothing was fitted to weight variances in some maps");
     }
 }

@@ -34,6 +34,9 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// training and read in windows with carried state for validation.
     const STREAM: bool = false;
 
+    /// Whether sequences have a class each, so that batches are composed by class.
+    const LABELLED: bool = false;
+
     /// The architecture that a config describes.
     ///
     /// # Errors
@@ -64,6 +67,13 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// Units of the layers whose states may be carried from chunk to chunk.
     fn carried_units(&self) -> Vec<usize>;
 
+    /// Observations in the training data, whose likelihood the divergence of the weights counts against:
+    /// steps with at least one target.
+    fn observations(data: &Dataset) -> usize {
+        let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
+        rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
+    }
+
     /// Loss and gradient of a batch; nothing if all targets are masked.
     fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient>;
 
@@ -79,6 +89,18 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
         parameters: &mut Parameters,
         batches: &dyn Fn() -> Batches<'b>,
     ) -> Option<ValidationLoss>;
+
+    /// Like [`validate`](Self::validate), for architectures whose validation needs the training data, whole
+    /// sequences as they are.
+    fn validate_by_training<'b>(
+        &self,
+        config: &Config,
+        parameters: &mut Parameters,
+        valid: &dyn Fn() -> Batches<'b>,
+        _train: &dyn Fn() -> Batches<'b>,
+    ) -> Option<ValidationLoss> {
+        self.validate(config, parameters, valid)
+    }
 }
 
 /// A batch and its place in training.

@@ -75,7 +75,11 @@ impl<'a> DrawnWeights<'a> {
                 }
             }
             if let Some(kept) = kept {
-                weights.iter_mut().zip(kept).filter(|(_, kept)| !**kept).for_each(|(weight, _)| *weight = 0.0);
+                weights
+                    .iter_mut()
+                    .zip(kept)
+                    .filter(|(_, kept)| !**kept)
+                    .for_each(|(weight, _)| *weight = 0.0);
             }
             weights
         });
@@ -108,7 +112,8 @@ impl<'a> DrawnWeights<'a> {
                 let by_rate = self.by_rate(index, name, &by_weight, share.map(|_| found.steps));
                 gradients.insert(format!("{name}{RATE_SUFFIX}"), by_rate);
             }
-            let (by_stored, nats) = self.by_posterior(index, kept.as_deref(), &mut by_weight, share.unwrap_or(0.0));
+            let (by_stored, nats) =
+                self.by_posterior(index, kept.as_deref(), &mut by_weight, share.unwrap_or(0.0));
             gradients.insert(format!("{name}{}", WeightSpread::Softplus.suffix()), by_stored);
             gradients.insert(name.clone(), by_weight);
             divergence += nats;
@@ -159,13 +164,7 @@ impl<'a> DrawnWeights<'a> {
 
     /// The same of a list none of which was pruned. The divergence is Σ ln N(φ | μ, σ²) − ln p(φ), whose first
     /// term is −½ε² − ln σ − ½ ln 2π, so that its derivatives by φ and by μ cancel.
-    fn by_list(
-        &self,
-        list: &DrawnList,
-        noise: &[f32],
-        by_weight: &mut [f32],
-        share: f32,
-    ) -> (Vec<f32>, f64) {
+    fn by_list(&self, list: &DrawnList, noise: &[f32], by_weight: &mut [f32], share: f32) -> (Vec<f32>, f64) {
         let mut by_stored = vec![0.0; noise.len()];
         let Some(WeightPrior::Mixture(mixture)) = self.parameters.method.posterior.prior() else {
             let slopes = noise.iter().zip(&list.slope);

@@ -43,12 +43,6 @@ pub enum StopReason {
     Time,
 }
 
-/// Number of training steps with at least one target.
-fn observations(data: &Dataset) -> usize {
-    let rows = data.train.iter().flat_map(|sequence| sequence.targets.iter());
-    rows.filter(|row| row.iter().any(|value| !value.is_nan())).count()
-}
-
 /// The validation data as batches: whole sequences, or windows of one stream.
 pub(super) fn valid_batches<'a, A: Architecture>(
     data: &'a Dataset,
@@ -61,8 +55,8 @@ pub(super) fn valid_batches<'a, A: Architecture>(
     batch::evaluation(&data.valid, scaling, training.batch)
 }
 
-/// The state as it is evaluated and exported: averaged parameters if there are any, and noise that is refitted
-/// to the validation data if the config says so.
+/// The state as it is evaluated and exported: averaged parameters if there are any, and noise that is
+/// refitted to the validation data if the config says so.
 pub fn evaluated_state<A: Architecture>(state: &RunState<A>, config: &Config, data: &Dataset) -> RunState<A> {
     let mut evaluated = state.for_evaluation();
     if config.training.refit_noise {
@@ -145,7 +139,10 @@ impl<A: Architecture> Run<'_, A> {
         let TrainingConfig { chunk, batch, padding, carry_state, .. } = self.config.training;
         let scaling = &self.state.scaling;
         let mut rng = stream(self.config.seed, Purpose::Shuffle { epoch: epoch as u64 });
-        if carry_state && A::STREAM {
+        if A::LABELLED {
+            let balanced = self.config.reduce.as_ref().is_some_and(|reduce| reduce.balanced);
+            batch::by_class(train, scaling, batch, balanced, &mut rng)
+        } else if carry_state && A::STREAM {
             batch::lanes(train, scaling, chunk, batch)
         } else if carry_state {
             batch::carried(train, scaling, chunk, batch, &mut rng)
@@ -212,7 +209,7 @@ impl<A: Architecture> Run<'_, A> {
         let training = &self.config.training;
         let limit = if training.clip_norm == 0.0 { f32::INFINITY } else { training.clip_norm };
         let mut totals = EpochTotals::default();
-        let divergence_share = self.config.weights.divergence_weight / observations(self.data) as f32;
+        let divergence_share = self.config.weights.divergence_weight / A::observations(self.data) as f32;
         let mut carried = CarriedStates::default();
         let units = next.spec.carried_units();
         let train = self.train_in(next.epoch);
@@ -271,8 +268,10 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn validate(&self, next: &mut RunState<A>) -> Result<ValidationLoss> {
-        let batches = || self.valid_batches();
-        let validation = next.spec.clone().validate(self.config, next.evaluated_parameters(), &batches);
+        let valid = || self.valid_batches();
+        let train = || batch::evaluation(&self.data.train, &self.state.scaling, self.config.training.batch);
+        let spec = next.spec.clone();
+        let validation = spec.validate_by_training(self.config, next.evaluated_parameters(), &valid, &train);
         let validation =
             validation.context("data.valid: every target is missing, so validation is impossible")?;
         self.check_finite("the validation loss", validation.nll, next.epoch)?;

@@ -131,8 +131,8 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, density of the inputs, data files and pruned weights if there are any, and CRC-32 of all.
-    /// A part that is missing before another is stored as one of no channels, or as no files.
+    /// Magic, state, density of the inputs, data files and pruned weights if there are any, and CRC-32 of
+    /// all. A part that is missing before another is stored as one of no channels, or as no files.
     ///
     /// # Errors
     /// When a part cannot be encoded.

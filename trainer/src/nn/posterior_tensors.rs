@@ -34,8 +34,8 @@ pub struct PosteriorTensors {
 }
 
 impl Posteriors {
-    /// The sum over all weights and biases of a term that each has, without those that are pruned: they are no
-    /// longer random.
+    /// The sum over all weights and biases of a term that each has, without those that are pruned: they are
+    /// no longer random.
     pub fn sum(&self, terms: Tensor<1>) -> Tensor<1> {
         let posteriors = || self.weights.iter().map(|(_, posterior)| posterior);
         if posteriors().all(|posterior| posterior.mask.is_none()) {

@@ -3,7 +3,8 @@
 //! Weights go in the order of their signal-to-noise ratio |μ|/σ, the least first (Fortunato, Blundell and
 //! Vinyals 2017, section 6.1, fig. 2; Blundell et al. 2015, section 5.1). Where weights are points, the root
 //! mean square of the weights of their map takes the place of σ: maps have inputs of different sizes, so that
-//! magnitudes compare within a map only. A block goes by ‖μ‖ over the root of Σσ². Biases and embeddings stay.
+//! magnitudes compare within a map only. A block goes by ‖μ‖ over the root of Σσ². Biases and embeddings
+//! stay.
 
 use quaver::checkpoint::ModelSpec;
 use quaver::export::blocks_of_weights;

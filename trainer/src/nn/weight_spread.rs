@@ -63,7 +63,8 @@ impl WeightSpread {
 /// softplus(x) = ln(1 + eˣ) and its derivative for x ≥ −87, without branches. Their relative error is below
 /// 5·10⁻⁷ + 10⁻⁷|x|: that of [`exp2`], and that of rounding its argument.
 ///
-/// With t = e^−|x| and s = t/(2 + t) ≤ ⅓, it is max(x, 0) + ln(1 + t), and ln(1 + t) = 2(s + s³/3 + s⁵/5 + …).
+/// With t = e^−|x| and s = t/(2 + t) ≤ ⅓, it is max(x, 0) + ln(1 + t), where ln(1 + t) = 2(s + s³/3 + s⁵/5
+/// + …).
 #[inline(always)]
 pub(crate) fn softplus_and_slope(x: f32) -> [f32; 2] {
     let distance = if x.abs() > 87.0 { 87.0 } else { x.abs() };

@@ -1,10 +1,11 @@
 //! Predictions of whole sequences in raw units, by the trained network or by the runtime, and the score of a
-//! single predicted value.
+//! single predicted value; and sequences reduced to points and classes.
 
 mod adaptive;
 mod drawn;
 mod entropy;
 mod novelty;
+mod reduction;
 mod scored_value;
 mod sequence;
 mod step_score;
@@ -12,6 +13,7 @@ mod step_score;
 pub use adaptive::predict_adaptively;
 pub use drawn::predict_by_draw;
 pub(crate) use novelty::excess_distances;
+pub use reduction::{ClassPredictions, Reduction, TaughtPrototypes, reduce_by_runtime};
 pub(crate) use scored_value::ScoredValue;
 pub use scored_value::central_probability;
 pub(crate) use sequence::write_batch;

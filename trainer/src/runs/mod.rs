@@ -1,4 +1,4 @@
-//! Runs of either kind, a predictor or a latent model: [`train`] trains what a config describes, and
+//! Runs of any kind, a predictor, a latent model, a model of text or a reducer: [`train`] trains what a config describes, and
 //! [`TrainedState`] is the result of a run.
 
 mod trained_state;
@@ -13,6 +13,7 @@ use crate::data::Dataset;
 use crate::fit::progress::Progress;
 use crate::fit::{RunSummary, TrainOptions, train_as};
 use crate::latent::LatentNets;
+use crate::reduce::ReduceModel;
 use crate::text::TokenModel;
 
 pub use trained_state::TrainedState;
@@ -31,6 +32,8 @@ pub fn train(
 ) -> Result<RunSummary> {
     if config.data.token_kind().is_some() {
         train_as::<TokenModel>(config, data, out, options, progress)
+    } else if config.reduce.is_some() {
+        train_as::<ReduceModel>(config, data, out, options, progress)
     } else if config.latent.is_some() {
         train_as::<LatentNets>(config, data, out, options, progress)
     } else {

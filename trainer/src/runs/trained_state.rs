@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::fit::{Architecture, RunState};
 use crate::latent::LatentNets;
+use crate::reduce::ReduceModel;
 use crate::text::TokenModel;
 
 /// The state of a run of any kind.
@@ -19,6 +20,8 @@ pub enum TrainedState {
     Latent(Box<RunState<LatentNets>>),
     /// A model of text.
     Text(Box<RunState<TokenModel>>),
+    /// A reducer of sequences to points.
+    Reduce(Box<RunState<ReduceModel>>),
 }
 
 impl TrainedState {
@@ -39,6 +42,9 @@ impl TrainedState {
             magic if read && magic == TokenModel::MAGIC => {
                 TrainedState::Text(Box::new(RunState::load(path)?))
             }
+            magic if read && magic == ReduceModel::MAGIC => {
+                TrainedState::Reduce(Box::new(RunState::load(path)?))
+            }
             _ => TrainedState::Predictor(Box::new(RunState::load(path)?)),
         })
     }
@@ -49,6 +55,7 @@ impl TrainedState {
             TrainedState::Predictor(state) => state.epoch,
             TrainedState::Latent(state) => state.epoch,
             TrainedState::Text(state) => state.epoch,
+            TrainedState::Reduce(state) => state.epoch,
         }
     }
 }

@@ -15,8 +15,8 @@ const SHARE: f32 = 1.0 / 53.0;
 
 fn bayes_config(sharpen: bool) -> Config {
     let mut config = config(PosteriorName::Bbb);
-    // Wide, so that finite differences tell its slope: over steps of 0.02, the third derivative of a component
-    // of 0.1 alone makes an error of 4·10⁻⁴ in the loss of a step, that of 0.3 one of 5·10⁻⁶.
+    // Wide, so that finite differences tell its slope: over steps of 0.02, the third derivative of a
+    // component of 0.1 alone makes an error of 4·10⁻⁴ in the loss of a step, that of 0.3 one of 5·10⁻⁶.
     config.weights.prior_std_dev = [0.5, 0.3];
     config.weights.sharpen = sharpen;
     config

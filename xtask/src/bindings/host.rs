@@ -77,7 +77,7 @@ fn with_models(command: Shell, models: &[&str]) -> Shell {
     models.iter().map(path).fold(command, Shell::argument)
 }
 
-const MODELS: [&str; 3] = ["grip_force.qvr", "denoiser.qvr", "sampler.qvr"];
+const MODELS: [&str; 4] = ["grip_force.qvr", "denoiser.qvr", "sampler.qvr", "reducer.qvr"];
 
 pub(super) fn interface() -> Result<String> {
     let options = format!("-std=c99 {SANITIZERS}");
@@ -146,9 +146,33 @@ pub(super) fn wrapper() -> Result<String> {
         ("wrapper-sanitized", format!("-std=c++20 {SANITIZERS}")),
     ];
     for (name, options) in &kinds {
-        with_models(program(name, "c++", options, &["tests/c/wrapper.cpp"])?, &MODELS[1..]).run()?;
+        with_models(program(name, "c++", options, &["tests/c/wrapper.cpp"])?, &MODELS[1..3]).run()?;
     }
     Ok(format!("{} builds", kinds.len()))
+}
+
+/// Both libraries define what Rust itself needs; in one program that must not collide.
+pub(super) fn neighbours() -> Result<String> {
+    let folder = root().join(FOLDER);
+    let (library, neighbour) = (host_library()?, scratch("programs")?.join("libneighbour.a"));
+    Shell::new("rustc")
+        .words("--edition 2024 -o")
+        .argument(neighbour.display().to_string())
+        .argument(folder.join("tests/c/neighbour.rs").display().to_string())
+        .run()?;
+    // In either order: the first one wins where a symbol is in both.
+    for (name, [first, second]) in
+        [("neighbours", [&library, &neighbour]), ("neighbours-reversed", [&neighbour, &library])]
+    {
+        let path = scratch("programs")?.join(name);
+        // Whole archives, so that every symbol of both is in the program.
+        let options = format!("-std=c99 -Wl,--whole-archive {}", first.display());
+        compile("cc", &options, &["tests/c/neighbours.c"], second, &path)
+            .words("-Wl,--no-whole-archive -lpthread -ldl")
+            .run()?;
+        Shell::new(path.display().to_string()).limit(LIMIT).run()?;
+    }
+    Ok("in one program, in either order".into())
 }
 
 /// The loop follows its reference, lowers its gain where a sensor is lost, and stops where one is stuck.

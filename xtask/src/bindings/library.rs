@@ -135,8 +135,8 @@ impl Variant {
         Ok(path)
     }
 
-    /// Links the objects that the interface needs into one, and checks its symbols: those that it has and those
-    /// that it needs. Returns the former.
+    /// Links the objects that the interface needs into one, and checks its symbols: those that it has and
+    /// those that it needs. Returns the former.
     fn one_object(&self, library: &Path, object: &Path) -> Result<Vec<String>> {
         let linked = object.with_extension("linked.o");
         let interface = interface()?;
@@ -159,8 +159,8 @@ impl Variant {
     }
 }
 
-/// No symbol but the interface, all of it, and nothing needed: a panic path would need `quaver_can_panic`, a heap
-/// `malloc`.
+/// No symbol but the interface, all of it, and nothing needed: a panic path would need `quaver_can_panic`, a
+/// heap `malloc`.
 fn check_linkage(interface: &[String], defined: &[String], undefined: &[String], host: bool) -> Result<()> {
     let foreign: Vec<_> = defined.iter().filter(|name| !interface.contains(name)).collect();
     ensure!(foreign.is_empty(), "the library defines {foreign:?}, which is not in quaver.h");

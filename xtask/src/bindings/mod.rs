@@ -1,5 +1,5 @@
-//! `cargo xtask bindings`: the interfaces to other languages, built and tested part by part. A part whose tools
-//! are missing is skipped in one line that names them.
+//! `cargo xtask bindings`: the interfaces to other languages, built and tested part by part. A part whose
+//! tools are missing is skipped in one line that names them.
 
 mod archive;
 mod firmware;
@@ -25,6 +25,7 @@ const PARTS: &[Part] = &[
     ("C: golden streams", &[CC], host::golden),
     ("C: valgrind", &[CC, VALGRIND], host::valgrind),
     ("C: no system call, no allocation", &[CC], host::bounded),
+    ("C: next to another Rust library", &[CC], host::neighbours),
     ("C++: wrapper with and without exceptions", &[CXX], host::wrapper),
     ("C++: control loop", &[CXX], host::control_loop),
     ("C: golden streams on a Cortex-M4F", &[ARM_GCC, QEMU_ARM], firmware::golden),

@@ -11,6 +11,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::bindings::library;
 use crate::machine::DEFAULT_TARGET;
 use crate::shell::{Shell, root};
 use crate::{boards, image};
@@ -50,6 +51,14 @@ pub(crate) fn check() -> Result<String> {
     let mut added = names_of(&signed);
     added.retain(|name| !RUNTIME.contains(name));
     ensure!(added == SIGNED, "the feature signed brings {added:?}, and is to bring {SIGNED:?} alone");
+    let library = tree.clone().words("--edges normal,build").in_folder(library::FOLDER);
+    let library = dependency::parse(&library.run()?)?;
+    let mut linked = names_of(&library);
+    linked.retain(|name| *name != "quaver-c");
+    ensure!(
+        linked == RUNTIME,
+        "the library for C is made of {linked:?}, and is to be made of {RUNTIME:?} alone"
+    );
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
         tree.clone().words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);

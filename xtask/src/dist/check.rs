@@ -13,8 +13,8 @@ use crate::shell::Shell;
 const ROWS: &str = "14 9.5 8 4.25 6 11.5 20.25 17\n14 9.5 nan 4.25 6 11.5 20.25 17\n";
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Unpacks an archive, checks its checksums, builds the examples with CMake and with pkg-config, and runs them; with
-/// the tools for it, also the firmware.
+/// Unpacks an archive, checks its checksums, builds the examples with CMake and with pkg-config, and runs
+/// them; with the tools for it, also the firmware.
 pub(super) fn unpacked(archive: &Path) -> Result<String> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let unpack = Shell::new("tar").argument("-xzf").argument(archive.display().to_string()).argument("-C");

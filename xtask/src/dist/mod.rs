@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: the package for C and C++: headers, libraries, examples, licences and checksums, for CMake,
-//! pkg-config, Arduino, PlatformIO and Zephyr.
+//! `cargo xtask dist`: the package for C and C++: headers, libraries, examples, licences and checksums, for
+//! CMake, pkg-config, Arduino, PlatformIO and Zephyr.
 
 mod check;
 mod licences;
@@ -14,8 +14,8 @@ use crate::bindings::scratch;
 use crate::setup::{self, Needs};
 use crate::shell::{Shell, root};
 
-/// Libraries of the Arduino package: the folder that Arduino looks into, and the library. A core whose floats are
-/// passed in general registers takes the one without FPU, even if it has one.
+/// Libraries of the Arduino package: the folder that Arduino looks into, and the library. A core whose floats
+/// are passed in general registers takes the one without FPU, even if it has one.
 const ARDUINO: [(&str, &str); 10] = [
     ("cortex-m0", "cortex-m0"),
     ("cortex-m0plus", "cortex-m0"),
@@ -49,7 +49,8 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The same with the libraries of this machine and of the one board that QEMU runs: quick enough for every change.
+/// The same with the libraries of this machine and of the one board that QEMU runs: quick enough for every
+/// change.
 pub(crate) fn check_small() -> Result<String> {
     check::unpacked(&make(&scratch("dist-small")?, &[HOST, M4F])?)
 }

@@ -32,8 +32,8 @@ pub(crate) const PKG_CONFIG: Program =
 pub(crate) const CC: Program = Program { name: "cc", packages: ["gcc libc6-dev", "gcc", "gcc", "gcc"] };
 pub(crate) const CXX: Program = Program { name: "c++", packages: ["g++", "gcc-c++", "gcc", "gcc"] };
 
-/// Installs what is missing, as far as that is permitted. Returns in one line what is still missing and what to
-/// type; `None` if all programs start.
+/// Installs what is missing, as far as that is permitted. Returns in one line what is still missing and what
+/// to type; `None` if all programs start.
 pub(crate) fn missing(programs: &[Program]) -> Option<String> {
     let absent = absent(programs)?;
     let manager = MANAGERS.iter().position(|manager| starts(manager.program));

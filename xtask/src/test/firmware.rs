@@ -33,7 +33,10 @@ pub(super) fn firmware_lints() -> Result<String> {
 
 pub(super) fn firmware() -> Result<String> {
     for target in targets() {
-        for image in ["quaver-qemu", "bits", "bench", "text", signed::IMAGE].into_iter().chain(qemu::IMAGES) {
+        for image in ["quaver-qemu", "bits", "class_bits", "bench", "text", signed::IMAGE]
+            .into_iter()
+            .chain(qemu::IMAGES)
+        {
             image::build(image, target)?;
         }
     }

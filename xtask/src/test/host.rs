@@ -40,6 +40,7 @@ pub(super) fn features() -> Result<String> {
         "float,defmt",
         "quantized,defmt",
         "float,std",
+        "float,vectors",
         "quantized,signed,defmt",
         "write,defmt",
         "write,signed",

@@ -69,8 +69,8 @@ pub extern "C" fn quaver_adaptive_load(
 
 /// Reads one row in raw units and predicts with what was learned so far.
 ///
-/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
-/// a count of 0; `quaver_adaptive_prediction` copies them later.
+/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+/// with a count of 0; `quaver_adaptive_prediction` copies them later.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_adaptive_step(
     adaptive: Handle<QuaverAdaptive>,
@@ -83,8 +83,8 @@ pub extern "C" fn quaver_adaptive_step(
     adaptive.read(row, outputs, output_count, |stream, row, _| stream.step(row))
 }
 
-/// Like `quaver_adaptive_step`, for values that are themselves uncertain: one variance per channel, in squared raw
-/// units.
+/// Like `quaver_adaptive_step`, for values that are themselves uncertain: one variance per channel, in
+/// squared raw units.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_adaptive_step_uncertain(
     adaptive: Handle<QuaverAdaptive>,
@@ -98,8 +98,8 @@ pub extern "C" fn quaver_adaptive_step_uncertain(
     adaptive.read(row, outputs, output_count, |stream, mean, variance| stream.step_uncertain(mean, variance))
 }
 
-/// Learns the true values of what was just predicted, one per output, NaN where there is none. `learned`, which
-/// may be null, becomes 0 if there was nothing to learn, else 1.
+/// Learns the true values of what was just predicted, one per output, NaN where there is none. `learned`,
+/// which may be null, becomes 0 if there was nothing to learn, else 1.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_adaptive_learn(
     adaptive: Handle<QuaverAdaptive>,

@@ -10,8 +10,8 @@ use crate::status::Status;
 use crate::streams::{QuaverDenoiser, Row};
 
 /// Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
-/// must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
-/// is null.
+/// must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+/// handle is null.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_denoiser_load(
     model: Input<c_void>,
@@ -26,8 +26,8 @@ pub extern "C" fn quaver_denoiser_load(
 
 /// Reads one noisy row in raw units and estimates it without the noise.
 ///
-/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
-/// a count of 0; `quaver_denoiser_prediction` copies them later.
+/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+/// with a count of 0; `quaver_denoiser_prediction` copies them later.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_denoiser_step(
     denoiser: Handle<QuaverDenoiser>,
@@ -40,8 +40,8 @@ pub extern "C" fn quaver_denoiser_step(
     denoiser.read(row, outputs, output_count, |stream, row, _| stream.step(row))
 }
 
-/// Like `quaver_denoiser_step`, for values that are themselves uncertain: one variance per channel, in squared raw
-/// units.
+/// Like `quaver_denoiser_step`, for values that are themselves uncertain: one variance per channel, in
+/// squared raw units.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_denoiser_step_uncertain(
     denoiser: Handle<QuaverDenoiser>,
@@ -55,7 +55,8 @@ pub extern "C" fn quaver_denoiser_step_uncertain(
     denoiser.read(row, outputs, output_count, |stream, mean, variance| stream.step_uncertain(mean, variance))
 }
 
-/// Predicts the next row, noise included, without advancing the stream. It is the last prediction from then on.
+/// Predicts the next row, noise included, without advancing the stream. It is the last prediction from then
+/// on.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_denoiser_expected(
     denoiser: Handle<QuaverDenoiser>,
@@ -111,7 +112,8 @@ pub extern "C" fn quaver_denoiser_reset(denoiser: Handle<QuaverDenoiser>) -> i32
     denoiser.reset()
 }
 
-/// Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+/// Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+/// `quaver_model_info`.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_denoiser_save(
     denoiser: Handle<QuaverDenoiser>,

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_void};
 
 use quaver::checkpoint::{Checkpoint, Family, Kind as CheckpointKind};
-use quaver::{LatentModel, Model};
+use quaver::{LatentModel, Model, ReducerModel};
 
 use crate::boundary::{Input, Output, call};
 use crate::codes::*;
@@ -28,8 +28,8 @@ pub extern "C" fn quaver_model_info(model: Input<c_void>, bytes: usize, result: 
     }))
 }
 
-/// Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` - 1
-/// bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
+/// Copies the name of input `index`, with a NUL at its end. `QUAVER_ERROR_SHORT` if it has more than `size` -
+/// 1 bytes of UTF-8, `QUAVER_ERROR_RANGE` if there is no such input or inputs have no names.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_model_input_name(
     model: Input<c_void>,
@@ -62,15 +62,30 @@ pub extern "C" fn quaver_model_output_name(
     }))
 }
 
+/// Copies the name of a class of a reducer, as `quaver_model_input_name` does for inputs.
+#[unsafe(no_mangle)]
+pub extern "C" fn quaver_model_class_name(
+    model: Input<c_void>,
+    bytes: usize,
+    index: usize,
+    name: Output<c_char>,
+    size: usize,
+) -> i32 {
+    Status::of(call((model.bytes(bytes), name.text(size)), |(bytes, name)| {
+        copy_name(ReducerModel::load(bytes)?.class_name(index), name)
+    }))
+}
+
 /// The network that reads rows.
 fn with_checkpoint<R>(
     bytes: &[u8],
     run: impl FnOnce(&Checkpoint<'_>) -> Result<R, Status>,
 ) -> Result<R, Status> {
-    if CheckpointKind::of(bytes) == Some(CheckpointKind::Latent) {
-        return run(LatentModel::load(bytes)?.recognition().checkpoint());
+    match CheckpointKind::of(bytes) {
+        Some(CheckpointKind::Latent) => run(LatentModel::load(bytes)?.recognition().checkpoint()),
+        Some(CheckpointKind::Reducer) => run(ReducerModel::load(bytes)?.network().checkpoint()),
+        Some(CheckpointKind::Predictor) | None => run(Model::load(bytes)?.checkpoint()),
     }
-    run(Model::load(bytes)?.checkpoint())
 }
 
 fn copy_name(name: Option<&str>, target: &mut [u8]) -> Result<(), Status> {
@@ -84,24 +99,41 @@ fn copy_name(name: Option<&str>, target: &mut [u8]) -> Result<(), Status> {
 
 /// What a checkpoint of any kind holds.
 fn info(bytes: &[u8]) -> Result<QuaverInfo, Status> {
-    if CheckpointKind::of(bytes) == Some(CheckpointKind::Latent) {
-        return Ok(latent_info(&LatentModel::load(bytes)?));
+    match CheckpointKind::of(bytes) {
+        Some(CheckpointKind::Latent) => Ok(latent_info(&LatentModel::load(bytes)?)),
+        Some(CheckpointKind::Reducer) => Ok(reducer_info(&ReducerModel::load(bytes)?)),
+        Some(CheckpointKind::Predictor) | None => Ok(predictor_info(&Model::load(bytes)?)),
     }
-    let model = Model::load(bytes)?;
+}
+
+fn predictor_info(model: &Model<'_>) -> QuaverInfo {
     let spec = model.spec();
-    Ok(QuaverInfo {
+    QuaverInfo {
         kind: QUAVER_KIND_PREDICTOR,
         inputs: spec.inputs.into(),
         outputs: spec.outputs.into(),
-        latents: 0,
         arena_words: (QUAVER_PREDICTOR_WORDS + spec.arena_words()) as u32,
         saved_words: spec.saved_words() as u32,
-        future_words: 0,
         predicts_next: spec.target.is_next().into(),
         is_accelerated: model.is_accelerated().into(),
         crc: model.checkpoint().crc(),
         step_cost: spec.step_cost(),
-    })
+        ..QuaverInfo::default()
+    }
+}
+
+fn reducer_info(model: &ReducerModel<'_>) -> QuaverInfo {
+    QuaverInfo {
+        kind: QUAVER_KIND_REDUCER,
+        dimensions: model.dimensions() as u32,
+        classes: model.classes() as u32,
+        arena_words: (QUAVER_REDUCER_WORDS + model.arena_words()) as u32,
+        saved_words: model.saved_words() as u32,
+        is_accelerated: model.is_accelerated().into(),
+        crc: model.crc(),
+        step_cost: model.step_cost(),
+        ..predictor_info(model.network())
+    }
 }
 
 fn latent_info(model: &LatentModel<'_>) -> QuaverInfo {
@@ -121,5 +153,6 @@ fn latent_info(model: &LatentModel<'_>) -> QuaverInfo {
         is_accelerated: model.is_accelerated().into(),
         crc: model.crc(),
         step_cost: model.step_cost(),
+        ..QuaverInfo::default()
     }
 }

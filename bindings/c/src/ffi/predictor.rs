@@ -11,8 +11,8 @@ use crate::status::Status;
 use crate::streams::{QuaverPredictor, Row};
 
 /// Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
-/// must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
-/// is null.
+/// must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+/// handle is null.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_predictor_load(
     model: Input<c_void>,
@@ -27,8 +27,8 @@ pub extern "C" fn quaver_predictor_load(
 
 /// Reads one row in raw units and predicts: a mean and a variance for every output.
 ///
-/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
-/// a count of 0; `quaver_predictor_prediction` copies them later.
+/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+/// with a count of 0; `quaver_predictor_prediction` copies them later.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_predictor_step(
     predictor: Handle<QuaverPredictor>,
@@ -41,8 +41,8 @@ pub extern "C" fn quaver_predictor_step(
     predictor.read(row, outputs, output_count, |stream, row, _| stream.step(row))
 }
 
-/// Like `quaver_predictor_step`, for values that are themselves uncertain: one variance per channel, in squared raw
-/// units.
+/// Like `quaver_predictor_step`, for values that are themselves uncertain: one variance per channel, in
+/// squared raw units.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_predictor_step_uncertain(
     predictor: Handle<QuaverPredictor>,
@@ -56,8 +56,8 @@ pub extern "C" fn quaver_predictor_step_uncertain(
     predictor.read(row, outputs, output_count, |stream, mean, variance| stream.step_uncertain(mean, variance))
 }
 
-/// Reads one token of a model of text, by its index among the inputs, and predicts. An index beyond the last is a
-/// missing token.
+/// Reads one token of a model of text, by its index among the inputs, and predicts. An index beyond the last
+/// is a missing token.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_predictor_step_token(
     predictor: Handle<QuaverPredictor>,
@@ -174,7 +174,8 @@ pub extern "C" fn quaver_predictor_reset(predictor: Handle<QuaverPredictor>) -> 
     predictor.reset()
 }
 
-/// Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+/// Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+/// `quaver_model_info`.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_predictor_save(
     predictor: Handle<QuaverPredictor>,

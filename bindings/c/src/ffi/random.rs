@@ -55,8 +55,8 @@ pub(crate) fn feed_mode(feed: i32) -> Result<FeedMode, Status> {
     }
 }
 
-/// A generator for those who have none: SplitMix64 (Steele, Lea and Flood 2014), the upper half of each number.
-/// `state` points to a `uint64_t` that holds the seed at first. Returns 0 for a state that is null or
+/// A generator for those who have none: SplitMix64 (Steele, Lea and Flood 2014), the upper half of each
+/// number. `state` points to a `uint64_t` that holds the seed at first. Returns 0 for a state that is null or
 /// misaligned.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_splitmix64(state: Output<c_void>) -> u32 {

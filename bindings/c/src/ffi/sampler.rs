@@ -11,8 +11,8 @@ use crate::status::Status;
 use crate::streams::{QuaverSampler, Row};
 
 /// Checks a checkpoint and starts a stream in `arena`: `quaver_arena_words` words, aligned to 8 bytes. Both
-/// must stay where they are for as long as the handle is used; there is nothing to free. On an error the handle
-/// is null.
+/// must stay where they are for as long as the handle is used; there is nothing to free. On an error the
+/// handle is null.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_sampler_load(
     model: Input<c_void>,
@@ -27,8 +27,8 @@ pub extern "C" fn quaver_sampler_load(
 
 /// Reads one row in raw units and predicts the next one.
 ///
-/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null with
-/// a count of 0; `quaver_sampler_prediction` copies them later.
+/// A NaN is a missing channel, and so is every channel beyond the end of a short row. `outputs` may be null
+/// with a count of 0; `quaver_sampler_prediction` copies them later.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_sampler_observe(
     sampler: Handle<QuaverSampler>,
@@ -41,8 +41,8 @@ pub extern "C" fn quaver_sampler_observe(
     sampler.read(row, outputs, output_count, |stream, row, _| stream.observe(row))
 }
 
-/// Like `quaver_sampler_observe`, for values that are themselves uncertain: one variance per channel, in squared raw
-/// units.
+/// Like `quaver_sampler_observe`, for values that are themselves uncertain: one variance per channel, in
+/// squared raw units.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_sampler_observe_uncertain(
     sampler: Handle<QuaverSampler>,
@@ -79,7 +79,8 @@ pub extern "C" fn quaver_sampler_sample(
     }))
 }
 
-/// A copy of the stream in an arena of its own, of as many words. It needs the model, but not the first stream.
+/// A copy of the stream in an arena of its own, of as many words. It needs the model, but not the first
+/// stream.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_sampler_fork(
     sampler: Handle<QuaverSampler>,
@@ -134,7 +135,8 @@ pub extern "C" fn quaver_sampler_reset(sampler: Handle<QuaverSampler>) -> i32 {
     sampler.reset()
 }
 
-/// Copies the state of the stream into `words`, of which there must be exactly `saved_words` of `quaver_model_info`.
+/// Copies the state of the stream into `words`, of which there must be exactly `saved_words` of
+/// `quaver_model_info`.
 #[unsafe(no_mangle)]
 pub extern "C" fn quaver_sampler_save(
     sampler: Handle<QuaverSampler>,

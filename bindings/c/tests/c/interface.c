@@ -1,5 +1,6 @@
 /* The interface as a C program meets it: what works, and that every wrong argument that can be told from a right
- * one gets its error. Arguments: grip_force.qvr, denoiser.qvr, sampler.qvr of runtime/examples. */
+ * one gets its error. Arguments: grip_force.qvr, denoiser.qvr, sampler.qvr, reducer.qvr of
+ * runtime/examples. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,9 +308,58 @@ static void an_adaptive_predictor(file model) {
     free(arena);
 }
 
+static void a_reducer(file model) {
+    quaver_info info;
+    quaver_reducer *reducer;
+    quaver_classification found;
+    char name[32];
+    float mean[8], variance[8], probabilities[8], taught[8], saved[4096];
+    const float fist[2] = {86.0f, 27.0f}, both[2] = {95.0f, 90.0f};
+    OK(quaver_model_info(model.bytes, model.count, &info));
+    CHECK(info.kind == QUAVER_KIND_REDUCER && info.inputs == 2 && info.classes == 3 && info.dimensions <= 8);
+    size_t words = quaver_reducer_teachable_words(model.bytes, model.count, 1, 2);
+    CHECK(words > quaver_arena_words(model.bytes, model.count));
+    void *arena = new_arena(words);
+    OK(quaver_reducer_load_teachable(model.bytes, model.count, 1, arena, words, &reducer));
+    CHECK(quaver_reducer_embedding(reducer, mean, variance, 8) == QUAVER_ERROR_RANGE); /* no row yet */
+    CHECK(quaver_reducer_classify(reducer, &found, probabilities, 8) == QUAVER_ERROR_RANGE);
+    CHECK(quaver_reducer_teach(reducer, 0) == QUAVER_ERROR_RANGE);
+    for (int i = 0; i < 50; i++) OK(quaver_reducer_step(reducer, fist, 2));
+    OK(quaver_reducer_embedding(reducer, mean, variance, 8));
+    CHECK(isfinite(mean[0]) && variance[0] >= 0.0f);
+    CHECK(quaver_reducer_embedding(reducer, mean, variance, info.dimensions - 1) == QUAVER_ERROR_SHORT);
+    OK(quaver_reducer_classify(reducer, &found, probabilities, 8));
+    CHECK(found.known == 1 && found.probability > 0.99f && found.probability == probabilities[found.class_]);
+    OK(quaver_model_class_name(model.bytes, model.count, found.class_, name, sizeof name));
+    CHECK(strcmp(name, "fist") == 0);
+    CHECK(quaver_reducer_classify(reducer, &found, probabilities, 2) == QUAVER_ERROR_SHORT);
+    for (int i = 0; i < 50; i++) OK(quaver_reducer_step(reducer, both, 2));
+    OK(quaver_reducer_classify(reducer, &found, NULL, 0));
+    CHECK(found.known == 0); /* none of these */
+    OK(quaver_reducer_teach(reducer, 3));
+    OK(quaver_reducer_classify(reducer, &found, NULL, 0));
+    CHECK(found.class_ == 3 && found.known == 1);
+    size_t taught_words = quaver_reducer_taught_words(reducer);
+    CHECK(taught_words > 0 && taught_words <= 8 && info.saved_words <= 4096);
+    OK(quaver_reducer_save_taught(reducer, taught, taught_words));
+    OK(quaver_reducer_save(reducer, saved, info.saved_words));
+    OK(quaver_reducer_forget_taught(reducer));
+    OK(quaver_reducer_restore_taught(reducer, taught, taught_words));
+    OK(quaver_reducer_begin(reducer));
+    OK(quaver_reducer_restore(reducer, saved, info.saved_words));
+    OK(quaver_reducer_classify(reducer, &found, NULL, 0));
+    CHECK(found.class_ == 3 && found.known == 1);
+    taught[0] = 77.0f; /* no such class */
+    CHECK(quaver_reducer_restore_taught(reducer, taught, taught_words) == QUAVER_ERROR_STATE_VALUE);
+    OK(quaver_reducer_check(reducer));
+    CHECK(quaver_reducer_load(model.bytes, model.count, arena, 10, &reducer) == QUAVER_ERROR_ARENA);
+    free(arena);
+}
+
 int main(int count, char **paths) {
-    CHECK(count == 4);
+    CHECK(count == 5);
     file predictor = read_file(paths[1]), denoiser = read_file(paths[2]), sampler = read_file(paths[3]);
+    file reducer = read_file(paths[4]);
     texts_and_versions();
     sizes_and_names(predictor);
     damaged_checkpoints(predictor);
@@ -319,6 +369,8 @@ int main(int count, char **paths) {
     a_denoiser(denoiser);
     a_sampler(sampler);
     an_adaptive_predictor(predictor);
+    a_reducer(reducer);
+    free(reducer.bytes);
     free(predictor.bytes);
     free(denoiser.bytes);
     free(sampler.bytes);

@@ -10,6 +10,11 @@
 /* Futures of rollouts, and steps ahead of each kind: those of streams/src/replay.rs. */
 #define FUTURES 5
 #define AHEAD 6
+/* Prototypes that reducers are taught, after which rows, and where a second sequence begins. */
+#define TAUGHT 2
+#define FIRST_LESSON 8
+#define SECOND_LESSON 14
+#define SECOND 25
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -178,12 +183,43 @@ static int32_t observe(const golden_case *golden, const quaver_info *info, const
     return QUAVER_OK;
 }
 
+/* Embeddings and classifications; two examples of a new class are taught, where that is possible. */
+static int32_t reduce(const golden_case *golden, const quaver_info *info, const replay_memory *memory,
+                      uint64_t *hash) {
+    quaver_reducer *reducer;
+    float *variance = memory->row + info->dimensions, *probabilities = variance + info->dimensions;
+    size_t words =
+        quaver_reducer_teachable_words(golden->model, golden->model_bytes, 1, TAUGHT);
+    if (words > memory->arena_words) return QUAVER_ERROR_ARENA;
+    int32_t status = quaver_reducer_load_teachable(golden->model, golden->model_bytes, 1, memory->arena, words,
+                                                   &reducer);
+    if (status == QUAVER_ERROR_INVALID) /* it does not tell classes apart by prototypes */
+        status = quaver_reducer_load(golden->model, golden->model_bytes, memory->arena, info->arena_words, &reducer);
+    TRY(status);
+    for (size_t i = 0; i < golden->row_count; i++) {
+        quaver_classification found;
+        if (i == SECOND) TRY(quaver_reducer_begin(reducer));
+        TRY(quaver_reducer_step(reducer, golden->rows + i * golden->inputs, golden->inputs));
+        if (i == FIRST_LESSON || i == SECOND_LESSON) (void)quaver_reducer_teach(reducer, info->classes);
+        TRY(quaver_reducer_embedding(reducer, memory->row, variance, info->dimensions));
+        for (size_t j = 0; j < 2 * info->dimensions; j++) add(hash, memory->row[j]);
+        if (quaver_reducer_classify(reducer, &found, probabilities, info->classes + 1) != QUAVER_OK) continue;
+        add(hash, (float)found.class_);
+        add(hash, found.novelty);
+        add(hash, (float)found.known);
+        if (!isnan(found.distance)) add(hash, found.distance);
+        for (size_t j = 0; j < found.classes; j++) add(hash, probabilities[j]);
+    }
+    return QUAVER_OK;
+}
+
 int32_t replay(const golden_case *golden, const replay_memory *memory, uint64_t *hash) {
     quaver_info info;
     *hash = FNV_OFFSET;
     TRY(quaver_model_info(golden->model, golden->model_bytes, &info));
     if (is(golden, "text")) return text(golden, &info, memory, hash);
     if (is(golden, "adapt") || is(golden, "adaptdiagonal")) return adapt(golden, &info, memory, hash);
+    if (info.kind == QUAVER_KIND_REDUCER) return reduce(golden, &info, memory, hash);
     if (info.kind == QUAVER_KIND_PREDICTOR) return follow(golden, &info, memory, hash);
     if (info.kind == QUAVER_KIND_DENOISER) return denoise(golden, &info, memory, hash);
     return observe(golden, &info, memory, hash);

@@ -6,7 +6,7 @@
 
 typedef struct golden_case {
     const char *name;
-    const char *task; /* follow, sample, rollouts, adapt, adaptdiagonal or text */
+    const char *task; /* follow, sample, rollouts, adapt, adaptdiagonal, text or reduce */
     const void *model;
     size_t model_bytes;
     const float *rows; /* row after row */

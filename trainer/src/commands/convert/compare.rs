@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use quaver::checkpoint::{Family, Kind};
-use quaver::{Denoiser, LatentModel, Model, Prediction, Predictor, Sampler};
+use quaver::{Denoiser, LatentModel, Model, Prediction, Predictor, Reducer, ReducerModel, Sampler};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoroshiro128PlusPlus;
 
@@ -27,10 +27,11 @@ pub(super) fn assert_same_predictions(old: &[u8], new: &[u8]) -> Result<usize> {
 }
 
 fn channels(model: &[u8]) -> Result<usize, quaver::Error> {
-    if Kind::of(model) == Some(Kind::Latent) {
-        return LatentModel::load(model).map(|model| model.channels());
+    match Kind::of(model) {
+        Some(Kind::Latent) => LatentModel::load(model).map(|model| model.channels()),
+        Some(Kind::Reducer) => ReducerModel::load(model).map(|model| model.network().spec().inputs.into()),
+        Some(Kind::Predictor) | None => Model::load(model).map(|model| model.spec().inputs.into()),
     }
-    Model::load(model).map(|model| model.spec().inputs.into())
 }
 
 /// Rows of all magnitudes from 10⁻³ to 10³, since the model's units are any; one value in eight is missing.
@@ -44,11 +45,22 @@ fn rows(channels: usize) -> Vec<Vec<f32>> {
 
 /// The bits of every number that a model predicts after each row.
 fn predictions(model: &[u8], rows: &[Vec<f32>]) -> Result<Vec<Vec<u32>>, quaver::Error> {
-    if Kind::of(model) != Some(Kind::Latent) {
-        let mut words = vec![0.0; Model::load(model)?.spec().arena_words()];
-        let mut predictor = Predictor::load_in(model, &mut words)?;
-        return Ok(rows.iter().map(|row| bits(&predictor.step(row))).collect());
+    match Kind::of(model) {
+        Some(Kind::Latent) => latent_predictions(model, rows),
+        Some(Kind::Reducer) => {
+            let mut words = vec![0.0; ReducerModel::load(model)?.arena_words()];
+            let mut reducer = Reducer::load_in(model, &mut words)?;
+            Ok(rows.iter().map(|row| reduced_bits(&mut reducer, row)).collect())
+        }
+        Some(Kind::Predictor) | None => {
+            let mut words = vec![0.0; Model::load(model)?.spec().arena_words()];
+            let mut predictor = Predictor::load_in(model, &mut words)?;
+            Ok(rows.iter().map(|row| bits(&predictor.step(row))).collect())
+        }
     }
+}
+
+fn latent_predictions(model: &[u8], rows: &[Vec<f32>]) -> Result<Vec<Vec<u32>>, quaver::Error> {
     let latent = LatentModel::load(model)?;
     let mut words = vec![0.0; latent.arena_words()];
     Ok(match latent.spec().family {
@@ -61,6 +73,19 @@ fn predictions(model: &[u8], rows: &[Vec<f32>]) -> Result<Vec<Vec<u32>>, quaver:
             rows.iter().map(|row| bits(&sampler.observe(row))).collect()
         }
     })
+}
+
+/// The bits of the embedding and its classification after a row.
+fn reduced_bits(reducer: &mut Reducer<'_, '_>, row: &[f32]) -> Vec<u32> {
+    reducer.step(row);
+    let mut numbers = Vec::new();
+    if let Some(embedding) = reducer.embedding() {
+        numbers.extend(embedding.mean.iter().chain(embedding.var));
+    }
+    if let Some(class) = reducer.classify() {
+        numbers.extend(class.probabilities.iter().chain([&class.novelty]));
+    }
+    numbers.iter().map(|number: &f32| number.to_bits()).collect()
 }
 
 fn bits(prediction: &Prediction<'_>) -> Vec<u32> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use quaver::{Model, Prediction};
+use quaver::{Model, Prediction, Reducer, ReducerModel};
 
 use crate::data::Rows;
 use crate::files;
@@ -58,6 +58,22 @@ impl Emulation {
 /// Replays rows on an emulated Cortex-M4F, if the firmware's source is there and the emulator is or may be
 /// installed.
 pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> {
+    replay_with("bits", out, model, &rows, on_this_machine)
+}
+
+/// Likewise, for a model that classifies: embedding and class after every row.
+pub(super) fn replay_classes(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> {
+    replay_with("class_bits", out, model, &rows, classes_on_this_machine)
+}
+
+/// Replays rows with an image of the firmware that prints words, and compares them with those of the host.
+fn replay_with(
+    image: &str,
+    out: &Path,
+    model: &Path,
+    rows: &Rows,
+    on_this_machine: impl Fn(&[u8], &Rows) -> Result<Vec<Vec<u32>>>,
+) -> Result<Emulation> {
     let firmware = Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware-examples/qemu");
     if !firmware.is_dir() {
         let how = "the firmware's source is not here; in a clone of the repository, type: cargo quaver demo";
@@ -70,7 +86,7 @@ pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> 
     let bytes: Vec<u8> = rows.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     files::replace(&stream, &bytes)?;
     let output = cargo(&firmware)
-        .args(["run", "--quiet", "--release", "--bin", "bits"])
+        .args(["run", "--quiet", "--release", "--bin", image])
         .env("QUAVER_MODEL", model)
         .env("QUAVER_STREAM", &stream)
         .output()
@@ -80,7 +96,7 @@ pub(super) fn replay(out: &Path, model: &Path, rows: Rows) -> Result<Emulation> 
     }
     let device: Vec<Vec<u32>> =
         String::from_utf8_lossy(&output.stdout).lines().map(parse).collect::<Result<_>>()?;
-    compare(&on_this_machine(&fs::read(model)?, &rows)?, &device)
+    compare(&on_this_machine(&fs::read(model)?, rows)?, &device)
 }
 
 /// Makes sure of an emulator and a compiler for the core; otherwise one line says what is missing and what to
@@ -143,6 +159,22 @@ fn on_this_machine(model: &[u8], rows: &Rows) -> Result<Vec<Vec<u32>>> {
     let mut words = vec![0.0; model.spec().arena_words()];
     let mut state = model.start_in(&mut words)?;
     Ok(rows.iter().map(|row| bits(&model.step(&mut state, row))).collect())
+}
+
+fn classes_on_this_machine(model: &[u8], rows: &Rows) -> Result<Vec<Vec<u32>>> {
+    let mut words = vec![0.0; ReducerModel::load(model)?.arena_words()];
+    let mut reducer = Reducer::load_in(model, &mut words)?;
+    let mut bits = Vec::new();
+    for row in rows.iter() {
+        reducer.step(row);
+        let embedding = reducer.embedding().context("a row was read")?;
+        let mut words = [embedding.mean, embedding.var].concat();
+        let found = reducer.classify().context("the model has a classifier")?;
+        words.extend(found.probabilities);
+        words.extend([found.novelty, found.class as f32]);
+        bits.push(words.into_iter().map(f32::to_bits).collect());
+    }
+    Ok(bits)
 }
 
 /// The words of a prediction in the firmware's order: moments, then the surprise, the distance from the

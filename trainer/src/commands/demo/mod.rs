@@ -4,6 +4,7 @@
 mod denoise;
 mod emulate;
 mod experiment;
+mod gesture;
 mod latent;
 mod page;
 mod sample;
@@ -28,19 +29,21 @@ use experiment::Experiment;
 ///
 /// Other tasks use the muscle activations and force of the same signal: `denoise` adds noise, trains a VOSP
 /// that removes it, and compares it with filters tuned on the same data; `sample` trains a STORN and samples
-/// continuations of a recording. Both run their int8 checkpoint with the runtime.
+/// continuations of a recording. Both run their int8 checkpoint with the runtime. `gesture` learns rest and
+/// five gestures from windows of EMG, and must refuse a sixth one; it ends on the emulated core as well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver demo
   quaver demo --out demo-of-seven --seed 7
   quaver demo --task denoise
-  quaver demo --task sample")]
+  quaver demo --task sample
+  quaver demo --task gesture")]
 pub struct Arguments {
     /// What to demonstrate.
     #[arg(long, value_enum, default_value_t = Task::Predict)]
     task: Task,
-    /// The folder to write; by default out/demo, out/demo-denoise or out/demo-sample. Files of an earlier
-    /// demo are replaced.
+    /// The folder to write; by default out/demo, or out/demo-TASK for other tasks. Files of an earlier demo
+    /// are replaced.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Seed of the signal, the weights and the shuffling.
@@ -57,6 +60,8 @@ enum Task {
     Denoise,
     /// Continuations of a recording.
     Sample,
+    /// Gestures from EMG, and one that the model has never seen, down to an emulated Cortex-M4F.
+    Gesture,
 }
 
 impl Task {
@@ -65,6 +70,7 @@ impl Task {
             Task::Predict => "out/demo",
             Task::Denoise => "out/demo-denoise",
             Task::Sample => "out/demo-sample",
+            Task::Gesture => "out/demo-gesture",
         }
     }
 }
@@ -77,6 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         Task::Predict => predict(&out, arguments.seed),
         Task::Denoise => denoise::run(&out, arguments.seed),
         Task::Sample => sample::run(&out, arguments.seed),
+        Task::Gesture => gesture::run(&out, arguments.seed),
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) fn with_model<T>(path: &Path, work: impl FnOnce(&mut dyn RowModel) ->
                 let bytes = encode(&state, WeightFormat::F32, Layout::Float, &Encoding::default())?;
                 with_predictor(path, &bytes, work)
             }
+            TrainedState::Reduce(_) => {
+                bail!("{} is a reducer, which predicts no rows", path.display())
+            }
             TrainedState::Text(_) => {
                 bail!("{} is a model of text, which has nothing to denoise", path.display())
             }

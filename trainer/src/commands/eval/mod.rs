@@ -1,5 +1,6 @@
 //! `quaver eval`: scores of a run or a checkpoint, compared with baselines.
 
+mod classes;
 mod denoising;
 mod dynamic;
 mod faults;
@@ -28,6 +29,7 @@ use serde::Serialize;
 use super::evaluated_model::EvaluatedModel;
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
+use super::reducer_model;
 use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
@@ -38,6 +40,9 @@ use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, TrainedLatentModel};
 use crate::prediction::SequencePrediction;
 use crate::report;
+pub(super) use classes::{
+    confusion, points as class_points, rejection_of as class_rejection, reliability_of as class_reliability,
+};
 use denoising::DenoisingScores;
 pub(super) use denoising::rows as denoising_rows;
 use latent::LatentEvaluation;
@@ -72,6 +77,12 @@ pub(super) use run_counter::RunCounter;
 /// compared with filters tuned on training data; for zeros and ones the likelihood of the clean rows,
 /// precision and recall.
 ///
+/// For a model with [reduce]: error, balanced accuracy, macro F1, NLL and calibration of its classes, run by
+/// the runtime, compared with nearest neighbours (Euclidean, and under time warping with a window chosen on
+/// the training data) and with time-domain features and linear discriminant analysis; the confusion matrix;
+/// error against the share rejected; and how well sequences of classes left out of training
+/// (data.labels.exclude) are told from known ones.
+///
 /// For a model of text: NLL per token with carried state over the whole text, perplexity, bits per token, and
 /// the same of the frequencies of the training tokens as a baseline.
 #[derive(Debug, clap::Args)]
@@ -91,6 +102,8 @@ pub(super) use run_counter::RunCounter;
   quaver eval model.qvr --data config.toml --observe 200    error bars that follow the truth about every 200th row
   quaver eval runs/first --reversed                         entropy of the recordings as they are and backwards
   quaver eval runs/first --dynamic 0.1 --split valid        learn from rows once they are scored, at a rate of 0.1
+  quaver eval runs/gestures --plot gestures.html --sequence 12    a classifier, with pictures of one sequence
+  quaver eval runs/without-fist --teach fist --shots 3      a gesture taught by three examples
   quaver eval model.qvr --data config.toml --split valid --json | jq '.coverage.\"90\"'
   quaver eval model.qvr --data config.toml --json | jq '.baselines[] | {name, nll, mse}'")]
 pub struct Arguments {
@@ -179,6 +192,8 @@ pub struct Arguments {
     /// Also print the bound on the NLL of a sharpened posterior (weights.sharpen), averaged over --mc-draws.
     #[arg(long, conflicts_with_all = ["missing", "missing_lengths", "faults", "gap", "observe"])]
     sharpened: bool,
+    #[command(flatten)]
+    classes: classes::ClassOptions,
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
@@ -261,10 +276,13 @@ const CONVENTION: &str = "NLL in nats, densities in raw units (standardised: in 
 
 pub(super) fn run(arguments: &Arguments) -> Result<()> {
     // What is wrong with a checkpoint is reported before any data are read.
-    let is_file = arguments.evaluated.is_file();
+    let is_file = arguments.evaluated.is_file() && !reducer_model::is_reducer(&arguments.evaluated);
     let checkpoint = is_file.then(|| EvaluatedModel::load(&arguments.evaluated)).transpose()?;
     let config = arguments.config()?;
     let settings = Config::load_with_data(&config, &[], arguments.data_dir.as_deref())?;
+    if settings.data.is_labelled() {
+        return classes::run(arguments, &settings);
+    }
     let data = settings.load_data()?;
     let sequences = arguments.split.of(&data);
     ensure!(

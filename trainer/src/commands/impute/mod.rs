@@ -120,6 +120,7 @@ fn load(path: &Path) -> Result<Box<RunState<LatentNets>>> {
             "{shown} is a predictor, which has no latent variables: imputation needs a latent model \
              (a config with `[latent]`)"
         ),
+        TrainedState::Reduce(_) => bail!("{shown} is a reducer, which predicts no rows"),
         TrainedState::Text(_) => bail!("{shown} is a model of text, which has no gaps to impute"),
     }
 }

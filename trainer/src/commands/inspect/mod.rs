@@ -3,12 +3,13 @@
 mod latent;
 mod network;
 mod ranges;
+mod reducer;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use quaver::checkpoint::Kind;
-use quaver::{LatentModel, Model};
+use quaver::{LatentModel, Model, ReducerModel};
 
 use super::checkpoint_file;
 use super::print::{print_json, print_text};
@@ -23,7 +24,7 @@ use super::print::{print_json, print_text};
   quaver inspect model.qvr
   quaver inspect model.qvr --json | jq .device_memory.M4F")]
 pub struct Arguments {
-    /// The checkpoint of a network or of a latent model.
+    /// The checkpoint of a network, a latent model or a reducer.
     #[arg(value_name = "MODEL.qvr")]
     model: PathBuf,
     /// Print one JSON object.
@@ -38,6 +39,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let (description, text) = if Kind::of(&bytes) == Some(Kind::Latent) {
         let model = LatentModel::load(&bytes).with_context(unusable)?;
         (latent::describe(&model, bytes.len()), latent::render(&model, bytes.len()))
+    } else if Kind::of(&bytes) == Some(Kind::Reducer) {
+        let model = ReducerModel::load(&bytes).with_context(unusable)?;
+        (reducer::describe(&model, bytes.len()), reducer::render(&model, bytes.len()))
     } else {
         let model = Model::load(&bytes).with_context(unusable)?;
         let description = network::describe(&model, bytes.len());

@@ -138,6 +138,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     match trained {
         TrainedState::Predictor(state) => prune(arguments, &state, (&config, &data)),
         TrainedState::Text(state) => prune(arguments, &state, (&config, &data)),
+        TrainedState::Reduce(_) => bail!(
+            "{} is a run of a reducer, which cannot be pruned: prune predictors and models of text",
+            arguments.run.display()
+        ),
         TrainedState::Latent(_) => bail!(
             "{} is a run of a latent model, which cannot be pruned: prune predictors and models of text",
             arguments.run.display()

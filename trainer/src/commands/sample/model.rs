@@ -29,6 +29,7 @@ pub(super) fn futures(
         return match TrainedState::load(&RunFolder::new(model).best_state())? {
             TrainedState::Latent(state) => on_host(model, &state, read, options),
             TrainedState::Text(_) => bail!("{shown} is a model of text, which has no rows to continue"),
+            TrainedState::Reduce(_) => bail!("{shown} is a reducer, which predicts no rows"),
             TrainedState::Predictor(_) => bail!(
                 "{shown} is a predictor, which has no latent variables: sampling needs a STORN \
                  (`[latent] family = \"storn\"`)"

@@ -19,13 +19,16 @@ pub enum Columns {
     Matching(Vec<String>),
 }
 
-/// Value of `data.targets`: `"next"`, `"clean"`, one pattern, or a list of patterns as for [`Columns`].
+/// Value of `data.targets`: `"next"`, `"clean"`, `"labels"`, one pattern, or a list of patterns as for
+/// [`Columns`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Targets {
     /// The inputs, one step ahead.
     Next,
     /// The inputs at the same step, without the noise added to them.
     Clean,
+    /// The class of the whole sequence.
+    Labels,
     /// The columns that match these patterns, in this order.
     Matching(Vec<String>),
 }
@@ -103,9 +106,10 @@ impl<'de> Deserialize<'de> for Columns {
 
 impl<'de> Deserialize<'de> for Targets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"next\", \"clean\""))? {
+        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"next\", \"clean\", \"labels\""))? {
             OneOrMany::One(name) if name == "next" => Targets::Next,
             OneOrMany::One(name) if name == "clean" => Targets::Clean,
+            OneOrMany::One(name) if name == "labels" => Targets::Labels,
             OneOrMany::One(pattern) => Targets::Matching(vec![pattern]),
             OneOrMany::Many(patterns) => Targets::Matching(patterns),
         })
@@ -126,6 +130,7 @@ impl Serialize for Targets {
         match self {
             Targets::Next => serializer.serialize_str("next"),
             Targets::Clean => serializer.serialize_str("clean"),
+            Targets::Labels => serializer.serialize_str("labels"),
             Targets::Matching(patterns) => patterns.serialize(serializer),
         }
     }

@@ -4,6 +4,7 @@ mod added_noise;
 mod augment;
 mod columns;
 mod format;
+mod labels;
 mod missing;
 mod row_range;
 mod row_selection;
@@ -21,6 +22,7 @@ pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
 pub use columns::{ColumnPatterns, Columns, Targets};
 pub use format::{DecimalMark, FileFormat};
+pub use labels::{LabelCut, LabelsConfig};
 pub use missing::{Missing, MissingConfig};
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
@@ -69,8 +71,12 @@ pub struct DataConfig {
     /// `quaver train` names them.
     pub exclude: Option<ColumnPatterns>,
     /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step
-    /// without the noise of `noise` (or their `envelope`), or columns in the form of `inputs`.
+    /// without the noise of `noise` (or their `envelope`), `"labels"` for the class of each sequence, or
+    /// columns in the form of `inputs`.
     pub targets: Targets,
+    /// Where labels are found, for `targets = "labels"`.
+    #[serde(default)]
+    pub labels: Option<LabelsConfig>,
     /// Window, an odd number of rows, of a Hann-weighted moving average over the rectified inputs |x|: the
     /// average is the clean signal, for raw EMG with `targets = "clean"` or `"next"` (see
     /// `docs/evaluation.md`). With `noise`, the inputs are the envelopes under that noise.
@@ -113,14 +119,14 @@ impl DataConfig {
 
     /// Whether the targets are the inputs, at the next step or without noise.
     pub fn targets_are_inputs(&self) -> bool {
-        !matches!(self.targets, Targets::Matching(_))
+        !matches!(self.targets, Targets::Matching(_) | Targets::Labels)
     }
 
     /// The target of a model for these data.
     pub fn target(&self) -> Target {
         match self.targets {
             Targets::Next => Target::Next,
-            Targets::Clean | Targets::Matching(_) => Target::Columns,
+            Targets::Clean | Targets::Labels | Targets::Matching(_) => Target::Columns,
         }
     }
 
@@ -131,6 +137,9 @@ impl DataConfig {
         }
         self.lengths = self.lengths.take().map(|lengths| folder.join(lengths));
         self.vocabulary = self.vocabulary.take().map(|vocabulary| folder.join(vocabulary));
+        if let Some(labels) = &mut self.labels {
+            labels.anchor(folder);
+        }
     }
 }
 
@@ -158,6 +167,8 @@ impl DataConfig {
             }
         }
         self.check_text()?;
+        self.check_labels()?;
+        self.check_labelled()?;
         self.check_envelope()?;
         self.check_noise()?;
         self.check_augment(likelihood)

@@ -3,6 +3,7 @@
 //! All arrays are time-major, [steps, rows, channels] flattened, so that one time step of all rows is
 //! contiguous.
 
+mod classes;
 mod lanes;
 mod order;
 
@@ -15,6 +16,7 @@ use super::rows::Sequence;
 use super::scaler::{Scaler, Scaling};
 use crate::config::Padding;
 
+pub use classes::by_class;
 pub use lanes::lanes;
 pub use order::{Batches, Chunk, carried, evaluation, training};
 

@@ -142,7 +142,7 @@ fn cut(sequences: &[Sequence], chunk: usize) -> Vec<Chunk> {
 }
 
 /// Shuffles items (Fisher and Yates, in Durstenfeld's form).
-fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
+pub(super) fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(last as u64 + 1, rng));
     }

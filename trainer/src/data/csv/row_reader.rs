@@ -184,6 +184,18 @@ impl<R: BufRead> RowReader<R> {
         Ok(())
     }
 
+    /// Makes changes of value in this column split the file into sequences, instead of those in `sequence`.
+    pub fn watch(&mut self, name: &str) -> Result<()> {
+        self.sequence = Some((self.column(name)?, String::new()));
+        self.columns = self.data_columns().collect();
+        Ok(())
+    }
+
+    /// The index of a column, selected or not.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        Ok(self.positions(&[name.to_string()])?[0])
+    }
+
     /// Reads the next row into `row`, `NaN` for missing values, and returns whether it starts a sequence;
     /// `None` at the end.
     ///

@@ -6,7 +6,7 @@ pub(in crate::data) fn file(header: &str, data: &[u8]) -> Vec<u8> {
     [MAGIC.as_slice(), &[1, 0], &length, header.as_bytes(), data].concat()
 }
 
-fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(in crate::data) fn array(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     file(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}   \n"), data)
 }
 

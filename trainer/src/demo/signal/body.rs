@@ -22,6 +22,11 @@ const FOCUS: f64 = 3.0;
 
 /// Gain of each muscle at an electrode; 1 for a muscle directly under a perfect contact.
 pub(super) fn pick_up(electrode: usize) -> [f64; MUSCLES] {
+    pick_up_of(MUSCLE_ANGLE, electrode)
+}
+
+/// Gain of muscles at these angles at an electrode.
+pub(super) fn pick_up_of<const N: usize>(muscles: [f64; N], electrode: usize) -> [f64; N] {
     let angle = TAU * electrode as f64 / ELECTRODES as f64;
-    MUSCLE_ANGLE.map(|muscle| CONTACT[electrode] * libm::exp(FOCUS * (libm::cos(angle - muscle) - 1.0)))
+    muscles.map(|muscle| CONTACT[electrode] * libm::exp(FOCUS * (libm::cos(angle - muscle) - 1.0)))
 }

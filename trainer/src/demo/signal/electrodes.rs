@@ -3,7 +3,7 @@
 use core::f64::consts::TAU;
 
 use super::RAW_RATE_HZ;
-use super::body::{self, ELECTRODES, MUSCLES};
+use super::body::ELECTRODES;
 use super::filter::BandPass;
 use super::rng::{OrnsteinUhlenbeck, SignalRng};
 
@@ -33,12 +33,17 @@ const GAIN_DRIFT_S: f64 = 60.0;
 const DROPOUT_S: [f64; 2] = [0.2, 1.0];
 const DROPOUT_PAUSE_S: [f64; 2] = [6.0, 30.0];
 
-/// The signal that the armband sends: counts per electrode, NaN while one has lost contact.
-pub(super) fn record(root: &mut SignalRng, activations: &[[f64; MUSCLES]]) -> Vec<[f32; ELECTRODES]> {
+/// The signal that the armband sends: counts per electrode, NaN while one has lost contact. `pick_up` has the
+/// gain of every muscle at an electrode.
+pub(super) fn record<const MUSCLES: usize>(
+    root: &mut SignalRng,
+    activations: &[[f64; MUSCLES]],
+    pick_up: impl Fn(usize) -> [f64; MUSCLES],
+) -> Vec<[f32; ELECTRODES]> {
     let sources = sources(&mut root.branch(), activations);
     let mut rows = vec![[0.0; ELECTRODES]; activations.len()];
     for electrode in 0..ELECTRODES {
-        let mut channel = Electrode::new(root.branch(), electrode);
+        let mut channel = Electrode::new(root.branch(), pick_up(electrode));
         for (sample, (row, source)) in rows.iter_mut().zip(&sources).enumerate() {
             row[electrode] = channel.sample(sample, source);
         }
@@ -48,7 +53,10 @@ pub(super) fn record(root: &mut SignalRng, activations: &[[f64; MUSCLES]]) -> Ve
 }
 
 /// The electrical signal of each muscle, with variance 1 at full effort.
-fn sources(noise: &mut SignalRng, activations: &[[f64; MUSCLES]]) -> Vec<[f64; MUSCLES]> {
+fn sources<const MUSCLES: usize>(
+    noise: &mut SignalRng,
+    activations: &[[f64; MUSCLES]],
+) -> Vec<[f64; MUSCLES]> {
     let mut carriers: [BandPass; MUSCLES] =
         core::array::from_fn(|_| BandPass::new(BAND_HZ[0], BAND_HZ[1], RAW_RATE_HZ));
     let source = |row: &[f64; MUSCLES]| {
@@ -64,7 +72,7 @@ fn amplitude(activation: f64) -> f64 {
 }
 
 /// One electrode, its amplifier and its converter.
-struct Electrode {
+struct Electrode<const MUSCLES: usize> {
     noise: SignalRng,
     pick_up: [f64; MUSCLES],
     hum_amplitude: f64,
@@ -73,10 +81,10 @@ struct Electrode {
     log_gain: OrnsteinUhlenbeck,
 }
 
-impl Electrode {
-    fn new(mut noise: SignalRng, electrode: usize) -> Self {
+impl<const MUSCLES: usize> Electrode<MUSCLES> {
+    fn new(mut noise: SignalRng, pick_up: [f64; MUSCLES]) -> Self {
         Self {
-            pick_up: body::pick_up(electrode),
+            pick_up,
             hum_amplitude: noise.uniform(0.3, 1.0) * HUM_MAX,
             hum_phase: noise.uniform(0.0, TAU),
             baseline: OrnsteinUhlenbeck::new(&mut noise, BASELINE_STD_DEV, BASELINE_S, RAW_RATE_HZ),

@@ -14,9 +14,11 @@
 //! All numbers come from `libm` and one seeded generator: a seed gives the same recording on every machine.
 
 mod body;
+mod effort;
 mod electrodes;
 mod filter;
 mod force;
+mod gestures;
 mod grasps;
 mod recording;
 mod rng;
@@ -25,6 +27,7 @@ mod tests;
 
 pub use body::{ELECTRODES, MUSCLES};
 pub use force::noise_std_dev as force_noise_std_dev;
+pub use gestures::{GESTURES, GestureRecording, UNSEEN_GESTURE, generate_gestures, gestures_to_csv};
 pub use recording::{Recording, write_csv};
 
 use rng::SignalRng;
@@ -62,7 +65,7 @@ fn record(seed: u64, seconds: f32) -> Recording {
     let samples = (f64::from(seconds) * RAW_RATE_HZ).max(0.0) as usize;
     let mut root = SignalRng::from_seed(seed);
     let activations = grasps::activations(&mut root.branch(), samples);
-    let emg = electrodes::record(&mut root, &activations);
+    let emg = electrodes::record(&mut root, &activations, body::pick_up);
     let force_true = force::from_activations(&activations);
     let force = force::measure(&mut root.branch(), &force_true);
     Recording {

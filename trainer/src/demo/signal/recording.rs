@@ -43,7 +43,7 @@ impl Recording {
 }
 
 /// Mean absolute value of each channel; NaN if any row lacks it.
-fn mean_absolute(rows: &[[f32; ELECTRODES]]) -> [f32; ELECTRODES] {
+pub(super) fn mean_absolute(rows: &[[f32; ELECTRODES]]) -> [f32; ELECTRODES] {
     core::array::from_fn(|channel| rows.iter().map(|row| row[channel].abs()).sum::<f32>() / rows.len() as f32)
 }
 
@@ -68,6 +68,6 @@ fn to_csv(recording: &Recording) -> anyhow::Result<Vec<u8>> {
 }
 
 /// The shortest text that parses to the same number, or an empty cell for NaN.
-fn cell(value: f32) -> String {
+pub(super) fn cell(value: f32) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Observed against nominal coverage.
+//! Observed against nominal coverage, and accuracy against confidence.
 
 use super::chart::{Axis, Chart};
 use super::figure::{Figure, HALF};
@@ -30,14 +30,21 @@ const PER_CENT: Range = Range::new(0.0, 100.0);
 
 /// Observed against nominal coverage.
 pub fn calibration(data: &Calibration) -> Figure {
+    draw(data, "Observed against promised coverage", ["promised coverage (%)", "observed coverage (%)"])
+}
+
+/// Accuracy of a classifier against its confidence.
+pub fn reliability(data: &Calibration) -> Figure {
+    draw(data, "Accuracy against confidence", ["confidence (%)", "right predictions (%)"])
+}
+
+fn draw(data: &Calibration, name: &str, [x_label, y_label]: [&str; 2]) -> Figure {
     let coloured = || data.curves.iter().zip(COLOURS.iter().copied().cycle());
     let mut legend = vec![Entry::new(Mark::Dashed("muted"), "as promised")];
     legend.extend(coloured().map(|(curve, colour)| Entry::new(Mark::Line(colour), curve.label)));
-    let x = Axis::new("promised coverage (%)", PER_CENT);
-    let y = Axis::new("observed coverage (%)", PER_CENT);
-    let chart = Chart::new(HALF, x, y, legend);
+    let chart = Chart::new(HALF, Axis::new(x_label, PER_CENT), Axis::new(y_label, PER_CENT), legend);
     let has_data = data.curves.iter().any(|curve| !finite(curve).is_empty());
-    Figure::Half(chart.draw("Observed against promised coverage", has_data, |svg| {
+    Figure::Half(chart.draw(name, has_data, |svg| {
         svg.line("line dashed muted", chart.place(0.0, 0.0), chart.place(100.0, 100.0));
         svg.text("middle hint", chart.place(25.0, 88.0), "too cautious");
         svg.text("middle hint", chart.place(75.0, 10.0), "too sure");

@@ -32,7 +32,19 @@ fn all_plots(series: &[f32]) -> Vec<Figure> {
     let areas = [Area { label: "90 % band", lower: series, upper: series }];
     let notes = crate::data::Rows { channels: 1, values: series.to_vec() };
     let parts_of_rolls = [Roll { label: "played", notes: &notes, colour: "ink" }];
+    let points: Vec<[f32; 2]> = series.iter().map(|&x| [x, -x]).collect();
+    let classes = [
+        ClassPointSet { label: "fist", points: &points, unknown: false },
+        ClassPointSet { label: "none", points: &points, unknown: true },
+    ];
+    let finite = |value: &&f32| value.is_finite();
+    let counts: Vec<Vec<usize>> = series.iter().filter(finite).map(|_| vec![series.len()]).collect();
+    let rejected = [RejectionCurve { label: "int8", rejected: series, error: series }];
     vec![
+        class_points(&ClassPoints { name: "plane", classes: &classes, x_label: "first", y_label: "second" }),
+        rejection(&Rejection { curves: &rejected }),
+        reliability(&Calibration { curves: &curves }),
+        confusion(&Confusion { classes: &words, counts: &counts }),
         rolls(&Rolls { rolls: &parts_of_rolls, first_key: 21, x_label: "step", y_label: "key" }),
         super::series(&Series {
             name: "rows",

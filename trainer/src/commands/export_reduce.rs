@@ -1,0 +1,153 @@
+//! `quaver export` of a reducer.
+
+use anyhow::{Context, Result, ensure};
+use quaver::ReducerModel;
+use quaver::checkpoint::{Layout, WeightFormat};
+use serde::Serialize;
+
+use super::export::{Arguments, ranges_line};
+use super::implausible::ImplausibleValues;
+use super::print::{print_json, print_text};
+use crate::config::Config;
+use crate::data::{Dataset, Sequence};
+use crate::export::{
+    MAX_FAST_NLL_INCREASE, ReducerCost, ReducerEncoding, encode_reducer, reducer_constants, reducer_cost,
+    run_reducer, sparse_or_fast,
+};
+use crate::files;
+use crate::fit::RunState;
+use crate::reduce::{FittedReducer, ReduceModel, fit};
+
+/// A checkpoint that has been evaluated and written.
+#[derive(Serialize)]
+struct ExportedReducer {
+    #[serde(flatten)]
+    cost: ReducerCost,
+    /// Largest score of a known sequence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<f32>,
+    /// Correlation of noise between times.
+    correlation: f32,
+    /// Validation values outside of the plausible ranges, if there are ranges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    implausible: Option<ImplausibleValues>,
+    layout: String,
+    flash_bytes: usize,
+    arena_words: usize,
+}
+
+pub(super) fn run(
+    arguments: &Arguments,
+    state: &RunState<ReduceModel>,
+    config: &Config,
+    data: &Dataset,
+) -> Result<()> {
+    check(arguments)?;
+    let fitted = fit(state, config, data)?;
+    let names = &state.input_names;
+    let format = WeightFormat::from(arguments.weights);
+    let mut encoding = ReducerEncoding { ranges: arguments.ranges.fit(data)?, ..ReducerEncoding::default() };
+    let full = encode_reducer(&fitted, names, WeightFormat::F32, Layout::Float, &encoding)?;
+    if format == WeightFormat::Int8 {
+        encoding = encoding.with_gram_matrices(&fitted, names, &data.train)?;
+    }
+    let layout = layout(arguments, &fitted, names, &data.valid, &encoding)?;
+    let encoded = |encoding: &ReducerEncoding| encode_reducer(&fitted, names, format, layout, encoding);
+    encoding.threshold = threshold(&fitted, &encoded(&encoding)?, &data.valid)?;
+    let bytes = encoded(&encoding)?;
+    let cost = reducer_cost(&data.valid, &full, &bytes)?;
+    let model = ReducerModel::load(&bytes)?;
+    let implausible =
+        encoding.ranges.is_some().then(|| ImplausibleValues::in_sequences(model.network(), &data.valid));
+    let ranges = ranges_line(model.network(), implausible.as_ref());
+    let exported = ExportedReducer {
+        cost,
+        threshold: model.spec().threshold,
+        correlation: model.spec().correlation,
+        implausible,
+        layout: format!("{layout:?}").to_lowercase(),
+        flash_bytes: bytes.len(),
+        arena_words: model.arena_words(),
+    };
+    let name = arguments.output.file_name().context("--output must name a file")?.to_string_lossy();
+    let constants = reducer_constants(&name, &model);
+    files::replace(&arguments.output, &bytes)?;
+    files::replace(&arguments.output.with_extension("rs"), constants.as_bytes())?;
+    match arguments.json {
+        true => print_json(&exported),
+        false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, data.valid.len()))),
+    }
+}
+
+/// Refuses options of predictors.
+fn check(arguments: &Arguments) -> Result<()> {
+    let given = [
+        ("--calibrate", arguments.calibrate),
+        ("--track", arguments.track.is_some()),
+        ("--false-alarms", arguments.false_alarms.is_some()),
+        ("--widen", arguments.widen),
+    ];
+    let option = given.into_iter().find(|(_, given)| *given);
+    ensure!(
+        option.is_none(),
+        "{} is for predictors; remove it: a reducer is calibrated on the validation data in any case",
+        option.map_or("", |(name, _)| name)
+    );
+    Ok(())
+}
+
+/// The requested layout, or the fastest that is accurate enough, as for predictors.
+fn layout(
+    arguments: &Arguments,
+    fitted: &FittedReducer,
+    names: &[String],
+    valid: &[Sequence],
+    encoding: &ReducerEncoding,
+) -> Result<Layout> {
+    let format = WeightFormat::from(arguments.weights);
+    match arguments.layout {
+        Some(layout) => return Ok(layout.into()),
+        None if format == WeightFormat::F32 => return Ok(Layout::Float),
+        None => {}
+    }
+    let bytes = |layout| encode_reducer(fitted, names, format, layout, encoding);
+    let float = run_reducer(&bytes(Layout::Float)?, valid)?;
+    // Networks that the integer kernels do not support use the float layout.
+    let Ok(fast) = bytes(Layout::Fast) else { return Ok(Layout::Float) };
+    let affordable =
+        run_reducer(&fast, valid).is_ok_and(|fast| fast.nll - float.nll <= MAX_FAST_NLL_INCREASE);
+    Ok(if affordable { sparse_or_fast(&fast, bytes(Layout::Sparse)) } else { Layout::Float })
+}
+
+/// The threshold by the scores that the stored network gives to validation sequences.
+fn threshold(fitted: &FittedReducer, bytes: &[u8], valid: &[Sequence]) -> Result<Option<f32>> {
+    if fitted.calibration.threshold.is_none() {
+        return Ok(None);
+    }
+    let scores = run_reducer(bytes, valid)?.novelty.into_iter().map(f64::from).collect();
+    let found = crate::reduce::classifier::threshold(scores, fitted.reduce.rejected);
+    Ok(found.map(|threshold| threshold as f32))
+}
+
+fn render(arguments: &Arguments, exported: &ExportedReducer, count: usize) -> String {
+    let ExportedReducer { cost, threshold, correlation, layout, flash_bytes, arena_words: words, .. } =
+        exported;
+    let refused = threshold.map_or("no threshold: every sequence is known".to_string(), |threshold| {
+        format!("sequences with a score above {threshold:.4} belong to none of the classes")
+    });
+    format!(
+        "{}: {flash_bytes} bytes of flash in the layout {layout}, {} bytes of RAM per stream (Arena::<{words}>)\n\
+         {}: constants for firmware\n\
+         {count} validation sequences: error {:.4}, {:+.4} against f32; NLL {:.4} nats per sequence, {:+.4} against f32\n\
+         embeddings shifted by {:.4} of their standard deviation; correlation of noise between times {correlation}\n\
+         {refused}",
+        arguments.output.display(),
+        4 * words,
+        arguments.output.with_extension("rs").display(),
+        cost.error,
+        cost.error_increase,
+        cost.nll,
+        cost.nll_increase,
+        cost.embedding_shift
+    )
+}
