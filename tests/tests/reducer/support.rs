@@ -9,38 +9,38 @@ use quaver_tests::golden::Architecture;
 use quaver_tests::numbers::Numbers;
 use quaver_tests::reducer;
 
-pub const POOLINGS: [Pooling; 4] = [Pooling::Mean, Pooling::Sum, Pooling::Max, Pooling::Stochastic];
+pub(crate) const POOLINGS: [Pooling; 4] = [Pooling::Mean, Pooling::Sum, Pooling::Max, Pooling::Stochastic];
 const FLOAT: (WeightFormat, Layout) = (WeightFormat::F32, Layout::Float);
 
 /// A reducer of an LSTM in floating point.
-pub fn contents(spec: ReducerSpec) -> ReducerContents {
+pub(crate) fn contents(spec: ReducerSpec) -> ReducerContents {
     let architecture = Architecture { outputs: 4, ..Architecture::default() };
     reducer::contents(spec, architecture, &[(CellKind::Lstm, 5)], FLOAT, "reducer")
 }
 
-pub fn model(spec: ReducerSpec) -> Vec<u8> {
+pub(crate) fn model(spec: ReducerSpec) -> Vec<u8> {
     write_reducer(&contents(spec)).expect("a valid reducer")
 }
 
 /// A reducer without a classifier.
-pub fn embedder(pooling: Pooling) -> ReducerSpec {
+pub(crate) fn embedder(pooling: Pooling) -> ReducerSpec {
     reducer::spec(pooling, PoolOver::Outputs, ClassifierSpec::None)
 }
 
-pub fn with_reducer<T>(model: &[u8], work: impl FnOnce(&mut Reducer<'_, '_>) -> T) -> T {
+pub(crate) fn with_reducer<T>(model: &[u8], work: impl FnOnce(&mut Reducer<'_, '_>) -> T) -> T {
     let mut words = vec![f32::NAN; ReducerModel::load(model).expect("a valid reducer").arena_words()];
     work(&mut Reducer::load_in(model, &mut words).expect("enough words"))
 }
 
 /// Rows of three channels; some values are missing.
-pub fn rows(count: usize) -> Vec<[f32; 3]> {
+pub(crate) fn rows(count: usize) -> Vec<[f32; 3]> {
     let mut numbers = Numbers::new("rows");
     let mut value = || if numbers.once_in(9) { f32::NAN } else { numbers.between(-2.0, 2.0) };
     (0..count).map(|_| [value(), value(), value()]).collect()
 }
 
 /// Mean and variance of each output at each row, by the same network as a predictor.
-pub fn outputs(contents: &ReducerContents, rows: &[[f32; 3]]) -> Vec<Vec<[f64; 2]>> {
+pub(crate) fn outputs(contents: &ReducerContents, rows: &[[f32; 3]]) -> Vec<Vec<[f64; 2]>> {
     let bytes = quaver::checkpoint::write(&contents.network).expect("a valid network");
     let mut words = vec![0.0; quaver::Model::load(&bytes).expect("valid").spec().arena_words()];
     let mut predictor = Predictor::load_in(&bytes, &mut words).expect("enough words");
@@ -53,13 +53,13 @@ pub fn outputs(contents: &ReducerContents, rows: &[[f32; 3]]) -> Vec<Vec<[f64; 2
 }
 
 /// Means and variances of the embedding.
-pub fn embedding(reducer: &mut Reducer<'_, '_>) -> [Vec<f32>; 2] {
+pub(crate) fn embedding(reducer: &mut Reducer<'_, '_>) -> [Vec<f32>; 2] {
     let embedding = reducer.embedding().expect("a row was read");
     [embedding.mean.to_vec(), embedding.var.to_vec()]
 }
 
 /// Bits of everything that a reducer answers.
-pub fn bits(reducer: &mut Reducer<'_, '_>) -> Vec<u32> {
+pub(crate) fn bits(reducer: &mut Reducer<'_, '_>) -> Vec<u32> {
     let mut numbers: Vec<f32> = reducer
         .embedding()
         .map_or(Vec::new(), |embedding| embedding.mean.iter().chain(embedding.var).copied().collect());
@@ -70,7 +70,7 @@ pub fn bits(reducer: &mut Reducer<'_, '_>) -> Vec<u32> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-pub fn assert_near(found: &[f32], expected: &[f64], tolerance: f64, what: &str) {
+pub(crate) fn assert_near(found: &[f32], expected: &[f64], tolerance: f64, what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
     for (found, expected) in found.iter().zip(expected) {
         let error = (f64::from(*found) - expected).abs();
