@@ -3,8 +3,8 @@
 //! An experiment passes through the modules in this order, and a module imports only those before it
 //! (`ARCHITECTURE.md`, *Layers*): [`config`] is a TOML file as plain data; [`data`] reads the files it names
 //! and makes batches; [`nn`] is the network on Burn; [`prediction`] holds its predictions in raw units;
-//! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent sequences, and
-//! [`reduce`] reduces sequences to points and classes;
+//! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent
+//! sequences, and [`reduce`] reduces sequences to points and classes;
 //! [`runs`] trains and loads either kind; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
 //! runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
 #![warn(missing_docs)]

@@ -19,8 +19,8 @@ pub(super) struct RowStep<'i, 'p> {
 impl InputPairs for RowStep<'_, '_> {
     #[inline(always)]
     fn deterministic(&self) -> impl Iterator<Item = Option<[f32; 2]>> {
-        // Nearly all rows are complete, plausible, within the limits and without variances; all others take the
-        // slow path, which limits them.
+        // Nearly all rows are complete, plausible, within the limits and without variances; all others take
+        // the slow path, which limits them.
         let values = self.row.filter(|row| row.is_plain()).map_or(&[][..], |row| row.values);
         let model = self.emitter.model;
         let scales = model.input_mean.pairs().zip(model.input_std_dev.pairs());

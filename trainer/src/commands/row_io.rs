@@ -79,8 +79,8 @@ pub(super) fn open(input: Option<&Path>, header: bool) -> Result<RowReader<Box<d
     RowReader::new(Box::new(file), &name, header)
 }
 
-/// The rows of a NumPy array as CSV without a header, with a blank line between sequences. Numbers are written
-/// so that reading gives the same bits.
+/// The rows of a NumPy array as CSV without a header, with a blank line between sequences. Numbers are
+/// written so that reading gives the same bits.
 fn npy_as_csv(path: &Path) -> Result<String> {
     let table = npy::read_path(path)?;
     let mut text = String::new();

@@ -23,7 +23,7 @@ impl SplitRows {
     /// Names the file, the first common row and both splits.
     pub(super) fn add(&mut self, split: &'static str, used: Vec<UsedRows>) -> Result<()> {
         for (other, before) in &self.0 {
-            // Rows of validation and test data may be the same: then the test figures are those of validation.
+            // Validation and test data may be the same: then the test figures are those of validation.
             if (*other, split) == ("valid", "test") {
                 continue;
             }
@@ -66,17 +66,18 @@ fn common_row(left: &[UsedRows], right: &[UsedRows]) -> Option<(PathBuf, usize)>
 mod tests {
     use super::*;
 
-    fn used(file: &str, ranges: &[Range<usize>]) -> Vec<UsedRows> {
-        ranges.iter().map(|rows| UsedRows { file: file.into(), rows: rows.clone() }).collect()
+    /// Ranges of rows by start and end.
+    fn used(file: &str, ranges: &[[usize; 2]]) -> Vec<UsedRows> {
+        ranges.iter().map(|&[start, end]| UsedRows { file: file.into(), rows: start..end }).collect()
     }
 
     #[test]
     fn a_row_in_two_splits_is_named() {
         let mut splits = SplitRows::default();
-        splits.add("train", used("a", &[0..80, 200..300])).unwrap();
-        splits.add("valid", used("a", &[80..100])).unwrap();
-        assert!(splits.add("test", used("b", &[0..80])).is_ok());
-        let error = splits.add("test", used("a", &[90..95, 100..201])).unwrap_err().to_string();
+        splits.add("train", used("a", &[[0, 80], [200, 300]])).unwrap();
+        splits.add("valid", used("a", &[[80, 100]])).unwrap();
+        assert!(splits.add("test", used("b", &[[0, 80]])).is_ok());
+        let error = splits.add("test", used("a", &[[90, 95], [100, 201]])).unwrap_err().to_string();
         assert!(
             error.starts_with("row 200 of a (counted from 0) is in data.train and in data.test"),
             "{error}"
@@ -86,16 +87,16 @@ mod tests {
     #[test]
     fn validation_rows_may_be_test_rows() {
         let mut splits = SplitRows::default();
-        splits.add("valid", used("a", &[0..10])).unwrap();
-        assert!(splits.add("test", used("a", &[0..10])).is_ok());
+        splits.add("valid", used("a", &[[0, 10]])).unwrap();
+        assert!(splits.add("test", used("a", &[[0, 10]])).is_ok());
     }
 
     #[test]
     fn single_rows_are_compared_as_well() {
-        let odd: Vec<_> = (0..1000).map(|row| 2 * row + 1..2 * row + 2).collect();
-        let even: Vec<_> = (0..1000).rev().map(|row| 2 * row..2 * row + 1).collect();
+        let odd: Vec<_> = (0..1000).map(|row| [2 * row + 1, 2 * row + 2]).collect();
+        let even: Vec<_> = (0..1000).rev().map(|row| [2 * row, 2 * row + 1]).collect();
         assert_eq!(common_row(&used("a", &odd), &used("a", &even)), None);
-        let both: Vec<_> = even.iter().cloned().chain([1801..1802]).collect();
+        let both: Vec<_> = even.iter().copied().chain([[1801, 1802]]).collect();
         assert_eq!(common_row(&used("a", &odd), &used("a", &both)), Some(("a".into(), 1801)));
     }
 }

@@ -162,8 +162,8 @@ impl<'a> DrawnWeights<'a> {
         (with_zeros(&by_stored, kept), nats)
     }
 
-    /// The same of a list none of which was pruned. The divergence is Σ ln N(φ | μ, σ²) − ln p(φ), whose first
-    /// term is −½ε² − ln σ − ½ ln 2π, so that its derivatives by φ and by μ cancel.
+    /// The same of a list none of which was pruned. The divergence is Σ ln N(φ | μ, σ²) − ln p(φ), whose
+    /// first term is −½ε² − ln σ − ½ ln 2π, so that its derivatives by φ and by μ cancel.
     fn by_list(&self, list: &DrawnList, noise: &[f32], by_weight: &mut [f32], share: f32) -> (Vec<f32>, f64) {
         let mut by_stored = vec![0.0; noise.len()];
         let Some(WeightPrior::Mixture(mixture)) = self.parameters.method.posterior.prior() else {

@@ -53,8 +53,8 @@ fn dataset() -> Dataset {
     Dataset { target_names: classes, target: quaver::checkpoint::Target::Columns, ..data }
 }
 
-/// The tensors' pooling agrees with the runtime's, for lanes of different spans: what lies outside of the span of
-/// a lane must not count.
+/// The tensors' pooling agrees with the runtime's, for lanes of different spans: what lies outside of the
+/// span of a lane must not count.
 #[test]
 fn tensors_pool_as_the_runtime_does() {
     let (spans, steps, components) = ([0..5, 0..1, 1..4], 5, 2);

@@ -1,5 +1,5 @@
-//! Runs of any kind, a predictor, a latent model, a model of text or a reducer: [`train`] trains what a config describes, and
-//! [`TrainedState`] is the result of a run.
+//! Runs of any kind, a predictor, a latent model, a model of text or a reducer: [`train`] trains what a
+//! config describes, and [`TrainedState`] is the result of a run.
 
 mod trained_state;
 

@@ -29,8 +29,8 @@ pub struct TokenModel {
     /// The network behind the embedding; without one, its inputs are the tokens. Its outputs are the tokens.
     pub network: ModelSpec,
     /// Whether there is an embedding, with a row of as many numbers as the network has inputs for each token:
-    /// `embedding.weight` [tokens, inputs], behind the parameters of the network, then what its posterior has:
-    /// `embedding.weight_log_var`, or `embedding.weight_rho` and, if that is sharpened,
+    /// `embedding.weight` [tokens, inputs], behind the parameters of the network, then what its posterior
+    /// has: `embedding.weight_log_var`, or `embedding.weight_rho` and, if that is sharpened,
     /// `embedding.weight_rate`.
     pub embedding: bool,
 }
