@@ -131,12 +131,16 @@ fn classified(experiment: &Experiment, run: &str, model: &str) {
         lines.next(),
         Some("sequence,class,known,probability,distance,novelty,\"p.left, right\",p.up")
     );
-    assert!(lines.next().expect("a record").starts_with("0,\"left, right\",true,"));
-    assert!(lines.next().expect("a record").starts_with("1,up,true,"));
+    let lines: Vec<&str> = lines.collect();
+    assert!(lines[0].starts_with("0,\"left, right\",") && lines[1].starts_with("1,up,"), "{classes}");
+    // The threshold rejects a twentieth of the validation sequences, and so some of these.
+    let known = lines.iter().step_by(3).filter(|line| line.contains(",true,")).count();
+    assert!((14..=20).contains(&known), "{known} of 20 sequences of one class are known");
     // A run folder is the same model in f32.
     let of_run = succeeds(&["classify", run, "--input", &test, "--sequence", "id", "--json"]);
     let second = json(of_run.lines().nth(1).expect("a record"));
-    assert_eq!((second["class"].as_str(), second["known"].as_bool()), (Some("up"), Some(true)));
+    assert_eq!(second["class"].as_str(), Some("up"));
+    assert!(second["known"].is_boolean());
     let sum: f64 =
         ["left, right", "up"].iter().filter_map(|class| second["probabilities"][class].as_f64()).sum();
     assert!((sum - 1.0).abs() < 1e-5);

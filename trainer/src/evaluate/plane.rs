@@ -33,9 +33,10 @@ impl Plane {
         let mut order: Vec<usize> = (0..width).collect();
         order.sort_by(|a, b| eigen.eigenvalues[*b].total_cmp(&eigen.eigenvalues[*a]));
         let (mut axes, mut explained) = (DMatrix::zeros(width, 2), [0.0; 2]);
-        for (axis, &index) in order.iter().take(2).enumerate() {
+        // Points that are all the same span no plane.
+        for (axis, &index) in order.iter().take(if total > 0.0 { 2 } else { 0 }).enumerate() {
             axes.set_column(axis, &upright(eigen.eigenvectors.column(index).into_owned()));
-            explained[axis] = if total > 0.0 { eigen.eigenvalues[index] / total } else { 0.0 };
+            explained[axis] = eigen.eigenvalues[index] / total;
         }
         Self { centre, axes, explained }
     }

@@ -32,7 +32,7 @@ pub fn confusion(data: &Confusion) -> Figure {
     let is_turned = data.classes.iter().any(|name| text_width(name) > side);
     let height = TOP + side * n as f64 + if is_turned { widest + 30.0 } else { 44.0 } + BOTTOM;
     let size = Size { height: height.max(HALF.height), ..HALF };
-    if n == 0 {
+    if data.counts.iter().flatten().all(|count| *count == 0) {
         svg.text("middle", (HALF.width / 2.0, HALF.height / 2.0), "no data");
     }
     for (row, counts) in data.counts.iter().enumerate() {

@@ -147,9 +147,9 @@ fn table(experiment: &GestureExperiment) -> Section {
     let columns = ["", "accuracy", "balanced", "macro F1", "NLL", "ECE", "n"].map(String::from).to_vec();
     Section {
         heading: "Scores".into(),
-        text: "Windows of 400 ms, each from a fresh start, and the stream, whose network is never reset. The baseline is the field's \
-               standard: mean absolute value, waveform length, zero crossings and slope-sign changes with linear discriminant \
-               analysis."
+        text: "Windows of 400 ms, each after 400 ms that warm the network up, and the stream, whose network is never reset. The \
+               baseline is the field's standard for raw EMG, which gets envelopes here: mean absolute value, waveform length, zero \
+               crossings and slope-sign changes with linear discriminant analysis."
             .into(),
         body: Body::Table(ReportTable {
             columns,
