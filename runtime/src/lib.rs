@@ -214,6 +214,6 @@ pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
     AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, Futures,
-    LatentModel, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler, State,
-    Surprise, WithUnit, adaptive_arena_words, arena_words,
+    LatentModel, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler,
+    State, Surprise, WithUnit, adaptive_arena_words, arena_words,
 };
