@@ -40,7 +40,7 @@ def links(text):
 
 
 def main():
-    files = [path for path in ROOT.rglob("*.md") if not {"target", "out", "runs"} & set(path.relative_to(ROOT).parts)]
+    files = [path for path in ROOT.rglob("*.md") if not {"target", "out", "runs", "node_modules"} & set(path.relative_to(ROOT).parts)]
     broken = checked = 0
     for path in sorted(files):
         for number, target in links(path.read_text(encoding="utf-8")):

@@ -106,7 +106,9 @@
 //!
 //! - `float` (default): the layout `float`, in floating point.
 //! - `quantized` (default): the layouts `fast`, `small`, `mean` and `sparse`, in integers.
-//! - `std`: vector units of a host, detected at run time. The bits stay the same.
+//! - `vectors`: vector units of a host, detected at run time, without the standard library. The bits stay the
+//!   same.
+//! - `std`: the standard library. Enables `vectors`.
 //! - `write`: making checkpoints ([`checkpoint::write`]), on a host. Enables `float`, `quantized` and `std`.
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
@@ -168,6 +170,13 @@ pub mod export {
     #[cfg(feature = "quantized")]
     pub use crate::format::StoredBlocks;
 
+    /// The block of four rows and two columns of every weight, row by row: of the layers' maps, then of the
+    /// output map's. Blocks of a map are numbered from 0; the layout `sparse` stores each or leaves it out.
+    #[cfg(feature = "quantized")]
+    pub fn blocks_of_weights(spec: &crate::checkpoint::ModelSpec) -> std::vec::Vec<std::vec::Vec<usize>> {
+        spec.shapes().map(crate::quantized::blocks_of_weights).collect()
+    }
+
     /// Draws a class as [`Prediction::draw_class_at`](crate::Prediction::draw_class_at) does.
     pub fn draw_class_at(
         probabilities: &[f32],
@@ -204,7 +213,7 @@ mod step_io;
 pub use arena::Arena;
 pub use checkpoint::Error;
 pub use models::{
-    AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, LatentModel,
-    Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler, State, Surprise,
-    adaptive_arena_words, arena_words,
+    AdaptOptions, AdaptivePredictor, Classification, Covariance, Denoiser, Embedding, FeedMode, Futures,
+    LatentModel, Model, Novelty, Output, Prediction, Predictor, Reducer, ReducerModel, Rollouts, Sampler,
+    State, Surprise, WithUnit, adaptive_arena_words, arena_words,
 };

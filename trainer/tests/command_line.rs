@@ -48,6 +48,24 @@ fn from_rows_to_predictions() {
 }
 
 #[test]
+fn a_header_for_c_is_written_on_demand() {
+    let place = Place::new();
+    place.train();
+    let export = |name: &str, more: &[&str]| {
+        let (run, output) = (place.at("run"), place.at(name));
+        succeeds(&[&["export", &run, "-o", &output][..], more].concat())
+    };
+    export("plain.qvr", &[]);
+    assert!(!place.path("plain.h").exists());
+    let printed = export("my-model.qvr", &["--c"]);
+    assert!(printed.contains("my-model.h: the model for C and C++"), "{printed}");
+    let header = fs::read_to_string(place.path("my-model.h")).expect("a header next to the model");
+    let words = &json(&succeeds(&["inspect", &place.at("my-model.qvr"), "--json"]))["arena_words"];
+    let arena = format!("#define MY_MODEL_ARENA_WORDS ({words}u + QUAVER_PREDICTOR_WORDS)");
+    assert!(header.contains(&arena) && header.contains("MY_MODEL_OUTPUT_SUM = 0"), "{header}");
+}
+
+#[test]
 fn a_resumed_run_ends_with_the_same_bits() {
     let place = Place::new();
     let config = place.at("config.toml");

@@ -66,7 +66,7 @@ impl Tried {
             "heteroscedastic" | "implicit_variance" | "nesterov" => {
                 self.write_csv(&rows(&channels("x", 3), 0))
             }
-            "bayes_by_backprop" | "gru" | "learned_dropout" | "lstm_dropout" | "weight_noise" => {
+            "bayes_by_backprop" | "gru" | "learned_dropout" | "lstm_dropout" | "pruned" | "weight_noise" => {
                 self.write_csv(&rows(&two_targets, 0))
             }
             "mocap_next" | "storn_mocap" => {
@@ -83,7 +83,7 @@ impl Tried {
                 let axes = ["ax", "ay", "az", "gx", "gy", "gz"].map(String::from);
                 self.write_splits("board.", &rows(&axes, 0));
             }
-            "text" => {
+            "text" | "text_bayes" => {
                 self.write("train.txt", "the cat sat on the mat,\n\"so\tthere\" said the cat\n".repeat(20));
                 self.write("test.txt", "the mat sat\n");
             }

@@ -131,3 +131,59 @@ fn configs_and_texts_that_do_not_go_together_are_refused() {
     refused("seed=2", &["data.test", "test.txt:2:5: `é` is not in the vocabulary"]);
     assert!(!fs::exists(&run).expect("a folder"), "nothing is written");
 }
+
+/// Bayes by Backprop with a sharpened posterior: learned, resumed with the same bits, scored in every way, exported by
+/// its moments.
+#[test]
+fn weights_of_text_are_drawn_sharpened_and_exported_by_moments() {
+    let more = "embedding = 12\n[weights]\nposterior = 'bbb'\nsharpen = true\ndivergence_weight = 0.02";
+    let experiment = Experiment::new("characters", more);
+    experiment.train("run", &["--set", "training.epochs=20"]);
+    let (run, model, config) =
+        (experiment.at("run"), experiment.at("model.qvr"), experiment.at("config.toml"));
+    let found = json(&succeeds(&["eval", &run, "--mc-draws", "5", "--sharpened", "--json"]));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a score");
+    let (nll, baseline) = (number(&found["nll"]), number(&found["baselines"][0]["nll"]));
+    assert!(nll < 0.7 * baseline, "{nll} against {baseline} of frequencies");
+    let drawn = number(&found["monte_carlo"]["nll"]);
+    assert!((drawn - nll).abs() < 0.3, "{drawn} of five draws against {nll} by moments");
+    let sharpened = &found["sharpened"];
+    let bound = number(&sharpened["nll"]) + number(&sharpened["divergence"]);
+    assert!((number(&sharpened["bound"]) - bound).abs() < 1e-9);
+
+    let found = json(&succeeds(&["eval", &run, "--reversed", "--mc-draws", "3", "--json"]));
+    for inference in ["moments", "monte_carlo"] {
+        let scores = &found[inference];
+        assert!(number(&scores["entropy_gap"]) > 0.0, "{scores}");
+        assert!(number(&scores["reversed"]["nll"]) > number(&scores["regular"]["nll"]), "{scores}");
+    }
+    assert!((number(&found["moments"]["regular"]["nll"]) - nll).abs() < 1e-4);
+    let found = json(&succeeds(&["eval", &run, "--dynamic", "0.5", "--json"]));
+    assert!((number(&found["as_trained"]["nll"]) - nll).abs() < 1e-9);
+    assert!(number(&found["dynamic"]["nll"]).is_finite() && found["updates"].as_u64() > Some(5));
+
+    // int8: weights and variances are rounded.
+    for (weights, most) in [("f32", 1e-3), ("int8", 0.1)] {
+        succeeds(&["export", &run, "--weights", weights, "-o", &model]);
+        let found = number(&json(&succeeds(&["eval", &model, "--data", &config, "--json"]))["nll"]);
+        assert!((found - nll).abs() < most, "{weights}: {found} against {nll}");
+    }
+    fails(&["eval", &model, "--data", &config, "--reversed"], &["--reversed needs the trained network"]);
+    fails(&["eval", &run, "--dynamic", "0.5", "--mc-draws", "2"], &["cannot be used with"]);
+}
+
+#[test]
+fn a_run_with_drawn_weights_resumes_with_the_same_bits() {
+    let experiment = Experiment::new("words", "embedding = 8\n[weights]\nposterior = 'bbb'");
+    experiment.train("whole", &["--set", "training.epochs=3"]);
+    experiment.train("parts", &["--set", "training.epochs=1"]);
+    experiment.train("parts", &["--set", "training.epochs=3", "--resume"]);
+    let state = |run: &str| fs::read(experiment.at(run) + "/last.state").expect("a state");
+    assert!(state("whole") == state("parts"), "a resumed run ends with other bits");
+    let point = Experiment::new("words", "");
+    point.train("run", &["--set", "training.epochs=1"]);
+    fails(
+        &["eval", &point.at("run"), "--mc-draws", "2"],
+        &["--mc-draws draws weights", "this model of text has none"],
+    );
+}

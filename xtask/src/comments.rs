@@ -10,8 +10,19 @@ use crate::files;
 use crate::shell::root;
 
 /// Folders whose comments must fit.
-const CHECKED: &[&str] =
-    &["launcher", "xtask", "runtime", "trainer", "tests", "streams", "bench", "firmware-examples", "fuzz"];
+const CHECKED: &[&str] = &[
+    "launcher",
+    "xtask",
+    "runtime",
+    "trainer",
+    "tests",
+    "streams",
+    "telemetry",
+    "bench",
+    "firmware-examples",
+    "fuzz",
+    "bindings",
+];
 
 /// Finds comments wider than the width.
 pub(crate) fn check() -> Result<String> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 
 use crate::shell::Shell;
@@ -44,4 +44,11 @@ pub(crate) fn path_of(build: &Shell) -> Result<PathBuf> {
         .filter_map(executable)
         .next_back()
         .ok_or_else(|| anyhow!("no executable came of: {build}"))
+}
+
+/// The folder into which this workspace is built.
+pub(crate) fn target_folder() -> Result<PathBuf> {
+    let metadata = Shell::cargo("metadata --no-deps --offline --format-version 1").run()?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
+    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
 }

@@ -1,11 +1,14 @@
 //! Every chore of the workspace: `cargo xtask test`, `setup`, `qemu`, `bench`, `bench-host`, `bench-train`,
-//! `attack`, `fuzz`, `miri`, `soak`, `results`.
+//! `boards`, `bindings`, `dist`, `attack`, `fuzz`, `miri`, `soak`, `results`.
 
 mod attack;
 mod bench;
 mod bench_train;
+mod bindings;
+mod boards;
 mod comments;
 mod deny;
+mod dist;
 mod elf;
 mod files;
 mod fuzz;
@@ -87,6 +90,23 @@ enum Chore {
         #[arg(long)]
         json: bool,
     },
+    /// Build, link and size the firmware of every board, and execute what emulators can: QEMU and rp2040js
+    #[command(
+        after_help = "Examples: cargo xtask boards; cargo xtask boards rp2040; cargo xtask boards --write"
+    )]
+    Boards(boards::Arguments),
+    /// Build and test the interfaces to C and C++: on this machine, on an emulated core, and from a package
+    #[command(after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++\n\
+                      Compilers, CMake, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
+                      on a terminal; a part whose tools are missing is skipped.")]
+    Bindings {
+        /// Run only the parts that have this in their titles
+        #[arg(value_name = "PART", default_value = "")]
+        only: String,
+    },
+    /// Make the package for C and C++ with the libraries of all cores, and try it in an empty folder
+    #[command(after_help = "Example: cargo xtask dist")]
+    Dist,
     /// Load and step crafted checkpoints: valid encodings at and just beyond every bound of the format
     #[command(
         after_help = "Examples: cargo xtask attack --minutes 60; cargo xtask attack --replay target/attack/1-42.qvr"
@@ -147,6 +167,12 @@ fn perform(chore: Chore) -> anyhow::Result<ExitCode> {
             };
             bench_train::run(torch, json)?;
         }
+        Chore::Boards(arguments) => {
+            setup::ensure(&Needs::to_build(boards::folders().map(|(_, target)| target)))?;
+            boards::run(&arguments)?;
+        }
+        Chore::Bindings { only } => bindings::run(&only)?,
+        Chore::Dist => dist::run()?,
         Chore::Attack(arguments) => attack::run(&arguments)?,
         Chore::Fuzz(arguments) => fuzz::run(&arguments)?,
         Chore::Miri(arguments) => miri::run(&arguments)?,

@@ -7,11 +7,12 @@
 mod readme;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use toml::{Table, Value};
 
+use crate::image;
 use crate::shell::{Shell, root};
 
 /// What is published, in the order of dependence.
@@ -19,7 +20,7 @@ const PACKAGES: [&str; 2] = ["quaver", "quaver-trainer"];
 
 /// Packs both crates, compiles them outside the workspace, and runs the example of the runtime's README.
 pub(crate) fn check() -> Result<String> {
-    let target = target_folder()?;
+    let target = image::target_folder()?;
     let manifest = read_manifest(&root().join("Cargo.toml"))?;
     let pack = Shell::cargo("package --quiet --no-verify --offline --allow-dirty");
     PACKAGES.iter().fold(pack, |pack, package| pack.words("--package").argument(*package)).run()?;
@@ -43,12 +44,6 @@ pub(crate) fn check() -> Result<String> {
     let shown = cargo("run --quiet --release --offline --package readme-example")?;
     ensure!(shown.contains('±'), "the example of runtime/README.md shows no prediction: {shown}");
     Ok(unpacked.join(", "))
-}
-
-fn target_folder() -> Result<PathBuf> {
-    let metadata = Shell::cargo("metadata --no-deps --offline --format-version 1").run()?;
-    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-    Ok(metadata["target_directory"].as_str().context("cargo names no target folder")?.into())
 }
 
 fn read_manifest(path: &Path) -> Result<Table> {

@@ -1,6 +1,7 @@
 //! Commands that are described once: to run them, and to print how to repeat them by hand.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{Read, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -112,6 +113,13 @@ impl Shell {
     /// Runs to the end, success or not, with what it prints where ours goes.
     pub(crate) fn stream(&self) -> Result<ExitStatus> {
         self.command().status().with_context(|| format!("cannot start {}", self.program))
+    }
+
+    /// Starts it, with what it prints in a file.
+    pub(crate) fn spawn_into(&self, stdout: File) -> Result<Child> {
+        let mut command = self.command();
+        let command = command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::null());
+        command.spawn().with_context(|| format!("cannot start {}", self.program))
     }
 
     fn command(&self) -> Command {

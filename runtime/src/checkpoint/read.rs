@@ -68,12 +68,12 @@ impl<'m> Checkpoint<'m> {
     }
 
     /// Names of the inputs, in order; empty if they have none.
-    pub fn input_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
+    pub fn input_names(&self) -> impl Iterator<Item = &'m str> + Clone + use<'m> {
         lines(self.header.input_names)
     }
 
     /// Names of the outputs, in order; empty if they have none.
-    pub fn output_names(&self) -> impl Iterator<Item = &'m str> + use<'m> {
+    pub fn output_names(&self) -> impl Iterator<Item = &'m str> + Clone + use<'m> {
         lines(self.header.output_names)
     }
 
@@ -97,7 +97,9 @@ impl<'m> Checkpoint<'m> {
     }
 }
 
-/// Decoded when names are asked for and not before: most boards never do.
-pub(super) fn lines(names: &[u8]) -> impl Iterator<Item = &str> {
-    core::str::from_utf8(names).unwrap_or_default().lines()
+/// Decoded when names are asked for and not before: most boards never do. By bytes, because the lines of a
+/// `str` have a panic path.
+pub(super) fn lines(names: &[u8]) -> impl Iterator<Item = &str> + Clone {
+    let lines = names.split(|byte| *byte == b'\n').filter(|name| !name.is_empty());
+    lines.map(|name| core::str::from_utf8(name).unwrap_or_default())
 }

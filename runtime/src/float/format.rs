@@ -168,7 +168,7 @@ impl<'m> AffineView<'m> {
     }
 
     /// All groups of [`LANES`] units, one after the other.
-    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    #[cfg(all(feature = "vectors", target_arch = "x86_64"))]
     pub(super) fn wide(&self) -> Group<'m> {
         self.group(0, self.shape.units() / LANES * LANES)
     }

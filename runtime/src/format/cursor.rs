@@ -31,7 +31,7 @@ impl<'m> Cursor<'m> {
     }
 
     /// The next section without its padding, and the padding.
-    #[cfg_attr(not(feature = "std"), inline(never))] // small on a board, fast on a host
+    #[cfg_attr(not(feature = "vectors"), inline(never))] // small on a board, fast on a host
     pub(crate) fn padded(&mut self, bytes: usize) -> (&'m [u8], &'m [u8]) {
         // Beyond the end everything is empty: reading a checkpoint has compared the total with the payload.
         let split = |slice: &'m [u8], count| slice.split_at_checked(count).unwrap_or((&[], &[]));

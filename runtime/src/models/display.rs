@@ -31,6 +31,35 @@ impl fmt::Display for Output {
     }
 }
 
+/// An output with its unit, made by [`Output::with_unit`]. Printed as "51.7 ± 4.7 N".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WithUnit<'u> {
+    output: Output,
+    unit: &'u str,
+}
+
+impl Output {
+    /// The output as a person would write it, "51.7 ± 4.7 N", for `fmt` and `defmt`. Checkpoints hold no
+    /// units: they are the firmware's to know.
+    pub fn with_unit(self, unit: &str) -> WithUnit<'_> {
+        WithUnit { output: self, unit }
+    }
+}
+
+impl fmt::Display for WithUnit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.output.fmt(f)?;
+        write!(f, " {}", self.unit)
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for WithUnit<'_> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{} {=str}", self.output, self.unit);
+    }
+}
+
 /// The outputs in order: "51.7 ± 4.7, 0.120 ± 0.015".
 impl fmt::Display for Prediction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,6 +174,7 @@ mod tests {
             assert_eq!(format!("{}", output(mean, std_dev)), expected);
         }
         assert_eq!(format!("{:.2}", output(51.684, 4.73)), "51.68 ± 4.73");
+        assert_eq!(format!("{}", output(51.68, 4.73).with_unit("N")), "51.7 ± 4.7 N");
     }
 
     #[test]

@@ -24,7 +24,8 @@ mod tracking;
 pub use adaptive::{AdaptOptions, AdaptivePredictor, Covariance};
 #[cfg(feature = "write")]
 pub(crate) use classes::draw_class_at;
-pub use latent::{Denoiser, FeedMode, LatentModel, Rollouts, Sampler};
+pub use display::WithUnit;
+pub use latent::{Denoiser, FeedMode, Futures, LatentModel, Rollouts, Sampler};
 pub use memory::{adaptive_arena_words, arena_words};
 pub use model::Model;
 pub use prediction::{Novelty, Output, Prediction, Surprise};

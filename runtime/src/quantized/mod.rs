@@ -20,6 +20,8 @@ mod sections;
 mod state;
 mod validate;
 mod validate_pairs;
+#[cfg(feature = "write")]
+mod weight_blocks;
 mod weight_vars;
 
 #[cfg(feature = "write")]
@@ -30,6 +32,8 @@ pub(crate) use sections::stored_blocks;
 pub(crate) use sections::{affine_bytes, scratch_words};
 pub(crate) use state::{read_units, restore_state, save_state, state_fault, unit_words};
 pub(crate) use validate::{check_affine, check_spec};
+#[cfg(feature = "write")]
+pub(crate) use weight_blocks::blocks_of_weights;
 
 use crate::format::Cursor;
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use quaver::checkpoint::Kind;
+use quaver_telemetry::{Encoder, Sample, sample_bytes};
 use quaver_tests::attack::rows::garbage;
 use quaver_tests::stream::Stream;
 use quaver_tests::{Case, fixtures, golden, golden_latent, golden_reducer, signing};
@@ -13,7 +14,7 @@ use quaver_tests::{Case, fixtures, golden, golden_latent, golden_reducer, signin
 /// Folders with configs, from the root of the repository.
 const CONFIGS: [&str; 2] = ["trainer/examples", "benchmarks"];
 /// Small files of other formats: target, name and contents.
-const TEXTS: [(&str, &str, &str); 7] = [
+const TEXTS: [(&str, &str, &str); 8] = [
     ("csv", "header", "time,a,b\n0,1.5,-2e3\n1,,nan\n\n0,\"3\",4\n"),
     ("csv", "numbers", "0;1\n2;3\n"),
     ("piano_roll", "two-pieces", "60 64 67\n60\n\n\n62 65\n"),
@@ -24,6 +25,7 @@ const TEXTS: [(&str, &str, &str); 7] = [
         "metrics",
         "{\"epoch\":1,\"train_nll\":0.5,\"valid_nll\":0.25,\"gradient_norm\":1.0,\"clipped\":0,\"best\":true}\n",
     ),
+    ("telemetry", "lines", "\u{5}booting\r\n>force:51.7\n>force:20:51.7§N|g\n"),
     ("config", "settings", "[data]\nfiles = [\"a.csv\"]\n\0model.cell=gru\ntraining.epochs=3"),
 ];
 
@@ -39,6 +41,7 @@ fn main() -> io::Result<()> {
         copy_configs(&root.join(folder), &corpus.join("config"))?;
     }
     write_file(&corpus.join("npy"), "matrix", &npy())?;
+    write_file(&corpus.join("telemetry"), "frames", &frames())?;
     TEXTS.iter().try_for_each(|(target, name, text)| write_file(&corpus.join(target), name, text.as_bytes()))
 }
 
@@ -54,6 +57,17 @@ fn sealed() -> Vec<Case> {
     cases.retain(|case| case.model.len() < 1000);
     cases.iter_mut().for_each(|case| case.model = signing::sealed(&case.model, 1));
     cases
+}
+
+/// Frames of samples, behind the length of a chunk.
+fn frames() -> Vec<u8> {
+    let mut encoder = Encoder::new();
+    let mut bytes = vec![3];
+    for row in [&[][..], &[1.0, f32::NAN], &[0.5; 9]] {
+        let mut buffer = [0; sample_bytes(9, 0)];
+        bytes.extend(encoder.sample(&Sample { row, ..Sample::default() }, &mut buffer).expect("enough room"));
+    }
+    bytes
 }
 
 /// Saved streams of all fixtures, each behind every number of a model: the target chooses by the first byte.

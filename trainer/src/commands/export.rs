@@ -22,7 +22,7 @@ use crate::data::Dataset;
 use crate::evaluate::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantiles, variance_factors};
 use crate::export::{
     Additions, AnomalyLimits, Encoding, InputRanges, QuantizationCost, RangeOptions, StorageOptions,
-    anomaly_limits, cost, encode, evidence_window, fit_widening, gram_matrices, rust_constants,
+    anomaly_limits, c_header, cost, encode, evidence_window, fit_widening, gram_matrices, rust_constants,
     settle_density, stored_quantiles, variance_correction,
 };
 use crate::files;
@@ -51,6 +51,7 @@ use crate::runs::TrainedState;
   quaver export runs/first --widen -o model.qvr              wider error bars for rows unlike the training data
   quaver export runs/first --range emg1=0:4095 --range temp_c=:60 -o model.qvr
                                                              values outside count as missing
+  quaver export runs/first --c -o model.qvr                  write model.h too, for C and C++
   quaver export runs/first --weights f32 -o model-f32.qvr --json")]
 pub struct Arguments {
     /// The run folder.
@@ -86,6 +87,9 @@ pub struct Arguments {
     /// The checkpoint to write.
     #[arg(short, long, value_name = "MODEL.qvr")]
     pub(super) output: PathBuf,
+    /// Write MODEL.h as well, for C and C++: the checkpoint as an array, its sizes and its channels.
+    #[arg(long)]
+    pub(super) c: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(super) json: bool,
@@ -105,8 +109,18 @@ impl Arguments {
             rate_hz: None,
             ranges: RangeArguments::by_default(),
             output,
+            c: false,
             json: false,
         }
+    }
+
+    /// Writes the header for C next to the checkpoint, if there is to be one.
+    pub(super) fn write_c_header(&self, bytes: &[u8]) -> Result<()> {
+        if !self.c {
+            return Ok(());
+        }
+        let stem = self.output.file_stem().context("--output must name a file")?.to_string_lossy();
+        files::replace(&self.output.with_extension("h"), c_header(&stem, bytes)?.as_bytes())
     }
 }
 
@@ -182,6 +196,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         settled.export(&arguments.output)?
     };
+    arguments.write_c_header(&exported.bytes)?;
     if arguments.json { print_json(&exported) } else { print_text(&render(arguments, &exported)?) }
 }
 
@@ -423,6 +438,9 @@ fn render(arguments: &Arguments, exported: &ExportedPredictor) -> Result<String>
         4 * words,
         constants.display(),
     );
+    if arguments.c {
+        text += &format!("{}: the model for C and C++\n", arguments.output.with_extension("h").display());
+    }
     text += &format!("validation NLL  {:.4} nats per step", cost.exported.nll);
     if arguments.weights == WeightFormatName::Int8 {
         text += &format!(

@@ -73,6 +73,7 @@ pub(super) fn run(arguments: &Arguments, state: &RunState<LatentNets>, data: &Da
     let implausible = encoding.ranges.is_some().then(|| ImplausibleValues::in_sequences(network, sequences));
     let ranges = ranges_line(network, implausible.as_ref());
     let written = write(&arguments.output, &bytes, cost, storage)?;
+    arguments.write_c_header(&bytes)?;
     let exported = ExportedLatentModel { prior: gain, implausible, ..written };
     let clean = sequences.iter().all(|sequence| !sequence.target.is_next());
     match arguments.json {

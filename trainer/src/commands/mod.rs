@@ -21,6 +21,7 @@ mod keygen;
 mod plot_limits;
 mod print;
 mod progress;
+mod prune;
 mod range_options;
 mod reducer_model;
 #[cfg(test)]
@@ -53,6 +54,7 @@ use crate::printable::{escaped, unprintable_in};
 #[command(after_help = "Examples:
   quaver demo                                     train, export and check a model on a built-in signal
   quaver train config.toml --out runs/first       train on your own recordings
+  quaver prune runs/first --blocks --keep 0.2 --out runs/pruned
   quaver export runs/first --weights int8 -o model.qvr
   quaver run model.qvr < rows.csv                 the runtime itself, row by row
   quaver adapt model.qvr --in one_person.csv      learn from labels while running
@@ -75,6 +77,7 @@ pub enum Command {
     Train(train::Arguments),
     Search(search::Arguments),
     Eval(eval::Arguments),
+    Prune(prune::Arguments),
     Export(export::Arguments),
     Inspect(inspect::Arguments),
     Run(run::Arguments),
@@ -135,6 +138,7 @@ impl Command {
             Command::Train(arguments) => train::run(&arguments),
             Command::Search(arguments) => search::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
+            Command::Prune(arguments) => prune::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),
             Command::Inspect(arguments) => inspect::run(&arguments),
             Command::Run(arguments) => run::run(&arguments),

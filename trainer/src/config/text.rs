@@ -3,7 +3,7 @@
 use quaver::checkpoint::Likelihood;
 
 use super::limits::{InvalidValue, invalid};
-use super::{Config, NoiseKind, Padding, PosteriorName};
+use super::{Config, NoiseKind, Padding};
 
 impl Config {
     pub(super) fn check_text(&self) -> Result<(), InvalidValue> {
@@ -18,11 +18,6 @@ impl Config {
         }
         if self.model.likelihood != Likelihood::Categorical {
             return Err(invalid("model.likelihood", "must be \"categorical\" for text"));
-        }
-        if self.weights.posterior == PosteriorName::Bbb {
-            let problem =
-                "must be \"point\" or \"ropd\" for text; \"bbb\" is not implemented for an embedding";
-            return Err(invalid("weights.posterior", problem));
         }
         if self.latent.is_some() {
             return Err(invalid(

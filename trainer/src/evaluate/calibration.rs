@@ -17,6 +17,14 @@ pub struct CalibrationPoint {
     pub n: usize,
 }
 
+/// Mean distance of the observed from the promised probabilities, weighted by the number of values; nothing
+/// if there are none. 0 is perfect.
+pub fn calibration_error(curve: &[CalibrationPoint]) -> Option<f64> {
+    let n: usize = curve.iter().map(|point| point.n).sum();
+    let distance = |point: &CalibrationPoint| point.n as f64 * (point.observed - point.promised).abs();
+    (n > 0).then(|| curve.iter().map(distance).sum::<f64>() / n as f64)
+}
+
 /// Bins of 5 %.
 const BINS: usize = 20;
 
@@ -106,6 +114,14 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert!((found[0].promised - 0.12).abs() < 1e-12);
         assert_eq!((found[0].observed, found[0].n, found[1].observed), (0.5, 2, 1.0));
+    }
+
+    #[test]
+    fn the_error_is_the_mean_distance_from_the_diagonal() {
+        let point = |promised, observed, n| CalibrationPoint { promised, observed, n };
+        let found = calibration_error(&[point(0.5, 0.6, 30), point(0.9, 0.7, 10)]);
+        assert!((found.unwrap() - (0.75 * 0.1 + 0.25 * 0.2)).abs() < 1e-12);
+        assert_eq!(calibration_error(&[]), None);
     }
 
     #[test]

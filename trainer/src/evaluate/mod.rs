@@ -24,6 +24,7 @@ mod notes;
 mod novel_rows;
 mod perturbed_recordings;
 mod plane;
+mod pruning;
 mod recalibrate;
 mod reversed;
 mod row_scores;
@@ -35,7 +36,7 @@ mod snr;
 
 pub use baselines::{Baseline, baselines};
 pub use bootstrap::{TrialSteps, frequency_std_error};
-pub use calibration::CalibrationPoint;
+pub use calibration::{CalibrationPoint, calibration_error};
 pub use classification::{
     ClassScore, ClassificationScores, Classified, ConfusionMatrix, KnownScores, PROBABILITY_FLOOR,
     RejectionPoint, Reliability, ReliabilityBin, known_scores, most_probable, rejection_curve, reliability,
@@ -60,8 +61,9 @@ pub use notes::{NoteDenoising, NoteEstimates, NoteScores, note_denoising};
 pub use novel_rows::{NovelRows, novel_rows};
 pub use perturbed_recordings::PerturbedRecordings;
 pub use plane::Plane;
+pub use pruning::{PrunableModel, PruningPoint, pruning_curve, pruning_point};
 pub use recalibrate::variance_factors;
-pub use reversed::{DirectionScores, ReversedScores, reversed_scores};
+pub use reversed::{DirectionScores, ReversedScores, compare_directions, reversed_scores};
 pub use row_scores::{ROW_SCORES, ReadRow, RowScore, ScoredRun, predict_and_score};
 pub use run_summary::{NamedScores, RunSummary, ValueGroup};
 pub use scores::{OutputScores, Scores, UncertaintyScores, scores, standardised_residuals};

@@ -1,13 +1,11 @@
 //! Recordings played backwards: does the model notice?
 
-use std::ops::AddAssign;
-
 use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use super::auroc::auroc;
 use crate::data::Sequence;
-use crate::prediction::{ScoredValue, SequencePrediction};
+use crate::prediction::{ScoredValue, SequencePrediction, StepScore};
 
 /// Scores of recordings as they are and backwards, in nats per time step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +48,12 @@ pub fn reversed_scores(
         let scored = sequences.iter().zip(predictions);
         scored.map(|(sequence, prediction)| steps(likelihood, sequence, prediction)).collect::<Vec<_>>()
     });
-    let [regular_windows, reversed_windows] = [&regular, &reversed].map(|steps| windows(steps, window));
+    compare_directions([&regular, &reversed], window)
+}
+
+/// Compares the scores of every step of `[regular, reversed]` recordings, sequence by sequence.
+pub fn compare_directions([regular, reversed]: [&[Vec<StepScore>]; 2], window: usize) -> ReversedScores {
+    let [regular_windows, reversed_windows] = [regular, reversed].map(|steps| windows(steps, window));
     let area = |part: fn(&StepScore) -> f64| {
         let column = |windows: &[StepScore]| -> Vec<f32> { windows.iter().map(|w| part(w) as f32).collect() };
         let mut ascending = column(&regular_windows);
@@ -58,7 +61,7 @@ pub fn reversed_scores(
         auroc(&ascending, &column(&reversed_windows))
     };
     let (auroc_entropy, auroc_nll) = (area(|score| score.entropy), area(|score| score.nll));
-    let (regular, reversed) = (DirectionScores::new(&regular), DirectionScores::new(&reversed));
+    let (regular, reversed) = (DirectionScores::new(regular), DirectionScores::new(reversed));
     ReversedScores {
         entropy_gap: reversed.entropy - regular.entropy,
         regular,
@@ -72,30 +75,10 @@ pub fn reversed_scores(
 
 impl DirectionScores {
     fn new(sequences: &[Vec<StepScore>]) -> Self {
-        let StepScore { entropy, nll } = sum(sequences.iter().flatten());
+        let StepScore { entropy, nll } = sequences.iter().flatten().sum();
         let n: usize = sequences.iter().map(Vec::len).sum();
         DirectionScores { entropy: entropy / n as f64, nll: nll / n as f64, n }
     }
-}
-
-/// Entropy and NLL of one or more time steps.
-#[derive(Clone, Copy, Debug, Default)]
-struct StepScore {
-    entropy: f64,
-    nll: f64,
-}
-
-impl AddAssign for StepScore {
-    fn add_assign(&mut self, other: Self) {
-        self.entropy += other.entropy;
-        self.nll += other.nll;
-    }
-}
-
-fn sum<'a>(scores: impl Iterator<Item = &'a StepScore>) -> StepScore {
-    let mut total = StepScore::default();
-    scores.for_each(|score| total += *score);
-    total
 }
 
 /// The scored steps of a sequence: those after the burn-in with at least one observed target.
@@ -107,14 +90,14 @@ fn steps(likelihood: Likelihood, sequence: &Sequence, prediction: &SequencePredi
             StepScore { entropy: value.entropy(likelihood), nll: value.nll(likelihood) }
         };
         let scores: Vec<StepScore> = observed.map(score).collect();
-        (!scores.is_empty()).then(|| sum(scores.iter()))
+        (!scores.is_empty()).then(|| scores.iter().sum())
     };
     (sequence.burn_in..sequence.len()).filter_map(step).collect()
 }
 
 /// Sums over windows of `window` steps that do not overlap; what is left at the end of a sequence is omitted.
 fn windows(sequences: &[Vec<StepScore>], window: usize) -> Vec<StepScore> {
-    sequences.iter().flat_map(|steps| steps.chunks_exact(window)).map(|steps| sum(steps.iter())).collect()
+    sequences.iter().flat_map(|steps| steps.chunks_exact(window)).map(|steps| steps.iter().sum()).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod additions;
 mod alarm_limit;
 mod anomaly_evidence;
 mod anomaly_limits;
+mod c_header;
 mod constants;
 mod contents;
 mod cost;
@@ -22,6 +23,7 @@ mod variance_correction;
 
 pub use additions::{Additions, stored_quantiles};
 pub use anomaly_limits::{AnomalyLimits, anomaly_limits, evidence_window};
+pub use c_header::c_header;
 pub use constants::{latent_constants, reducer_constants, rust_constants};
 pub use contents::contents;
 pub use cost::{QuantizationCost, cost};

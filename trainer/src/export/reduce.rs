@@ -205,10 +205,10 @@ pub fn run_reducer(bytes: &[u8], sequences: &[Sequence]) -> Result<ReducerResult
         if let Some(label) = class_of(sequence) {
             ensure!(label < found.probabilities.len(), "a class that the checkpoint does not have");
             count += 1;
-            wrong += usize::from(usize::from(found.class) != label);
+            wrong += usize::from(found.class != label);
             nll -= f64::from(found.probabilities[label]).max(LEAST).ln();
         }
-        results.classes.push(found.class.into());
+        results.classes.push(found.class);
         results.probabilities.push(found.probabilities.to_vec());
         results.novelty.push(found.novelty);
     }

@@ -4,16 +4,15 @@
 //! A draw θ = μ + σ∘ε holds for the whole batch: all sequences, all steps of a window. In the drawn network
 //! weights are points; noise on units is propagated as moments, as in any network.
 
-use burn::tensor::Device;
 use quaver::checkpoint::ModelSpec;
 use rand_core::Rng;
 
-use super::step::{BatchContext, LossAndGradient, differentiate};
+use super::drawn_weights::DrawnWeights;
+use super::step::{BatchContext, LossAndGradient, loss_and_gradient_with};
 use crate::config::WeightsConfig;
 use crate::data::batch::Batch;
-use crate::nn::tensors::ParameterTensors;
 use crate::nn::weight_sample::{draw_noise, negated};
-use crate::nn::{Parameters, SharpenedSample, WeightSample};
+use crate::nn::{Parameters, SharpenedSample};
 
 /// The random numbers of one draw: ε of the first stage, and ε₀ of the second if the posterior is sharpened.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,58 +65,55 @@ pub fn loss_and_gradient_of_draws(
     context: BatchContext<'_>,
     draws: &[WeightDraw],
 ) -> Option<LossAndGradient> {
-    mean_of_draws(draws, |draw| loss_and_gradient_of(spec, parameters, batch, context, draw))
+    let of_points =
+        |points: &Parameters, context: BatchContext<'_>| loss_and_gradient_with(spec, points, batch, context);
+    average_over_draws(parameters, context, draws, of_points)
 }
 
-/// The mean of loss and gradient over draws; nothing if a draw has none.
+/// The same of any network, by the loss and gradient of one with point weights.
 ///
 /// # Panics
 /// If there are no draws.
-pub(crate) fn mean_of_draws(
+pub(crate) fn average_over_draws(
+    parameters: &Parameters,
+    context: BatchContext<'_>,
     draws: &[WeightDraw],
-    of_draw: impl Fn(&WeightDraw) -> Option<LossAndGradient>,
+    of_points: impl Fn(&Parameters, BatchContext<'_>) -> Option<LossAndGradient>,
 ) -> Option<LossAndGradient> {
+    let likelihood_only = BatchContext { divergence_share: None, ..context };
+    let of_points = |points: &Parameters| of_points(points, likelihood_only);
+    let of_draw = |draw: &WeightDraw| {
+        let drawn = draw_network(parameters, draw, of_points)?;
+        Some(drawn.pull_back(of_points(&drawn.points())?, context.divergence_share))
+    };
     let (first, others) = draws.split_first().expect("at least one draw of the weights");
     let mut total = of_draw(first)?;
     for draw in others {
         add(&mut total, &of_draw(draw)?);
     }
-    scale(&mut total, 1.0 / draws.len() as f32);
+    if !others.is_empty() {
+        scale(&mut total, 1.0 / draws.len() as f32);
+    }
     Some(total)
-}
-
-fn loss_and_gradient_of(
-    spec: &ModelSpec,
-    parameters: &Parameters,
-    batch: &Batch,
-    context: BatchContext<'_>,
-    draw: &WeightDraw,
-) -> Option<LossAndGradient> {
-    let sample = sample_weights(spec, parameters, batch, context, draw)?;
-    let tensors = ParameterTensors::drawn(spec, parameters, &sample, &Device::flex().autodiff());
-    differentiate(spec, &tensors, batch, context)
 }
 
 /// The weights of a draw. A sharpened posterior needs a backward pass at φ for g_φ = −∇ ln p(y | φ, x), here
 /// of the mean over time steps, so that η does not depend on the length of a window (alg. 1).
-pub(super) fn sample_weights(
-    spec: &ModelSpec,
-    parameters: &Parameters,
-    batch: &Batch,
-    context: BatchContext<'_>,
+pub(crate) fn draw_network<'a>(
+    parameters: &'a Parameters,
     draw: &WeightDraw,
-) -> Option<WeightSample> {
-    let mut sample = WeightSample { noise: draw.first.clone(), sharpened: None };
+    of_points: impl Fn(&Parameters) -> Option<LossAndGradient>,
+) -> Option<DrawnWeights<'a>> {
+    let drawn = DrawnWeights::new(parameters, draw.first.clone());
     let (Some(std_dev), Some(second)) = (parameters.method.posterior.sharpening(), &draw.second) else {
-        return Some(sample);
+        return Some(drawn);
     };
-    let tensors = ParameterTensors::drawn(spec, parameters, &sample, &Device::flex().autodiff());
-    let likelihood_only = BatchContext { divergence_share: None, ..context };
-    let mut gradient = differentiate(spec, &tensors, batch, likelihood_only)?.gradients;
-    // φ = μ + σ∘ε, so that the gradient by the means is that by φ. Means are the first lists.
-    gradient.truncate(draw.first.len());
-    sample.sharpened = Some(SharpenedSample { gradient, noise: second.clone(), std_dev });
-    Some(sample)
+    let points = drawn.points();
+    let found = of_points(&points)?;
+    // φ = μ + σ∘ε, so that the gradient by the means is that by φ.
+    let lists = points.tensors.iter().zip(found.gradients);
+    let gradient = lists.filter(|(list, _)| list.is_weight()).map(|(_, gradient)| gradient).collect();
+    Some(drawn.sharpened(SharpenedSample { gradient, noise: second.clone(), std_dev }))
 }
 
 fn add(total: &mut LossAndGradient, other: &LossAndGradient) {

@@ -101,23 +101,26 @@ impl Learner<'_> {
         let clock = Instant::now();
         let context = BatchContext { start: Some(&start), ..BatchContext::default() };
         if let Some(loss) = loss_and_gradient_with(self.spec, &self.parameters, batch, context) {
-            found.updates += usize::from(self.learn(loss.gradients));
+            found.updates += usize::from(learn(&mut self.parameters, loss.gradients, self.options));
         }
         found.learning += clock.elapsed();
         CarriedStates::after(batch, pass.states)
     }
+}
 
-    /// One step of gradient descent, unless the gradient is not finite.
-    fn learn(&mut self, mut gradients: Vec<Vec<f32>>) -> bool {
-        if !clip(&mut gradients, self.options.clip_norm).is_finite() {
-            return false;
-        }
-        let values = self.parameters.tensors.iter_mut().flat_map(|tensor| &mut tensor.values);
-        let rate = self.options.rate;
-        values.zip(gradients.iter().flatten()).for_each(|(value, gradient)| *value -= rate * gradient);
-        self.parameters.clamp_to_limits();
-        true
+/// One step of gradient descent, unless the gradient is not finite.
+pub(crate) fn learn(
+    parameters: &mut Parameters,
+    mut gradients: Vec<Vec<f32>>,
+    options: DynamicOptions,
+) -> bool {
+    if !clip(&mut gradients, options.clip_norm).is_finite() {
+        return false;
     }
+    let values = parameters.tensors.iter_mut().flat_map(|tensor| &mut tensor.values);
+    values.zip(gradients.iter().flatten()).for_each(|(value, gradient)| *value -= options.rate * gradient);
+    parameters.clamp_to_limits();
+    true
 }
 
 #[cfg(test)]

@@ -51,7 +51,10 @@ impl RunFolder {
     }
 
     /// Refuses to start a run where there is one.
-    pub(super) fn check_empty(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the folder contains a run; the message names it.
+    pub fn check_empty(&self) -> Result<()> {
         if self.last_state().exists() {
             bail!(
                 "`{}` already contains a run: continue it with --resume, or choose another folder",

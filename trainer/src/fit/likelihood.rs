@@ -43,7 +43,7 @@ pub fn gaussian(terms: LikelihoodTerms<'_>) -> f64 {
 }
 
 /// −w ln p of one class with a weight of 0 or 1, in nats.
-pub(super) fn class_nll(p: f32, weight: f32) -> f64 {
+pub(crate) fn class_nll(p: f32, weight: f32) -> f64 {
     -f64::from(weight) * f64::from(p.max(f32::MIN_POSITIVE)).ln()
 }
 

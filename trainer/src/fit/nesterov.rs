@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn start() -> Parameters {
-        Parameters::of(vec![NamedTensor { name: "w".into(), shape: vec![1], values: vec![1.5] }])
+        Parameters::of(vec![NamedTensor { name: "w".into(), shape: vec![1], values: vec![1.5], kept: None }])
     }
 
     #[test]

@@ -141,7 +141,7 @@ mod tests {
 
     fn one(values: &[f32]) -> Parameters {
         let (name, shape) = ("w".to_string(), vec![values.len()]);
-        Parameters::of(vec![NamedTensor { name, shape, values: values.to_vec() }])
+        Parameters::of(vec![NamedTensor { name, shape, values: values.to_vec(), kept: None }])
     }
 
     #[test]

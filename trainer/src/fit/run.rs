@@ -16,7 +16,7 @@ use super::step::{BatchContext, RunningMean};
 use super::truncated_bptt::CarriedStates;
 use crate::config::{Config, StateSelection, TrainingConfig};
 use crate::data::batch;
-use crate::data::{Dataset, InputGaps, Sequence};
+use crate::data::{Dataset, InputGaps, Scaling, Sequence};
 use crate::random::{Purpose, stream};
 
 /// The result of a run.
@@ -41,6 +41,29 @@ pub enum StopReason {
     Patience,
     /// The time limit was reached.
     Time,
+}
+
+/// The validation data as batches: whole sequences, or windows of one stream.
+pub(super) fn valid_batches<'a, A: Architecture>(
+    data: &'a Dataset,
+    scaling: &'a Scaling,
+    training: &TrainingConfig,
+) -> batch::Batches<'a> {
+    if A::STREAM {
+        return batch::lanes(&data.valid, scaling, STREAM_WINDOW, 1);
+    }
+    batch::evaluation(&data.valid, scaling, training.batch)
+}
+
+/// The state as it is evaluated and exported: averaged parameters if there are any, and noise that is refitted
+/// to the validation data if the config says so.
+pub fn evaluated_state<A: Architecture>(state: &RunState<A>, config: &Config, data: &Dataset) -> RunState<A> {
+    let mut evaluated = state.for_evaluation();
+    if config.training.refit_noise {
+        let batches = valid_batches::<A>(data, &state.scaling, &config.training);
+        state.spec.refit_noise(&mut evaluated.parameters, batches);
+    }
+    evaluated
 }
 
 /// A run in progress.
@@ -256,10 +279,7 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn valid_batches(&self) -> batch::Batches<'_> {
-        if A::STREAM {
-            return batch::lanes(&self.data.valid, &self.state.scaling, STREAM_WINDOW, 1);
-        }
-        batch::evaluation(&self.data.valid, &self.state.scaling, self.config.training.batch)
+        valid_batches::<A>(self.data, &self.state.scaling, &self.config.training)
     }
 
     fn check_finite(&self, what: &str, value: f64, epoch: usize) -> Result<()> {
@@ -279,10 +299,7 @@ impl<A: Architecture> Run<'_, A> {
     fn save(&mut self, next: RunState<A>, metrics: &EpochMetrics) -> Result<()> {
         self.metrics.append(metrics)?;
         if metrics.best {
-            let mut best = next.for_evaluation();
-            if self.config.training.refit_noise {
-                best.spec.clone().refit_noise(&mut best.parameters, self.valid_batches());
-            }
+            let best = evaluated_state(&next, self.config, self.data);
             best.save(&self.folder.best_state())?;
         }
         next.save(&self.folder.last_state())?;

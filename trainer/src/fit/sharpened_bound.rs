@@ -2,20 +2,19 @@
 //! it.
 
 use burn::tensor::Device;
-use quaver::checkpoint::ModelSpec;
+use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::bayes_by_backprop::{WeightDraw, sample_weights};
+use super::bayes_by_backprop::{WeightDraw, draw_network};
 use super::loss::{Loss, Mode, loss};
-use super::step::{BatchContext, scalar};
+use super::step::{BatchContext, RunningMean, loss_and_gradient_with, scalar};
 use super::truncated_bptt::CarriedStates;
-use super::weight_divergence::sharpening_divergence;
 use super::{Architecture, RunState};
 use crate::config::TrainingConfig;
 use crate::data::Sequence;
 use crate::data::batch::{self, Batch};
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::ParameterTensors;
-use crate::nn::{net, parallel};
+use crate::nn::{Parameters, net, parallel};
 use crate::random::{Purpose, stream};
 
 /// An upper bound on −E_{q(φ)}[ln p(y | φ)] in nats per time step, with densities in standardised units
@@ -31,69 +30,84 @@ pub struct SharpenedBound {
 }
 
 /// The bound on some sequences, averaged over draws; nothing if all targets are masked or the posterior is
-/// not sharpened. Windows and batches have the size of those in training, and states are carried from window
-/// to window. `on_draw` is called after each draw.
+/// not sharpened. `options` are the seed and the number of draws. Windows and batches have the size of those
+/// in training, and states are carried from window to window. `on_draw` is called after each draw.
 pub fn sharpened_bound(
     state: &RunState,
     training: &TrainingConfig,
     sequences: &[Sequence],
-    (seed, draws): (u64, usize),
-    mut on_draw: impl FnMut(),
+    options: (u64, usize),
+    on_draw: impl FnMut(),
 ) -> Option<SharpenedBound> {
     state.parameters.method.posterior.sharpening()?;
-    let (mut sums, mut steps) = ([0.0; 2], 0);
-    for draw in 0..draws {
-        for (terms, count) in windows(state, training, sequences, seed, draw as u64) {
-            sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term * count as f64);
-            steps += count;
+    let longest = sequences.iter().map(Sequence::len).max().unwrap_or(0).max(1);
+    let chunk = if training.chunk == 0 { longest } else { training.chunk };
+    let batches = |rng: &mut _| {
+        let masked = |mut batch: Batch| {
+            mask_burn_in(&mut batch, sequences, state.spec.outputs.into());
+            batch
+        };
+        batch::carried(sequences, &state.scaling, chunk, training.batch, rng).map(masked)
+    };
+    let window = |batch: &Batch, start: &[LayerState], draw: &WeightDraw| window(state, batch, start, draw);
+    average_of_windows(&state.parameters, &state.spec.carried_units(), options, batches, window, on_draw)
+}
+
+/// Both terms of the bound in one window, in nats per time step.
+pub(crate) struct SharpenedWindow {
+    pub(crate) nll: f64,
+    pub(crate) divergence: f64,
+    /// Time steps that count.
+    pub(crate) steps: usize,
+    pub(crate) states: Vec<LayerState>,
+}
+
+/// The bound by its value in every window of a pass, given the batch, the states at its start and a draw;
+/// averaged over windows and draws.
+pub(crate) fn average_of_windows<B: Iterator<Item = Batch>>(
+    parameters: &Parameters,
+    units: &[usize],
+    (seed, draws): (u64, usize),
+    batches: impl Fn(&mut Xoshiro256PlusPlus) -> B,
+    window: impl Fn(&Batch, &[LayerState], &WeightDraw) -> Option<SharpenedWindow>,
+    mut on_draw: impl FnMut(),
+) -> Option<SharpenedBound> {
+    let (mut nll, mut divergence) = (RunningMean::default(), RunningMean::default());
+    let mut steps = 0;
+    for draw in 0..draws as u64 {
+        let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: draw });
+        let mut carried = CarriedStates::default();
+        for batch in batches(&mut rng) {
+            let start = carried.start(units, &batch);
+            let Some(found) = window(&batch, &start, &WeightDraw::new(parameters, &mut rng)) else {
+                // Nothing to be sharpened by: the state starts again, as after any gap.
+                carried = CarriedStates::default();
+                continue;
+            };
+            nll.add(found.nll, found.steps);
+            divergence.add(found.divergence, found.steps);
+            steps += found.steps;
+            carried = CarriedStates::after(&batch, found.states);
         }
         on_draw();
     }
-    let [nll, divergence] = sums.map(|sum| sum / steps as f64);
-    (steps > 0).then_some(SharpenedBound { nll, divergence, steps: steps / draws })
+    Some(SharpenedBound { nll: nll.value()?, divergence: divergence.value()?, steps: steps / draws })
 }
 
-/// Both terms of the bound in every window, in nats per time step, and its number of steps.
-fn windows(
-    state: &RunState,
-    training: &TrainingConfig,
-    sequences: &[Sequence],
-    seed: u64,
-    draw: u64,
-) -> Vec<([f64; 2], usize)> {
-    let longest = sequences.iter().map(Sequence::len).max().unwrap_or(0).max(1);
-    let chunk = if training.chunk == 0 { longest } else { training.chunk };
-    let mut rng = stream(seed, Purpose::Draws { epoch: 0, batch: draw });
-    let units = state.spec.carried_units();
-    let mut carried = CarriedStates::default();
-    let mut found = Vec::new();
-    for mut batch in batch::carried(sequences, &state.scaling, chunk, training.batch, &mut rng) {
-        mask_burn_in(&mut batch, sequences, state.spec.outputs.into());
-        let start = carried.start(&units, &batch);
-        let draw = WeightDraw::new(&state.parameters, &mut rng);
-        let Some((terms, steps, states)) = window(state, &batch, &start, &draw) else {
-            // Nothing to be sharpened by: the state starts again, as after any gap.
-            carried = CarriedStates::default();
-            continue;
-        };
-        found.push((terms, steps));
-        carried = CarriedStates::after(&batch, states);
-    }
-    found
-}
-
-type Window = ([f64; 2], usize, Vec<LayerState>);
-
-fn window(state: &RunState, batch: &Batch, start: &[LayerState], draw: &WeightDraw) -> Option<Window> {
-    let RunState { spec, parameters, .. } = state;
-    let spec: &ModelSpec = spec;
+fn window(
+    RunState { spec, parameters, .. }: &RunState,
+    batch: &Batch,
+    start: &[LayerState],
+    draw: &WeightDraw,
+) -> Option<SharpenedWindow> {
     let context = BatchContext { divergence_share: None, start: Some(start) };
-    let sample = sample_weights(spec, parameters, batch, context, draw)?;
-    let tensors = ParameterTensors::drawn(spec, parameters, &sample, &Device::flex());
+    let drawn =
+        draw_network(parameters, draw, |points| loss_and_gradient_with(spec, points, batch, context))?;
+    let tensors = ParameterTensors::new(spec, &drawn.points(), &Device::flex());
     let pass = net::forward_from(spec, &tensors, batch, parallel::default_threads(), Some(start));
     let Loss { value, steps } = loss(spec, &tensors, pass.output, batch, Mode::Eval)?;
-    let divergence = sharpening_divergence(tensors.posteriors.as_ref()?)?;
-    Some(([scalar(value), scalar(divergence) / steps as f64], steps, pass.states))
+    let divergence = drawn.sharpening_divergence() / steps as f64;
+    Some(SharpenedWindow { nll: scalar(value), divergence, steps, states: pass.states })
 }
 
 /// Masks the targets of rows that are read only.

@@ -14,7 +14,7 @@ use super::optimiser::Optimiser;
 use crate::config::TrainingConfig;
 use crate::data::{FileChecksum, InputDensity, Scaler, Scaling};
 use crate::files;
-use crate::nn::Parameters;
+use crate::nn::{NamedTensor, Parameters};
 use crate::printable::unprintable_in;
 
 /// The same checksum as that of checkpoints.
@@ -54,10 +54,26 @@ pub struct RunState<A = ModelSpec> {
 /// The best epoch of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestEpoch {
-    /// Its number, counted from 1.
+    /// Its number, counted from 1; 0 is the pruned network that a run began with.
     pub epoch: usize,
     /// Its validation loss in nats per time step.
     pub valid_nll: f64,
+}
+
+/// Which weights of a list pruning has left.
+#[derive(Serialize, Deserialize)]
+struct KeptWeights {
+    name: String,
+    kept: Vec<bool>,
+}
+
+impl KeptWeights {
+    /// Those of all lists of which weights were pruned.
+    fn of(parameters: &Parameters) -> Vec<Self> {
+        let list =
+            |list: &NamedTensor| Some(KeptWeights { name: list.name.clone(), kept: list.kept.clone()? });
+        parameters.tensors.iter().filter_map(list).collect()
+    }
 }
 
 impl<A: Architecture> RunState<A> {
@@ -115,21 +131,27 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, density of the inputs and data files if there are any, and CRC-32 of all. If there are
-    /// files but no density, one of no channels stands in its place.
+    /// Magic, state, density of the inputs, data files and pruned weights if there are any, and CRC-32 of all.
+    /// A part that is missing before another is stored as one of no channels, or as no files.
     ///
     /// # Errors
     /// When a part cannot be encoded.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes =
             postcard::to_extend(self, A::MAGIC.to_vec()).context("the state cannot be encoded")?;
-        let absent = InputDensity { precision: Vec::new(), low: Vec::new(), high: Vec::new() };
-        let density = self.scaling.density.as_ref().or(self.data.as_ref().map(|_| &absent));
+        let pruned = KeptWeights::of(&self.parameters);
+        let (no_files, absent) =
+            (Vec::new(), InputDensity { precision: Vec::new(), low: Vec::new(), high: Vec::new() });
+        let data = self.data.as_ref().or((!pruned.is_empty()).then_some(&no_files));
+        let density = self.scaling.density.as_ref().or(data.map(|_| &absent));
         if let Some(density) = density {
             bytes = postcard::to_extend(density, bytes).context("the density cannot be encoded")?;
         }
-        if let Some(data) = &self.data {
+        if let Some(data) = data {
             bytes = postcard::to_extend(data, bytes).context("the data files cannot be encoded")?;
+        }
+        if !pruned.is_empty() {
+            bytes = postcard::to_extend(&pruned, bytes).context("the pruned weights cannot be encoded")?;
         }
         bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
@@ -162,9 +184,29 @@ impl<A: Architecture> RunState<A> {
             (data, rest) = postcard::take_from_bytes(rest).context("its data files cannot be decoded")?;
             state.data = Some(data);
         }
+        if !rest.is_empty() {
+            let pruned: Vec<KeptWeights>;
+            (pruned, rest) =
+                postcard::take_from_bytes(rest).context("its pruned weights cannot be decoded")?;
+            state.data = state.data.filter(|files| !files.is_empty());
+            state.prune(&pruned)?;
+        }
         ensure!(rest.is_empty(), "it has {} extra bytes at its end", rest.len());
         state.check()?;
         Ok(state)
+    }
+
+    /// Marks the weights that pruning has left.
+    fn prune(&mut self, pruned: &[KeptWeights]) -> Result<()> {
+        let averaged = self.average.as_mut().map(|average| &mut average.parameters);
+        for parameters in [Some(&mut self.parameters), averaged].into_iter().flatten() {
+            for KeptWeights { name, kept } in pruned {
+                let list = parameters.get_mut(name).filter(|list| list.values.len() == kept.len());
+                list.context("its pruned weights are not those of its architecture")?.kept =
+                    Some(kept.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Checks that all sizes agree.
@@ -199,100 +241,4 @@ impl<A: Architecture> RunState<A> {
 }
 
 #[cfg(test)]
-mod tests {
-    use quaver::checkpoint::CellKind;
-
-    use super::*;
-    use crate::config::InitConfig;
-    use crate::fit::optimiser::Adam;
-    use crate::nn::test_spec;
-
-    fn state() -> RunState {
-        let spec = test_spec(2, 1, &[(CellKind::Lstm, 2)]);
-        let parameters = InitConfig::default().parameters(&spec, 1);
-        RunState {
-            optimiser: Optimiser::Adam(Adam::new(&parameters)),
-            average: Some(ParameterAverage::new(&parameters)),
-            parameters,
-            spec,
-            epoch: 3,
-            best: Some(BestEpoch { epoch: 2, valid_nll: 0.5 }),
-            rate_cuts: 1,
-            scaling: Scaling {
-                inputs: Scaler::identity(2),
-                targets: Scaler::identity(1),
-                density: Some(InputDensity {
-                    precision: vec![2.0, -1.0, 3.0],
-                    low: vec![-4.0, 0.0],
-                    high: vec![5.0, 6.0],
-                }),
-            },
-            input_names: vec!["a".into(), "b".into()],
-            target_names: vec!["c".into()],
-            data: Some(vec![FileChecksum { name: "a.csv".into(), bytes: 12, crc: 1 << 60 }]),
-        }
-    }
-
-    #[test]
-    fn a_state_survives_the_disk() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("last.state");
-        state().save(&path).unwrap();
-        assert_eq!(RunState::load(&path).unwrap(), state());
-    }
-
-    #[test]
-    fn a_state_without_a_density_is_one_of_an_earlier_version() {
-        let mut old = RunState { data: None, ..state() };
-        let with = old.encode().unwrap();
-        old.scaling.density = None;
-        let without = old.encode().unwrap();
-        assert_eq!(RunState::<ModelSpec>::decode(&without).unwrap(), old);
-        let body = without.len() - 4;
-        assert_eq!(with[..body], without[..body], "all that follows the old state is the density");
-        let mut narrow = state();
-        narrow.scaling.density.as_mut().unwrap().precision.pop();
-        let error = RunState::<ModelSpec>::decode(&narrow.encode().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("density of its inputs"), "{error}");
-    }
-
-    #[test]
-    fn files_are_told_from_a_density() {
-        let mut state = state();
-        state.scaling.density = None;
-        assert_eq!(RunState::<ModelSpec>::decode(&state.encode().unwrap()).unwrap(), state);
-        state.data = Some(Vec::new());
-        assert_eq!(RunState::<ModelSpec>::decode(&state.encode().unwrap()).unwrap(), state);
-    }
-
-    #[test]
-    fn every_truncation_and_every_flipped_bit_is_noticed() {
-        let bytes = state().encode().unwrap();
-        for length in 0..bytes.len() {
-            assert!(RunState::<ModelSpec>::decode(&bytes[..length]).is_err(), "{length} bytes");
-        }
-        for bit in 0..8 * bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            assert!(RunState::<ModelSpec>::decode(&damaged).is_err(), "bit {bit}");
-        }
-    }
-
-    #[test]
-    fn a_state_that_contradicts_itself_is_refused() {
-        let mut other = state();
-        other.spec.inputs = 3;
-        let error = RunState::<ModelSpec>::decode(&other.encode().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("not those of its architecture"), "{error}");
-        let mut named = state();
-        named.input_names[1] = "\u{1b}[2J".into();
-        let error = RunState::<ModelSpec>::decode(&named.encode().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("`\\u{1b}[2J` has control characters"), "{error}");
-    }
-
-    #[test]
-    fn errors_name_the_file() {
-        let error = RunState::<ModelSpec>::load(Path::new("no/such.state")).unwrap_err().to_string();
-        assert!(error.contains("no/such.state"), "{error}");
-    }
-}
+mod tests;

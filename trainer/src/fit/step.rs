@@ -4,9 +4,8 @@ use burn::tensor::{Device, Tensor};
 use quaver::checkpoint::ModelSpec;
 
 use super::loss::{Loss, Mode, loss};
-use super::weight_divergence::{divergence, sharpening_divergence};
+use super::weight_divergence::divergence;
 use crate::data::batch::Batch;
-use crate::nn::posterior_tensors::Posteriors;
 use crate::nn::recurrence::LayerState;
 use crate::nn::tensors::{ParameterTensors, to_vec};
 use crate::nn::{Parameters, net, parallel};
@@ -61,7 +60,7 @@ pub fn loss_and_gradient_with(
 }
 
 /// Loss and gradient of a batch by parameters on a device with autodiff; nothing if all targets are masked.
-pub(super) fn differentiate(
+fn differentiate(
     spec: &ModelSpec,
     tensors: &ParameterTensors,
     batch: &Batch,
@@ -69,11 +68,7 @@ pub(super) fn differentiate(
 ) -> Option<LossAndGradient> {
     let pass = net::forward_from(spec, tensors, batch, parallel::default_threads(), context.start);
     let Loss { value: nll, steps } = loss(spec, tensors, pass.output, batch, Mode::Train)?;
-    let penalty = tensors
-        .posteriors
-        .as_ref()
-        .zip(context.divergence_share)
-        .map(|(posteriors, share)| penalty(posteriors, share, steps));
+    let penalty = penalty(tensors, context);
     let objective = match &penalty {
         Some(penalty) => nll.clone() + penalty.clone(),
         None => nll.clone(),
@@ -87,15 +82,9 @@ pub(super) fn differentiate(
     })
 }
 
-/// What the divergence of the weights adds to the loss of one time step. A sharpened posterior belongs to its
-/// batch alone, so that its own divergence counts in full against the steps of the batch (Fortunato, Blundell
-/// and Vinyals 2017, eq. 9).
-fn penalty(posteriors: &Posteriors, share: f32, steps: usize) -> Tensor<1> {
-    let penalty = divergence(posteriors) * share;
-    match sharpening_divergence(posteriors) {
-        Some(sharpening) => penalty + sharpening / steps as f32,
-        None => penalty,
-    }
+/// What the divergence of the weights adds to the loss of one time step, if there is any.
+pub(crate) fn penalty(tensors: &ParameterTensors, context: BatchContext<'_>) -> Option<Tensor<1>> {
+    Some(divergence(tensors.posteriors.as_ref()?)? * context.divergence_share?)
 }
 
 /// Mean loss of several batches in nats per time step; nothing if all targets are masked.

@@ -122,7 +122,7 @@ pub(super) fn loss_and_gradient(
     let tensors = LatentTensors::new(nets, &parameters, &Device::flex().autodiff());
     let Bound { reconstruction, divergence, steps } = bound(nets, &tensors, shown, batch, draws, rng)?;
     let posteriors = tensors.generative.forward_net.posteriors.as_ref().zip(weights.weights);
-    let penalty = posteriors.map(|(posteriors, share)| weight_divergence(posteriors) * share);
+    let penalty = posteriors.and_then(|(posteriors, share)| Some(weight_divergence(posteriors)? * share));
     let bound = reconstruction.clone() + divergence.clone() * (weights.latents * weights.warmth) as f32;
     let objective = match &penalty {
         Some(penalty) => bound + penalty.clone(),

@@ -9,6 +9,7 @@
 
 pub(crate) mod activation_moments;
 pub mod bidirectional;
+mod fast_normals;
 mod gather;
 pub mod host_node;
 mod init;
@@ -23,6 +24,7 @@ pub mod parallel;
 pub mod parameters;
 pub mod posterior_tensors;
 pub mod product;
+pub mod pruning;
 pub mod recurrence;
 pub mod sampled_network;
 mod spec;
@@ -42,6 +44,7 @@ pub use method::{TrainingMethod, WeightNoise};
 pub use net::{BatchPrediction, predict};
 pub use parameters::{NamedTensor, Parameters};
 pub(crate) use parameters::{layer_inputs, maps};
+pub use pruning::{PruningCriterion, PruningOrder, PruningUnit, WeightsLeft, weights_left};
 pub use sampled_network::SampledNetwork;
 pub use spec::{model_spec, predictor_spec};
 pub use weight_posterior::{BayesByBackprop, ScaleMixture, WeightPosterior, WeightPrior};

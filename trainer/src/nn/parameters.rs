@@ -4,7 +4,7 @@ use quaver::checkpoint::{Likelihood, ModelSpec, UnitNoise};
 use serde::{Deserialize, Serialize};
 
 use super::method::TrainingMethod;
-use super::weight_posterior::WeightPrior;
+use super::weight_posterior::{WeightPosterior, WeightPrior};
 use super::weight_spread::WeightSpread;
 
 /// Limit of the absolute logarithm of a noise variance, in standardised units.
@@ -18,7 +18,7 @@ const LOG_NOISE_LIMIT: f32 = quaver::likelihood::LOG_NOISE_LIMIT as f32;
 const LOG_LIMIT: f32 = 14.0;
 
 /// What is appended to the name of a list of means for that of η, the rates of a sharpened posterior.
-pub(super) const RATE_SUFFIX: &str = "_rate";
+pub(crate) const RATE_SUFFIX: &str = "_rate";
 
 /// Noise variance of outputs with implicit variance, in standardised units: a floor only.
 pub const IMPLICIT_NOISE: f32 = 1e-6;
@@ -42,6 +42,8 @@ pub const IMPLICIT_NOISE: f32 = 1e-6;
 /// If β is learned: `{part}.log_scale`, ln(β − β_min). If keep probabilities are learned:
 /// `layer{k}.input_logit`, `layer{k}.recurrent_logit` and `output.logit` where there is dropout. The lists of
 /// the prior, of β and of keep probabilities have one number each.
+///
+/// A pruned weight ([`NamedTensor::kept`]) is zero, and what is stored for its variance has no effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// The training method that determines the lists.
@@ -59,11 +61,32 @@ pub struct NamedTensor {
     pub shape: Vec<usize>,
     /// Values, last dimension fastest.
     pub values: Vec<f32>,
+    /// Whether pruning has left each value; `None` if nothing was pruned. Only lists of weights have one. Not
+    /// part of the encoding: the state of a run stores it apart.
+    #[serde(skip)]
+    pub kept: Option<Vec<bool>>,
 }
 
 impl NamedTensor {
     pub(crate) fn zeros(name: String, shape: &[usize]) -> Self {
-        NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()] }
+        NamedTensor { name, shape: shape.to_vec(), values: vec![0.0; shape.iter().product()], kept: None }
+    }
+
+    /// Its name without that of the layer or other part.
+    fn last_name(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or_default()
+    }
+
+    /// Whether these are weights or biases, or the means of them.
+    pub(crate) fn is_weight(&self) -> bool {
+        matches!(self.last_name(), "weight" | "bias")
+    }
+
+    /// Whether a network of point weights does not have it: variances of weights, rates of sharpening, the
+    /// prior.
+    fn is_of_posterior(&self) -> bool {
+        let of_weights = ["weight_", "bias_"].iter().any(|prefix| self.last_name().starts_with(prefix));
+        of_weights || self.name.starts_with("prior.")
     }
 }
 
@@ -123,7 +146,23 @@ impl Parameters {
 
     /// The means of all weights and biases, list by list.
     pub fn weight_lists(&self) -> impl Iterator<Item = &NamedTensor> {
-        self.tensors.iter().filter(|tensor| matches!(tensor.name.rsplit('.').next(), Some("weight" | "bias")))
+        self.tensors.iter().filter(|tensor| tensor.is_weight())
+    }
+
+    /// The lists of the network with point weights.
+    pub(crate) fn point_lists(&self) -> impl Iterator<Item = &NamedTensor> {
+        self.tensors.iter().filter(|tensor| !tensor.is_of_posterior())
+    }
+
+    /// The network with these point weights, list by list in the order of [`Parameters::weight_lists`].
+    pub(crate) fn with_point_weights(&self, weights: impl IntoIterator<Item = Vec<f32>>) -> Self {
+        let mut weights = weights.into_iter();
+        let list = |named: &NamedTensor| {
+            let values = if named.is_weight() { weights.next()? } else { named.values.clone() };
+            Some(NamedTensor { values, ..named.clone() })
+        };
+        let tensors = self.point_lists().filter_map(list).collect();
+        Parameters { method: TrainingMethod { posterior: WeightPosterior::Point, ..self.method }, tensors }
     }
 
     /// Noise variance of each output in standardised units; empty unless the likelihood is Gaussian.
@@ -222,9 +261,12 @@ impl Parameters {
         magnitudes.fold(0.0, |largest, value| if value > largest || value.is_nan() { value } else { largest })
     }
 
-    /// Clamps parameters that the optimiser has moved out of their range.
+    /// Clamps parameters that the optimiser has moved out of their range, pruned weights to zero.
     pub fn clamp_to_limits(&mut self) {
-        for NamedTensor { name, values, .. } in &mut self.tensors {
+        for NamedTensor { name, values, kept, .. } in &mut self.tensors {
+            if let Some(kept) = kept {
+                values.iter_mut().zip(kept).filter(|(_, kept)| !**kept).for_each(|(value, _)| *value = 0.0);
+            }
             let [low, high] = match name.rsplit('.').next() {
                 Some("log_noise") => [-LOG_NOISE_LIMIT, LOG_NOISE_LIMIT],
                 Some("weight_log_var" | "bias_log_var") => WeightSpread::LogVar.limits(),

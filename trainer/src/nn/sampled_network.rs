@@ -43,10 +43,14 @@ impl SampledNetwork {
         let method = TrainingMethod { weight_noise: WeightNoise::None, ..parameters.method };
         let parameters = Parameters { method, tensors: parameters.tensors.clone() };
         let tensors = ParameterTensors::new(spec, &parameters, &Device::flex());
-        let mut affine = |affine: AffineTensors| SampledAffine::draw(affine, noise, rng);
+        let mut affine = |name: &str, affine: AffineTensors| {
+            let kept = parameters.get(&format!("{name}.weight")).and_then(|list| list.kept.as_deref());
+            SampledAffine::draw(affine, noise, rng).without_pruned(kept)
+        };
+        let layers = tensors.layers.into_iter().enumerate();
         SampledNetwork {
-            layers: tensors.layers.into_iter().map(|layer| affine(layer.affine)).collect(),
-            output: affine(tensors.output.affine),
+            layers: layers.map(|(index, layer)| affine(&format!("layer{index}"), layer.affine)).collect(),
+            output: affine("output", tensors.output.affine),
             spec: parameters.resolved(spec),
         }
     }
@@ -125,6 +129,16 @@ impl SampledAffine {
             draw_all(means, vars, rng).into_iter().map(|weight| noisy_weight(weight, noise, rng)).collect();
         let biases = draw_all(to_vec(affine.bias), affine.bias_var.map(to_vec), rng);
         SampledAffine { weights, biases, rows }
+    }
+
+    /// Sets pruned weights to zero, which noise may have moved; `kept` is row by row.
+    fn without_pruned(mut self, kept: Option<&[bool]>) -> Self {
+        let Some(kept) = kept else { return self };
+        let (rows, columns) = (self.rows, kept.len() / self.rows);
+        let is_kept = |place: usize| kept[place % rows * columns + place / rows];
+        let weights = self.weights.iter_mut().enumerate().filter(|(place, _)| !is_kept(*place));
+        weights.for_each(|(_, weight)| *weight = 0.0);
+        self
     }
 
     /// Adds the products of `signal` with the columns from `first` on.

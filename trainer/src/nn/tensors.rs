@@ -8,12 +8,9 @@ use quaver::noise::NoiseCoefficients;
 use super::method::{TrainingMethod, WeightNoise};
 use super::net::MomentTensors;
 use super::noise_layer::{NoiseLayer, VarianceScale};
-use super::parameters::{NamedTensor, Parameters, RATE_SUFFIX};
-use super::posterior_tensors::{
-    DrawnTensors, NormalPrior, PosteriorTensors, Posteriors, PriorTensors, WeightLeaves,
-};
+use super::parameters::{NamedTensor, Parameters};
+use super::posterior_tensors::{NormalPrior, PosteriorTensors, Posteriors};
 use super::weight_posterior::WeightPrior;
-use super::weight_sample::WeightSample;
 
 /// Moments of the weights and biases of one affine map, including noise on weights.
 #[derive(Clone, Debug)]
@@ -127,21 +124,8 @@ impl ParameterTensors {
     /// # Panics
     /// If the parameters are not those of such a network.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
-        Self::of(spec, parameters, None, device)
-    }
-
-    /// The same network with weights drawn from their posterior: points, whose gradients are those of the
-    /// posterior (Fortunato, Blundell and Vinyals 2017, fig. 1).
-    ///
-    /// # Panics
-    /// If parameters or sample are not those of such a network.
-    pub fn drawn(spec: &ModelSpec, parameters: &Parameters, sample: &WeightSample, device: &Device) -> Self {
-        Self::of(spec, parameters, Some(sample), device)
-    }
-
-    fn of(spec: &ModelSpec, parameters: &Parameters, sample: Option<&WeightSample>, device: &Device) -> Self {
         assert!(parameters.fits(spec), "parameters of another network");
-        let leaves = Leaves::new(parameters, device).with_posteriors(sample);
+        let leaves = Leaves::new(parameters, device).with_posteriors();
         let output = OutputTensors {
             affine: leaves.affine("output"),
             noise: leaves.noise_layer("output.logit", spec.output.noise),
@@ -163,6 +147,27 @@ impl ParameterTensors {
     }
 }
 
+/// The posteriors of weights and the parameters that they depend on, without a network.
+pub(crate) struct PosteriorLeaves {
+    leaves: Vec<Tensor<1>>,
+    /// The posteriors of all weights.
+    pub(crate) posteriors: Posteriors,
+}
+
+impl PosteriorLeaves {
+    /// Copies parameters to a device; nothing if weights are points.
+    pub(crate) fn new(parameters: &Parameters, device: &Device) -> Option<Self> {
+        let leaves = Leaves::new(parameters, device);
+        let posteriors = leaves.posteriors()?;
+        Some(PosteriorLeaves { leaves: leaves.tensors, posteriors })
+    }
+
+    /// Like [`ParameterTensors::gradients`].
+    pub(crate) fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
+        self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
+    }
+}
+
 /// The layers of a network without its output map, as tensors on a device: the backward half of a
 /// bidirectional network.
 #[derive(Clone, Debug)]
@@ -179,7 +184,7 @@ impl LayerStack {
     /// If the parameters are not those of such layers.
     pub fn new(spec: &ModelSpec, parameters: &Parameters, device: &Device) -> Self {
         assert!(parameters.fits_layers(spec), "parameters of other layers");
-        let leaves = Leaves::new(parameters, device).with_posteriors(None);
+        let leaves = Leaves::new(parameters, device).with_posteriors();
         LayerStack { layers: leaves.layers(spec), leaves: leaves.tensors }
     }
 
@@ -209,8 +214,7 @@ impl EmbeddingTensors {
         let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
         let posterior = parameters.method.posterior.spread().map(|spread| {
             let stored = leaves.tensors[1].clone();
-            let leaves = WeightLeaves { mean: mean.clone(), stored, rate: None };
-            (named.name.clone(), PosteriorTensors::new(leaves, spread, None))
+            (named.name.clone(), PosteriorTensors::new(mean.clone(), stored, spread))
         });
         let var = posterior.as_ref().map(|(_, posterior)| matrix(posterior.var()));
         let (weight, weight_var) = noisy_weights(matrix(mean), var, parameters.method.weight_noise);
@@ -221,6 +225,11 @@ impl EmbeddingTensors {
     pub(super) fn gradients(&self, gradients: &Gradients) -> Vec<Vec<f32>> {
         self.leaves.iter().map(|leaf| gradient(leaf, gradients)).collect()
     }
+}
+
+/// The posterior distributions of all weights and biases; nothing if weights are points.
+pub(super) fn posteriors(parameters: &Parameters) -> Option<Posteriors> {
+    Leaves::new(parameters, &Device::flex()).posteriors()
 }
 
 /// The parameters on a device, each a flat list, accessible by name.
@@ -242,32 +251,31 @@ impl<'a> Leaves<'a> {
         Leaves { parameters, tensors, posteriors: None }
     }
 
-    /// Adds the posteriors of the weights, and a draw from them.
-    fn with_posteriors(mut self, sample: Option<&WeightSample>) -> Self {
-        self.posteriors = self.posteriors(sample);
+    /// Adds the posteriors of the weights.
+    fn with_posteriors(mut self) -> Self {
+        self.posteriors = self.posteriors();
         self
     }
 
     /// Nothing if weights are points.
-    fn posteriors(&self, sample: Option<&WeightSample>) -> Option<Posteriors> {
+    fn posteriors(&self) -> Option<Posteriors> {
         let posterior = self.parameters.method.posterior;
         let spread = posterior.spread()?;
-        let of = |name: &str, suffix: &str| self.get(&format!("{name}{suffix}"));
-        let required = |name: &str, suffix: &str| of(name, suffix).expect("the lists of the method");
+        let required =
+            |name: &str, suffix: &str| self.get(&format!("{name}{suffix}")).expect("the lists of the method");
         let prior = match posterior.prior()? {
             WeightPrior::Learned => {
                 let (mean, log_var) = (required("prior.mean", ""), required("prior.log_var", ""));
-                PriorTensors::Learned(Box::new(NormalPrior { mean, log_var }))
+                Some(NormalPrior { mean, log_var })
             }
-            WeightPrior::Mixture(mixture) => PriorTensors::Mixture(mixture),
+            WeightPrior::Mixture(_) => None,
         };
-        let list = |(index, NamedTensor { name, .. }): (usize, &NamedTensor)| {
+        let list = |named: &NamedTensor| {
+            let name = &named.name;
             let (mean, stored) = (required(name, ""), required(name, spread.suffix()));
-            let leaves = WeightLeaves { mean, stored, rate: of(name, RATE_SUFFIX) };
-            let drawn = sample.map(|sample| DrawnTensors::new(&leaves, spread, sample, index));
-            (name.clone(), PosteriorTensors::new(leaves, spread, drawn))
+            (name.clone(), PosteriorTensors::new(mean, stored, spread).masked(self.mask(named)))
         };
-        Some(Posteriors { weights: self.parameters.weight_lists().enumerate().map(list).collect(), prior })
+        Some(Posteriors { weights: self.parameters.weight_lists().map(list).collect(), prior })
     }
 
     fn find(&self, name: &str) -> Option<(&'a NamedTensor, Tensor<1>)> {
@@ -299,19 +307,31 @@ impl<'a> Leaves<'a> {
         AffineTensors { weight, bias, weight_var, bias_var }
     }
 
-    /// Moments of the weights of a map, including noise on them.
+    /// Moments of the weights of a map, including noise on them; zero where they are pruned.
     fn weights(&self, part: &str) -> (Tensor<2>, Option<Tensor<2>>) {
         let (named, _) = self.find(&format!("{part}.weight")).expect("every map has weights");
         let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
         let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
-        noisy_weights(matrix(weight), weight_var.map(matrix), self.parameters.method.weight_noise)
+        let noise = self.parameters.method.weight_noise;
+        let (weight, weight_var) = noisy_weights(matrix(weight), weight_var.map(matrix), noise);
+        match self.mask(named).map(matrix) {
+            Some(mask) => (weight * mask.clone(), weight_var.map(|var| var * mask)),
+            None => (weight, weight_var),
+        }
     }
 
-    /// Means and variances of a list of weights, or the weights that were drawn.
+    /// One for every weight that pruning has left, zero for the others; nothing if none was pruned.
+    fn mask(&self, named: &NamedTensor) -> Option<Tensor<1>> {
+        let mask: Vec<f32> = named.kept.as_ref()?.iter().map(|kept| f32::from(u8::from(*kept))).collect();
+        let shape = [mask.len()];
+        Some(Tensor::from_data(TensorData::new(mask, shape), &self.tensors[0].device()))
+    }
+
+    /// Means and variances of a list of weights.
     fn weight_moments(&self, name: &str) -> (Tensor<1>, Option<Tensor<1>>) {
         let posterior = self.posteriors.as_ref().and_then(|posteriors| posteriors.get(name));
         match posterior {
-            Some(posterior) => posterior.moments(),
+            Some(posterior) => (posterior.mean(), Some(posterior.var())),
             None => (self.get(name).expect("every map has weights and biases"), None),
         }
     }

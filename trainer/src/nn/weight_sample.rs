@@ -2,6 +2,7 @@
 
 use rand_core::Rng;
 
+use super::fast_normals::fast_normals;
 use super::parameters::Parameters;
 use crate::random::normals;
 
@@ -26,9 +27,16 @@ pub struct SharpenedSample {
     pub std_dev: f32,
 }
 
+/// Weights from which on noise is drawn by [`fast_normals`]. Smaller networks keep the variates of f64, and
+/// with them the results of their seeds.
+const MANY_WEIGHTS: usize = 1 << 20;
+
 /// A standard normal number for every weight.
 pub(crate) fn draw_noise(parameters: &Parameters, rng: &mut impl Rng) -> Vec<Vec<f32>> {
-    parameters.weight_lists().map(|list| normals(rng, list.values.len())).collect()
+    let lengths: Vec<usize> = parameters.weight_lists().map(|list| list.values.len()).collect();
+    let many = lengths.iter().sum::<usize>() >= MANY_WEIGHTS;
+    let mut draw = |count: usize| if many { fast_normals(rng, count) } else { normals(rng, count) };
+    lengths.into_iter().map(&mut draw).collect()
 }
 
 /// −ε: the other half of an antithetic pair.

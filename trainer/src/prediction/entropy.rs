@@ -20,7 +20,7 @@ impl ScoredValue {
 }
 
 /// −p ln p, which is 0 for an event that never or always happens.
-fn information(p: f64) -> f64 {
+pub(super) fn information(p: f64) -> f64 {
     if p > 0.0 { -p * p.ln() } else { 0.0 }
 }
 

@@ -8,6 +8,7 @@ mod novelty;
 mod reduction;
 mod scored_value;
 mod sequence;
+mod step_score;
 
 pub use adaptive::predict_adaptively;
 pub use drawn::predict_by_draw;
@@ -17,3 +18,5 @@ pub(crate) use scored_value::ScoredValue;
 pub use scored_value::central_probability;
 pub(crate) use sequence::write_batch;
 pub use sequence::{SequencePrediction, predict_by_network, predict_by_runtime, predict_observing};
+pub use step_score::StepScore;
+pub(crate) use step_score::class_entropy;

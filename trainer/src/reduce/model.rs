@@ -17,17 +17,15 @@ use crate::config::{Config, ObjectiveName, PoolOverName, PoolingName, ReduceConf
 use crate::data::batch::{Batch, Batches, Chunk};
 use crate::data::labelled::class_of_target;
 use crate::data::{Dataset, Scaler, Scaling};
+use crate::fit::bayes_by_backprop::{average_over_draws, draw_weights};
 use crate::fit::memory_estimate::TrainedNetwork;
-use crate::fit::step::scalar;
-use crate::fit::weight_divergence::divergence;
-use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss, draw_weights, mean_of_draws};
+use crate::fit::step::{penalty, scalar};
+use crate::fit::{Architecture, BatchContext, LossAndGradient, StepContext, ValidationLoss};
 use crate::nn::net::{
     FirstInput, ForwardOptions, MomentTensors, forward_layers, forward_moments, moments, output_map,
 };
 use crate::nn::tensors::ParameterTensors;
-use crate::nn::{
-    NamedTensor, Parameters, TrainingMethod, WeightPosterior, WeightSample, model_spec, parallel,
-};
+use crate::nn::{NamedTensor, Parameters, TrainingMethod, WeightPosterior, model_spec, parallel};
 use crate::random::{Purpose, normal, stream};
 
 /// Prefix of the names of the parameters of a softmax layer behind the embedding.
@@ -43,7 +41,7 @@ pub struct ReduceModel {
     /// What is pooled.
     pub over: PoolOverName,
     /// What training minimises. For cross entropy there is a softmax layer behind the embedding, the last of
-    /// the parameters: `head.weight` [classes, components] and `head.bias`.
+    /// the parameters: `head.map` [classes, components] and `head.offset`, points in any case.
     pub objective: ObjectiveName,
     /// Number of classes.
     pub classes: u16,
@@ -69,7 +67,7 @@ impl ReduceModel {
         let mut parameters = Parameters::zeros_for(&self.network, method);
         if self.objective == ObjectiveName::CrossEntropy {
             let (classes, components) = (usize::from(self.classes), self.dimensions());
-            for (name, shape) in [("weight", vec![classes, components]), ("bias", vec![classes])] {
+            for (name, shape) in [("map", vec![classes, components]), ("offset", vec![classes])] {
                 parameters.tensors.push(NamedTensor::zeros(format!("{HEAD}{name}"), &shape));
             }
         }
@@ -129,28 +127,23 @@ impl ReduceModel {
         }
     }
 
-    /// Loss and gradient by the moments of the weights, or by weights that were drawn.
+    /// Loss and gradient by the moments of the weights.
     pub(super) fn differentiate(
         &self,
         parameters: &Parameters,
         reduce: &ReduceConfig,
         batch: &Batch,
-        divergence_share: Option<f32>,
-        sample: Option<&WeightSample>,
+        context: BatchContext<'_>,
     ) -> Option<LossAndGradient> {
         let device = Device::flex().autodiff();
         let network = self.network_parameters(parameters);
-        let tensors = match sample {
-            Some(sample) => ParameterTensors::drawn(&self.network, &network, sample, &device),
-            None => ParameterTensors::new(&self.network, &network, &device),
-        };
+        let tensors = ParameterTensors::new(&self.network, &network, &device);
         let head: Vec<Tensor<1>> = parameters.tensors[network.tensors.len()..]
             .iter()
             .map(|named| Tensor::from_floats(named.values.as_slice(), &device).require_grad())
             .collect();
         let (loss, steps) = self.objective(reduce, (&tensors, &head), batch)?;
-        let posteriors = tensors.posteriors.as_ref().zip(divergence_share);
-        let penalty = posteriors.map(|(posteriors, share)| divergence(posteriors) * share);
+        let penalty = penalty(&tensors, context);
         let total = penalty.iter().fold(loss.clone(), |sum, penalty| sum + penalty.clone());
         let found = total.backward();
         let mut gradients = tensors.gradients(&found);
@@ -215,7 +208,7 @@ impl Architecture for ReduceModel {
         let network = config.init.parameters_for(&self.network, method, config.seed);
         let count = network.tensors.len();
         parameters.tensors[..count].clone_from_slice(&network.tensors);
-        if let Some(weight) = parameters.get_mut("head.weight") {
+        if let Some(weight) = parameters.get_mut("head.map") {
             let mut rng = stream(config.seed, Purpose::Embedding);
             let scale = (self.dimensions() as f64).sqrt();
             weight.values.fill_with(|| (normal(&mut rng) / scale) as f32);
@@ -250,25 +243,18 @@ impl Architecture for ReduceModel {
 
     fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
         let reduce = step.config.reduce.clone().unwrap_or_default();
-        let share = step.context.divergence_share;
         if self.objective == ObjectiveName::Random {
             let gradients = parameters.tensors.iter().map(|named| vec![0.0; named.values.len()]).collect();
             let steps = step.batch.rows;
             return Some(LossAndGradient { nll: 0.0, divergence: 0.0, steps, gradients, states: Vec::new() });
         }
-        match parameters.method.posterior {
-            WeightPosterior::Bbb(_) => {
-                let network = self.network_parameters(parameters);
-                let draws = draw_weights(&network, &step.config.weights, &mut step.draws());
-                mean_of_draws(&draws, |draw| {
-                    let sample = WeightSample { noise: draw.first.clone(), sharpened: None };
-                    self.differentiate(parameters, &reduce, step.batch, share, Some(&sample))
-                })
-            }
-            WeightPosterior::Point | WeightPosterior::Ropd | WeightPosterior::Vb => {
-                self.differentiate(parameters, &reduce, step.batch, share, None)
-            }
-        }
+        let WeightPosterior::Bbb(_) = parameters.method.posterior else {
+            return self.differentiate(parameters, &reduce, step.batch, step.context);
+        };
+        let draws = draw_weights(parameters, &step.config.weights, &mut step.draws());
+        average_over_draws(parameters, step.context, &draws, |points, context| {
+            self.differentiate(points, &reduce, step.batch, context)
+        })
     }
 
     /// Never called: see [`validate_by_training`](Self::validate_by_training).

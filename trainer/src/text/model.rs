@@ -7,19 +7,20 @@ use burn::tensor::Device;
 use quaver::checkpoint::{ModelSpec, Target};
 use serde::{Deserialize, Serialize};
 
-use super::stream::mean_nll;
+use super::stream::{mean_nll, token_scaling};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
-use crate::data::{Dataset, Scaler, Scaling};
+use crate::data::{Dataset, Scaling};
+use crate::fit::bayes_by_backprop::{average_over_draws, draw_weights};
 use crate::fit::class_loss::class_loss;
 use crate::fit::loss::Loss;
 use crate::fit::memory_estimate::TrainedNetwork;
-use crate::fit::step::scalar;
-use crate::fit::weight_divergence::divergence;
-use crate::fit::{Architecture, LossAndGradient, StepContext, ValidationLoss};
+use crate::fit::step::{penalty, scalar};
+use crate::fit::{Architecture, BatchContext, LossAndGradient, StepContext, ValidationLoss};
 use crate::nn::net::ForwardOptions;
+use crate::nn::parameters::RATE_SUFFIX;
 use crate::nn::token_net::{NONE, TokenTensors};
-use crate::nn::{NamedTensor, Parameters, TrainingMethod, model_spec, parallel};
+use crate::nn::{NamedTensor, Parameters, TrainingMethod, WeightPosterior, model_spec, parallel};
 use crate::random::{Purpose, normal, stream};
 
 /// A network that predicts the next token from the tokens so far.
@@ -28,8 +29,8 @@ pub struct TokenModel {
     /// The network behind the embedding; without one, its inputs are the tokens. Its outputs are the tokens.
     pub network: ModelSpec,
     /// Whether there is an embedding, with a row of as many numbers as the network has inputs for each token:
-    /// `embedding.weight` [tokens, inputs], the last of the parameters, and `embedding.weight_log_var` if
-    /// weights have variances.
+    /// `embedding.weight` [tokens, inputs], the last of the parameters, then those of its posterior:
+    /// `embedding.weight_log_var`, or `embedding.weight_rho` and, if it is sharpened, `embedding.weight_rate`.
     pub embedding: bool,
 }
 
@@ -37,6 +38,31 @@ impl TokenModel {
     /// Size of the vocabulary.
     pub fn tokens(&self) -> usize {
         self.network.outputs.into()
+    }
+
+    /// Loss and gradient of a batch with the moments of the weights, or with point weights; nothing if all
+    /// targets are masked.
+    pub(super) fn differentiate(
+        &self,
+        parameters: &Parameters,
+        batch: &Batch,
+        context: BatchContext<'_>,
+    ) -> Option<LossAndGradient> {
+        let tensors = TokenTensors::new(&self.network, parameters, &Device::flex().autodiff());
+        let [inputs, targets] = batch_tokens(batch);
+        let (lanes, threads) = (batch.rows, parallel::default_threads());
+        let options = ForwardOptions { lanes, threads, start: context.start };
+        let (hidden, states) = tensors.forward(&self.network, &inputs, options);
+        let Loss { value: nll, steps } = class_loss(&self.network, &tensors.network, hidden, &targets)?;
+        let penalty = penalty(&tensors.network, context);
+        let objective = penalty.iter().fold(nll.clone(), |sum, penalty| sum + penalty.clone());
+        Some(LossAndGradient {
+            gradients: tensors.gradients(&objective.backward()),
+            nll: scalar(nll),
+            divergence: penalty.map_or(0.0, scalar),
+            steps,
+            states,
+        })
     }
 
     /// All parameters zero.
@@ -50,6 +76,9 @@ impl TokenModel {
             add("weight");
             if let Some(spread) = method.posterior.spread() {
                 add(&format!("weight{}", spread.suffix()));
+            }
+            if method.posterior.sharpening().is_some() {
+                add(&format!("weight{RATE_SUFFIX}"));
             }
         }
         parameters
@@ -79,7 +108,7 @@ impl Architecture for TokenModel {
     }
 
     fn scaling(&self, _data: &Dataset) -> Scaling {
-        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None }
+        token_scaling()
     }
 
     /// The numbers of an embedding are normal with variance 1/N, so that its rows have length 1.
@@ -91,11 +120,11 @@ impl Architecture for TokenModel {
         parameters.tensors[..count].clone_from_slice(&network.tensors);
         let mut rng = stream(config.seed, Purpose::Embedding);
         let inputs = f64::from(self.network.inputs);
-        for (index, named) in parameters.tensors[count..].iter_mut().enumerate() {
-            let std_dev = f64::from(config.init.weight_std_dev);
-            match index {
-                0 => named.values.fill_with(|| (normal(&mut rng) / inputs.sqrt()) as f32),
-                _ => named.values.fill(libm::log(std_dev * std_dev / inputs) as f32),
+        if let [means, others @ ..] = &mut parameters.tensors[count..] {
+            means.values.fill_with(|| (normal(&mut rng) / inputs.sqrt()) as f32);
+            if let (Some(spread), [stored, ..]) = (method.posterior.spread(), others) {
+                let std_dev = config.init.weight_std_dev;
+                stored.values.fill(spread.stored(std_dev * std_dev / f32::from(self.network.inputs)));
             }
         }
         parameters
@@ -122,21 +151,12 @@ impl Architecture for TokenModel {
     }
 
     fn loss_and_gradient(&self, parameters: &Parameters, step: &StepContext<'_>) -> Option<LossAndGradient> {
-        let tensors = TokenTensors::new(&self.network, parameters, &Device::flex().autodiff());
-        let [inputs, targets] = batch_tokens(step.batch);
-        let (lanes, threads) = (step.batch.rows, parallel::default_threads());
-        let options = ForwardOptions { lanes, threads, start: step.context.start };
-        let (hidden, states) = tensors.forward(&self.network, &inputs, options);
-        let Loss { value: nll, steps } = class_loss(&self.network, &tensors.network, hidden, &targets)?;
-        let posteriors = tensors.network.posteriors.as_ref().zip(step.context.divergence_share);
-        let penalty = posteriors.map(|(posteriors, share)| divergence(posteriors) * share);
-        let objective = penalty.iter().fold(nll.clone(), |sum, penalty| sum + penalty.clone());
-        Some(LossAndGradient {
-            gradients: tensors.gradients(&objective.backward()),
-            nll: scalar(nll),
-            divergence: penalty.map_or(0.0, scalar),
-            steps,
-            states,
+        let WeightPosterior::Bbb(_) = parameters.method.posterior else {
+            return self.differentiate(parameters, step.batch, step.context);
+        };
+        let draws = draw_weights(parameters, &step.config.weights, &mut step.draws());
+        average_over_draws(parameters, step.context, &draws, |points, context| {
+            self.differentiate(points, step.batch, context)
         })
     }
 

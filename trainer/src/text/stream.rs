@@ -34,8 +34,12 @@ pub fn mean_nll(
 
 /// Mean negative log-likelihood of whole streams with carried state, in nats per token.
 pub fn token_nlls(model: &TokenModel, parameters: &Parameters, streams: &[Sequence]) -> Option<f64> {
-    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
-    mean_nll(model, parameters, batch::lanes(streams, &scaling, STREAM_WINDOW, 1))
+    mean_nll(model, parameters, batch::lanes(streams, &token_scaling(), STREAM_WINDOW, 1))
+}
+
+/// The scaling of tokens, which are not standardised.
+pub(super) fn token_scaling() -> Scaling {
+    Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None }
 }
 
 /// Calls `each` with the states of the last layer on every batch.

@@ -14,7 +14,7 @@ use crate::nn::{Parameters, TrainingMethod, test_spec};
 
 const TOKENS: usize = 7;
 
-fn model(embedding: u16, noise: UnitNoise) -> TokenModel {
+pub(super) fn model(embedding: u16, noise: UnitNoise) -> TokenModel {
     let inputs = if embedding > 0 { embedding } else { TOKENS as u16 };
     let mut network = test_spec(inputs, TOKENS as u16, &[(CellKind::Lstm, 5), (CellKind::Gru, 4)]);
     network.target = Target::Next;
@@ -24,7 +24,7 @@ fn model(embedding: u16, noise: UnitNoise) -> TokenModel {
     TokenModel { network, embedding: embedding > 0 }
 }
 
-fn config(posterior: PosteriorName) -> Config {
+pub(super) fn config(posterior: PosteriorName) -> Config {
     let text =
         "[data]\nformat = 'words'\ntrain = 'a.txt'\ntargets = 'next'\n[model]\nlikelihood = 'categorical'\n";
     let mut config = Config::parse("c.toml", text, &[]).unwrap();
@@ -32,7 +32,7 @@ fn config(posterior: PosteriorName) -> Config {
     config
 }
 
-fn parameters(model: &TokenModel, posterior: PosteriorName) -> Parameters {
+pub(super) fn parameters(model: &TokenModel, posterior: PosteriorName) -> Parameters {
     let data = Dataset::of([vec![tokens()], Vec::new(), Vec::new()], &[]);
     let mut parameters = model.init_parameters(&config(posterior), &data, &scaling(1));
     assert!(model.fits(&parameters));
@@ -45,7 +45,7 @@ fn parameters(model: &TokenModel, posterior: PosteriorName) -> Parameters {
     parameters
 }
 
-fn tokens() -> Sequence {
+pub(super) fn tokens() -> Sequence {
     let values = (0..53_u32).map(|index| (index * index * 11 % 29 % TOKENS as u32) as f32).collect();
     Sequence::next(Rows { channels: 1, values })
 }
@@ -57,7 +57,7 @@ fn one_hot(stream: &Sequence) -> Sequence {
     Sequence::next(Rows { channels: TOKENS, values: stream.targets.values.iter().flat_map(row).collect() })
 }
 
-fn scaling(channels: usize) -> Scaling {
+pub(super) fn scaling(channels: usize) -> Scaling {
     Scaling { inputs: Scaler::identity(channels), targets: Scaler::identity(channels), density: None }
 }
 

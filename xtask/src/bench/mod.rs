@@ -44,12 +44,16 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
             if !built.contains_key(target) {
                 built.insert(target, bench_image(&case, target)?);
             }
+            let Some(image) = &built[target] else {
+                results.push(Measured { case: case.clone(), core: machine.core, figures: None });
+                continue;
+            };
             let code_bytes = match code.entry((target, case.code())) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(place) => *place.insert(code_bytes(&case, target)?),
             };
-            let figures = built[target].as_ref().map(|image| measure(machine, image, code_bytes));
-            results.push(Measured { case: case.clone(), core: machine.core, figures: figures.transpose()? });
+            let figures = Some(measure(machine, image, code_bytes)?);
+            results.push(Measured { case: case.clone(), core: machine.core, figures });
         }
         if !as_json {
             eprintln!("{} measured", case.name());

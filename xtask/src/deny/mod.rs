@@ -11,9 +11,9 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::image;
 use crate::machine::DEFAULT_TARGET;
 use crate::shell::{Shell, root};
+use crate::{boards, image};
 use config::Config;
 use dependency::Dependency;
 
@@ -37,7 +37,7 @@ const SIGNED: [&str; 11] = [
     "typenum",
 ];
 
-/// Checks what is built for this machine, and for the firmware.
+/// Checks what is built for this machine, for the firmware, and for boards.
 pub(crate) fn check() -> Result<String> {
     let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
     let config = Config::parse(&text).with_context(|| format!("cannot read {FILE}"))?;
@@ -52,9 +52,14 @@ pub(crate) fn check() -> Result<String> {
     ensure!(added == SIGNED, "the feature signed brings {added:?}, and is to bring {SIGNED:?} alone");
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
-        tree.words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
+        tree.clone().words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
     let firmware = dependency::parse(&firmware.run()?)?;
-    let problems = [problems(&config, &host), problems(&config, &firmware)].concat();
+    let mut problems = [problems(&config, &host), problems(&config, &firmware)].concat();
+    for (folder, target) in boards::folders() {
+        let tree = tree.clone().words("--edges normal,build --target").argument(target).in_folder(folder);
+        // Which versions of their crates HALs need is not ours to choose.
+        problems.extend(licences::problems(&config, &dependency::parse(&tree.run()?)?));
+    }
     ensure!(problems.is_empty(), "{}", problems.join("\n"));
     let counts = [&runtime, &host, &firmware].map(Vec::len);
     Ok(format!(

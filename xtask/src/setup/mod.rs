@@ -6,6 +6,7 @@
 
 pub(crate) mod nightly;
 mod permission;
+pub(crate) mod programs;
 mod qemu;
 pub(crate) mod toolchain;
 
@@ -33,6 +34,12 @@ impl Needs {
     pub(crate) fn emulation() -> Result<Self> {
         let toolchain = Toolchain { components: Vec::new(), ..Toolchain::listed()? };
         Ok(Needs { toolchain, emulators: emulators(|_| true) })
+    }
+
+    /// What it takes to build for these targets; emulators are left to those who run the results.
+    pub(crate) fn to_build(targets: impl Iterator<Item = &'static str>) -> Self {
+        let targets = targets.map(String::from).collect();
+        Needs { toolchain: Toolchain { targets, components: Vec::new() }, emulators: Vec::new() }
     }
 
     /// What it takes to build for one target and to run the result.

@@ -6,19 +6,19 @@ use super::permission::Permission;
 use crate::shell::Shell;
 
 /// A package manager and how it installs QEMU.
-struct Manager {
-    program: &'static str,
-    refresh: Option<&'static str>,
-    install: &'static str,
+pub(super) struct Manager {
+    pub(super) program: &'static str,
+    pub(super) refresh: Option<&'static str>,
+    pub(super) install: &'static str,
     arm: &'static str,
     riscv: &'static str,
     /// The package that held the RISC-V emulator in older releases, and the command that finds out whether
     /// `riscv` exists.
     older_riscv: Option<(&'static str, &'static str)>,
-    needs_root: bool,
+    pub(super) needs_root: bool,
 }
 
-const MANAGERS: [Manager; 4] = [
+pub(super) const MANAGERS: [Manager; 4] = [
     Manager {
         program: "apt-get",
         refresh: Some("update"),
@@ -88,7 +88,7 @@ fn missing<'a>(programs: &[&'a str]) -> Vec<&'a str> {
     programs.iter().copied().filter(|program| !starts(program)).collect()
 }
 
-fn starts(program: &str) -> bool {
+pub(super) fn starts(program: &str) -> bool {
     Shell::new(program).argument("--version").capture().is_ok_and(|captured| captured.status.success())
 }
 
@@ -142,7 +142,7 @@ impl Manager {
     }
 }
 
-fn command(line: &str) -> Shell {
+pub(super) fn command(line: &str) -> Shell {
     let (program, arguments) = line.split_once(' ').unwrap_or((line, ""));
     Shell::new(program).words(arguments).variable("DEBIAN_FRONTEND", "noninteractive")
 }

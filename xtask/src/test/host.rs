@@ -2,12 +2,15 @@
 
 use anyhow::Result;
 
-use crate::image;
 use crate::shell::Shell;
+use crate::{boards, image};
 
 pub(super) fn formatting() -> Result<String> {
     Shell::cargo("fmt --all --check").run()?;
-    Shell::cargo("fmt --check").in_folder(image::FOLDER).run()?;
+    let boards = boards::folders().map(|(folder, _)| folder);
+    for folder in [image::FOLDER.into(), boards::COMMON.into()].into_iter().chain(boards) {
+        Shell::cargo("fmt --check").in_folder(folder).run()?;
+    }
     Ok(String::new())
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::setup::{self, Needs};
-use crate::{comments, deny, kernels, layers, package, qemu, shared_build, signed};
+use crate::{bindings, boards, comments, deny, kernels, layers, package, qemu, shared_build, signed};
 
 /// A stage, and the work that returns a short remark on success.
 type Stage = (&'static str, fn() -> Result<String>);
@@ -38,8 +38,10 @@ const STAGES: &[Stage] = &[
     ("no heap in the firmware", firmware::no_heap),
     ("the firmware example", firmware::example),
     ("text on an emulated core", firmware::text),
+    ("interfaces to C and C++", bindings::run_quietly),
     ("golden streams on every core", qemu::run_quietly),
     ("signed models on every core", signed::check),
+    ("boards, linked and emulated", boards::check),
 ];
 
 /// Runs the stages whose titles contain `only`, in order, and stops at the first that fails. The last line

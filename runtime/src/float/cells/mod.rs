@@ -4,16 +4,18 @@
 //! same bits as with variances of zero, for a quarter of the work.
 
 mod activation;
+#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
+mod cpu;
 mod elman;
 mod gru;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
 mod lanes;
 mod lstm;
-#[cfg_attr(not(all(feature = "std", target_arch = "x86_64")), path = "no_vectors.rs")]
+#[cfg_attr(not(all(feature = "vectors", target_arch = "x86_64")), path = "no_vectors.rs")]
 mod vectors;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
 mod wide;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(feature = "vectors", target_arch = "x86_64"))]
 mod wide_gru;
 
 pub(super) use activation::sigmoid;

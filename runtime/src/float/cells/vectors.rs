@@ -1,21 +1,21 @@
-//! The vector units of a host, chosen when the program runs (feature `std`).
+//! The vector units of a host, chosen when the program runs (feature `vectors`).
 //!
 //! Each function is the same portable code compiled for wider vectors. Nothing is fused or reordered: the
 //! bits are those of every other core.
 
 #![allow(unsafe_code)] // calling functions with instructions that not every machine has
 
-use super::{Layer, Units, wide, wide_gru};
+use super::{Layer, Units, cpu, wide, wide_gru};
 use crate::spec::Activation;
 
 /// Advances the groups of sixteen units of an LSTM, and returns their number of units.
 pub(super) fn lstm(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c: &mut Units<'_>) -> usize {
     if !wide::suits(layer) {
         0
-    } else if std::is_x86_feature_detected!("avx512f") {
+    } else if cpu::has_avx512f() {
         // SAFETY: the machine has these instructions.
         unsafe { lstm_avx512(layer, deterministic, h, c) }
-    } else if std::is_x86_feature_detected!("avx2") {
+    } else if cpu::has_avx2() {
         // SAFETY: as above.
         unsafe { lstm_avx2(layer, deterministic, h, c) }
     } else {
@@ -27,10 +27,10 @@ pub(super) fn lstm(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>, c:
 pub(super) fn gru(layer: &Layer<'_>, deterministic: bool, h: &mut Units<'_>) -> usize {
     if !wide::suits(layer) {
         0
-    } else if std::is_x86_feature_detected!("avx512f") {
+    } else if cpu::has_avx512f() {
         // SAFETY: the machine has these instructions.
         unsafe { gru_avx512(layer, deterministic, h) }
-    } else if std::is_x86_feature_detected!("avx2") {
+    } else if cpu::has_avx2() {
         // SAFETY: as above.
         unsafe { gru_avx2(layer, deterministic, h) }
     } else {
@@ -47,10 +47,10 @@ pub(super) fn elman(
 ) -> usize {
     if !wide::suits(layer) {
         0
-    } else if std::is_x86_feature_detected!("avx512f") {
+    } else if cpu::has_avx512f() {
         // SAFETY: the machine has these instructions.
         unsafe { elman_avx512(layer, deterministic, function, h) }
-    } else if std::is_x86_feature_detected!("avx2") {
+    } else if cpu::has_avx2() {
         // SAFETY: as above.
         unsafe { elman_avx2(layer, deterministic, function, h) }
     } else {

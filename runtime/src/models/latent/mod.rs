@@ -6,6 +6,7 @@
 mod average;
 mod decoder_input;
 mod denoiser;
+mod futures;
 mod model;
 mod network_inputs;
 mod prior;
@@ -16,6 +17,7 @@ mod state;
 mod steps;
 
 pub use denoiser::Denoiser;
+pub use futures::Futures;
 pub use model::LatentModel;
 pub(super) use model::latent_words;
 pub use rollouts::Rollouts;

@@ -153,6 +153,11 @@ impl<'m, 'a> Sampler<'m, 'a> {
         Ok(Sampler { model: self.model.clone(), state })
     }
 
+    /// The model and the stream, for futures of it.
+    pub(super) fn parts(&mut self) -> (&LatentModel<'m>, &mut LatentState<'a>) {
+        (&self.model, &mut self.state)
+    }
+
     stream_methods!(LatentModel, "[`LatentModel::saved_words`]");
 }
 

@@ -56,7 +56,7 @@ pub(super) fn run(
     if arguments.json { print_json(&found) } else { print_text(&render(&found)) }
 }
 
-fn options(arguments: &Arguments, rate: f32) -> Result<DynamicOptions> {
+pub(super) fn options(arguments: &Arguments, rate: f32) -> Result<DynamicOptions> {
     let training = Config::load(&RunFolder::new(&arguments.evaluated).config(), &[])?.training;
     let usual = if training.chunk > 0 { training.chunk } else { USUAL_WINDOW };
     Ok(DynamicOptions {

@@ -17,6 +17,8 @@ mod roll;
 mod run_counter;
 mod text;
 mod tokens;
+mod tokens_drawn;
+mod tokens_dynamic;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -47,6 +49,7 @@ use latent::LatentEvaluation;
 use monte_carlo::{MonteCarloEvaluation, SharpenedEvaluation};
 use perturbed::PerturbedEvaluation;
 pub(super) use perturbed_page::coverage as missing_coverage;
+pub(super) use run_counter::RunCounter;
 
 /// Score a run or a checkpoint on data, compared with baselines
 ///
@@ -163,7 +166,7 @@ pub struct Arguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     observe: Option<u32>,
     /// Feed the recordings as they are and backwards, and print the entropy of the predictions of both.
-    #[arg(long, conflicts_with_all = ["gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll"])]
+    #[arg(long, conflicts_with_all = ["gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll", "sharpened"])]
     reversed: bool,
     /// With --reversed: time steps of the windows by which entropy and NLL tell the directions apart.
     #[arg(long, value_name = "ROWS", default_value_t = 100, requires = "reversed",
@@ -172,7 +175,8 @@ pub struct Arguments {
     /// Evaluate a run folder while it learns, by gradient descent with this rate after every window of rows
     /// that have been scored. Choose the rate with --split valid.
     #[arg(long, value_name = "RATE", value_parser = dynamic::parse_learning_rate,
-          conflicts_with_all = ["reversed", "gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll"])]
+          conflicts_with_all = ["reversed", "gap", "missing", "missing_lengths", "faults", "observe", "plot", "roll", "mc_draws",
+                                "sharpened"])]
     dynamic: Option<f32>,
     /// With --dynamic: time steps between updates; by default training.chunk, or 20 if that is 0.
     #[arg(long, value_name = "ROWS", requires = "dynamic", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -295,6 +299,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }
     if arguments.reversed {
+        ensure!(
+            arguments.mc_draws.is_none(),
+            "--reversed of recordings is by moments alone; leave --mc-draws out (of text it has both)"
+        );
         return reversed::run(arguments, &evaluated, sequences);
     }
     if let Some(rate) = arguments.dynamic {

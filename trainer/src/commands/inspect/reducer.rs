@@ -18,7 +18,7 @@ pub(super) fn describe(model: &ReducerModel<'_>, file_bytes: usize) -> Value {
         "dimensions": model.dimensions(),
         "correlation": spec.correlation,
         "window": window(spec.window),
-        "classes": (0..model.classes()).filter_map(|class| model.class_name(class)).collect::<Vec<_>>(),
+        "classes": class_names(model),
         "classifier": classifier(spec.classifier),
         "novelty": novelty(spec.novelty),
         "threshold": spec.threshold,
@@ -37,7 +37,7 @@ pub(super) fn render(model: &ReducerModel<'_>, file_bytes: usize) -> String {
     let spec = model.spec();
     let network = model.network();
     let inputs: Vec<&str> = network.checkpoint().input_names().collect();
-    let classes: Vec<&str> = (0..model.classes()).filter_map(|class| model.class_name(class)).collect();
+    let classes = class_names(model);
     let threshold = match spec.threshold {
         Some(threshold) => format!("known up to {threshold:.4} by {}", novelty(spec.novelty)),
         None => "none: every sequence is known".to_string(),
@@ -65,6 +65,10 @@ pub(super) fn render(model: &ReducerModel<'_>, file_bytes: usize) -> String {
         ("CRC", format!("{:08x}", model.crc())),
     ];
     format!("{}\n{}{}", super::facts(facts), layers(network.spec()), ranges::table(network))
+}
+
+fn class_names<'m>(model: &ReducerModel<'m>) -> Vec<&'m str> {
+    (0..model.classes()).filter_map(|class| model.class_name(class)).collect()
 }
 
 fn window(window: Window) -> String {

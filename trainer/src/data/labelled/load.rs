@@ -44,7 +44,7 @@ impl DataConfig {
         let numbered = |key, pieces: Vec<Piece>| numbered(key, pieces, &classes, &labels);
         let train = numbered("train", without_excluded(train, &labels))?;
         let valid = numbered("valid", without_excluded(valid, &labels))?;
-        let (train, valid, test, validation) =
+        let ([train, valid, test], validation) =
             self.set_parts_aside(&labels, train, valid, numbered("test", test)?)?;
         check_every_class(&train, &classes.names)?;
         let input_names = names.context("data.train names no file; name at least one")?;
@@ -80,7 +80,7 @@ impl DataConfig {
         mut train: Vec<Sequence>,
         mut valid: Vec<Sequence>,
         mut test: Vec<Sequence>,
-    ) -> Result<(Vec<Sequence>, Vec<Sequence>, Vec<Sequence>, String)> {
+    ) -> Result<([Vec<Sequence>; 3], String)> {
         if let Some(fraction) = labels.test_fraction {
             let seed = labels.test_seed.unwrap_or(DEFAULT_TEST_SEED);
             (train, test) = set_aside(train, fraction, Some(seed));
@@ -96,7 +96,7 @@ impl DataConfig {
             "data.train: {} sequences are too few to set some of them aside; name files in data.valid",
             train.len()
         );
-        Ok((train, valid, test, validation))
+        Ok(([train, valid, test], validation))
     }
 
     /// Reads files with labels that may be none of the classes.

@@ -9,7 +9,7 @@ use super::reference::{MomentsOfActivation, Number, Recorded, Reference, fitted,
 use super::{is_binary, numbers, ragged_batch};
 use crate::config::{InitConfig, WeightsConfig};
 use crate::data::batch::Batch;
-use crate::fit::bayes_by_backprop::{draw_weights, sample_weights};
+use crate::fit::bayes_by_backprop::{draw_network, draw_weights};
 use crate::fit::{
     BatchContext, LossAndGradient, WeightDraw, loss_and_gradient_of_draws, loss_and_gradient_with,
 };
@@ -131,8 +131,11 @@ impl Case {
             return vec![reference()];
         }
         let drawn = |draw: &WeightDraw| {
-            let sample = sample_weights(spec, parameters, batch, CONTEXT, draw).expect("targets that count");
-            reference().drawn(parameters, &sample)
+            let likelihood_only = BatchContext::default();
+            let of_points =
+                |points: &Parameters| loss_and_gradient_with(spec, points, batch, likelihood_only);
+            let drawn = draw_network(parameters, draw, of_points).expect("targets that count");
+            reference().drawn(parameters, drawn.sample())
         };
         draws.iter().map(drawn).collect()
     }

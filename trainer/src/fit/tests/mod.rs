@@ -5,6 +5,7 @@ mod drawn;
 mod gradients;
 mod learning;
 mod objective;
+mod pruned;
 mod reference;
 mod runs;
 

@@ -2,7 +2,7 @@ use quaver::checkpoint::Target;
 
 use super::*;
 use crate::config::InitConfig;
-use crate::nn::{WeightPosterior, predict, test_cells, test_spec};
+use crate::nn::{PruningOrder, PruningUnit, WeightPosterior, predict, test_cells, test_spec};
 use crate::random::{Purpose, normals, stream};
 
 /// A batch of two lanes and five steps; the first input row is uncertain if `uncertain`.
@@ -109,4 +109,21 @@ fn uncertain_inputs_are_drawn() {
     let expected = predict(&spec, &parameters, &batch);
     let [_, var] = sampled_moments(&spec, &parameters, &batch);
     assert!((var / f64::from(expected.var[0]) - 1.0).abs() < 0.08, "{var} against {}", expected.var[0]);
+}
+
+#[test]
+fn noise_leaves_pruned_weights_at_zero() {
+    let spec = test_spec(3, 3, &[(CellKind::Gru, 5)]);
+    let method =
+        TrainingMethod { weight_noise: WeightNoise::Gaussian { var: 0.5 }, ..TrainingMethod::default() };
+    let mut parameters = InitConfig::default().parameters_for(&spec, method, 2);
+    PruningOrder::new(&spec, &parameters, PruningUnit::Weight).prune(&mut parameters, 0.4);
+    let network = SampledNetwork::draw(&spec, &parameters, &mut stream(1, Purpose::Initialisation));
+    let kept = parameters.get("layer0.weight").unwrap().kept.clone().unwrap();
+    let layer = &network.layers[0];
+    for (row, kept) in kept.chunks(3 + 5).enumerate() {
+        for (column, kept) in kept.iter().enumerate() {
+            assert_eq!(layer.weights[column * layer.rows + row] != 0.0, *kept, "row {row}, column {column}");
+        }
+    }
 }

@@ -70,7 +70,7 @@ impl Classifier {
             ClassifierName::Logistic => {
                 let head = |name: &str| parameters.get(name).map(|named| named.values.clone());
                 let trained = (model.objective == ObjectiveName::CrossEntropy)
-                    .then(|| head("head.weight").zip(head("head.bias")))
+                    .then(|| head("head.map").zip(head("head.offset")))
                     .flatten();
                 let (weight, bias) =
                     trained.unwrap_or_else(|| linear::logistic_regression(train, classes, reduce.ridge));

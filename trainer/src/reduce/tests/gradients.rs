@@ -3,8 +3,9 @@
 use super::{POOLINGS, config, dataset, numbers};
 use crate::config::{Config, ObjectiveName, PoolOverName, PoolingName, SparseNorm};
 use crate::data::batch::{Batch, Chunk};
-use crate::fit::Architecture;
-use crate::nn::{Parameters, WeightSample, test_cells};
+use crate::fit::bayes_by_backprop::average_over_draws;
+use crate::fit::{Architecture, BatchContext, WeightDraw};
+use crate::nn::{Parameters, WeightPosterior, test_cells};
 use crate::reduce::ReduceModel;
 
 const OBJECTIVES: [ObjectiveName; 5] = [
@@ -27,7 +28,7 @@ struct Case {
     model: ReduceModel,
     parameters: Parameters,
     batch: Batch,
-    sample: Option<WeightSample>,
+    draw: Option<WeightDraw>,
 }
 
 impl Case {
@@ -40,7 +41,7 @@ impl Case {
         // Larger weights, so that embeddings differ and gradients are not small.
         for (index, named) in parameters.tensors.iter_mut().enumerate() {
             let drawn = numbers(index as u64, named.values.len());
-            if named.name.ends_with("weight") || named.name.ends_with("bias") {
+            if ["weight", "bias", "map", "offset"].iter().any(|end| named.name.ends_with(end)) {
                 named
                     .values
                     .iter_mut()
@@ -56,20 +57,25 @@ impl Case {
             })
             .collect();
         let batch = Batch::new(&data.train, &scaling, &chunks);
-        let network = model.network_parameters(&parameters);
-        let drawn = matches!(network.method.posterior, crate::nn::WeightPosterior::Bbb(_));
-        let sample = drawn.then(|| {
-            let noise = network.weight_lists().enumerate();
-            let noise = noise.map(|(index, list)| numbers(50 + index as u64, list.values.len())).collect();
-            WeightSample { noise, sharpened: None }
+        let drawn = matches!(parameters.method.posterior, WeightPosterior::Bbb(_));
+        let draw = drawn.then(|| {
+            let lists = parameters.weight_lists().enumerate();
+            let first = lists.map(|(index, list)| numbers(50 + index as u64, list.values.len())).collect();
+            WeightDraw { first, second: None }
         });
-        Case { config, model, parameters, batch, sample }
+        Case { config, model, parameters, batch, draw }
     }
 
     fn loss_and_gradient(&self, parameters: &Parameters) -> (f64, Vec<Vec<f32>>) {
         let reduce = self.config.reduce.clone().unwrap();
-        let share = Some(0.01);
-        let found = self.model.differentiate(parameters, &reduce, &self.batch, share, self.sample.as_ref());
+        let context = BatchContext { divergence_share: Some(0.01), start: None };
+        let of = |parameters: &Parameters, context: BatchContext<'_>| {
+            self.model.differentiate(parameters, &reduce, &self.batch, context)
+        };
+        let found = match &self.draw {
+            Some(draw) => average_over_draws(parameters, context, std::slice::from_ref(draw), of),
+            None => of(parameters, context),
+        };
         let found = found.expect("a batch that counts");
         (found.nll + found.divergence, found.gradients)
     }

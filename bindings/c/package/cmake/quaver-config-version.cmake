@@ -1,0 +1,12 @@
+# Until 1.0, versions of the same minor number fit.
+set(PACKAGE_VERSION "@VERSION@")
+if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+  set(PACKAGE_VERSION_EXACT TRUE)
+endif()
+string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" _quaver_series "${PACKAGE_VERSION}")
+string(REGEX REPLACE "^([0-9]+\\.[0-9]+).*" "\\1" _quaver_wanted "${PACKAGE_FIND_VERSION}")
+if(_quaver_series STREQUAL _quaver_wanted AND NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+else()
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+endif()
