@@ -124,8 +124,9 @@ fn draft(dice: &mut Dice) -> (LatentSpec, [ModelSpec; 2]) {
     }
     let units = recognition.layers.last().map_or(0, |layer| layer.units);
     let before = if family == Family::Storn { recognition.inputs } else { units };
-    generative.inputs =
-        dice.pick_or_beyond(&[before + latents], &[before, (before + latents).saturating_add(1)]);
+    // A recognition network beyond the limits may have 65,535 inputs.
+    let after = before.saturating_add(latents);
+    generative.inputs = dice.pick_or_beyond(&[after], &[before, after.saturating_add(1)]);
     generative.outputs = recognition.inputs;
     let residual = family == Family::Storn
         && matches!(generative.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
