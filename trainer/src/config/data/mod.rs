@@ -66,9 +66,9 @@ pub struct DataConfig {
     /// end) or `"emg1..=emg8"` (with it), or a list of names and ranges.
     #[serde(default)]
     pub inputs: Columns,
-    /// Columns that are not read, in the form of `inputs`, for `inputs = "all"`. Columns of CSV files that are
-    /// constant or empty in the training data, count rows or tell the time are left out of `"all"` unasked,
-    /// and `quaver train` names them.
+    /// Columns that are not read, in the form of `inputs`, for `inputs = "all"`. Columns of CSV files that
+    /// are constant or empty in the training data, count rows or tell the time are left out of `"all"`
+    /// unasked, and `quaver train` names them.
     pub exclude: Option<ColumnPatterns>,
     /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step
     /// without the noise of `noise` (or their `envelope`), `"labels"` for the class of each sequence, or
