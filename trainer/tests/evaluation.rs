@@ -243,15 +243,11 @@ fn calibrated_error_bars_fit_the_validation_data() {
 #[test]
 fn binary_outputs_cannot_be_calibrated() {
     let place = Place::new();
-    place.write("keys.csv", &format!("a,b,sum\n{}", "0,1,1\n1,1,0\n".repeat(60)));
-    let keys = |split: &str| format!("data.{split}=\"keys.csv\"");
-    let (config, run) = (place.at("config.toml"), place.at("run"));
-    let [train, valid, test] = ["train", "valid", "test"].map(keys);
-    let mut arguments = vec!["train", &config, "--out", &run, "--set", "model.likelihood=bernoulli"];
-    for set in [&train, &valid, &test] {
-        arguments.extend(["--set", set]);
+    for split in ["train.csv", "valid.csv", "test.csv"] {
+        place.write(split, &format!("a,b,sum\n{}", "0,1,1\n1,1,0\n".repeat(60)));
     }
-    succeeds(&arguments);
+    let (config, run) = (place.at("config.toml"), place.at("run"));
+    succeeds(&["train", &config, "--out", &run, "--set", "model.likelihood=bernoulli"]);
     fails(&["export", &run, "--calibrate", "-o", &place.at("model.qvr")], &["--calibrate", "normal"]);
     assert!(!place.path("model.qvr").exists());
 }

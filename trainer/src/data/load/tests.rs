@@ -183,10 +183,9 @@ fn errors_name_split_file_and_column() {
 
 #[test]
 fn test_rows_may_be_led_up_to() {
-    let files = Files::new(&[("a.csv", "a,b\n1,1\n2,2\n3,3\n4,4\n")]);
-    let load = |test: &str| {
-        files.load(&format!("train = {{ file = 'a.csv', rows = '..2' }}\ntargets = 'b'\ntest = {test}"))
-    };
+    let rows = "a,b\n1,1\n2,2\n3,3\n4,4\n";
+    let files = Files::new(&[("train.csv", rows), ("a.csv", rows)]);
+    let load = |test: &str| files.load(&format!("train = 'train.csv'\ntargets = 'b'\ntest = {test}"));
     let data = load("{ file = 'a.csv', rows = '2..', burn_in = 1 }").unwrap();
     assert_eq!(
         (data.test[0].inputs.values.as_slice(), data.test[0].burn_in),
