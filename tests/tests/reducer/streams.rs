@@ -92,6 +92,11 @@ fn impossible_states_are_refused_and_change_nothing() {
                 wrong[word] = f32::NAN;
                 assert_eq!(reducer.restore(&wrong), Err(Error::StateValue { word }), "{}", case.name);
             }
+            // Half a row, which no stream counts.
+            let word = reducer.model().network().spec().saved_words() + 1;
+            let mut wrong = saved.clone();
+            wrong[word] = 0.5;
+            assert_eq!(reducer.restore(&wrong), Err(Error::StateValue { word }), "{}", case.name);
             let needed = saved.len();
             let short = Error::State { needed, found: needed - 1 };
             assert_eq!(reducer.restore(&saved[1..]), Err(short));

@@ -225,6 +225,12 @@ pub(super) fn pool_limits(model: &ReducerModel<'_>) -> impl Iterator<Item = Rang
     position.into_iter().chain(repeat_n(0.0..=WEIGHT_LIMIT, pools)).chain(numbers)
 }
 
+/// The first of the two numbers of the position that is no whole number, though within its limits. With half
+/// a row more than a stream can count, a sub-pool would take one row too many.
+pub(super) fn fractional_position(saved: impl Iterator<Item = f32>) -> Option<usize> {
+    saved.take(2).position(|number| number as u32 as f32 != number)
+}
+
 /// Limits of the state of a component, which follow from those of the moments that it is made of, with room
 /// for rounding.
 fn component_limits(pooling: Pooling) -> impl Iterator<Item = RangeInclusive<f32>> {

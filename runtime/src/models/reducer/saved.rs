@@ -1,7 +1,7 @@
 //! Saving and restoring a stream of a reducer: its network, then its pool.
 
 use super::model::ReducerModel;
-use super::pool::pool_limits;
+use super::pool::{fractional_position, pool_limits};
 use super::state::ReducerState;
 use crate::format::Error;
 use crate::models::state::check_saved;
@@ -29,6 +29,9 @@ impl ReducerModel<'_> {
             Err(Error::StateValue { word }) => return Err(Error::StateValue { word: at + word }),
             checked => checked?,
         }
+        if let Some(word) = fractional_position(pool.iter().copied()) {
+            return Err(Error::StateValue { word: at + word });
+        }
         self.network().restore(&mut state.network, network)?;
         state.pool.restore(pool);
         Ok(())
@@ -38,7 +41,8 @@ impl ReducerModel<'_> {
     pub(super) fn check_state(&self, state: &ReducerState<'_>) -> Result<(), Error> {
         self.network().check_state(&state.network)?;
         let mut numbers = state.pool.saved().zip(pool_limits(self));
-        match numbers.position(|(value, limits)| !limits.contains(&value)) {
+        let outside = numbers.position(|(value, limits)| !limits.contains(&value));
+        match outside.or_else(|| fractional_position(state.pool.saved())) {
             Some(word) => Err(Error::StateValue { word: self.network().spec().arena_words() + word }),
             None => Ok(()),
         }
