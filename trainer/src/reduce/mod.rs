@@ -1,7 +1,7 @@
 //! Reducers: a network reads a sequence, pooling makes it a point, its embedding, and a classifier makes the
 //! point a class (Bayer 2015, thesis, chapter 3).
 //!
-//! [`ReduceModel`] is the architecture: forward pass and [`pool`]ing of a batch, and the [`objective`] that
+//! [`ReduceModel`] is the architecture: forward pass and pooling of a batch, and the [`objective`] that
 //! training minimises. [`embed`] computes embeddings of whole data sets, mean and variance, by the formulas
 //! of the runtime; [`classifier`] fits what makes them classes, and [`FittedReducer`] is all of it together.
 

@@ -1,8 +1,8 @@
 //! Sequences with a class each.
 //!
-//! A file becomes [`recording::Recording`]s with a label per row or per sequence ([`read`]); [`cut`] turns
-//! recordings into sequences of one class, whole, in windows or in runs; [`classes`] numbers the labels; and
-//! [`load`] assembles the splits of a config. In a [`Dataset`](crate::data::Dataset), the target of every row
+//! A file becomes `Recording`s with a label per row or per sequence (`read`); `cut` turns
+//! recordings into sequences of one class, whole, in windows or in runs; `classes` numbers the labels; and
+//! `load` assembles the splits of a config. In a [`Dataset`](crate::data::Dataset), the target of every row
 //! of a labelled sequence is one number, the index of its class, or −1 if it belongs to none, or NaN for rows
 //! before the sequence that warm the network up; the names of the targets are those of the classes.
 

@@ -1,7 +1,7 @@
 //! From embeddings to classes: what is fitted to training embeddings and calibrated on validation embeddings.
 //!
-//! [`nearest`] compares with prototypes, all training embeddings or a few of them ([`thinning`]); [`linear`]
-//! is multinomial logistic regression, fitted by [`lbfgs`]. Probabilities, distances and scores are those of
+//! `nearest` compares with prototypes, all training embeddings or a few of them (`thinning`); `linear`
+//! is multinomial logistic regression, fitted by `lbfgs`. Probabilities, distances and scores are those of
 //! the runtime ([`quaver::classifier`]), evaluated in f64.
 
 mod calibrate;
