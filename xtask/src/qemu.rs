@@ -10,7 +10,7 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 11] = [
+pub(crate) const IMAGES: [&str; 12] = [
     "golden",
     "golden_2",
     "golden_3",
@@ -18,6 +18,7 @@ pub(crate) const IMAGES: [&str; 11] = [
     "golden_5",
     "golden_6",
     "golden_7",
+    "golden_8",
     "golden_latent",
     "golden_adaptive",
     "golden_text",
