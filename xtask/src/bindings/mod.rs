@@ -2,9 +2,11 @@
 //! tools are missing is skipped in one line that names them.
 
 mod archive;
+mod bridges;
 mod firmware;
 mod host;
 pub(crate) mod library;
+mod python;
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +14,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::dist;
-use crate::setup::programs::{self, ARM_GCC, CC, CMAKE, CXX, PKG_CONFIG, Program, QEMU_ARM, VALGRIND};
+use crate::setup::programs::{
+    self, ARM_GCC, CC, CMAKE, CXX, PKG_CONFIG, PYTHON, Program, QEMU_ARM, VALGRIND,
+};
 use crate::shell::Shell;
 
 /// A part: its title, the programs that it needs, and the work that returns a short remark.
@@ -30,6 +34,9 @@ const PARTS: &[Part] = &[
     ("C++: control loop", &[CXX], host::control_loop),
     ("C: golden streams on a Cortex-M4F", &[ARM_GCC, QEMU_ARM], firmware::golden),
     ("package in an empty folder", &[CC, CXX, CMAKE, PKG_CONFIG], dist::check_small),
+    ("what the bridges to ROS 2 and LSL share", &[], bridges::shared),
+    ("ROS 2: a node and Cyclone DDS", &[PYTHON], bridges::ros2),
+    ("LSL: a bridge and pylsl", &[PYTHON, CXX, CMAKE], bridges::lsl),
 ];
 
 /// Runs the parts whose titles contain `only`, and prints a line for each.

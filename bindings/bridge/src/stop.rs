@@ -1,0 +1,32 @@
+//! The end of a bridge: an interrupt from the keyboard, or a termination.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+
+/// Whether the process was asked to end.
+#[derive(Clone, Debug, Default)]
+pub struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// A flag that SIGINT and SIGTERM raise. A second signal ends the process at once.
+    ///
+    /// # Errors
+    /// If the system refuses the handlers.
+    pub fn on_signals() -> Result<Self> {
+        let flag = Arc::new(AtomicBool::new(false));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            // In this order: the first signal finds the flag lowered, and only raises it.
+            signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag))
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+                .context("cannot handle signals")?;
+        }
+        Ok(StopFlag(flag))
+    }
+
+    /// Whether it was raised.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
