@@ -39,6 +39,8 @@ impl Inlet {
         let inlet = StreamInlet::new(&info, BUFFER, 0, true).context("cannot make an inlet")?;
         let mut full = inlet.info(ANSWER).with_context(|| format!("{name} does not describe itself"))?;
         inlet.set_postprocessing(&[ProcessingOption::ClockSync]).context("cannot correct clocks")?;
+        // Before the first sample, which would wait for it.
+        inlet.time_correction(ANSWER).with_context(|| format!("{name} does not tell its time"))?;
         inlet.open_stream(ANSWER).with_context(|| format!("cannot open {name}"))?;
         let (labels, units) = described(full.desc(), info.channel_count().try_into().unwrap_or(0));
         let (rate, source_id) = (info.nominal_srate(), info.source_id());

@@ -38,8 +38,13 @@ pub(crate) struct Inputs {
     pub(crate) received: Vec<Received>,
     copied: Vec<bool>,
     /// The newest time stamp, and when it arrived.
-    stamp: Option<(Stamp, Instant)>,
+    newest: Option<(Stamp, Instant)>,
+    /// The last time of a row.
+    last_time: i64,
 }
+
+/// A clock that goes back by more nanoseconds was set: a recording that begins again, a simulation.
+const RESET: i64 = 1_000_000_000;
 
 impl Inputs {
     pub(crate) fn new(plan: &Plan, channels: usize) -> Self {
@@ -48,7 +53,8 @@ impl Inputs {
             latest: vec![None; channels],
             received: vec![Received::default(); plan.sources.len()],
             copied: (0..plan.sources.len()).map(is_copied).collect(),
-            stamp: None,
+            newest: None,
+            last_time: i64::MIN,
         }
     }
 
@@ -69,8 +75,9 @@ impl Inputs {
             }
         }
         let stamp = message.header().map_or(sent, |header| header.stamp);
-        if self.stamp.is_none_or(|(newest, _)| stamp.nanos() >= newest.nanos()) {
-            self.stamp = Some((stamp, arrival));
+        let is_newer = |newest: Stamp| !is_behind(stamp.nanos(), newest.nanos());
+        if self.newest.is_none_or(|(newest, _)| is_newer(newest)) {
+            self.newest = Some((stamp, arrival));
         }
         let received = &mut self.received[index];
         received.count += 1;
@@ -94,12 +101,13 @@ impl Inputs {
     }
 
     /// The time of a row on the clock of the messages: the newest time stamp, and what has passed since it
-    /// arrived; none before the first message.
-    pub(crate) fn stamp(&self, now: Instant) -> Option<Stamp> {
-        self.stamp.map(|(stamp, arrival)| {
-            let passed = now.saturating_duration_since(arrival).as_nanos().try_into().unwrap_or(i64::MAX);
-            Stamp::from_nanos(stamp.nanos().saturating_add(passed))
-        })
+    /// arrived; later than that of the row before. None before the first message.
+    pub(crate) fn time(&mut self, now: Instant) -> Option<Stamp> {
+        let (newest, arrival) = self.newest?;
+        let passed = now.saturating_duration_since(arrival).as_nanos().try_into().unwrap_or(i64::MAX);
+        let time = newest.nanos().saturating_add(passed);
+        self.last_time = if is_behind(time, self.last_time) { self.last_time + 1 } else { time };
+        Some(Stamp::from_nanos(self.last_time))
     }
 
     /// The last message of a topic that is copied, and whether it is within its timeout.
@@ -107,6 +115,11 @@ impl Inputs {
         let message = self.received[index].last.as_ref()?;
         Some((message, !self.is_stale(index, source, now)))
     }
+}
+
+/// Whether a time is not after another one, on a clock that was not set in between.
+fn is_behind(time: i64, other: i64) -> bool {
+    time <= other && other.saturating_sub(time) < RESET
 }
 
 #[cfg(test)]
@@ -135,28 +148,44 @@ mod tests {
         })
     }
 
+    fn plan() -> Plan {
+        let channels = ["hip", "knee"].map(String::from);
+        Plan::new(&Map::parse(MAP).expect("a map"), &channels, &[]).expect("a map")
+    }
+
     #[test]
     fn values_age_one_by_one() {
-        let channels = ["hip", "knee"].map(String::from);
-        let plan = Plan::new(&Map::parse(MAP).expect("a map"), &channels, &[]).expect("a map");
+        let plan = plan();
         let (source, start, mut row) = (&plan.sources[0], Instant::now(), Vec::new());
         let at = |millis| start + Duration::from_millis(millis);
         let mut inputs = Inputs::new(&plan, 2);
         inputs.row(start, &mut row);
-        assert!(row.iter().all(|value| value.is_nan()) && inputs.stamp(start).is_none());
+        assert!(row.iter().all(|value| value.is_nan()));
         assert!(inputs.is_stale(0, source, start));
 
         inputs.read(0, source, joint("hip", 1.0, 7), Stamp::default(), at(0));
-        inputs.read(0, source, joint("knee", 3.0, 6), Stamp::default(), at(60));
+        inputs.read(0, source, joint("knee", 3.0, 7), Stamp::default(), at(60));
         inputs.row(at(90), &mut row);
         assert_eq!(row, [1.0, 6.0], "scaled");
-        let stamp = inputs.stamp(at(90)).expect("a stamp");
-        assert_eq!(stamp, Stamp { sec: 7, nanosec: 90_000_005 }, "an older stamp does not turn time back");
 
         inputs.row(at(120), &mut row);
         assert!(row[0].is_nan() && row[1] == 6.0, "{row:?}");
         assert!(!inputs.is_stale(0, source, at(120)) && inputs.is_stale(0, source, at(170)));
         inputs.row(at(170), &mut row);
         assert!(row.iter().all(|value| value.is_nan()));
+    }
+    #[test]
+    fn time_is_that_of_headers_and_goes_on() {
+        let plan = plan();
+        let (source, start) = (&plan.sources[0], Instant::now());
+        let at = |millis| start + Duration::from_millis(millis);
+        let mut inputs = Inputs::new(&plan, 2);
+        assert!(inputs.time(start).is_none());
+        inputs.read(0, source, joint("hip", 1.0, 7), Stamp::default(), at(0));
+        assert_eq!(inputs.time(at(0)), Some(Stamp { sec: 7, nanosec: 5 }));
+        assert_eq!(inputs.time(at(90)), Some(Stamp { sec: 7, nanosec: 90_000_005 }), "time has passed");
+        assert_eq!(inputs.time(at(80)), Some(Stamp { sec: 7, nanosec: 90_000_006 }), "never back");
+        inputs.read(0, source, joint("hip", 1.0, 2), Stamp::default(), at(100));
+        assert_eq!(inputs.time(at(100)), Some(Stamp { sec: 2, nanosec: 5 }), "but with a clock that was set");
     }
 }

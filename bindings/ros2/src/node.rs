@@ -115,8 +115,10 @@ impl<'s, 'm> Running<'s, 'm> {
             self.receive();
             while let Some(due) = self.schedule.as_mut().and_then(|schedule| schedule.due(Instant::now())) {
                 let now = Instant::now();
-                let stamp = self.inputs.stamp(now).unwrap_or_else(wire::now);
-                self.step(now, stamp, due);
+                // Steps begin with the first message: before it there is neither a row nor a time.
+                if let Some(time) = self.inputs.time(now) {
+                    self.step(now, time, due);
+                }
             }
             self.report_if_due();
         }

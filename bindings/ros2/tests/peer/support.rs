@@ -55,11 +55,12 @@ pub(crate) struct Heard {
 impl Case {
     /// Runs the node and the peer to the end.
     pub(crate) fn run(&self, python: &str) -> Heard {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder =
+            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{}", self.name, std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
         let namespace = format!("/t{}_{}", std::process::id(), self.name);
         let domain = 1 + std::process::id() % 100;
-        let (map, job, log) =
-            (folder.path().join("map.toml"), folder.path().join("job.json"), folder.path().join("log"));
+        let (map, job, log) = (folder.join("map.toml"), folder.join("job.json"), folder.join("log"));
         fs::write(&map, self.map.replace("NS", &namespace)).expect("a map");
         let entries = |topics: &[(&str, &str)]| {
             let entry = |(topic, kind): &(&str, &str)| match topic.strip_prefix("//") {
@@ -97,6 +98,7 @@ impl Case {
         assert!(peer.status.success(), "the peer: {errors}\nthe node: {log}");
         let heard: Value = serde_json::from_slice(&peer.stdout).expect("the peer prints JSON");
         let list = |value: &Value| value.as_array().expect("a list").clone();
+        fs::remove_dir_all(&folder).expect("a folder of this test");
         Heard {
             sent: list(&heard["sent"]),
             received: list(&heard["received"]).iter().map(list).collect(),
