@@ -175,8 +175,8 @@ impl<'s, 'm> Running<'s, 'm> {
         self.inputs.row(now, &mut self.row);
         let estimate = self.stream.step(&self.row).clone();
         self.health.add(&estimate);
-        self.counts.steps += 1;
         self.publish(&estimate, now, stamp);
+        self.counts.steps += 1;
         self.latency.add(begin.elapsed());
         if let Some(last) = self.last_step.replace(begin) {
             self.intervals.add(begin.saturating_duration_since(last));
@@ -184,7 +184,7 @@ impl<'s, 'm> Running<'s, 'm> {
     }
 
     fn publish(&mut self, estimate: &Estimate, now: Instant, stamp: Stamp) {
-        let array = outputs::array(estimate, self.stream.outputs(), stamp);
+        let array = outputs::array(estimate, self.stream.outputs(), stamp, self.counts.steps);
         let mut failed = u64::from(self.predictions.publish(array).is_err());
         for (sink, sender) in self.plan.sinks.iter().zip(&self.senders) {
             let is_sent = match sender {

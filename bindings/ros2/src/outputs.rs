@@ -8,15 +8,16 @@ use crate::plan::Sink;
 
 /// What the rows of a prediction hold.
 pub(crate) const COLUMNS: [&str; 5] = ["mean", "variance", "epistemic", "aleatoric", "z"];
-/// What stands before the rows: time stamp and scores.
-pub(crate) const PREFIX: [&str; 4] = ["stamp.sec", "stamp.nanosec", "surprise", "anomaly"];
+/// What stands before the rows: time stamp, number of the step from 0, and scores.
+pub(crate) const PREFIX: [&str; 5] = ["stamp.sec", "stamp.nanosec", "step", "surprise", "anomaly"];
 
 /// The prediction as a generic array: a prefix of `data_offset` numbers, then a row for each output. NaN where
 /// there is no such score.
-pub(crate) fn array(estimate: &Estimate, names: &[String], stamp: Stamp) -> Float64MultiArray {
+pub(crate) fn array(estimate: &Estimate, names: &[String], stamp: Stamp, step: u64) -> Float64MultiArray {
     let score = |score: Option<f32>| score.map_or(f64::NAN, f64::from);
     let anomaly = estimate.anomaly.map(|anomaly| anomaly.score);
-    let mut data = vec![stamp.sec.into(), stamp.nanosec.into(), score(estimate.surprise), score(anomaly)];
+    let Stamp { sec, nanosec } = stamp;
+    let mut data = vec![sec.into(), nanosec.into(), step as f64, score(estimate.surprise), score(anomaly)];
     debug_assert_eq!(data.len(), PREFIX.len());
     for (index, output) in estimate.outputs.iter().enumerate() {
         let row = [output.mean, output.variance, output.epistemic, output.aleatoric, estimate.z(index)];
@@ -134,9 +135,9 @@ mod tests {
     #[test]
     fn an_array_has_a_prefix_and_a_row_for_each_output() {
         let estimate = estimate();
-        let message = array(&estimate, &["hip", "knee", "a,b"].map(String::from), STAMP);
-        assert_eq!((message.data[0], message.data[1]), (12.0, 34.0));
-        assert!(message.data[3].is_nan(), "the model has no limits");
+        let message = array(&estimate, &["hip", "knee", "a,b"].map(String::from), STAMP, 7);
+        assert_eq!(message.data[..3], [12.0, 34.0, 7.0]);
+        assert!(message.data[4].is_nan(), "the model has no limits");
         let Layout { dim, data_offset } = &message.layout;
         assert_eq!(dim[0].label, "hip,knee,a;b");
         assert_eq!((dim[0].size, dim[0].stride, dim[1].size, dim[1].stride), (3, 15, 5, 5));
