@@ -57,7 +57,7 @@ fn predictor<'m>(bytes: &'m [u8], words: &'m mut Vec<f32>) -> Result<Stream<'m>>
     let outputs = names("output", spec.outputs.into(), checkpoint.output_names());
     let crc = checkpoint.crc();
     words.resize(spec.arena_words(), 0.0);
-    let handle = Handle::Predictor(Predictor::load_in(bytes, words).context(UNUSABLE)?);
+    let handle = Handle::Predictor(Predictor::load_in(bytes, words).context(UNUSABLE)?.into());
     Ok(Stream { handle, inputs, outputs, crc, estimate: Estimate::default() })
 }
 
@@ -72,7 +72,7 @@ fn denoiser<'m>(bytes: &'m [u8], words: &'m mut Vec<f32>) -> Result<Stream<'m>> 
     let outputs = names("output", model.channels(), model.generative().checkpoint().output_names());
     let crc = model.crc();
     words.resize(model.arena_words(), 0.0);
-    let handle = Handle::Denoiser(Denoiser::load_in(bytes, words).context(UNUSABLE)?);
+    let handle = Handle::Denoiser(Denoiser::load_in(bytes, words).context(UNUSABLE)?.into());
     Ok(Stream { handle, inputs, outputs, crc, estimate: Estimate::default() })
 }
 
@@ -94,8 +94,8 @@ pub struct Stream<'m> {
 
 #[derive(Debug)]
 enum Handle<'m> {
-    Predictor(Predictor<'m, 'm>),
-    Denoiser(Denoiser<'m, 'm>),
+    Predictor(Box<Predictor<'m, 'm>>),
+    Denoiser(Box<Denoiser<'m, 'm>>),
 }
 
 impl Stream<'_> {

@@ -59,7 +59,7 @@ impl<'s, 'm> Bridge<'s, 'm> {
         while !stop.is_raised() {
             let time = self.inlet.pull(&mut sample, self.timeline.patience().as_secs_f64())?;
             let now = Instant::now();
-            if let Some(time) = time.filter(|time| self.timeline.sample(*time, now)) {
+            if let Some(time) = time {
                 self.read(&sample, time, now)?;
             }
             let given_up = self.timeline.give_up(now);
@@ -67,13 +67,11 @@ impl<'s, 'm> Bridge<'s, 'm> {
             for time in &given_up {
                 self.step(&sample, *time, now)?;
             }
-            if is_silent != !given_up.is_empty() && (time.is_some() || !is_silent) {
-                is_silent = !is_silent;
-                eprintln!(
-                    "{} {}",
-                    self.inlet.name,
-                    if is_silent { "is silent: rows are missing" } else { "is back" }
-                );
+            let was_silent = is_silent;
+            is_silent = !given_up.is_empty() || is_silent && time.is_none();
+            if is_silent != was_silent {
+                let what = if is_silent { "is silent: rows are missing" } else { "is back" };
+                eprintln!("{} {what}", self.inlet.name);
             }
             if shown.elapsed() >= PROGRESS {
                 shown = now;
@@ -87,7 +85,7 @@ impl<'s, 'm> Bridge<'s, 'm> {
         if let Some(record) = &mut self.record {
             record.write(time, sample)?;
         }
-        self.step(sample, time, now)
+        if self.timeline.sample(time, now) { self.step(sample, time, now) } else { Ok(()) }
     }
 
     fn step(&mut self, sample: &[f64], time: f64, begin: Instant) -> Result<()> {

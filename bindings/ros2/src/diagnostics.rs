@@ -92,7 +92,7 @@ impl Health {
             (unpublished, "messages not sent"),
         ] {
             if count > 0 {
-                add(WARN, format!("{count} {what}"));
+                add(WARN, format!("{what}: {count}"));
             }
         }
         problems
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(status.level, ERROR);
         assert_eq!(
             status.message,
-            "nothing from /imu; anomaly: stuck of knee, score 1.8; implausible hip; 3 late steps"
+            "nothing from /imu; anomaly: stuck of knee, score 1.8; implausible hip; late steps: 3"
         );
         assert!(status.values.contains(&value("/imu", "no message yet".into())));
 

@@ -23,10 +23,7 @@ impl Latest {
 /// A topic's messages so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Received {
-    pub(crate) count: u64,
     pub(crate) arrival: Option<Instant>,
-    /// Messages that could not be decoded.
-    pub(crate) unreadable: u64,
     /// The last message, of topics that a publication copies.
     pub(crate) last: Option<Message>,
 }
@@ -58,14 +55,14 @@ impl Inputs {
         }
     }
 
-    /// Takes in a message of the topic of this index. Each of its fields has an age of its own: publishers
+    /// Takes in a message of the topic of this index, with its time. Each of its fields has an age of its own: publishers
     /// that share a topic of joint states send different joints.
     pub(crate) fn read(
         &mut self,
         index: usize,
         source: &Source,
         message: Message,
-        sent: Stamp,
+        stamp: Stamp,
         arrival: Instant,
     ) {
         for route in &source.routes {
@@ -74,13 +71,11 @@ impl Inputs {
                 self.latest[route.channel] = Some(Latest { value, arrival, timeout: source.timeout });
             }
         }
-        let stamp = message.header().map_or(sent, |header| header.stamp);
         let is_newer = |newest: Stamp| !is_behind(stamp.nanos(), newest.nanos());
         if self.newest.is_none_or(|(newest, _)| is_newer(newest)) {
             self.newest = Some((stamp, arrival));
         }
         let received = &mut self.received[index];
-        received.count += 1;
         received.arrival = Some(arrival);
         if self.copied[index] {
             received.last = Some(message);
@@ -126,7 +121,7 @@ fn is_behind(time: i64, other: i64) -> bool {
 mod tests {
     use super::*;
     use crate::map::Map;
-    use crate::messages::{Header, JointState};
+    use crate::messages::JointState;
 
     const MAP: &str = r#"
         rate = 100
@@ -138,14 +133,16 @@ mod tests {
         scale = { knee = 2.0 }
     "#;
 
-    fn joint(name: &str, position: f64, sec: i32) -> Message {
-        let header = Header { stamp: Stamp { sec, nanosec: 5 }, frame_id: String::new() };
+    fn joint(name: &str, position: f64) -> Message {
         Message::Joints(JointState {
-            header,
             name: vec![name.into()],
             position: vec![position],
             ..Default::default()
         })
+    }
+
+    fn stamp(sec: i32) -> Stamp {
+        Stamp { sec, nanosec: 5 }
     }
 
     fn plan() -> Plan {
@@ -163,8 +160,8 @@ mod tests {
         assert!(row.iter().all(|value| value.is_nan()));
         assert!(inputs.is_stale(0, source, start));
 
-        inputs.read(0, source, joint("hip", 1.0, 7), Stamp::default(), at(0));
-        inputs.read(0, source, joint("knee", 3.0, 7), Stamp::default(), at(60));
+        inputs.read(0, source, joint("hip", 1.0), stamp(7), at(0));
+        inputs.read(0, source, joint("knee", 3.0), stamp(7), at(60));
         inputs.row(at(90), &mut row);
         assert_eq!(row, [1.0, 6.0], "scaled");
 
@@ -181,11 +178,11 @@ mod tests {
         let at = |millis| start + Duration::from_millis(millis);
         let mut inputs = Inputs::new(&plan, 2);
         assert!(inputs.time(start).is_none());
-        inputs.read(0, source, joint("hip", 1.0, 7), Stamp::default(), at(0));
+        inputs.read(0, source, joint("hip", 1.0), stamp(7), at(0));
         assert_eq!(inputs.time(at(0)), Some(Stamp { sec: 7, nanosec: 5 }));
         assert_eq!(inputs.time(at(90)), Some(Stamp { sec: 7, nanosec: 90_000_005 }), "time has passed");
         assert_eq!(inputs.time(at(80)), Some(Stamp { sec: 7, nanosec: 90_000_006 }), "never back");
-        inputs.read(0, source, joint("hip", 1.0, 2), Stamp::default(), at(100));
+        inputs.read(0, source, joint("hip", 1.0), stamp(2), at(100));
         assert_eq!(inputs.time(at(100)), Some(Stamp { sec: 2, nanosec: 5 }), "but with a clock that was set");
     }
 }

@@ -9,7 +9,7 @@ use ros2_client::Publisher;
 
 use crate::arguments::Arguments;
 use crate::diagnostics::{self, Counts, Facts, Health, OK};
-use crate::field::Kind;
+use crate::field::{Kind, Message};
 use crate::inputs::Inputs;
 use crate::messages::{DiagnosticArray, Float64MultiArray, Header, Imu, JointState, Stamp};
 use crate::outputs;
@@ -36,11 +36,14 @@ pub(crate) struct Running<'s, 'm> {
     hardware: String,
     wire: Wire,
     receivers: Vec<Receiver>,
+    /// In which they are read: the topic that steps comes last, so that its steps see what came with it.
+    order: Vec<usize>,
     senders: Vec<Sender>,
     predictions: Publisher<Float64MultiArray>,
     diagnostics: Publisher<DiagnosticArray>,
     inputs: Inputs,
     row: Vec<f32>,
+    /// For steps at a fixed rate, from the first message on: before it there is neither a row nor a time.
     schedule: Option<Schedule>,
     health: Health,
     counts: Counts,
@@ -70,6 +73,8 @@ impl<'s, 'm> Running<'s, 'm> {
             .iter()
             .map(|source| wire.subscribe(&arguments.topic(&source.topic), source.kind, source.reliable));
         let receivers = receivers.collect::<Result<_>>()?;
+        let mut order: Vec<usize> = (0..plan.sources.len()).collect();
+        order.sort_by_key(|index| plan.steps == Steps::On(*index));
         let senders = plan.sinks.iter().map(|sink| {
             let topic = arguments.topic(&sink.topic);
             Ok(match sink.kind {
@@ -78,10 +83,6 @@ impl<'s, 'm> Running<'s, 'm> {
             })
         });
         let senders = senders.collect::<Result<_>>()?;
-        let schedule = match plan.steps {
-            Steps::Every(period) => Some(Schedule::new(period, Instant::now())),
-            Steps::On(_) => None,
-        };
         Ok(Running {
             predictions: wire.publisher(&arguments.topic("~/prediction"))?,
             diagnostics: wire.publisher(&arguments.topic("/diagnostics"))?,
@@ -92,9 +93,10 @@ impl<'s, 'm> Running<'s, 'm> {
             plan,
             wire,
             receivers,
+            order,
             senders,
             row: Vec::new(),
-            schedule,
+            schedule: None,
             health: Health::default(),
             counts: Counts::default(),
             latency: Durations::default(),
@@ -115,7 +117,6 @@ impl<'s, 'm> Running<'s, 'm> {
             self.receive();
             while let Some(due) = self.schedule.as_mut().and_then(|schedule| schedule.due(Instant::now())) {
                 let now = Instant::now();
-                // Steps begin with the first message: before it there is neither a row nor a time.
                 if let Some(time) = self.inputs.time(now) {
                     self.step(now, time, due);
                 }
@@ -141,31 +142,28 @@ impl<'s, 'm> Running<'s, 'm> {
         Ok(())
     }
 
-    /// Takes in what has arrived: the topic that steps comes last, so that its steps see what came with it.
+    /// Takes in what has arrived.
     fn receive(&mut self) {
-        let trigger = match self.plan.steps {
-            Steps::On(index) => Some(index),
-            Steps::Every(_) => None,
-        };
-        let others = (0..self.receivers.len()).filter(|index| Some(*index) != trigger);
-        let order: Vec<usize> = others.chain(trigger).collect();
-        for index in order {
-            loop {
-                match self.receivers[index].take() {
-                    Ok(None) => break,
-                    Ok(Some((message, sent))) => {
-                        let arrival = Instant::now();
-                        let stamp = message.header().map_or(sent, |header| header.stamp);
-                        self.inputs.read(index, &self.plan.sources[index], message, sent, arrival);
-                        if trigger == Some(index) {
-                            self.step(arrival, stamp, arrival);
-                        }
-                    }
-                    Err(_) => {
-                        self.inputs.received[index].unreadable += 1;
-                        self.counts.unreadable += 1;
-                    }
+        for place in 0..self.order.len() {
+            let index = self.order[place];
+            while let Some(taken) = self.receivers[index].take().transpose() {
+                match taken {
+                    Ok((message, sent)) => self.read(index, message, sent),
+                    Err(_) => self.counts.unreadable += 1,
                 }
+            }
+        }
+    }
+
+    fn read(&mut self, index: usize, message: Message, sent: Stamp) {
+        let arrival = Instant::now();
+        let stamp = message.header().map_or(sent, |header| header.stamp);
+        self.inputs.read(index, &self.plan.sources[index], message, stamp, arrival);
+        match self.plan.steps {
+            Steps::On(trigger) if trigger == index => self.step(arrival, stamp, arrival),
+            Steps::On(_) => {}
+            Steps::Every(period) => {
+                self.schedule.get_or_insert_with(|| Schedule::new(period, arrival));
             }
         }
     }

@@ -17,8 +17,9 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
+    /// Steps from a moment on.
     pub(crate) fn new(period: Duration, start: Instant) -> Self {
-        Schedule { period, next: start + period, late: 0, skipped: 0 }
+        Schedule { period, next: start, late: 0, skipped: 0 }
     }
 
     /// The time of the next step.
@@ -52,7 +53,7 @@ mod tests {
     fn late_steps_are_made_and_hopeless_ones_skipped() {
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
-        let mut schedule = Schedule::new(Duration::from_millis(10), start);
+        let mut schedule = Schedule::new(Duration::from_millis(10), at(10));
         assert_eq!(schedule.due(at(9)), None);
         assert_eq!(schedule.due(at(10)), Some(at(10)));
         assert_eq!(schedule.due(at(19)), None);

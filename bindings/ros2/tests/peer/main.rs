@@ -135,6 +135,7 @@ fn arrays_become_predictions() {
         script: script(60, 8, &[]),
         period: PERIOD,
         tail: 0.5,
+        broken: false,
     };
     let heard = case.run(&python);
     check_predictions(&case, &heard, "force_n", 1.0);
@@ -172,6 +173,7 @@ fn joint_states_become_joint_states() {
         script: script(60, 3, &names),
         period: PERIOD,
         tail: 0.5,
+        broken: false,
     };
     let heard = case.run(&python);
     let estimates = check_predictions(&case, &heard, "hip,knee,ankle", 1.25);
@@ -217,6 +219,7 @@ fn imus_become_imus_with_covariances() {
         script: script(60, 3, &[]),
         period: PERIOD,
         tail: 0.5,
+        broken: false,
     };
     let heard = case.run(&python);
     let estimates = check_predictions(&case, &heard, "hip,knee,ankle", 1.0);
@@ -287,6 +290,7 @@ fn a_topic_that_stops_widens_error_bars() {
         script: silence(),
         period: PERIOD,
         tail: 0.2,
+        broken: false,
     };
     let heard = case.run(&python);
     let predictions: Vec<Vec<f64>> =
@@ -317,7 +321,7 @@ fn a_topic_that_stops_widens_error_bars() {
     println!("{}: {}", case.name, heard.summary);
 }
 
-/// Values that never change, and one that no sensor sends.
+/// Values that never change, one that no sensor sends, and messages that cannot be read.
 #[test]
 fn faults_are_diagnosed() {
     let Some(python) = python() else { return };
@@ -335,6 +339,7 @@ fn faults_are_diagnosed() {
         script: (0..80).map(message).collect(),
         period: PERIOD,
         tail: 1.2,
+        broken: true,
     };
     let heard = case.run(&python);
     let statuses = heard.received[1].iter().map(|entry| &entry["message"]["status"][0]);
@@ -346,6 +351,7 @@ fn faults_are_diagnosed() {
         texts.iter().any(|text| text.starts_with("2 ") && text.contains("anomaly: stuck of input")),
         "{texts:?}"
     );
+    assert!(texts.iter().any(|text| text.contains("unreadable messages: ")), "{texts:?}");
     assert!(texts.iter().any(|text| text.contains("implausible input1, input2, input3")), "{texts:?}");
     assert!(
         texts.last().is_some_and(|text| text.starts_with("3 ") && text.contains("no messages")),

@@ -2,9 +2,9 @@
 
     python peer.py job.json > received.json
 
-It repeats the message `warm` until the first reader has heard something, sends the messages of `script` one
-per `period`, listens for `tail` seconds more, and prints what it sent and received. Numbers of messages are
-printed as texts, because JSON has no NaN.
+It repeats the messages `warm` until the first reader has heard something, sends the messages of `script` one
+per `period`, each followed by one that nobody can read if `broken` is true, listens for `tail` seconds more, and
+prints what it sent and received. Numbers of messages are printed as texts, because JSON has no NaN.
 """
 
 import dataclasses
@@ -119,6 +119,13 @@ class DiagnosticArray(IdlStruct, typename="diagnostic_msgs::msg::dds_::Diagnosti
     status: sequence[DiagnosticStatus]
 
 
+@dataclass
+class BrokenArray(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiArray_"):
+    """What claims to be an array, with more dimensions than there are bytes."""
+
+    dimensions: uint32 = 0xFFFFFFF0
+
+
 TYPES = {kind.__name__: kind for kind in (Imu, JointState, Float64MultiArray, DiagnosticArray)}
 
 
@@ -155,6 +162,12 @@ class Peer:
         self.kinds = [entry["type"] for entry in job["writers"]]
         self.writers = [DataWriter(participant, topic(entry), qos=reliable) for entry in job["writers"]]
         self.readers = [DataReader(participant, topic(entry), qos=reliable) for entry in job["readers"]]
+        self.broken = None
+        if job["broken"]:
+            # Another participant, because one has one type per topic.
+            other = DomainParticipant(job["domain"])
+            name = "rt" + job["writers"][0]["topic"]
+            self.broken = DataWriter(other, Topic(other, name, BrokenArray, qos=reliable), qos=reliable)
         self.sent, self.received = [], [[] for _ in self.readers]
 
     def send(self, message):
@@ -192,6 +205,8 @@ def main():
         peer.listen(max(0.0, begin + number * job["period"] - time.monotonic()))
         if message is not None:
             peer.send(message)
+        if peer.broken:
+            peer.broken.write(BrokenArray())
     peer.listen(job["tail"])
     json.dump({"sent": peer.sent, "received": peer.received}, sys.stdout)
 

@@ -42,6 +42,8 @@ pub(crate) struct Case {
     pub(crate) script: Vec<Value>,
     pub(crate) period: Duration,
     pub(crate) tail: f64,
+    /// Whether messages come in between that cannot be read.
+    pub(crate) broken: bool,
 }
 
 /// What the peer has heard.
@@ -72,7 +74,7 @@ impl Case {
         let contents = json!({
             "domain": domain, "patience": PATIENCE, "period": self.period.as_secs_f64(), "tail": self.tail,
             "writers": entries(&self.writers), "readers": entries(&self.readers),
-            "warm": self.warm, "script": self.script,
+            "broken": self.broken, "warm": self.warm, "script": self.script,
         });
         fs::write(&job, contents.to_string()).expect("a job");
         let mut node = Node::start(
