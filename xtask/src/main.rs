@@ -97,9 +97,11 @@ enum Chore {
     Boards(boards::Arguments),
     /// Build and test the interfaces to C and C++, on this machine, on an emulated core and from a package, and the
     /// bridges to ROS 2 and the Lab Streaming Layer
-    #[command(after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++; cargo xtask bindings \"ROS 2\"\n\
+    #[command(
+        after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++; cargo xtask bindings \"ROS 2\"\n\
                       Compilers, CMake, Python, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
-                      on a terminal; a part whose tools are missing is skipped.")]
+                      on a terminal; a part whose tools are missing is skipped."
+    )]
     Bindings {
         /// Run only the parts that have this in their titles
         #[arg(value_name = "PART", default_value = "")]

@@ -41,7 +41,8 @@ fn check(folder: &str, python: Option<&str>) -> Result<String> {
     let lints = Shell::cargo("clippy --quiet --release --locked --all-targets -- -D warnings");
     lints.in_folder(folder).limit(LIMIT).run()?;
     let tests = Shell::cargo("test --quiet --release --locked -- --nocapture").in_folder(folder).limit(LIMIT);
-    let printed = python.into_iter().fold(tests, |tests, python| tests.variable("QUAVER_PYTHON", python)).run()?;
+    let printed =
+        python.into_iter().fold(tests, |tests, python| tests.variable("QUAVER_PYTHON", python)).run()?;
     deny::check_licences(folder)?;
     Ok(latencies(&printed).join("; "))
 }

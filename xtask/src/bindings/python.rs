@@ -16,13 +16,16 @@ pub(super) fn interpreter(name: &str, packages: &[&str]) -> Result<Result<String
     }
     let create = Shell::new("python3").words("-m venv --clear").argument(folder.display().to_string());
     if !create.capture()?.status.success() {
-        return Ok(Err(format!("no environments of Python (apt-get install python3-venv); to repeat: {create}")));
+        return Ok(Err(format!(
+            "no environments of Python (apt-get install python3-venv); to repeat: {create}"
+        )));
     }
     let install = Shell::new(&python).words("-m pip install --quiet --disable-pip-version-check");
     let install = packages.iter().fold(install, |install, package| install.argument(*package));
     if !install.capture()?.status.success() {
         return Ok(Err(format!("{} cannot be installed; to repeat: {install}", packages.join(", "))));
     }
-    fs::write(&installed, packages.join(" ")).with_context(|| format!("cannot write {}", installed.display()))?;
+    fs::write(&installed, packages.join(" "))
+        .with_context(|| format!("cannot write {}", installed.display()))?;
     Ok(Ok(python))
 }
