@@ -1,5 +1,6 @@
-//! The end of a bridge: an interrupt from the keyboard, or a termination.
+//! The end of a bridge: an interrupt from the keyboard, a termination, or an error.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,5 +29,16 @@ impl StopFlag {
     /// Whether it was raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Prints an error with its causes in one line, and makes an exit code of the result.
+pub fn exit_code(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use quaver_bridge::{Memory, StopFlag};
+use quaver_bridge::{Memory, StopFlag, exit_code};
 
 use arguments::Arguments;
 use columns::columns;
@@ -22,13 +22,7 @@ use record::Record;
 use run::Bridge;
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(run())
 }
 
 fn run() -> Result<()> {

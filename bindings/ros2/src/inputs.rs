@@ -55,8 +55,8 @@ impl Inputs {
         }
     }
 
-    /// Takes in a message of the topic of this index, with its time. Each of its fields has an age of its own: publishers
-    /// that share a topic of joint states send different joints.
+    /// Takes in a message of the topic of this index, with its time. Each of its fields has an age of its
+    /// own: publishers that share a topic of joint states send different joints.
     pub(crate) fn read(
         &mut self,
         index: usize,

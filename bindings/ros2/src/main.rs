@@ -16,7 +16,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use quaver_bridge::{Memory, StopFlag, Stream};
+use quaver_bridge::{Memory, StopFlag, Stream, exit_code};
 
 use arguments::{Arguments, is_local};
 use map::Map;
@@ -24,13 +24,7 @@ use node::Running;
 use plan::{Plan, Steps};
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    exit_code(run())
 }
 
 fn run() -> Result<()> {

@@ -11,8 +11,8 @@ pub(crate) const COLUMNS: [&str; 5] = ["mean", "variance", "epistemic", "aleator
 /// What stands before the rows: time stamp, number of the step from 0, and scores.
 pub(crate) const PREFIX: [&str; 5] = ["stamp.sec", "stamp.nanosec", "step", "surprise", "anomaly"];
 
-/// The prediction as a generic array: a prefix of `data_offset` numbers, then a row for each output. NaN where
-/// there is no such score.
+/// The prediction as a generic array: a prefix of `data_offset` numbers, then a row for each output. NaN
+/// where there is no such score.
 pub(crate) fn array(estimate: &Estimate, names: &[String], stamp: Stamp, step: u64) -> Float64MultiArray {
     let score = |score: Option<f32>| score.map_or(f64::NAN, f64::from);
     let anomaly = estimate.anomaly.map(|anomaly| anomaly.score);

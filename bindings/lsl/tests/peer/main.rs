@@ -1,5 +1,5 @@
-//! The bridge against a peer on pylsl: what the peer hears is what the runtime computes here for the rows that
-//! it sent, bit for bit.
+//! The bridge against a peer on pylsl: what the peer hears is what the runtime computes here for the rows
+//! that it sent, bit for bit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ const PERIOD: f64 = 0.02;
 const ROWS: usize = 60;
 /// Seconds at the end in which the peer is silent.
 const SILENCE: f64 = 1.5;
-/// Clocks are compared by messages there and back, whose duration bounds the error: half a period, because the
-/// machine may be busy.
+/// Clocks are compared by messages there and back, whose duration bounds the error: half a period, because
+/// the machine may be busy.
 const CLOCK: f64 = 0.5 * PERIOD;
 
 /// A running bridge, ended with the test.
@@ -47,8 +47,8 @@ fn repository(path: &str) -> PathBuf {
 }
 
 /// Settings of the library: this machine alone, with ports and a session of this test.
-fn settings(number: u32) -> String {
-    let port = 20_000 + 80 * (std::process::id() % 400) + 40 * number;
+fn settings(place: u32) -> String {
+    let port = 20_000 + 80 * (std::process::id() % 400) + 40 * place;
     format!(
         "[ports]\nMulticastPort = {port}\nBasePort = {}\nPortRange = 32\nIPv6 = disable\n\
          [multicast]\nResolveScope = machine\nListenAddress = 127.0.0.1\n\
@@ -58,14 +58,14 @@ fn settings(number: u32) -> String {
 }
 
 /// Runs the bridge and the peer; `None` without an interpreter.
-fn run(number: u32, model: &str, labels: &[&str], unit: &str, options: &[&str]) -> Option<Heard> {
+fn run(place: u32, model: &str, labels: &[&str], unit: &str, options: &[&str]) -> Option<Heard> {
     let Ok(python) = std::env::var(PYTHON) else {
         println!("skipped: {PYTHON} names no Python with pylsl; `cargo xtask bindings LSL` does");
         return None;
     };
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name);
-    fs::write(file("lsl.cfg"), settings(number)).expect("settings");
+    fs::write(file("lsl.cfg"), settings(place)).expect("settings");
     let value = |value: f64| if value.is_nan() { Value::Null } else { json!(value) };
     let rows: Vec<Vec<Value>> =
         (0..ROWS).map(|step| row(step, labels.len()).into_iter().map(value).collect()).collect();
@@ -96,16 +96,11 @@ fn run(number: u32, model: &str, labels: &[&str], unit: &str, options: &[&str]) 
     assert!(asked.success() && ended.success(), "the bridge: {log}");
     let heard: Value = serde_json::from_slice(&peer.stdout).expect("the peer prints JSON");
     let list = |value: &Value| value.as_array().expect("a list").clone();
-    let sample = |entry: &Value| {
-        (entry_number(entry, 0), entry_number(entry, 1), list(&entry[2]).iter().map(self::number).collect())
-    };
+    let sample =
+        |entry: &Value| (number(&entry[0]), number(&entry[1]), list(&entry[2]).iter().map(number).collect());
     let received = list(&heard["received"]).iter().map(sample).collect();
     let (description, sent) = (heard["description"].clone(), list(&heard["sent"]));
     Some(Heard { description, sent, received, log, folder })
-}
-
-fn entry_number(entry: &Value, index: usize) -> f64 {
-    number(&entry[index])
 }
 
 /// A row that is smooth in time, with gaps.

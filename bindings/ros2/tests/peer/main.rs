@@ -43,7 +43,8 @@ fn warm(channels: usize, names: &[&str]) -> Value {
 }
 
 /// What the runtime computes for the rows that were heard, by stamp and number of the step; all rows of the
-/// script are among them. The first ones, which are missing, may have been stepped before the peer could hear.
+/// script are among them. The first ones, which are missing, may have been stepped before the peer could
+/// hear.
 fn expected(case: &Case, stamps: &[[u64; 2]], steps: &[usize], scale: f64) -> Vec<Estimate> {
     let script: Vec<[u64; 2]> = case.script.iter().map(|message| stamp(&message["stamp"])).collect();
     assert!(stamps.ends_with(&script), "rows were lost: {stamps:?}");
