@@ -11,17 +11,15 @@ use anyhow::{Context, Result};
 pub struct StopFlag(Arc<AtomicBool>);
 
 impl StopFlag {
-    /// A flag that SIGINT and SIGTERM raise. A second signal ends the process at once.
+    /// A flag that SIGINT and SIGTERM raise. Supervisors often send a signal to a process and to its group:
+    /// a second one must not cut the end short.
     ///
     /// # Errors
     /// If the system refuses the handlers.
     pub fn on_signals() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            // In this order: the first signal finds the flag lowered, and only raises it.
-            signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
-                .context("cannot handle signals")?;
+            signal_hook::flag::register(signal, Arc::clone(&flag)).context("cannot handle signals")?;
         }
         Ok(StopFlag(flag))
     }

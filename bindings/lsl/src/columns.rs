@@ -1,6 +1,6 @@
 //! Which channel of a stream every channel of a model is.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use quaver_bridge::assign;
 
 use crate::arguments::Arguments;
@@ -33,8 +33,11 @@ pub(crate) fn columns(
         channel.iter().map(|(name, label)| (name.as_str(), label.as_str())).chain(by_name).collect();
     let sources: Vec<&str> = pairs.iter().map(|(name, _)| *name).collect();
     let assigned = assign(inputs, &sources, missing);
-    let assigned = assigned.with_context(|| {
-        format!("the stream has the channels {}; --channel, --in-order or --missing", labels.join(", "))
+    let assigned = assigned.map_err(|error| {
+        anyhow!(
+            "{error}. The stream has the channels {}: give --channel, --in-order or --missing",
+            labels.join(", ")
+        )
     })?;
     let column = |source: Option<usize>| source.map(|index| position(labels, pairs[index].1)).transpose();
     assigned.into_iter().map(column).collect()
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn what_is_ambiguous_or_absent_is_named() {
         assert!(error("", &["a", "b"]).contains("no source for `c`"));
-        assert!(error("", &["a", "b"]).contains("the stream has the channels a, b"));
+        assert!(error("", &["a", "b"]).contains("The stream has the channels a, b"));
         assert!(error("", &["a", "b", "c", "c"]).contains("more than one channel `c`"));
         assert!(error("--channel a=x", &["a", "b", "c"]).contains("no channel `x`"));
         assert!(error("--channel d=a", &["a", "b", "c"]).contains("no channel `d`"));

@@ -32,6 +32,7 @@ fn run() -> Result<()> {
         return inlet::list(arguments.wait);
     }
     // What can be wrong without a stream is found before the search for one.
+    arguments.record.as_deref().map_or(Ok(()), record::check)?;
     let mut memory = arguments.model.as_deref().map(Memory::read).transpose()?;
     let stream = memory.as_mut().map(Memory::stream).transpose();
     let mut stream = stream.with_context(|| arguments.model_name())?;

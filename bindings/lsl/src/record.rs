@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// How often rows are given to the system, so that little is lost with the power.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -18,15 +18,23 @@ pub(crate) struct Record {
     pub(crate) rows: u64,
 }
 
+/// Checks that a recording can be made.
+///
+/// # Errors
+/// If the file exists.
+pub(crate) fn check(path: &Path) -> Result<()> {
+    ensure!(!path.exists(), "{} exists; recordings never overwrite a file", path.display());
+    Ok(())
+}
+
 impl Record {
     /// Creates the file, which must not exist, and writes its header.
     ///
     /// # Errors
     /// If it exists or cannot be written.
     pub(crate) fn create(path: &Path, labels: &[String]) -> Result<Self> {
-        let file = File::create_new(path).with_context(|| {
-            format!("cannot create {}; recordings never overwrite a file", path.display())
-        })?;
+        check(path)?;
+        let file = File::create_new(path).with_context(|| format!("cannot create {}", path.display()))?;
         let mut record =
             Record { file: BufWriter::new(file), path: path.into(), flushed: Instant::now(), rows: 0 };
         let names: Vec<String> =
