@@ -36,6 +36,10 @@ fn run() -> Result<()> {
     let mut memory = Memory::read(&arguments.model)?;
     let mut stream = memory.stream().with_context(|| arguments.model.display().to_string())?;
     let plan = read_plan(&arguments, &stream).with_context(|| arguments.map.display().to_string())?;
+    let topics =
+        plan.sources.iter().map(|source| &source.topic).chain(plan.sinks.iter().map(|sink| &sink.topic));
+    let topics = topics.map(|topic| arguments.topic(topic)).chain([arguments.topic("~/prediction")]);
+    wire::check_names(&arguments.namespace, &arguments.node, topics)?;
     describe(&arguments, &stream, &plan);
     if arguments.check {
         return Ok(());

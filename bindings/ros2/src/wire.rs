@@ -31,8 +31,7 @@ impl Wire {
     /// # Errors
     /// If a name is not one of ROS, or the network cannot be used.
     pub(crate) fn join(namespace: &str, name: &str, domain: u16, local: bool) -> Result<Self> {
-        let node_name = NodeName::new(namespace, name)
-            .with_context(|| format!("`{namespace}` and `{name}` do not name a node"))?;
+        let node_name = node_name(namespace, name)?;
         let builder = DomainParticipantBuilder::new(domain);
         let builder = if local { builder.with_only_networks([Ipv4Addr::LOCALHOST]) } else { builder };
         let participant = builder.build().map_err(|error| anyhow::anyhow!("{error:?}"));
@@ -104,6 +103,23 @@ impl Wire {
             _ => Ok(()),
         }
     }
+}
+
+/// Checks the names of a node and of its topics.
+///
+/// # Errors
+/// Names the one that is not allowed in ROS.
+pub(crate) fn check_names(
+    namespace: &str,
+    name: &str,
+    topics: impl IntoIterator<Item = String>,
+) -> Result<()> {
+    node_name(namespace, name)?;
+    topics.into_iter().try_for_each(|topic| parsed(&topic).map(|_| ()))
+}
+
+fn node_name(namespace: &str, name: &str) -> Result<NodeName> {
+    NodeName::new(namespace, name).with_context(|| format!("`{namespace}` and `{name}` do not name a node"))
 }
 
 fn parsed(topic: &str) -> Result<Name> {

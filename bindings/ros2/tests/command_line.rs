@@ -38,6 +38,9 @@ fn errors_name_the_file_and_what_to_do() {
     assert!(text.contains("examples/leg.toml") && text.contains("the model has no channel `hip`"), "{text}");
     assert!(error("sampler.qvr", "examples/leg.toml", &[]).contains("quaver sample"));
     assert!(error("none.qvr", "examples/leg.toml", &[]).contains("cannot read the model"));
+    assert!(error("denoiser.qvr", "examples/leg.toml", &["--node", "a b"]).contains("do not name a node"));
+    let remap = ["--ros-args", "-r", "/imu/data:=/imu//raw"];
+    assert!(error("denoiser.qvr", "examples/leg.toml", &remap).contains("`/imu//raw` does not name a topic"));
     assert!(error("denoiser.qvr", "none.toml", &[]).contains("none.toml"));
     assert!(error("denoiser.qvr", "examples/leg.toml", &["--on", "/clock"]).contains("on = `/clock`"));
 }
