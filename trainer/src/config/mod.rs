@@ -46,9 +46,9 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
-    FileFormat, LabelCut, LabelsConfig, MirrorConfig, Missing, MissingConfig, RowList, RowRange,
-    RowSelection, Targets, TokenKind,
+    AddedNoiseConfig, AheadTargets, AugmentConfig, ClassTarget, ColumnPatterns, Columns, DataConfig,
+    DataSource, DecimalMark, FileFormat, Horizons, LabelCut, LabelsConfig, MirrorConfig, Missing,
+    MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
@@ -177,7 +177,10 @@ impl Config {
     pub fn parse(file: &str, text: &str, overrides: &[String]) -> Result<Config> {
         let overrides = Override::list(overrides, text.len())?;
         let document = Document::new(file, text, &overrides)?;
-        let config: Config = document.read()?;
+        let mut config: Config = document.read()?;
+        if config.data.row_class().is_some() && !document.sets("model.likelihood") {
+            config.model.likelihood = Likelihood::Categorical;
+        }
         match config.check() {
             Ok(()) => Ok(config),
             Err(InvalidValue { key, problem }) => {
@@ -238,6 +241,10 @@ impl Config {
         }
         self.data.check(self.model.likelihood)?;
         self.model.check()?;
+        if self.data.row_class().is_some() && self.model.likelihood != Likelihood::Categorical {
+            let problem = "must be \"categorical\" for classes (`data.targets = { class = … }`); remove it";
+            return Err(invalid("model.likelihood", problem));
+        }
         if self.model.residual && !self.data.targets_are_inputs() {
             let problem = "needs `data.targets = \"next\"` or `\"clean\"`: targets in other columns have no input to be \
                            added to";

@@ -7,6 +7,7 @@ use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::augment::Augmentation;
 use super::input_gaps::InputGaps;
+use super::look_ahead::LookAhead;
 use super::read_file::ReadFile;
 use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
@@ -29,6 +30,8 @@ pub struct Dataset {
     pub target_names: Vec<String>,
     /// Whether the targets are the next inputs or other columns.
     pub target: Target,
+    /// Where the target of each output is found, if targets are columns some rows ahead; empty otherwise.
+    pub look_ahead: Vec<LookAhead>,
     /// How the validation sequences were chosen, for people.
     pub validation: String,
     /// How the training sequences change from epoch to epoch.
@@ -63,6 +66,7 @@ impl Dataset {
             input_names: names.clone(),
             target_names: names,
             target: Target::Next,
+            look_ahead: Vec::new(),
             validation: String::new(),
             changes: EpochChanges::default(),
             files: Vec::new(),

@@ -295,6 +295,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
     let evaluated = checkpoint.map_or_else(|| EvaluatedModel::load(&arguments.evaluated), Ok)?;
     evaluated.check_data(&data)?;
+    refuse_knowing_the_future(arguments, &data)?;
     if let Some(gap) = &arguments.gap {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }
@@ -329,6 +330,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
         print_json(&found)
     } else {
         print_text(&(text::render(&found) + &denoising::render(&found.denoising)))
+    }
+}
+
+/// Refuses evaluations in which a model would be told targets some rows ahead before a device could know them.
+fn refuse_knowing_the_future(arguments: &Arguments, data: &Dataset) -> Result<()> {
+    let options = [
+        ("--observe", arguments.observe.is_some()),
+        ("--dynamic", arguments.dynamic.is_some()),
+        ("--reversed", arguments.reversed),
+    ];
+    let asked = options.into_iter().find(|(_, asked)| *asked && !data.look_ahead.is_empty());
+    match asked {
+        Some((option, _)) => bail!(
+            "{option} does not go with targets some rows ahead, which are not known when they are predicted; leave it out"
+        ),
+        None => Ok(()),
     }
 }
 

@@ -19,6 +19,8 @@ mod tests;
 use anyhow::Result;
 
 use super::rows::{Rows, Sequence};
+pub(super) use classes::{check_class_names, class_name, in_class_order};
+pub(super) use recording::numeric_label;
 use crate::config::{DataConfig, DataSource};
 
 /// Sequences of one class each, in raw units.

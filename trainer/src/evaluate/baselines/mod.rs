@@ -3,6 +3,7 @@
 
 mod constant;
 mod markov;
+mod memory;
 mod persistence;
 mod ridge;
 
@@ -16,6 +17,7 @@ use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 use constant::Constant;
 use markov::Markov;
+use memory::Memory;
 use persistence::Persistence;
 use ridge::Ridge;
 
@@ -44,24 +46,25 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
         let scores = scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs);
         Baseline { name: name.into(), detail, sees_targets, scores }
     };
+    let memory = Memory { look_ahead: &data.look_ahead };
     // Where targets are other columns, a network does not read them.
-    let unfair = data.target == Target::Columns;
+    let unfair = data.target == Target::Columns && memory.sees_targets();
     let constant = Constant::fit(&data.train);
     if likelihood.is_normal() {
         let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.prediction(s));
-        let persistence = Persistence::fit(&data.train, &constant);
+        let persistence = Persistence::fit(&data.train, &constant, memory);
         let last =
             baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.prediction(s));
         let ridge = Ridge::fit(&data.train, &data.valid);
         let ridge = ridge
-            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.prediction(s)));
+            .map(|ridge| baseline(ridge.name(data), ridge.detail(), false, &|s| ridge.prediction(s)));
         return [mean, last].into_iter().chain(ridge).collect();
     }
     let mut found =
         vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.prediction(s))];
     // Independent chains of mutually exclusive outputs would not add up to 1.
     if likelihood == Likelihood::Bernoulli {
-        let markov = Markov::fit(&data.train, &constant);
+        let markov = Markov::fit(&data.train, &constant, memory);
         found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.prediction(s)));
     }
     found
