@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::classes::{MOST_CLASSES, class_rows, confusion_rows};
 use super::{BeforeRows, Evaluation, monte_carlo};
 use crate::commands::text_table;
-use crate::evaluate::{Baseline, NovelRows, OutputScores, Scores};
+use crate::evaluate::{Baseline, ClassificationScores, NovelRows, OutputScores, Scores};
 
 /// Scores and baselines with explanations.
 pub(super) fn render(found: &Evaluation) -> String {
@@ -12,6 +13,7 @@ pub(super) fn render(found: &Evaluation) -> String {
     text += &format!("\n{}; {}\n", found.kind, found.convention);
     text += "50 %, 90 %, 95 %: fraction of values inside that interval, ± standard error with regard to autocorrelation; \
              epistemic: its fraction of the predicted variance\n";
+    text += &found.classification.as_ref().map_or(String::new(), classes);
     text += &found.novel_rows.as_ref().map_or(String::new(), novel);
     text += &found.before_rows.as_ref().map_or(String::new(), before_rows);
     text += &found.monte_carlo.as_ref().map_or(String::new(), monte_carlo::render);
@@ -22,6 +24,21 @@ pub(super) fn render(found: &Evaluation) -> String {
             text += &format!("{}: {}{}\n", baseline.name, baseline.detail, remark(baseline));
         }
         text += &comparison(found);
+    }
+    text
+}
+
+/// How well the most probable class of a row is right.
+fn classes(scores: &ClassificationScores) -> String {
+    let heading = ["accuracy", "balanced accuracy", "macro F1", "ECE", "rows"].map(String::from).to_vec();
+    let ece = scores.reliability.as_ref().map(|reliability| reliability.ece);
+    let mut row: Vec<String> =
+        [scores.accuracy, scores.balanced_accuracy, scores.macro_f1].map(|score| format!("{score:.4}")).to_vec();
+    row.extend([ece.map_or("-".into(), |ece| format!("{ece:.4}")), scores.n.to_string()]);
+    let mut text = format!("\n{}", text_table::render(&[heading, row]));
+    text += &format!("\n{}", text_table::render(&class_rows(scores)));
+    if scores.confusion.classes.len() <= MOST_CLASSES {
+        text += &format!("\n{}", text_table::render(&confusion_rows(scores)));
     }
     text
 }

@@ -7,6 +7,7 @@ mod teach;
 mod text;
 
 pub(in crate::commands) use page::{confusion, points, rejection_of, reliability_of};
+pub(super) use text::{MOST_CLASSES, class_rows, confusion_rows};
 
 use anyhow::{Context, Result, bail, ensure};
 use quaver::ReducerModel;
