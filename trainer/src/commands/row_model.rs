@@ -137,7 +137,8 @@ pub(super) fn line(prediction: &RowPrediction, names: &[String], parts: LinePart
 
 /// The name of the most probable class, the first of equal ones, and its probability.
 fn class_cells(outputs: &[Output], names: &[String]) -> [String; 2] {
-    let better = |best: usize, class: usize| if outputs[class].mean > outputs[best].mean { class } else { best };
+    let better =
+        |best: usize, class: usize| if outputs[class].mean > outputs[best].mean { class } else { best };
     let best = (1..outputs.len()).fold(0, better);
     let name = names.get(best).map_or_else(String::new, |name| spreadsheet::cell(name));
     [name, outputs.get(best).map_or_else(String::new, |output| output.mean.to_string())]

@@ -86,6 +86,11 @@ impl<'a> Document<'a> {
         T::deserialize(Deserializer::from(self.table.clone())).map_err(|error| self.explain(&error))
     }
 
+    /// The keys at the top level.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.table.get_ref().keys().map(|key| key.get_ref().as_ref())
+    }
+
     /// Whether the file or an override sets a dotted key.
     pub(super) fn sets(&self, key: &str) -> bool {
         let mut keys = key.split('.');

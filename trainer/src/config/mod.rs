@@ -20,6 +20,7 @@
 
 mod data;
 mod document;
+mod from_data;
 mod init;
 mod latent;
 mod limits;
@@ -50,6 +51,7 @@ pub use data::{
     DataSource, DecimalMark, FileFormat, Horizons, LabelCut, LabelsConfig, MirrorConfig, Missing,
     MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
+pub use from_data::DataSize;
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
 #[cfg(test)]
@@ -215,6 +217,23 @@ impl Config {
     /// The sections that describe the network, or a latent model's generative network.
     pub fn network(&self) -> NetworkConfig {
         NetworkConfig { model: self.model.clone(), noise: self.noise.clone(), weights: self.weights.clone() }
+    }
+
+    /// Whether the loss of training is that of standardised targets: their densities are then in units of each
+    /// target's standard deviation, not in raw units.
+    pub fn loss_is_standardised(&self) -> bool {
+        self.reduce.is_none() && self.data.token_kind().is_none() && self.model.likelihood.is_normal()
+    }
+
+    /// Name of the loss of training, for people.
+    pub fn loss_name(&self) -> &'static str {
+        match (self.latent.is_some(), self.loss_is_standardised()) {
+            _ if self.reduce.is_some() => "loss",
+            (true, true) => "standardised bound",
+            (true, false) => "bound",
+            (false, true) => "standardised NLL",
+            (false, false) => "NLL",
+        }
     }
 
     /// The target of the model, residual or not.

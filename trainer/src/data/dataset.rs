@@ -11,6 +11,7 @@ use super::look_ahead::LookAhead;
 use super::read_file::ReadFile;
 use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
+use crate::config::DataSize;
 
 /// With fewer training rows a target may be constant by chance.
 const FEW_ROWS: usize = 20;
@@ -130,6 +131,11 @@ impl Dataset {
             );
         }
         Ok(())
+    }
+
+    /// The size of the training data.
+    pub fn size(&self) -> DataSize {
+        DataSize { rows: self.train_rows(), longest: self.train.iter().map(Sequence::len).max().unwrap_or(0) }
     }
 
     fn train_rows(&self) -> usize {

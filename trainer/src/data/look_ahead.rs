@@ -57,7 +57,8 @@ fn shifted(sequence: &Sequence, horizons: &[usize]) -> Sequence {
         if step < steps { targets.row(step)[column] } else { f32::NAN }
     };
     let row = |step: usize| {
-        (0..targets.channels).flat_map(move |column| horizons.iter().map(move |rows| value(step + rows, column)))
+        (0..targets.channels)
+            .flat_map(move |column| horizons.iter().map(move |rows| value(step + rows, column)))
     };
     let channels = targets.channels * horizons.len();
     let values = (0..steps).flat_map(row).collect();

@@ -90,9 +90,9 @@ impl DataSource {
         let choice = choose(&table.names)?;
         let mut table = table.select(file, &choice.all())?;
         if let Some(codes) = codes {
-            codes.encode(&mut table.sequences, choice.inputs.len()).with_context(|| {
-                format!("{file}: column `{}`", choice.targets[0])
-            })?;
+            codes
+                .encode(&mut table.sequences, choice.inputs.len())
+                .with_context(|| format!("{file}: column `{}`", choice.targets[0]))?;
         }
         Ok((choice, table))
     }

@@ -157,7 +157,8 @@ mod tests {
     ) -> Result<(Vec<String>, [Vec<f32>; 2])> {
         let mut codes = LabelCodes::default();
         let [mut train, mut test] = [train, test].map(|labels| vec![sequence(&mut codes, labels)]);
-        let names: BTreeMap<String, String> = names.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+        let names: BTreeMap<String, String> =
+            names.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
         let class = ClassTarget { column: "gesture".into(), names };
         let splits = [("train", &mut train), ("valid", &mut Vec::new()), ("test", &mut test)];
         let names = classify_targets(&class, &codes, splits, "")?;
@@ -178,11 +179,18 @@ mod tests {
     fn what_cannot_be_learned_is_refused() {
         let error = |train: &[&str], test: &[&str]| classify(&[], train, test).unwrap_err().to_string();
         assert!(error(&["a", "a"], &["a"]).contains("every label in the training data is `a`"));
-        assert!(error(&["", ""], &["a"]).contains("no row of the training data has a label in column `gesture`"));
+        assert!(
+            error(&["", ""], &["a"]).contains("no row of the training data has a label in column `gesture`")
+        );
         assert!(error(&["a", "b"], &["", ""]).starts_with("data.test: no row has a label"));
         let unknown = error(&["a", "b"], &["a", "c"]);
-        assert!(unknown.starts_with("row 1 of sequence 0 of data.test is of class `c`, which no training row has"));
-        assert!(classify(&[("z", "y")], &["a", "b"], &["a"]).unwrap_err().to_string().contains("no label `z`"));
+        assert!(
+            unknown
+                .starts_with("row 1 of sequence 0 of data.test is of class `c`, which no training row has")
+        );
+        assert!(
+            classify(&[("z", "y")], &["a", "b"], &["a"]).unwrap_err().to_string().contains("no label `z`")
+        );
     }
 
     #[test]

@@ -169,11 +169,16 @@ mod tests {
             SelectedColumns::new(&Columns::All, &targets, &HashSet::new(), &names())
         };
         let choice = choose("t = { next = 'force' }").unwrap();
-        assert_eq!((choice.inputs.as_slice(), choice.targets), (names().as_slice(), vec!["force".to_string()]));
+        assert_eq!(
+            (choice.inputs.as_slice(), choice.targets),
+            (names().as_slice(), vec!["force".to_string()])
+        );
         assert_eq!(choose("t = { horizon = 2 }").unwrap().targets, names());
         let choice = choose("t = { class = 'force' }").unwrap();
         assert_eq!(choice.inputs.len(), 3, "a label is no input");
-        assert!(choose("t = { class = 'grip' }").unwrap_err().starts_with("data.targets.class: no column `grip`"));
+        assert!(
+            choose("t = { class = 'grip' }").unwrap_err().starts_with("data.targets.class: no column `grip`")
+        );
     }
 
     #[test]

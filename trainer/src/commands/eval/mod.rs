@@ -419,7 +419,8 @@ fn score(
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.evaluated.display(), arguments.split.name());
         let residuals = standardised_residuals(sequences, &predictions);
-        let traces = traces::sections(data, sequences, &predictions, &TraceOptions::of(arguments, likelihood));
+        let traces =
+            traces::sections(data, sequences, &predictions, &TraceOptions::of(arguments, likelihood));
         report::write(path, &page::page(&title, &found, perturbed, &residuals, traces))?;
     }
     Ok(found)

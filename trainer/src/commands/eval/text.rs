@@ -32,8 +32,9 @@ pub(super) fn render(found: &Evaluation) -> String {
 fn classes(scores: &ClassificationScores) -> String {
     let heading = ["accuracy", "balanced accuracy", "macro F1", "ECE", "rows"].map(String::from).to_vec();
     let ece = scores.reliability.as_ref().map(|reliability| reliability.ece);
-    let mut row: Vec<String> =
-        [scores.accuracy, scores.balanced_accuracy, scores.macro_f1].map(|score| format!("{score:.4}")).to_vec();
+    let mut row: Vec<String> = [scores.accuracy, scores.balanced_accuracy, scores.macro_f1]
+        .map(|score| format!("{score:.4}"))
+        .to_vec();
     row.extend([ece.map_or("-".into(), |ece| format!("{ece:.4}")), scores.n.to_string()]);
     let mut text = format!("\n{}", text_table::render(&[heading, row]));
     text += &format!("\n{}", text_table::render(&class_rows(scores)));

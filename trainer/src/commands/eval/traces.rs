@@ -101,13 +101,7 @@ fn explanation(likelihood: Likelihood) -> &'static str {
 }
 
 impl Stretch<'_> {
-    fn draw(
-        &self,
-        data: &Dataset,
-        output: usize,
-        name: &str,
-        options: &TraceOptions<'_>,
-    ) -> plot::Figure {
+    fn draw(&self, data: &Dataset, output: usize, name: &str, options: &TraceOptions<'_>) -> plot::Figure {
         let time = |step: usize| options.rate_hz.map_or(step as f64, |hz| step as f64 / hz) as f32;
         let x: Vec<f32> = self.rows.clone().map(time).collect();
         let mean = self.column(&self.prediction.mean, output);

@@ -193,16 +193,12 @@ impl Serialize for Targets {
             Targets::Clean => return serializer.serialize_str("clean"),
             Targets::Labels => return serializer.serialize_str("labels"),
             Targets::Matching(patterns) => return patterns.serialize(serializer),
-            Targets::Ahead(AheadTargets { next, horizon }) => TargetsTable {
-                next: next.clone(),
-                horizon: Some(horizon.clone()),
-                ..TargetsTable::default()
-            },
-            Targets::Class(ClassTarget { column, names }) => TargetsTable {
-                class: Some(column.clone()),
-                names: names.clone(),
-                ..TargetsTable::default()
-            },
+            Targets::Ahead(AheadTargets { next, horizon }) => {
+                TargetsTable { next: next.clone(), horizon: Some(horizon.clone()), ..TargetsTable::default() }
+            }
+            Targets::Class(ClassTarget { column, names }) => {
+                TargetsTable { class: Some(column.clone()), names: names.clone(), ..TargetsTable::default() }
+            }
         };
         table.serialize(serializer)
     }

@@ -19,9 +19,9 @@ mod tests;
 use anyhow::Result;
 
 use super::rows::{Rows, Sequence};
+use crate::config::{DataConfig, DataSource};
 pub(super) use classes::{check_class_names, class_name, in_class_order};
 pub(super) use recording::numeric_label;
-use crate::config::{DataConfig, DataSource};
 
 /// Sequences of one class each, in raw units.
 #[derive(Clone, Debug, PartialEq)]

@@ -56,8 +56,8 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
         let last =
             baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.prediction(s));
         let ridge = Ridge::fit(&data.train, &data.valid);
-        let ridge = ridge
-            .map(|ridge| baseline(ridge.name(data), ridge.detail(), false, &|s| ridge.prediction(s)));
+        let ridge =
+            ridge.map(|ridge| baseline(ridge.name(data), ridge.detail(), false, &|s| ridge.prediction(s)));
         return [mean, last].into_iter().chain(ridge).collect();
     }
     let mut found =
