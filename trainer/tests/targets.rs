@@ -1,4 +1,5 @@
-//! Targets as people think of them: columns some rows ahead, classes of rows, and configs of files and targets.
+//! Targets as people think of them: columns some rows ahead, classes of rows, and configs of files and
+//! targets.
 
 mod place;
 
@@ -171,7 +172,7 @@ fn an_epoch_of_few_steps_comes_with_a_hint() {
     let place = with_config(&files("'sum'"), "[training]\nepochs = 1\n");
     let output = run(&["train", &place.at("config.toml"), "--out", &place.at("run")]);
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(printed.contains("400 training rows has 1 steps of the optimiser"), "{printed}");
+    assert!(printed.contains("400 training rows is 1 of the optimiser's steps"), "{printed}");
     assert!(printed.contains("training.batch = 4 and training.chunk = 20"), "{printed}");
 }
 

@@ -47,7 +47,8 @@ const CHUNKS: [usize; 2] = [25, 100];
 /// Chunks of a batch.
 const BATCHES: [usize; 2] = [4, 16];
 
-/// Steps of an epoch that batch and chunk are made smaller for, and steps of a run, by which epochs are counted.
+/// Steps of an epoch that batch and chunk are made smaller for, and steps of a run, by which epochs are
+/// counted.
 const STEPS_PER_EPOCH: usize = 10;
 const STEPS: usize = 2_000;
 
@@ -69,8 +70,8 @@ fn epochs(config: &Config, size: DataSize) -> usize {
 }
 
 impl Config {
-    /// The keys that the config in a file leaves to the data: none if it has sections besides `[data]`. Keys that
-    /// overrides set are not among them.
+    /// The keys that the config in a file leaves to the data: none if it has sections besides `[data]`. Keys
+    /// that overrides set are not among them.
     ///
     /// # Errors
     /// As [`Config::load`].

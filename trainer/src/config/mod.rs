@@ -219,8 +219,8 @@ impl Config {
         NetworkConfig { model: self.model.clone(), noise: self.noise.clone(), weights: self.weights.clone() }
     }
 
-    /// Whether the loss of training is that of standardised targets: their densities are then in units of each
-    /// target's standard deviation, not in raw units.
+    /// Whether the loss of training is that of standardised targets: their densities are then in units of
+    /// each target's standard deviation, not in raw units.
     pub fn loss_is_standardised(&self) -> bool {
         self.reduce.is_none() && self.data.token_kind().is_none() && self.model.likelihood.is_normal()
     }

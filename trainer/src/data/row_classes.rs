@@ -11,8 +11,8 @@ use super::rows::{Rows, Sequence};
 use super::table::listed;
 use crate::config::ClassTarget;
 
-/// The labels of all files, each with a code: its place in the order in which they were met. A row's code is its
-/// only target until all files are read.
+/// The labels of all files, each with a code: its place in the order in which they were met. A row's code is
+/// its only target until all files are read.
 #[derive(Debug, Default)]
 pub(super) struct LabelCodes {
     labels: Vec<String>,
@@ -70,7 +70,8 @@ impl LabelCodes {
     }
 }
 
-/// Replaces codes by targets of 0 and 1, one per class of the training data; returns the names of the classes.
+/// Replaces codes by targets of 0 and 1, one per class of the training data; returns the names of the
+/// classes.
 ///
 /// # Errors
 /// When there are fewer than two classes, or a split has a label that the training data do not have.
@@ -123,8 +124,8 @@ pub(super) fn classify_targets(
     Ok(names)
 }
 
-/// A row of zeros and a one for every code, missing values where there is none; the error is the first row whose
-/// code is no class, and that code.
+/// A row of zeros and a one for every code, missing values where there is none; the error is the first row
+/// whose code is no class, and that code.
 fn one_hot(codes: &Rows, class_of: &[Option<usize>], classes: usize) -> Result<Rows, (usize, usize)> {
     let mut values = Vec::with_capacity(codes.len() * classes);
     for (row, &code) in codes.values.iter().enumerate() {

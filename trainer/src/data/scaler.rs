@@ -62,8 +62,8 @@ impl Scaler {
         value * self.std_dev[channel] + self.mean[channel]
     }
 
-    /// What a mean NLL per time step with standardised densities lacks to one with densities in raw units: ln s of
-    /// every observed target, summed over outputs and averaged over the steps with a target.
+    /// What a mean NLL per time step with standardised densities lacks to one with densities in raw units: ln
+    /// s of every observed target, summed over outputs and averaged over the steps with a target.
     pub fn log_scale(&self, sequences: &[Sequence]) -> f64 {
         let (mut sum, mut steps) = (0.0, 0);
         for row in sequences.iter().flat_map(|sequence| sequence.targets.iter().skip(sequence.burn_in)) {

@@ -129,7 +129,7 @@ impl<A: Architecture> Run<'_, A> {
         (is_few && !advice.is_empty()).then(|| {
             let rows: usize = self.data.train.iter().map(Sequence::len).sum();
             format!(
-                "an epoch of these {rows} training rows has {steps} steps of the optimiser, {batch} chunks of {chunk} rows each: \
+                "an epoch of these {rows} training rows is {steps} of the optimiser's steps, {batch} chunks of {chunk} rows each: \
                  {} would make more of them, and training.epochs more in all",
                 advice.join(" and ")
             )

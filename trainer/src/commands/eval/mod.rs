@@ -164,8 +164,8 @@ pub struct Arguments {
     /// With --faults: rows of a faulty stretch; by default 5 seconds, or 250 rows without --rate-hz.
     #[arg(long, value_name = "ROWS", requires = "faults", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     fault_rows: Option<u32>,
-    /// Samples per second, for bursts of --missing in seconds, false alarms of --faults per hour, and the time
-    /// axis of --plot.
+    /// Samples per second, for bursts of --missing in seconds, false alarms of --faults per hour, and the
+    /// time axis of --plot.
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate_hz: Option<f64>,
     /// Tell a checkpoint exported with --track the truth about every N-th row after it has predicted it, so
@@ -352,7 +352,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Refuses evaluations in which a model would be told targets some rows ahead before a device could know them.
+/// Refuses evaluations in which a model would be told targets some rows ahead before a device could know
+/// them.
 fn refuse_knowing_the_future(arguments: &Arguments, data: &Dataset) -> Result<()> {
     let options = [
         ("--observe", arguments.observe.is_some()),

@@ -17,6 +17,8 @@ pub(super) fn page(
     let mut sections = traces;
     if let Some(scores) = &found.classification {
         sections.push(classes::confusion(scores));
+        let compared = text::class_comparison_rows(scores, &found.baselines);
+        sections.push(section("Classes, compared with baselines", "", compared));
         sections.push(section("Every class", "", classes::class_rows(scores)));
         sections.push(classes::reliability_of(&[("this model", scores)]));
     } else {

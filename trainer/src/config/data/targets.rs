@@ -54,16 +54,16 @@ pub struct ClassTarget {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Horizons(Vec<usize>);
 
-/// A table as the value of `data.targets`: columns some rows ahead, `{ next = "y", horizon = [1, 5] }`, or the
-/// class of every row, `{ class = "gesture" }`.
+/// A table as the value of `data.targets`: columns some rows ahead, `{ next = "y", horizon = [1, 5] }`, or
+/// the class of every row, `{ class = "gesture" }`.
 ///
 /// Looking ahead, all columns are inputs unless `data.inputs` names some, and the outputs are called `y+1`,
 /// `y+5`, …. The last rows of a recording, and of a split, have no target: none is ever taken from the rows
 /// of another split.
 ///
-/// The outputs of a classifier of rows are the probabilities of the classes, in the order of the numbers if all
-/// labels are integers, and of the alphabet otherwise. An empty cell is a row without a label: it is read, but
-/// neither learned nor scored. Every class must be in the training data. `model.likelihood` is
+/// The outputs of a classifier of rows are the probabilities of the classes, in the order of the numbers if
+/// all labels are integers, and of the alphabet otherwise. An empty cell is a row without a label: it is
+/// read, but neither learned nor scored. Every class must be in the training data. `model.likelihood` is
 /// `"categorical"`.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -77,8 +77,8 @@ struct TargetsTable {
     /// Column with the class of every row: text or integers in a CSV file, integers in a NumPy file.
     #[serde(skip_serializing_if = "Option::is_none")]
     class: Option<String>,
-    /// Names of classes by their labels, such as `{ 0 = "rest", 1 = "fist" }`; a label that is not listed is its
-    /// own name.
+    /// Names of classes by their labels, such as `{ 0 = "rest", 1 = "fist" }`; a label that is not listed is
+    /// its own name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     names: BTreeMap<String, String>,
 }

@@ -51,8 +51,8 @@ pub(super) fn read_with_labels<R: BufRead>(
     })
 }
 
-/// Reads rows with a value for each of `names`, of which the selected columns are the first; `complete` adds the
-/// others.
+/// Reads rows with a value for each of `names`, of which the selected columns are the first; `complete` adds
+/// the others.
 fn read_rows<R: BufRead>(
     reader: &mut RowReader<R>,
     names: Vec<String>,

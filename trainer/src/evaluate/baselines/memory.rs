@@ -10,7 +10,8 @@ pub(super) struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Whether it uses past targets that are no inputs, although targets are columns of the rows that are read.
+    /// Whether it uses past targets that are no inputs, although targets are columns of the rows that are
+    /// read.
     pub(super) fn sees_targets(self) -> bool {
         self.look_ahead.is_empty() || self.look_ahead.iter().any(|ahead| ahead.input.is_none())
     }

@@ -2,6 +2,7 @@
 //! network.
 
 mod constant;
+mod discriminant;
 mod markov;
 mod memory;
 mod persistence;
@@ -12,10 +13,12 @@ use std::sync::Arc;
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
+use super::classification::{ClassificationScores, row_class_scores};
 use super::{Scores, scores};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 use constant::Constant;
+use discriminant::Discriminant;
 use markov::Markov;
 use memory::Memory;
 use persistence::Persistence;
@@ -33,6 +36,9 @@ pub struct Baseline {
     /// Its scores.
     #[serde(flatten)]
     pub scores: Scores,
+    /// Scores of the most probable class of every row, of a categorical likelihood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classification: Option<ClassificationScores>,
 }
 
 /// All baselines for the likelihood, fitted on the training data and scored on `sequences`.
@@ -44,7 +50,10 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
                     prediction: &dyn Fn(&Sequence) -> SequencePrediction| {
         let predictions: Vec<SequencePrediction> = sequences.iter().map(prediction).collect();
         let scores = scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs);
-        Baseline { name: name.into(), detail, sees_targets, scores }
+        let is_class = likelihood == Likelihood::Categorical;
+        let classification =
+            is_class.then(|| row_class_scores(&data.target_names, sequences, &predictions)).flatten();
+        Baseline { name: name.into(), detail, sees_targets, scores, classification }
     };
     let memory = Memory { look_ahead: &data.look_ahead };
     // Where targets are other columns, a network does not read them.
@@ -66,6 +75,10 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
     if likelihood == Likelihood::Bernoulli {
         let markov = Markov::fit(&data.train, &constant, memory);
         found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.prediction(s)));
+    }
+    if likelihood == Likelihood::Categorical && data.target == Target::Columns {
+        let lda = Discriminant::fit(&data.train, &data.valid);
+        found.extend(lda.map(|lda| baseline("LDA", lda.detail(), false, &|s| lda.prediction(s))));
     }
     found
 }
