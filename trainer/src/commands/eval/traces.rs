@@ -114,10 +114,12 @@ impl Stretch<'_> {
             Area { label: "90 % band", lower: &edges[0], upper: &edges[1] },
             Area { label: "50 % band", lower: &edges[2], upper: &edges[3] },
         ];
+        let is_normal = options.likelihood.is_normal();
+        let y_label = if is_normal { name.to_string() } else { format!("probability of {name}") };
         plot::series(&Series {
             name: "Prediction and truth over time",
             x: &x,
-            areas: if options.likelihood.is_normal() { &areas } else { &[] },
+            areas: if is_normal { &areas } else { &[] },
             curves: &[
                 Curve {
                     label: "truth",
@@ -128,7 +130,7 @@ impl Stretch<'_> {
             ],
             shaded: &self.missing(data, time),
             x_label: if options.rate_hz.is_some() { "time (s)" } else { "row" },
-            y_label: name,
+            y_label: &y_label,
         })
     }
 
