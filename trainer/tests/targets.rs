@@ -56,8 +56,9 @@ fn columns_some_rows_ahead_are_trained_evaluated_exported_and_run() {
     assert_eq!(shown["input_names"].as_array().map(Vec::len), Some(3), "all columns are inputs");
     let answers = succeeds(&["run", &place.at("model.qvr"), "--input", &place.at("test.csv")]);
     assert!(answers.starts_with("sum+1.mean,sum+1.std_dev"), "{answers}");
+    let run = place.at("run");
     for option in [&["--observe"][..], &["--reversed"], &["--dynamic", "0.1"]] {
-        let arguments = [&["eval", &place.at("run")][..], option].concat();
+        let arguments = [&["eval", &run][..], option].concat();
         fails(&arguments, &[option[0], "targets some rows ahead"]);
     }
 }
@@ -172,7 +173,7 @@ fn an_epoch_of_few_steps_comes_with_a_hint() {
     let place = with_config(&files("'sum'"), "[training]\nepochs = 1\n");
     let output = run(&["train", &place.at("config.toml"), "--out", &place.at("run")]);
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(printed.contains("400 training rows is 1 of the optimiser's steps"), "{printed}");
+    assert!(printed.contains("400 training rows make 1 step per epoch"), "{printed}");
     assert!(printed.contains("training.batch = 4 and training.chunk = 20"), "{printed}");
 }
 

@@ -129,8 +129,9 @@ impl<A: Architecture> Run<'_, A> {
         (is_few && !advice.is_empty()).then(|| {
             let rows: usize = self.data.train.iter().map(Sequence::len).sum();
             format!(
-                "an epoch of these {rows} training rows is {steps} of the optimiser's steps, {batch} chunks of {chunk} rows each: \
-                 {} would make more of them, and training.epochs more in all",
+                "{rows} training rows make {steps} {} per epoch, with {batch} chunks of {chunk} rows in each: {} would make \
+                 more of them, and training.epochs more in all",
+                if steps == 1 { "step" } else { "steps" },
                 advice.join(" and ")
             )
         })

@@ -40,7 +40,10 @@ fn classes(found: &Evaluation) -> String {
 }
 
 /// The model and every baseline as classifiers of rows, below a heading.
-pub(super) fn class_comparison_rows(scores: &ClassificationScores, baselines: &[Baseline]) -> Vec<Vec<String>> {
+pub(super) fn class_comparison_rows(
+    scores: &ClassificationScores,
+    baselines: &[Baseline],
+) -> Vec<Vec<String>> {
     let heading = ["model", "accuracy", "balanced accuracy", "macro F1", "ECE", "rows"];
     let row = |name: &str, scores: &ClassificationScores| {
         let ece = scores.reliability.as_ref().map_or(f64::NAN, |reliability| reliability.ece);

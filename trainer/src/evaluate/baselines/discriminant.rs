@@ -78,7 +78,8 @@ impl Discriminant {
             let label = sequence.targets.row(step).iter().position(|target| *target == 1.0)?;
             Some(-self.probabilities(sequence, step)[label].ln())
         };
-        let of = |sequence: &Sequence| (0..sequence.len()).filter_map(|step| of_row(sequence, step)).sum::<f64>();
+        let of =
+            |sequence: &Sequence| (0..sequence.len()).filter_map(|step| of_row(sequence, step)).sum::<f64>();
         sequences.iter().map(of).sum()
     }
 }
@@ -120,7 +121,9 @@ mod tests {
         let noise = normals(&mut stream(seed, Purpose::Initialisation), 200);
         let class = |t: usize| t / 5 % 2;
         let inputs = (0..200).map(|i| noise[i] + [0.0, 1.5, 1.0, -0.5][2 * class(i / 2) + i % 2]).collect();
-        let targets = (0..100).flat_map(|t| [0.0, 1.0].map(|c: f32| f32::from(u8::from(c as usize == class(t))))).collect();
+        let targets = (0..100)
+            .flat_map(|t| [0.0, 1.0].map(|c: f32| f32::from(u8::from(c as usize == class(t)))))
+            .collect();
         Sequence::columns(Rows { channels: 2, values: inputs }, Rows { channels: 2, values: targets })
     }
 
