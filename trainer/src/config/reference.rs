@@ -18,11 +18,12 @@ use super::{
 use crate::files::assert_up_to_date;
 
 /// Sections of the page: heading, prefix of the keys, and the struct whose fields they are.
-const SECTIONS: [(&str, &str, &str); 19] = [
+const SECTIONS: [(&str, &str, &str); 20] = [
     ("Top level", "", "Config"),
     ("`[data]`", "data", "DataConfig"),
     ("Data sources", "source", "DataSource"),
     ("Lists of rows", "rows", "RowList"),
+    ("Targets ahead and classes", "data.targets", "TargetsTable"),
     ("`[data.labels]`", "data.labels", "LabelsConfig"),
     ("`[data.noise]`", "data.noise", "AddedNoiseConfig"),
     ("`[data.augment]`", "data.augment", "AugmentConfig"),
@@ -147,7 +148,9 @@ fn type_name(ty: &str) -> Option<&'static str> {
         "Vec<String>" => "list of names",
         "Vec<[String; 2]>" => "list of pairs of columns",
         "Vec<DataSource>" => "path, table, or list of these",
-        "Columns" | "Targets" | "ColumnPatterns" => "string or list of strings",
+        "Columns" | "ColumnPatterns" => "string or list of strings",
+        "Targets" => "string, list of strings, or table",
+        "Horizons" => "integer or list of integers",
         "Vec<ColumnPatterns>" => "list of sensors",
         "[usize; 2]" | "[u16; 2]" => "pair of integers",
         "BTreeMap<String, String>" => "table of names",

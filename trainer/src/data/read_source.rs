@@ -9,6 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::csv::{self, RowReader};
 use super::overlap::UsedRows;
 use super::read_file::{ChecksumReader, ReadFiles};
+use super::row_classes::LabelCodes;
 use super::row_list::pick;
 use super::rows::Rows;
 use super::select_columns::SelectedColumns;
@@ -29,18 +30,19 @@ pub(super) struct ReadOptions<'a> {
 impl DataSource {
     /// Reads the columns that `choose` selects from the available names, and the selected rows. Adds the
     /// files it opens to `read`, and what was unusual about them to `notes`; `used` gets the rows that
-    /// are scored.
+    /// are scored. With `codes`, the target is a column of labels, of which the table has the codes.
     pub(super) fn read(
         &self,
         reading: ReadOptions<'_>,
         read: &mut ReadFiles,
         notes: &mut Vec<String>,
         used: &mut Vec<UsedRows>,
+        codes: Option<&mut LabelCodes>,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns, String>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = self.file.display().to_string();
         let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
-        let (choice, mut table) = self.read_columns(reading, read, notes, choose)?;
+        let (choice, mut table) = self.read_columns(reading, read, notes, codes, choose)?;
         table.sequences = self.cut(table.sequences, read, used).with_context(|| file.clone())?;
         Ok((choice, table))
     }
@@ -50,6 +52,7 @@ impl DataSource {
         reading: ReadOptions<'_>,
         read: &mut ReadFiles,
         notes: &mut Vec<String>,
+        codes: Option<&mut LabelCodes>,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = &self.file.display().to_string();
@@ -59,8 +62,16 @@ impl DataSource {
                 let reader = RowReader::new(&mut source, file, reading.header)?;
                 let mut reader = reader.with_decimal_mark(reading.decimal);
                 let choice = choose(&reader.names())?;
-                reader.select(&choice.all())?;
-                let table = csv::read(&mut reader)?;
+                let table = match codes {
+                    Some(codes) => {
+                        reader.select(&choice.inputs)?;
+                        csv::read_with_labels(&mut reader, &choice.targets[0], codes)?
+                    }
+                    None => {
+                        reader.select(&choice.all())?;
+                        csv::read(&mut reader)?
+                    }
+                };
                 notes.extend(reader.peculiarities());
                 source.into_inner().finish(read)?;
                 return Ok((choice, table));
@@ -77,7 +88,12 @@ impl DataSource {
             FileFormat::Words | FileFormat::Characters => bail!("{file}: text has no columns"),
         };
         let choice = choose(&table.names)?;
-        let table = table.select(file, &choice.all())?;
+        let mut table = table.select(file, &choice.all())?;
+        if let Some(codes) = codes {
+            codes
+                .encode(&mut table.sequences, choice.inputs.len())
+                .with_context(|| format!("{file}: column `{}`", choice.targets[0]))?;
+        }
         Ok((choice, table))
     }
 

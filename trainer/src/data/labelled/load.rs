@@ -65,6 +65,7 @@ impl DataConfig {
             input_names,
             target_names: classes.names,
             target: Target::Columns,
+            look_ahead: Vec::new(),
             validation,
             changes,
             files: read.files.0,

@@ -128,7 +128,8 @@ impl DataConfig {
         };
         let mut used = Vec::new();
         let choose = |names: &[String]| self.labelled_columns(Some(column), names);
-        let (choice, table) = source.read(reading, &mut read.files, &mut read.notes, &mut used, choose)?;
+        let (choice, table) =
+            source.read(reading, &mut read.files, &mut read.notes, &mut used, None, choose)?;
         let inputs: Vec<usize> = (0..choice.inputs.len()).collect();
         let file = source.file.display();
         let recording = |(index, rows): (usize, Rows)| {
