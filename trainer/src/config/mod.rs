@@ -46,7 +46,7 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
+    AddedNoiseConfig, AugmentConfig, BagConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
     FileFormat, LabelCut, LabelsConfig, MirrorConfig, Missing, MissingConfig, RowList, RowRange,
     RowSelection, Targets, TokenKind,
 };
