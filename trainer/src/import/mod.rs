@@ -35,8 +35,8 @@ impl Default for ImportOptions {
 }
 
 /// The state of a run whose network is the one in `weights`, as PyTorch names and orders them: `nn.RNN`,
-/// `nn.LSTM` or `nn.GRU`, stacked, with a linear head. Means of its predictions are those of that network, its
-/// noise is fitted to the validation data.
+/// `nn.LSTM` or `nn.GRU`, stacked, with a linear head. Means of its predictions are those of that network,
+/// its noise is fitted to the validation data.
 ///
 /// # Errors
 /// When the config describes what PyTorch's modules cannot be, when a tensor is missing, left over or of
@@ -96,7 +96,7 @@ fn check_config(config: &Config) -> Result<()> {
     );
     ensure!(
         config.weights == WeightsConfig::default(),
-        "`[weights]` must be left out: imported weights are points; `quaver train --from` has no other either"
+        "`[weights]` must be left out: imported weights are points, without variances"
     );
     ensure!(config.init.from.is_none(), "`init.from` and imported weights exclude each other: remove it");
     Ok(())

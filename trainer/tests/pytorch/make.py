@@ -43,9 +43,9 @@ def text(name, header, table):
 def main(folder, seed):
     torch.manual_seed(seed)
     raw = MEAN + STD * torch.randn(ROWS, INPUTS)
-    # Targets that have to do with the rows, and lie elsewhere.
-    targets = torch.stack([raw[:, 0] + raw[:, 2], 100 + 20 * raw[:, 1].roll(1)], dim=1)
-    text(f"{folder}/rows.csv", "a,b,c,y,z", torch.cat([raw, targets + torch.randn(ROWS, OUTPUTS)], dim=1).numpy())
+    # Targets of the size of the outputs. Were they far from them, both would be rounded in the units of the targets.
+    targets = torch.stack([raw[:, 0] / 10, 5 * raw[:, 1].roll(1)], dim=1) + 0.2 * torch.randn(ROWS, OUTPUTS)
+    text(f"{folder}/rows.csv", "a,b,c,y,z", torch.cat([raw, targets], dim=1).numpy())
     with torch.no_grad():
         for kind in ["tanh", "relu", "lstm", "gru"]:
             for layers in [1, 2]:
@@ -56,7 +56,7 @@ def main(folder, seed):
         # Trained on standardised rows, which is stored along with the weights, in other floats.
         model = Model("lstm", 1).eval()
         scaling = {"input_mean": MEAN, "input_std": STD}
-        scaling |= {"target_mean": targets.mean(0), "target_std": targets.std(0)}
+        scaling |= {"target_mean": torch.tensor([100.0, -0.5]), "target_std": torch.tensor([20.0, 0.25])}
         save_file(model.double().state_dict() | scaling, f"{folder}/scaled_lstm_1.safetensors")
         outputs = scaling["target_mean"] + scaling["target_std"] * model.float()(((raw - MEAN) / STD)[None])[0]
         text(f"{folder}/scaled_lstm_1.csv", "y,z", outputs.numpy())

@@ -3,6 +3,8 @@
 //! Four bytes say which end of a number comes first. Then follow the fields without padding but what aligns a
 //! number to its own size, counted from behind these four; texts and sequences have their length in front.
 
+use std::collections::HashSet;
+
 use anyhow::{Context, Result, bail, ensure};
 
 use super::schema::{Field, Layout, Length, Number};
@@ -110,8 +112,8 @@ impl<'m> Reader<'m> {
         Ok(text.strip_suffix(b"\0").unwrap_or(text))
     }
 
-    /// Reads a value, and hands its numbers to the sink, if there is one. `names` are those of the elements of
-    /// arrays that are as long.
+    /// Reads a value, and hands its numbers to the sink, if there is one. `names` are those of the elements
+    /// of arrays that are as long.
     fn value(
         &mut self,
         layout: &Layout,
@@ -166,11 +168,15 @@ impl<'m> Reader<'m> {
     fn names(&mut self) -> Result<Vec<String>> {
         let count = self.count()?;
         self.check_count(count, &Layout::Text)?;
-        (0..count).map(|_| Ok(String::from_utf8_lossy(self.text()?).into_owned())).collect()
+        let names = (0..count).map(|_| Ok(String::from_utf8_lossy(self.text()?).into_owned()));
+        let names = names.collect::<Result<Vec<String>>>()?;
+        // Names that are not distinct name nothing.
+        let distinct = names.iter().collect::<HashSet<_>>().len();
+        Ok(if distinct == names.len() { names } else { Vec::new() })
     }
 
-    /// Refuses more elements than the message has bytes for, so that a damaged count costs no time. Elements of
-    /// no bytes count as one.
+    /// Refuses more elements than the message has bytes for, so that a damaged count costs no time. Elements
+    /// of no bytes count as one.
     fn check_count(&self, count: usize, element: &Layout) -> Result<()> {
         let left = self.data.len().saturating_sub(self.at);
         ensure!(count.saturating_mul(least_size(element).max(1)) <= left, "it is shorter than its type");

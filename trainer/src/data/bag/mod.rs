@@ -13,12 +13,13 @@ mod schema;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::table::listed;
 use crate::config::BagConfig;
+use crate::printable::unprintable_in;
 use cdr::Sink;
 use mcap::McapFile;
 use schema::Layout;
@@ -118,6 +119,16 @@ impl Bag {
             }
         }
         ensure!(self.with_columns().next().is_some(), "no topic has a number in its messages");
+        let mut seen = HashSet::new();
+        for name in self.names() {
+            ensure!(seen.insert(name.clone()), "two topics have a column `{name}`: rename one of them");
+            if let Some(character) = unprintable_in(&name) {
+                bail!(
+                    "the column `{}` has the control character {character} in its name",
+                    name.escape_default()
+                );
+            }
+        }
         Ok(())
     }
 

@@ -165,9 +165,10 @@ fn chunks_of_lz4_and_of_unknown_compressions() {
     // Of these records, whatever is stored: `rosbags` writes no checksums.
     let crc = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC).checksum(records).to_le_bytes();
     let rebuilt = |name: &[u8], stored: &[u8]| {
-        let (name_length, length) = ((name.len() as u32).to_le_bytes(), (stored.len() as u64).to_le_bytes());
-        let chunk = [&ROBOT[begin..begin + 24], &crc, &name_length, name, &length, stored].concat();
-        [&ROBOT[..place + 1], &(chunk.len() as u64).to_le_bytes(), &chunk, &ROBOT[begin + length..]].concat()
+        let lengths = ((name.len() as u32).to_le_bytes(), (stored.len() as u64).to_le_bytes());
+        let chunk = [&ROBOT[begin..begin + 24], &crc, &lengths.0, name, &lengths.1, stored].concat();
+        let chunk_length = (chunk.len() as u64).to_le_bytes();
+        [&ROBOT[..place + 1], &chunk_length, &chunk, &ROBOT[begin + length..]].concat()
     };
     let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
     std::io::Write::write_all(&mut encoder, records).unwrap();
