@@ -1,6 +1,6 @@
 //! `quaver import` against PyTorch itself, where there is one. Its wheel takes 540 MB without the libraries
-//! that it needs, so that it is not installed for this: the tests of the trainer compare with outputs that are
-//! kept next to the script that has made them, and this part does the same with others.
+//! that it needs, so that it is not installed for this: the tests of the trainer compare with outputs that
+//! are kept next to the script that has made them, and this part does the same with others.
 
 use std::env;
 
