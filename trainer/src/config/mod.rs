@@ -47,7 +47,7 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AheadTargets, AugmentConfig, ClassTarget, ColumnPatterns, Columns, DataConfig,
+    AddedNoiseConfig, AheadTargets, AugmentConfig, BagConfig, ClassTarget, ColumnPatterns, Columns, DataConfig,
     DataSource, DecimalMark, FileFormat, Horizons, LabelCut, LabelsConfig, MirrorConfig, Missing,
     MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::limits::Rule;
 use super::renamed;
 use super::{
-    AddedNoiseConfig, AugmentConfig, Config, DataConfig, HalvingConfig, InitConfig, LabelsConfig,
+    AddedNoiseConfig, AugmentConfig, BagConfig, Config, DataConfig, HalvingConfig, InitConfig, LabelsConfig,
     LatentConfig, MissingConfig, ModelConfig, NoiseConfig, ReduceConfig, TrainingConfig, WeightsConfig,
     flatten,
 };
@@ -25,6 +25,7 @@ const SECTIONS: [(&str, &str, &str); 20] = [
     ("Lists of rows", "rows", "RowList"),
     ("Targets ahead and classes", "data.targets", "TargetsTable"),
     ("`[data.labels]`", "data.labels", "LabelsConfig"),
+    ("`[data.bag]`", "data.bag", "BagConfig"),
     ("`[data.noise]`", "data.noise", "AddedNoiseConfig"),
     ("`[data.augment]`", "data.augment", "AugmentConfig"),
     ("`[data.augment.mirror]`", "data.augment.mirror", "MirrorConfig"),
@@ -43,7 +44,7 @@ const SECTIONS: [(&str, &str, &str); 20] = [
 
 /// A config that sets no key but required ones, with all optional sections.
 const MINIMAL: &str = "latent = { family = 'storn', latents = 1 }\nrecognition = {}\n\
-    [data]\ntrain = 'a.csv'\ntargets = 'next'\nnoise = { snr_db = 5 }\naugment = { mirror = {} }\n";
+    [data]\ntrain = 'a.csv'\ntargets = 'next'\nnoise = { snr_db = 5 }\naugment = { mirror = {} }\nbag = {}\n";
 
 const INTRODUCTION: &str = "# Config reference
 
@@ -169,6 +170,7 @@ fn ranges() -> BTreeMap<String, String> {
     }
     let mut ranges: BTreeMap<String, String> = [
         of("data", &DataConfig::RULES),
+        of("data.bag", &BagConfig::RULES),
         of("data.noise", &AddedNoiseConfig::RULES),
         of("data.augment", &AugmentConfig::RULES),
         of("data.augment.missing", &MissingConfig::RULES),

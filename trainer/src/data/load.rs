@@ -131,6 +131,7 @@ impl DataConfig {
             header: self.header,
             decimal: self.decimal,
             lengths: self.lengths.as_deref(),
+            bag: self.bag.as_ref(),
         };
         let Reading { settled, left_out, files, notes, codes, .. } = reading;
         let codes = self.row_class().map(|_| codes);
@@ -148,9 +149,9 @@ impl DataConfig {
         })
     }
 
-    /// Leaves out the input columns of CSV files that say nothing, where the config asks for all inputs.
+    /// Leaves out the input columns of CSV files and bags that say nothing, where the config asks for all inputs.
     fn without_uninformative(&self, train: Vec<Sequence>, reading: &mut Reading) -> Result<Vec<Sequence>> {
-        if self.inputs != Columns::All || !self.is_csv()? {
+        if self.inputs != Columns::All || !self.has_named_columns()? {
             return Ok(train);
         }
         let Some(choice) = &mut reading.settled else { return Ok(train) };
@@ -181,11 +182,11 @@ impl DataConfig {
         self.targets_are_inputs() || self.ahead().is_some_and(|ahead| ahead.next.is_none())
     }
 
-    /// Whether all training files are CSV.
-    pub(super) fn is_csv(&self) -> Result<bool> {
+    /// Whether all training files are CSV or bags.
+    pub(super) fn has_named_columns(&self) -> Result<bool> {
         let mut formats =
             self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
-        formats.try_fold(true, |all, format| Ok(all && format? == FileFormat::Csv))
+        formats.try_fold(true, |all, format| Ok(all && matches!(format?, FileFormat::Csv | FileFormat::Mcap)))
     }
 
     /// Separates inputs from targets in a table of all selected columns, which has the inputs first.

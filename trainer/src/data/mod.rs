@@ -1,7 +1,7 @@
 //! From files to batches.
 //!
-//! A recording passes through the parts of this module in order: a file in one of three formats ([`csv`],
-//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
+//! A recording passes through the parts of this module in order: a file in one of four formats ([`csv`],
+//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
 //! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
 //! split, and an [`InputDensity`] with it; in every epoch, an [`Augmentation`] and [`FreshNoise`] transform
 //! the training sequences, and [`InputGaps`] remove inputs from them; and [`batch`] turns sequences into
@@ -14,6 +14,7 @@
 //! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
 mod augment;
+pub mod bag;
 pub mod batch;
 pub mod csv;
 mod dataset;

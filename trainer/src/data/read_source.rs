@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use super::bag::Bag;
 use super::csv::{self, RowReader};
 use super::overlap::UsedRows;
 use super::read_file::{ChecksumReader, ReadFiles};
@@ -15,7 +16,7 @@ use super::rows::Rows;
 use super::select_columns::SelectedColumns;
 use super::table::Table;
 use super::{lines, npy, piano_roll};
-use crate::config::{DataSource, DecimalMark, FileFormat, RowSelection};
+use crate::config::{BagConfig, DataSource, DecimalMark, FileFormat, RowSelection};
 use crate::memory;
 
 /// Options for files that do not describe themselves.
@@ -25,6 +26,7 @@ pub(super) struct ReadOptions<'a> {
     pub(super) header: bool,
     pub(super) decimal: Option<DecimalMark>,
     pub(super) lengths: Option<&'a Path>,
+    pub(super) bag: Option<&'a BagConfig>,
 }
 
 impl DataSource {
@@ -79,6 +81,15 @@ impl DataSource {
             FileFormat::Npy => {
                 let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
                 self.read_npy(named.or_else(|| npy::companion(&self.file)).as_deref(), read, file)?
+            }
+            FileFormat::Mcap => {
+                let bytes = ChecksumReader::read_whole(&self.file, read)?;
+                let bag = Bag::parse(bytes).with_context(|| file.clone())?;
+                let choice = choose(&bag.names())?;
+                let config = reading.bag.cloned().unwrap_or_default();
+                let rows = bag.rows(&choice.all(), &config).with_context(|| file.clone())?;
+                notes.extend(bag.notes().iter().chain(&rows.notes).map(|note| format!("{file}: {note}")));
+                return Ok((choice, rows.table));
             }
             FileFormat::PianoRoll => {
                 let text = ChecksumReader::read_whole(&self.file, read)?;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use super::architecture::{Architecture, STREAM_WINDOW, StepContext, ValidationLoss};
+use super::average::ParameterAverage;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::clip;
@@ -66,6 +67,15 @@ pub fn evaluated_state<A: Architecture>(state: &RunState<A>, config: &Config, da
         state.spec.refit_noise(&mut evaluated.parameters, batches);
     }
     evaluated
+}
+
+/// Sets the noise variance of a state before its first epoch to the one that fits the validation data best.
+pub(crate) fn fit_noise<A: Architecture>(state: &mut RunState<A>, config: &Config, data: &Dataset) {
+    let batches = valid_batches::<A>(data, &state.scaling, &config.training);
+    state.spec.refit_noise(&mut state.parameters, batches);
+    if let Some(average) = &mut state.average {
+        *average = ParameterAverage::new(&state.parameters);
+    }
 }
 
 /// A run in progress.

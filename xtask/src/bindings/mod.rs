@@ -5,6 +5,7 @@ mod archive;
 mod firmware;
 mod host;
 pub(crate) mod library;
+mod pytorch;
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ const PARTS: &[Part] = &[
     ("C++: wrapper with and without exceptions", &[CXX], host::wrapper),
     ("C++: control loop", &[CXX], host::control_loop),
     ("C: golden streams on a Cortex-M4F", &[ARM_GCC, QEMU_ARM], firmware::golden),
+    ("PyTorch: imported networks", &[], pytorch::import),
     ("package in an empty folder", &[CC, CXX, CMAKE, PKG_CONFIG], dist::check_small),
 ];
 

@@ -2,6 +2,7 @@
 
 mod added_noise;
 mod augment;
+mod bag;
 mod columns;
 mod format;
 mod labels;
@@ -21,6 +22,7 @@ use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid
 
 pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
+pub use bag::BagConfig;
 pub use columns::{ColumnPatterns, Columns};
 pub use format::{DecimalMark, FileFormat};
 pub use labels::{LabelCut, LabelsConfig};
@@ -99,6 +101,8 @@ pub struct DataConfig {
     pub header: bool,
     /// CSV: decimal mark, `"point"` or `"comma"`. If not set, that of the first number with one.
     pub decimal: Option<DecimalMark>,
+    /// ROS 2 bags: the topic whose messages are the rows, and how others are joined to it.
+    pub bag: Option<BagConfig>,
     /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found
     /// automatically.
     pub lengths: Option<PathBuf>,
@@ -173,6 +177,7 @@ impl DataConfig {
                 return Err(invalid(key, "must not have `burn_in`, which is for test data"));
             }
         }
+        self.bag.iter().try_for_each(BagConfig::check)?;
         self.check_text()?;
         self.check_labels()?;
         self.check_labelled()?;

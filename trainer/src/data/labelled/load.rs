@@ -156,7 +156,7 @@ impl DataConfig {
         notes: &mut Vec<String>,
     ) -> Result<Vec<usize>> {
         let all: Vec<usize> = (0..names.len()).collect();
-        if self.inputs != Columns::All || !self.is_csv()? {
+        if self.inputs != Columns::All || !self.has_named_columns()? {
             return Ok(all);
         }
         let found = uninformative(train);
