@@ -45,7 +45,9 @@ pub(crate) struct Model {
     input_names: Vec<String>,
     #[pyo3(get)]
     output_names: Vec<String>,
-    /// Names of a reducer's classes.
+    /// Number of a reducer's classes, which may have no names.
+    #[pyo3(get)]
+    classes: usize,
     #[pyo3(get)]
     class_names: Vec<String>,
     /// Whether predictions are of the next row.
@@ -105,6 +107,7 @@ impl Model {
             outputs: spec.outputs.into(),
             input_names: owned(checkpoint.input_names()),
             output_names: owned(checkpoint.output_names()),
+            classes: 0,
             class_names: Vec::new(),
             predicts_next: spec.target.is_next(),
             arena_words: spec.arena_words(),
@@ -121,6 +124,7 @@ impl Model {
             outputs: model.channels(),
             input_names: owned(model.recognition().checkpoint().input_names()),
             output_names: owned(model.generative().checkpoint().output_names()),
+            classes: 0,
             class_names: Vec::new(),
             predicts_next: kind == Use::Sampler,
             arena_words: model.arena_words(),
@@ -136,6 +140,7 @@ impl Model {
             outputs: model.dimensions(),
             input_names: owned(model.network().checkpoint().input_names()),
             output_names: Vec::new(),
+            classes: model.classes(),
             class_names: owned((0..model.classes()).filter_map(|class| model.class_name(class))),
             predicts_next: false,
             arena_words: model.arena_words(),

@@ -81,7 +81,7 @@ def rows_of(X: Any, width: int, names: Sequence[str] = (), what: str = "X") -> R
     if array.ndim == 3:
         _check(array, 3, width, names, what)
         count, length = array.shape[:2]
-        return Rows(array.reshape(-1, width), [length] * count, (count, length))
+        return Rows(array.reshape(count * length, width), [length] * count, (count, length))
     _check(array, 2, width, names, what)
     return Rows(array, [len(array)], (len(array),))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _program, _quaver
 from ._arrays import Rows, floats, rows_of
-from ._results import Classification, Embedding, Futures, Prediction, classification, predictions
+from ._results import Classification, Embedding, Futures, Prediction, classification, predictions, record_width
 from ._stream import AdaptiveStream, Reducer, Seed, Stream, check_count
 
 # How a file begins that holds a signature around a checkpoint.
@@ -85,8 +85,13 @@ class Model:
         return self._model.output_names
 
     @property
+    def classes(self) -> int:
+        """Number of a reducer's classes."""
+        return self._model.classes
+
+    @property
     def class_names(self) -> list[str]:
-        """Names of a reducer's classes."""
+        """Names of a reducer's classes; empty if they have none."""
         return self._model.class_names
 
     @property
@@ -236,10 +241,10 @@ class Model:
         return rows_of(X, self.inputs, self.input_names, what)
 
     def _predictions(self, rows: Rows, words: bytearray) -> Union[Prediction, list[Prediction]]:
-        records = floats(words).reshape(len(rows.values), -1)
+        records = floats(words).reshape(len(rows.values), record_width(self.outputs))
         quantiles = self._model.quantiles
         if rows.shape is not None:
-            return predictions(records.reshape(*rows.shape, -1), self.outputs, quantiles)
+            return predictions(records.reshape(*rows.shape, record_width(self.outputs)), self.outputs, quantiles)
         ends = np.cumsum(rows.lengths)[:-1]
         return [predictions(part, self.outputs, quantiles) for part in np.split(records, ends)]
 

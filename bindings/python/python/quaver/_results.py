@@ -47,8 +47,13 @@ def check_level(level: float) -> float:
     return level
 
 
+def record_width(outputs: int) -> int:
+    """Numbers of a record: four of every output, and three scores of the row."""
+    return 4 * outputs + 3
+
+
 def predictions(records: np.ndarray, outputs: int, quantiles: Callable[[float], list[float]]) -> Prediction:
-    """Of records (..., 4 × outputs + 3) as the compiled half writes them."""
+    """Of records (..., record_width) as the compiled half writes them."""
     parts = [np.ascontiguousarray(records[..., part * outputs : (part + 1) * outputs]) for part in range(4)]
     scores = [np.ascontiguousarray(records[..., 4 * outputs + score]) for score in range(3)]
     return Prediction(*parts, *scores, quantiles)

@@ -106,7 +106,7 @@ def _rows(X: Any, what: str) -> tuple[np.ndarray, list[int]]:
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim == 3:
-        return array.reshape(-1, array.shape[2]), [array.shape[1]] * array.shape[0]
+        return array.reshape(len(array) * array.shape[1], array.shape[2]), [array.shape[1]] * len(array)
     if array.ndim != 2:
         raise ValueError(f"{what} has the shape {array.shape}; give (rows, channels) or (sequences, rows, channels)")
     return array, [len(array)]
