@@ -128,7 +128,8 @@ class Model:
     def denoise(self, X: Any, *, threads: Optional[int] = None) -> Union[Prediction, list[Prediction]]:
         """Denoisers: estimates of the rows of X without their noise, from past and present rows alone."""
         self._expect("denoise", "denoiser")
-        return self.predict(X, threads=threads)
+        found: Union[Prediction, list[Prediction]] = self.predict(X, threads=threads)
+        return found
 
     def adapt(
         self,

@@ -58,13 +58,13 @@ def options(given: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def json_of(command: str, *arguments: Any, **given: Any) -> Any:
+def json_of(command: str, *arguments: Any, **given: Any) -> dict[str, Any]:
     """What a command prints with `--json`."""
-    lines: list[str] = []
-    return json.loads(run([command, *map(str, arguments), *options(given), "--json"], lines.append))
+    found: dict[str, Any] = json.loads(run([command, *map(str, arguments), *options(given), "--json"]))
+    return found
 
 
-def run(arguments: list[str], note: Callable[[str], None]) -> str:
+def run(arguments: list[str], note: Callable[[str], None] = lambda line: None) -> str:
     """Runs a command and returns what it prints. `note` gets every line of its progress as it comes; an exception in
     it, or Ctrl-C, ends the command."""
     # Errors are raised with their whole text; a backtrace would only hide it.

@@ -32,7 +32,7 @@ class Prediction:
     @property
     def std_dev(self) -> np.ndarray:
         """The square root of the variance."""
-        return np.sqrt(self.variance)
+        return np.asarray(np.sqrt(self.variance))
 
     def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of the central interval of a level: by the checkpoint's conformal quantiles if it has them,
@@ -56,7 +56,9 @@ def predictions(records: np.ndarray, outputs: int, quantiles: Callable[[float], 
     """Of records (..., record_width) as the compiled half writes them."""
     parts = [np.ascontiguousarray(records[..., part * outputs : (part + 1) * outputs]) for part in range(4)]
     scores = [np.ascontiguousarray(records[..., 4 * outputs + score]) for score in range(3)]
-    return Prediction(*parts, *scores, quantiles)
+    mean, variance, epistemic, aleatoric = parts
+    surprise, novelty, anomaly = scores
+    return Prediction(mean, variance, epistemic, aleatoric, surprise, novelty, anomaly, quantiles)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Step:
     @property
     def std_dev(self) -> np.ndarray:
         """The square root of the variance."""
-        return np.sqrt(self.variance)
+        return np.asarray(np.sqrt(self.variance))
 
 
 def step(found: Any) -> Step:
@@ -150,5 +152,5 @@ def classification(found: Any) -> Optional[Classification]:
     """Of what the compiled half returns."""
     if found is None:
         return None
-    *facts, probabilities = found
-    return Classification(*facts, floats(probabilities))
+    index, name, distance, novelty, known, probabilities = found
+    return Classification(index, name, distance, novelty, known, floats(probabilities))

@@ -37,7 +37,8 @@ class Run:
     @property
     def config(self) -> dict[str, Any]:
         """The config as it ran, with all defaults."""
-        return tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
+        found: dict[str, Any] = tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
+        return found
 
     @property
     def metrics(self) -> Any:
