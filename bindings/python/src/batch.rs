@@ -9,9 +9,9 @@ use quaver::Prediction;
 
 use crate::errors::refused;
 use crate::floats::{from_bytes, to_bytes};
+use crate::handle::{AdaptSettings, Handle, Start, StreamCell, adapt_options};
 use crate::model::Model;
 use crate::reduce::{Class, ClassBytes};
-use crate::stream::{Handle, Start, StreamCell, adapt_options};
 
 /// Numbers of a row besides those of its outputs: surprise, novelty, score of an anomaly.
 const SCORES: usize = 3;
@@ -116,13 +116,10 @@ pub(crate) fn predict<'py>(
     rows: &[u8],
     lengths: Vec<usize>,
     threads: usize,
-    adapt: Option<((String, f32, f32, f32), Vec<u8>)>,
+    adapt: Option<(AdaptSettings, Vec<u8>)>,
 ) -> PyResult<Bound<'py, PyByteArray>> {
     let (start, labels) = match adapt {
-        Some(((covariance, prior, forgetting, correlation), labels)) => {
-            let options = adapt_options((&covariance, prior, forgetting, correlation))?;
-            (Start::Adaptive(options), from_bytes(&labels))
-        }
+        Some((settings, labels)) => (Start::Adaptive(adapt_options(settings)?), from_bytes(&labels)),
         None => (Start::Plain, Vec::new()),
     };
     let records = py.detach(|| {

@@ -9,6 +9,7 @@ mod batch;
 mod csv;
 mod errors;
 mod floats;
+mod handle;
 mod model;
 mod random;
 mod reduce;

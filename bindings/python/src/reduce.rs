@@ -5,7 +5,8 @@ use pyo3::types::PyByteArray;
 use quaver::{Classification, Embedding, Reducer};
 
 use crate::floats::{from_bytes, to_bytes};
-use crate::stream::{Handle, Stream, only_for};
+use crate::handle::Handle;
+use crate::stream::{Stream, only_for};
 
 /// A classification that has been copied: class, name, distance, novelty, known, and probabilities.
 pub(crate) struct Class {

@@ -6,8 +6,9 @@ use quaver::{FeedMode, Futures, Sampler};
 
 use crate::errors::{invalid, refused};
 use crate::floats::to_bytes;
+use crate::handle::Handle;
 use crate::random::Random;
-use crate::stream::{Handle, Stream, only_for};
+use crate::stream::{Stream, only_for};
 
 fn feed_mode(name: &str) -> PyResult<FeedMode> {
     match name {

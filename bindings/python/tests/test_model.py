@@ -182,7 +182,7 @@ def test_labels_are_learned(predictor: quaver.Model) -> None:
     stream.forget()
     unlabelled = predictor.adapt(np.stack([rows, rows]), np.full((2, 300, 1), np.nan))
     assert (unlabelled.mean == before.mean).all()
-    with pytest.raises(ValueError, match="X has sequences of .300. rows, and y of .299."):
+    with pytest.raises(ValueError, match="X has 1 sequence of 300 rows, and y 1 sequence of 299 rows"):
         predictor.adapt(rows, truth[1:])
     with pytest.raises(ValueError, match='covariance must be "full" or "diagonal", found "none"'):
         predictor.adaptive(covariance="none")

@@ -121,6 +121,30 @@ def test_a_model_of_its_own_next_row(tmp_path: Path) -> None:
     assert np.isfinite(model.predict(X).surprise[70:]).all()
 
 
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("sampler", {"latent": {"family": "storn", "latents": 2}, "model": {"cell": "tanh", "layers": [5]}}),
+        (
+            "denoiser",
+            {
+                "latent": {"family": "vosp", "latents": 2},
+                "model": {"cell": "dense-tanh", "layers": [5]},
+                "data": {"targets": "clean", "noise": {"snr_db": 5.0}},
+            },
+        ),
+    ],
+)
+def test_latent_models(tmp_path: Path, kind: str, changes: dict) -> None:
+    X = np.sin(np.arange(400)[:, None] / np.array([5.0, 9.0]))
+    config = {**CONFIG, "recognition": {"cell": "tanh", "layers": [5]}, **changes}
+    run = quaver.fit(X, out=tmp_path / "run", config=config, verbose=False)
+    assert "valid_kl" in run.metrics.columns
+    model = run.export(tmp_path / "model.qvr")
+    assert (model.kind, model.inputs) == (kind, 2)
+    assert np.isfinite(model.predict(X).mean).all()
+
+
 def test_configs_are_files_or_dictionaries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = fit(tmp_path / "run")
     config = {**CONFIG, "data": {"train": "train.csv", "valid": "valid.csv", "targets": "y0"}}
@@ -153,9 +177,9 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
         fit(tmp_path / "a", config={"training": {"epochs": 0}})
     with pytest.raises(ValueError, match="data.train is given by the arguments of fit"):
         fit(tmp_path / "a", config={"data": {"train": "a.csv"}})
-    with pytest.raises(ValueError, match=r"give valid and test as \(X, y\)"):
+    with pytest.raises(ValueError, match=r"give valid and test as \(X, y\), because y is an array"):
         fit(tmp_path / "a", valid=VALID[0])
-    with pytest.raises(ValueError, match="y of .*99"):
+    with pytest.raises(ValueError, match="X has 8 sequences of 100, 100, 100, … rows, and y 8 sequences of 99, 99"):
         quaver.fit(TRAIN[0], TRAIN[1][:, 1:], out=tmp_path / "a")
     with pytest.raises(ValueError, match="inputs has 1 names for 2 channels"):
         fit(tmp_path / "a", inputs=["x"])

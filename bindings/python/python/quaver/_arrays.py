@@ -107,6 +107,12 @@ def row_of(row: Any, width: int, what: str = "row") -> bytes:
     return array.tobytes()
 
 
+def described(lengths: Sequence[int]) -> str:
+    """Lengths of sequences, for messages."""
+    shown = ", ".join(str(length) for length in lengths[:3]) + (", …" if len(lengths) > 3 else "")
+    return f"{len(lengths)} sequence{'s' if len(lengths) != 1 else ''} of {shown} rows"
+
+
 def floats(words: bytearray) -> np.ndarray:
     """Numbers of the compiled half."""
     return np.frombuffer(words, dtype="<f4")

@@ -12,7 +12,7 @@ from typing import Any, Optional, Union, overload
 import numpy as np
 
 from . import _program, _quaver
-from ._arrays import Rows, floats, rows_of
+from ._arrays import Rows, described, floats, rows_of
 from ._results import Classification, Embedding, Futures, Prediction, classification, predictions, record_width
 from ._stream import AdaptiveStream, Reducer, Seed, Stream, check_count
 
@@ -147,7 +147,7 @@ class Model:
         self._expect("adapt", "predictor")
         rows, labels = self._rows(X), rows_of(y, self.outputs, self.output_names, "y")
         if rows.lengths != labels.lengths:
-            raise ValueError(f"X has sequences of {rows.lengths} rows, and y of {labels.lengths}")
+            raise ValueError(f"X has {described(rows.lengths)}, and y {described(labels.lengths)}")
         options = ((covariance, prior, forgetting, correlation), labels.to_bytes())
         records = _quaver.predict(self._model, rows.to_bytes(), rows.lengths, _threads(threads), options)
         return self._predictions(rows, records)
@@ -256,4 +256,7 @@ class Model:
 
 
 def _threads(threads: Optional[int]) -> int:
-    return check_count((os.cpu_count() or 1) if threads is None else threads, "threads")
+    if threads is not None:
+        return check_count(threads, "threads")
+    # Those that this process may use, where the system says.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

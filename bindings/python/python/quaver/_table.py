@@ -14,7 +14,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _quaver
-from ._arrays import columns, is_frame, numbers
+from ._arrays import columns, described, is_frame, numbers
 
 # The column whose changes divide a frame, and a file, into sequences.
 _SEQUENCE = "sequence"
@@ -36,12 +36,16 @@ def is_path(X: Any) -> bool:
     return isinstance(one, (str, os.PathLike))
 
 
+def is_names(y: Any) -> bool:
+    """Whether these are names of columns, one or several."""
+    return isinstance(y, str) or (isinstance(y, (list, tuple)) and all(isinstance(name, str) for name in y))
+
+
 def names_of(y: Any) -> list[str]:
     """Names of columns from one name or several."""
-    names = [y] if isinstance(y, str) else y
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+    if not is_names(y):
         raise TypeError(f"y must be the names of columns where X is a frame or a file, found {type(y).__name__}")
-    return list(names)
+    return [y] if isinstance(y, str) else list(y)
 
 
 def table_of(
@@ -86,7 +90,7 @@ def _of_arrays(
     else:
         labels, labelled = _rows(y, what.replace("X", "y"))
         if labelled != lengths:
-            raise ValueError(f"{what} has sequences of {lengths} rows, and y of {labelled}")
+            raise ValueError(f"{what} has {described(lengths)}, and y {described(labelled)}")
     names = _names(inputs, rows.shape[1], "x", "inputs")
     return Table(
         names, _names(targets, labels.shape[1], "y", "targets"), np.concatenate([rows, labels], 1), lengths

@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from . import _program, _toml
 from ._run import PathLike, Run, epochs_in
-from ._table import is_path, names_of, table_of, write
+from ._table import is_names, is_path, names_of, table_of, write
 
 Callback = Optional[Callable[[dict[str, Any]], Any]]
 
@@ -118,9 +118,9 @@ def fit(
 
 
 def _pair(split: Any, y: Any) -> tuple[Any, Any]:
-    """Rows and labels of a split; the labels are those of X where they are names."""
-    if isinstance(split, tuple) and len(split) == 2:
-        return split
-    if split is not None and y is not None and not isinstance(y, (str, list, tuple)):
-        raise ValueError("give valid and test as (X, y): y is an array")
-    return split, y
+    """Rows and labels of a split; names of columns are those of X."""
+    if split is None or y is None or is_names(y):
+        return split, y
+    if not (isinstance(split, tuple) and len(split) == 2):
+        raise ValueError("give valid and test as (X, y), because y is an array")
+    return split
