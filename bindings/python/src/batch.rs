@@ -107,7 +107,8 @@ fn follow(
 }
 
 /// Records of the predictions of all rows, sequence after sequence: of each row mean, variance, epistemic and
-/// aleatoric variance of all outputs, then surprise, novelty and score of an anomaly, NaN where there is none.
+/// aleatoric variance of all outputs, then surprise, novelty and score of an anomaly; NaN where there is
+/// none.
 #[pyfunction]
 #[pyo3(signature = (model, rows, lengths, threads, adapt=None))]
 pub(crate) fn predict<'py>(

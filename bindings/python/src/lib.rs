@@ -2,8 +2,8 @@
 //! threads. The other half, `python/quaver`, converts arrays and frames, trains by the command line `quaver`,
 //! and has the documentation.
 //!
-//! Rows and predictions cross the boundary as bytes of little-endian f32, which numpy reads and writes without
-//! a binding to its C interface: one wheel serves all versions of Python and numpy.
+//! Rows and predictions cross the boundary as bytes of little-endian f32, which numpy reads and writes
+//! without a binding to its C interface: one wheel serves all versions of Python and numpy.
 
 mod batch;
 mod csv;

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use pyo3::prelude::*;
 use rand_core::TryRng;
 
-/// SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig. 16), the upper
-/// half of each number: the draws of `quaver_splitmix64` in C.
+/// SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", fig. 16), the
+/// upper half of each number: the draws of `quaver_splitmix64` in C.
 #[pyclass(module = "quaver")]
 #[derive(Clone, Debug)]
 pub(crate) struct Random {

@@ -11,8 +11,8 @@ use crate::model::Model;
 use crate::random::Random;
 
 /// A prediction as Python gets it: mean, variance, epistemic and aleatoric variance of every output; surprise
-/// and z-scores; distance of the row and limit of familiar ones; kind, channel and score of an anomaly; channels
-/// out of their plausible ranges.
+/// and z-scores; distance of the row and limit of familiar ones; kind, channel and score of an anomaly;
+/// channels out of their plausible ranges.
 type Step<'py> = (
     Bound<'py, PyByteArray>,
     Option<(f32, Bound<'py, PyByteArray>)>,

@@ -22,7 +22,7 @@ def test_a_model_is_loaded_from_a_path_or_from_bytes(predictor: quaver.Model) ->
         model = quaver.Model.load(source)
         assert (model.kind, model.inputs, model.outputs, model.arena_words) == ("predictor", 8, 1, 142)
     assert predictor.input_names == [f"emg{index}" for index in range(1, 9)]
-    assert predictor.output_names == ["grip_n"] or len(predictor.output_names) == 1
+    assert len(predictor.output_names) == 1
     assert repr(predictor) == "<quaver.Model: predictor, 8 inputs, 1 outputs>"
     assert pickle.loads(pickle.dumps(predictor)).checkpoint == path.read_bytes()
 
@@ -66,7 +66,7 @@ def test_a_missing_channel_widens_the_error_bar(predictor: quaver.Model, emg: np
 def test_every_kind_of_number_is_read_alike(predictor: quaver.Model) -> None:
     rows = np.arange(40).reshape(5, 8)
     expected = predictor.predict(rows.astype(np.float32)).mean
-    others = [rows, rows.astype(np.float64), rows.astype(np.uint8), rows.tolist(), np.asfortranarray(rows), rows[:, ::1]]
+    others = [rows, rows.astype(np.float64), rows.astype(np.uint8), rows.tolist(), np.asfortranarray(rows)]
     for X in others:
         assert (predictor.predict(X).mean == expected).all()
     wide = np.zeros((5, 16))
@@ -111,7 +111,7 @@ def test_no_rows_are_no_predictions(predictor: quaver.Model) -> None:
 def test_methods_of_other_kinds_are_refused(predictor: quaver.Model, reducer: quaver.Model, emg: np.ndarray) -> None:
     with pytest.raises(ValueError, match="denoise is for a denoiser, and this model is a predictor: use predict"):
         predictor.denoise(emg)
-    with pytest.raises(ValueError, match="predict is for a predictor or denoiser or sampler, and this model is a reducer"):
+    with pytest.raises(ValueError, match="predict is for a predictor or denoiser or sampler, .* is a reducer: use embed"):
         reducer.predict(emg)
     for call in (predictor.embed, predictor.classify, lambda X: predictor.sample(X, 3)):
         with pytest.raises(ValueError, match="this model is a predictor"):

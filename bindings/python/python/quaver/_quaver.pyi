@@ -1,7 +1,7 @@
 # The compiled half: rows and results as bytes of little-endian f32. No part of the interface of the package.
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import Optional, final
 
 __version__: str
 
@@ -15,13 +15,15 @@ _Step = tuple[
 _Class = tuple[int, Optional[str], Optional[float], float, bool, bytearray]
 _Adapt = tuple[str, float, float, float]
 
+@final
 class Random:
     """A generator of draws: the same seed gives the same draws on every machine."""
 
-    def __init__(self, seed: int) -> None: ...
+    def __new__(cls, seed: int) -> Random: ...
 
+@final
 class Model:
-    def __init__(self, checkpoint: bytes) -> None: ...
+    def __new__(cls, bytes: bytes) -> Model: ...
     @property
     def kind(self) -> str: ...
     @property
@@ -44,10 +46,11 @@ class Model:
     def arena_words(self) -> int: ...
     def quantiles(self, level: float) -> list[float]: ...
 
+@final
 class Stream:
-    def __init__(
-        self, model: Model, adapt: Optional[_Adapt] = None, teach: Optional[tuple[int, int]] = None
-    ) -> None: ...
+    def __new__(
+        cls, model: Model, adapt: Optional[_Adapt] = None, teach: Optional[tuple[int, int]] = None
+    ) -> Stream: ...
     def step(self, row: bytes, var: bytes) -> Optional[_Step]: ...
     def step_token(self, token: int) -> _Step: ...
     def prediction(self) -> Optional[_Step]: ...

@@ -29,7 +29,9 @@ class Run:
     def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
         if not (self.folder / "config.toml").is_file():
-            raise FileNotFoundError(errno.ENOENT, f"there is no run in this folder: it has no config.toml: {self.folder}")
+            raise FileNotFoundError(errno.ENOENT, f"there is no run in this folder, no config.toml: {self.folder}")
+        # What the last export has measured.
+        self.export_report: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"<quaver.Run: {self.folder}, {len(self._epochs())} epochs>"
@@ -46,7 +48,7 @@ class Run:
         of arrays."""
         columns = columns_of(self._epochs())
         try:
-            import pandas
+            import pandas  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             return columns
         return pandas.DataFrame(columns).set_index("epoch")
