@@ -43,7 +43,7 @@ pub(super) fn wheel() -> Result<String> {
     let summary = printed.lines().last().unwrap_or_default().to_string();
     ensure!(!summary.contains("skipped"), "tests of the wheel were skipped: {summary}");
     let bytes = fs::metadata(&wheel).with_context(|| format!("cannot read {}", wheel.display()))?.len();
-    Ok(format!("{summary}; a wheel of {:.1} MB", bytes as f64 / 1e6))
+    Ok(format!("{summary}; {:.1} MB, {}", bytes as f64 / 1e6, wheel.display()))
 }
 
 /// A virtual environment with the tools, kept for the next time.
