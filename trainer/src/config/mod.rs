@@ -47,8 +47,8 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AheadTargets, AugmentConfig, BagConfig, ClassTarget, ColumnPatterns, Columns, DataConfig,
-    DataSource, DecimalMark, FileFormat, Horizons, LabelCut, LabelsConfig, MirrorConfig, Missing,
+    AddedNoiseConfig, AheadTargets, AugmentConfig, BagConfig, ClassTarget, ColumnPatterns, Columns,
+    DataConfig, DataSource, DecimalMark, FileFormat, Horizons, LabelCut, LabelsConfig, MirrorConfig, Missing,
     MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
 pub use from_data::DataSize;
