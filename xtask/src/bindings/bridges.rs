@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{SKIPPED, python};
+use super::SKIPPED;
+use super::environment::Environment;
 use crate::deny;
 use crate::shell::Shell;
 
@@ -22,15 +23,15 @@ pub(super) fn shared() -> Result<String> {
 }
 
 pub(super) fn ros2() -> Result<String> {
-    match python::interpreter("python-ros2", &["cyclonedds==11.0.1"])? {
-        Ok(python) => check(ROS2, Some(&python)),
+    match Environment::ready("ros2", &["cyclonedds==11.0.1"])? {
+        Ok(environment) => check(ROS2, Some(&environment.program("python"))),
         Err(reason) => Ok(format!("{SKIPPED}{reason}")),
     }
 }
 
 pub(super) fn lsl() -> Result<String> {
-    match python::interpreter("python-lsl", &["pylsl==1.18.6"])? {
-        Ok(python) => check(LSL, Some(&python)),
+    match Environment::ready("lsl", &["pylsl==1.18.6"])? {
+        Ok(environment) => check(LSL, Some(&environment.program("python"))),
         Err(reason) => Ok(format!("{SKIPPED}{reason}")),
     }
 }
