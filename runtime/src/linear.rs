@@ -97,7 +97,10 @@ mod tests {
         for end in 0..=rows {
             let (means, vars) = (means.split_at(end * inputs), vars.split_at(end * inputs));
             let found = moments(&numbers, |x| x, [means.0, means.1], Some([vars.0, vars.1]));
-            assert_eq!((found.mean.to_bits(), found.var.to_bits()), (whole.mean.to_bits(), whole.var.to_bits()));
+            assert_eq!(
+                (found.mean.to_bits(), found.var.to_bits()),
+                (whole.mean.to_bits(), whole.var.to_bits())
+            );
             let exact = moments(&numbers, |x| x, [means.0, means.1], None);
             assert_eq!((exact.mean.to_bits(), exact.var), (whole.mean.to_bits(), 0.0));
         }

@@ -2,8 +2,8 @@
 
 use super::{Checkpoint, latent_validate};
 use crate::format::{
-    Cursor, EXTENDED_VERSION, Error, F32s, Frame, Kind, LatentHeader, PLAIN_VERSION, Part, RANGES_VERSION, Recheck,
-    aligned, decode_latent_header, zeros,
+    Cursor, EXTENDED_VERSION, Error, F32s, Frame, Kind, LatentHeader, PLAIN_VERSION, Part, RANGES_VERSION,
+    Recheck, aligned, decode_latent_header, zeros,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 

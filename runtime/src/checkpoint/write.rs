@@ -119,6 +119,10 @@ fn payload_bytes(contents: &Contents) -> Result<Vec<u8>, WriteError> {
     if contents.layers.len() != spec.layers.len() {
         return Err(WriteError::Layers { expected: spec.layers.len(), found: contents.layers.len() });
     }
+    if spec.layers.is_empty() {
+        // Encoders of layouts that need layers would meet maps without columns.
+        crate::format::spec(spec)?;
+    }
     let mut payload = Vec::new();
     for vector in Vector::BEFORE_LAYERS {
         extend_vector(&mut payload, contents, vector)?;

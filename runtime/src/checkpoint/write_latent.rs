@@ -6,8 +6,8 @@ use std::vec::Vec;
 use super::write::{Contents, write};
 use super::{Checkpoint, LatentCheckpoint, WriteError};
 use crate::format::{
-    EXTENDED_VERSION, Kind, LatentHeader, PLAIN_VERSION, Part, RANGES_VERSION, encode_latent_header, extend_padded,
-    framed, le_bytes,
+    EXTENDED_VERSION, Kind, LatentHeader, PLAIN_VERSION, Part, RANGES_VERSION, encode_latent_header,
+    extend_padded, framed, le_bytes,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 

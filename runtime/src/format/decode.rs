@@ -15,8 +15,9 @@ use super::Error;
 use super::header::{Header, LatentHeader, ReducerHeader};
 use crate::spec::{
     Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
-    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, MAX_LAYERS, ModelSpec, MomentForm, NoveltyScore, OutputMode,
-    OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
+    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, MAX_LAYERS, ModelSpec, MomentForm, NoveltyScore,
+    OutputMode, OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise,
+    WeightFormat, Window,
 };
 
 /// Decodes the header of one network, which must be used up to its last byte.
@@ -276,7 +277,12 @@ impl<'m> Decoder<'m> {
         let linear = if self.rest.is_empty() { None } else { Some(self.linear()) };
         self.sound &= linear.is_some() || !matches!(ranges, Some(false));
         let ranges = matches!(ranges, Some(true));
-        self.sound &= density.is_some() | tracking.is_some() | quantiles | anomaly.is_some() | ranges | linear.is_some();
+        self.sound &= density.is_some()
+            | tracking.is_some()
+            | quantiles
+            | anomaly.is_some()
+            | ranges
+            | linear.is_some();
         Extensions { density, tracking, quantiles, anomaly, ranges, linear }
     }
 

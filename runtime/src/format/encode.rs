@@ -10,8 +10,8 @@ use std::vec::Vec;
 use super::header::{Header, LatentHeader, ReducerHeader};
 use crate::spec::{
     Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
-    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec,
-    PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
+    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, ModelSpec, MomentForm, NoveltyScore, OutputMode,
+    OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 
 /// Bytes of the header of one network.

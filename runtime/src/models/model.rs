@@ -79,8 +79,18 @@ impl<'m> Model<'m> {
         let mut cursor = checkpoint.cursor();
         let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        let [noise_var, calibration, precision, low, high, quantiles, row_limits, channel_limits, ranges, numbers] =
-            cursor.last_vectors(checkpoint.spec());
+        let [
+            noise_var,
+            calibration,
+            precision,
+            low,
+            high,
+            quantiles,
+            row_limits,
+            channel_limits,
+            ranges,
+            numbers,
+        ] = cursor.last_vectors(checkpoint.spec());
         let Extensions { density, tracking, quantiles: stored, anomaly, ranges: _, linear } =
             checkpoint.spec().extensions;
         Model {

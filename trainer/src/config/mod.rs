@@ -243,6 +243,11 @@ impl Config {
                            added to";
             return Err(invalid("model.residual", problem));
         }
+        if self.model.linear > 0 && self.data.targets == Targets::Clean {
+            let problem = "does not go with `data.targets = \"clean\"`, where training rows get other noise in every epoch; \
+                           leave it out";
+            return Err(invalid("model.linear", problem));
+        }
         self.noise.check("noise")?;
         self.weights.check()?;
         self.check_variance()?;

@@ -257,6 +257,7 @@ impl Config {
         let keys = [
             ("latent", self.latent.is_some()),
             ("model.residual", self.model.residual),
+            ("model.linear", self.model.linear > 0),
             ("model.implicit_variance", self.model.implicit_variance),
             ("weights.sharpen", self.weights.sharpen),
         ];

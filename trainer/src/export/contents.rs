@@ -1,7 +1,7 @@
 //! Trained parameters as the contents of a checkpoint.
 
 use burn::tensor::Device;
-use quaver::checkpoint::{Affine, Contents, ModelSpec, Scaler, WeightFormat};
+use quaver::checkpoint::{Affine, Contents, LinearSpec, ModelSpec, Scaler, WeightFormat};
 
 use crate::data::Scaling;
 use crate::nn::Parameters;
@@ -24,7 +24,8 @@ pub fn contents(
     let layers = tensors.layers.into_iter().zip(&spec.layers);
     let scaler =
         |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std_dev: scaler.std_dev.clone() };
-    let spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
+    let mut spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
+    spec.extensions.linear = scaling.linear.as_ref().map(|part| LinearSpec { rows: part.rows as u16 });
     Contents {
         input_names: input_names.to_vec(),
         output_names: output_names.to_vec(),
@@ -33,6 +34,7 @@ pub fn contents(
         layers: layers.map(|(layer, spec)| affine(layer.affine, spec.weight_variance)).collect(),
         output: affine(tensors.output.affine, spec.output.weight_variance),
         noise_var: parameters.noise_var(&spec),
+        linear: scaling.linear.as_ref().map_or_else(Vec::new, |part| part.numbers.clone()),
         ..Contents::zeros(spec)
     }
 }
@@ -60,7 +62,12 @@ mod tests {
     #[test]
     fn every_cell_has_the_numbers_that_a_checkpoint_holds() {
         let names = |count: usize| vec!["name".to_string(); count];
-        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
+        let scaling = Scaling {
+            inputs: Scaler::identity(2),
+            targets: Scaler::identity(1),
+            density: None,
+            linear: None,
+        };
         for cell in test_cells() {
             let mut spec = test_spec(2, 1, &[(cell, 3), (cell, 4)]);
             spec.layers.iter_mut().for_each(|layer| layer.weight_variance = true);

@@ -112,7 +112,8 @@ fn accumulate(
     states: [&[f32]; 2],
 ) {
     let [before, after] = states.map(|state| units(&contents.spec.layers, state));
-    let mut below = input;
+    // Without layers, the output map has no columns.
+    let mut below = if contents.spec.layers.is_empty() { Vec::new() } else { input };
     for (index, layer) in contents.spec.layers.iter().enumerate() {
         let fed = below.iter().map(|column| noisy(layer.input_noise, *column));
         let own = before[index].iter().filter(|_| layer.cell.is_recurrent());
@@ -239,6 +240,7 @@ mod tests {
             inputs: Scaler { mean: vec![1.0, 0.0], std_dev: vec![2.0, 1.0] },
             targets: Scaler::identity(1),
             density: None,
+            linear: None,
         };
         let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
         let state = RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names);

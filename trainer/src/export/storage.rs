@@ -144,7 +144,12 @@ mod tests {
         let spec = test_spec(2, 1, &[(CellKind::Elman(activation), units)]);
         let mut parameters = InitConfig::default().parameters(&spec, 1);
         parameters.get_mut("output.log_noise").unwrap().values[0] = log_noise;
-        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
+        let scaling = Scaling {
+            inputs: Scaler::identity(2),
+            targets: Scaler::identity(1),
+            density: None,
+            linear: None,
+        };
         let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
         RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names)
     }

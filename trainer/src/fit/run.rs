@@ -16,7 +16,7 @@ use super::step::{BatchContext, RunningMean};
 use super::truncated_bptt::CarriedStates;
 use crate::config::{Config, StateSelection, TrainingConfig};
 use crate::data::batch;
-use crate::data::{Dataset, InputGaps, Scaling, Sequence};
+use crate::data::{Dataset, InputGaps, LinearPart, Scaling, Sequence};
 use crate::random::{Purpose, stream};
 
 /// The result of a run.
@@ -94,6 +94,9 @@ const MOST_SKIPPED: usize = 3;
 impl<A: Architecture> Run<'_, A> {
     pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<RunSummary> {
         let clock = Instant::now();
+        if self.state.scaling.linear.is_some() && self.state.epoch == 0 && self.state.best.is_none() {
+            self.score_start(progress)?;
+        }
         progress.start(&self.plan());
         let stop = loop {
             if let Some(stop) = self.stop(clock.elapsed()) {
@@ -107,11 +110,34 @@ impl<A: Architecture> Run<'_, A> {
         Ok(RunSummary { epochs: self.state.epoch, best: self.state.best, stop, seconds })
     }
 
+    /// Epochs to train for: none where there is no network.
+    fn epochs(&self) -> usize {
+        if self.state.spec.has_network() { self.config.training.epochs } else { 0 }
+    }
+
+    /// Scores the linear part alone, with which training begins, and saves it as the best state so far: what
+    /// a network does not improve on the validation data is not kept.
+    fn score_start(&mut self, progress: &mut dyn Progress) -> Result<()> {
+        let mut start = self.state.clone();
+        let ValidationLoss { nll: valid_nll, .. } = self.validate(&mut start)?;
+        start.best = Some(BestEpoch { epoch: 0, valid_nll });
+        evaluated_state(&start, self.config, self.data).save(&self.folder.best_state())?;
+        start.save(&self.folder.last_state())?;
+        if let Some(LinearPart { rows, penalty, .. }) = &start.scaling.linear {
+            progress.notice(&format!(
+                "ridge regression on the last {rows} rows, penalty {penalty}: validation {} {valid_nll:.4}",
+                A::LOSS
+            ));
+        }
+        self.state = start;
+        Ok(())
+    }
+
     fn plan(&self) -> RunPlan {
         let tensors = &self.state.parameters.tensors;
         RunPlan {
             done: self.state.epoch,
-            epochs: self.config.training.epochs,
+            epochs: self.epochs(),
             steps_per_epoch: self.batches(&self.train_in(1), 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
             loss: A::LOSS,
@@ -152,10 +178,10 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn stop(&self, elapsed: Duration) -> Option<StopReason> {
-        let TrainingConfig { epochs, patience, max_minutes, .. } = self.config.training;
+        let TrainingConfig { patience, max_minutes, .. } = self.config.training;
         let best = self.state.best.map_or(0, |best| best.epoch);
         let stale = self.config.stale_epochs(self.state.epoch, best);
-        if self.state.epoch >= epochs {
+        if self.state.epoch >= self.epochs() {
             Some(StopReason::Epochs)
         } else if patience > 0 && stale >= patience {
             Some(StopReason::Patience)

@@ -195,10 +195,10 @@ impl Architecture for ReduceModel {
         })
     }
 
-    fn scaling(&self, data: &Dataset) -> Scaling {
+    fn scaling(&self, _config: &Config, data: &Dataset) -> Result<Scaling> {
         let scaling = Scaling::fit(&data.train).with_density(&data.train, &data.valid);
         // The only target of a row is the index of a class.
-        Scaling { targets: Scaler::identity(1), ..scaling }
+        Ok(Scaling { targets: Scaler::identity(1), ..scaling })
     }
 
     /// The weights of a softmax layer are normal with variance 1/N for N components.
