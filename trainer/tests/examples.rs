@@ -62,6 +62,7 @@ impl Tried {
                 let classes = ["rest", "pinch", "fist"].map(String::from);
                 self.write_csv(&rows(&[channels("x", 2), classes.to_vec()].concat(), 3));
             }
+            "linear" => self.write_csv(&rows(&["u", "y", "y_next"].map(String::from), 0)),
             "fawn" => self.write_csv(&rows(&[channels("x", 3), vec!["y".into()]].concat(), 0)),
             "heteroscedastic" | "implicit_variance" | "nesterov" => {
                 self.write_csv(&rows(&channels("x", 3), 0))

@@ -55,7 +55,7 @@ impl<'e, 'p> Emitter<'e, 'p> {
                 self.bounded(base, residual_sum(self.base(base), y))
             }
             Target::Next | Target::Columns => match self.linear {
-                Some((linear, ring)) => residual_sum(linear.moments(ring, channel), y),
+                Some((linear, ring)) => residual_sum(linear.moments(model.spec(), ring, channel), y),
                 None => y,
             },
         };

@@ -105,7 +105,7 @@ impl<'m> Model<'m> {
             quantiles,
             monitor: anomaly.map(|spec| Monitor::new(spec, row_limits, channel_limits)),
             ranges,
-            linear: linear.map(|spec| LinearPart::new(spec, checkpoint.spec(), numbers)),
+            linear: linear.map(|_| LinearPart(numbers)),
             weights: cursor,
             checkpoint,
         }
@@ -179,7 +179,7 @@ impl<'m> Model<'m> {
         }
         state.outputs.forget_surprise();
         state.outputs.implausible.reset();
-        state.ring.reset(self.spec().extensions.linear.map_or(0, |linear| linear.rows.into()));
+        state.ring.reset(self.spec());
         match self.spec().target {
             Target::Next | Target::ResidualNext => self.advance(state, None),
             Target::Columns | Target::ResidualSame => self.prior(state),
@@ -408,8 +408,8 @@ impl<'m> Model<'m> {
         let State { recurrent, outputs, row: standardised, scales, ring, scratch, .. } = state;
         let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
-        if let (Some(linear), Some(row)) = (&self.linear, row) {
-            linear.read(self, row, imputed, outputs.parts(), ring);
+        if let (Some(_), Some(row)) = (&self.linear, row) {
+            ring.read(self, row, imputed, outputs.parts());
         }
         let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
         step.emitter.scales = scales;

@@ -93,7 +93,7 @@ impl<'a> State<'a> {
                 self.outputs
                     .saved()
                     .chain(followed)
-                    .chain(self.ring.saved(spec.inputs))
+                    .chain(self.ring.saved(spec))
                     .chain(self.outputs.implausible.saved()),
             )
             .for_each(|(word, value)| *word = value);
@@ -115,7 +115,7 @@ impl<'a> State<'a> {
         let words = self.scales.iter_mut().chain(self.evidence.iter_mut());
         words.zip(followed).for_each(|(word, value)| *word = *value);
         let rows = followed.get(spec.scale_words() + spec.evidence_words()..).unwrap_or_default();
-        self.ring.restore(spec.inputs, rows);
+        self.ring.restore(spec, rows);
         self.outputs.implausible.restore(saved_total(spec, prediction));
         Ok(())
     }

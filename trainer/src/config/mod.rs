@@ -250,6 +250,11 @@ impl Config {
         }
         self.noise.check("noise")?;
         self.weights.check()?;
+        if self.model.layers.is_empty() && self.weights.has_variance_in_training() {
+            let problem =
+                "must be \"point\", without noise on weights, where `model.layers` is empty: there are none";
+            return Err(invalid("weights.posterior", problem));
+        }
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
         self.training.check()?;

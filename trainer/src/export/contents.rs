@@ -22,6 +22,10 @@ pub fn contents(
 ) -> Contents {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex());
     let layers = tensors.layers.into_iter().zip(&spec.layers);
+    let mut output = affine(tensors.output.affine, spec.output.weight_variance);
+    if spec.layers.is_empty() {
+        output.weight.clear();
+    }
     let scaler =
         |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std_dev: scaler.std_dev.clone() };
     let mut spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
@@ -32,7 +36,7 @@ pub fn contents(
         input_scaler: scaler(&scaling.inputs),
         output_scaler: scaler(&scaling.targets),
         layers: layers.map(|(layer, spec)| affine(layer.affine, spec.weight_variance)).collect(),
-        output: affine(tensors.output.affine, spec.output.weight_variance),
+        output,
         noise_var: parameters.noise_var(&spec),
         linear: scaling.linear.as_ref().map_or_else(Vec::new, |part| part.numbers.clone()),
         ..Contents::zeros(spec)
