@@ -35,8 +35,8 @@ fn old_files_are_written_down_as_they_were() {
     }
 }
 
-/// Every version and kind, every layout in version 2, every extension in version 3, ranges in version 4, a linear
-/// part in version 5, both families.
+/// Every version and kind, every layout in version 2, every extension in version 3, ranges in version 4, a
+/// linear part in version 5, both families.
 #[test]
 fn every_kind_of_checkpoint_has_a_fixture() {
     let mut kinds = BTreeSet::new();

@@ -11,8 +11,8 @@ use super::scaler::Scaling;
 const BLOCK: usize = 1024;
 
 /// The features of a linear prediction in standardised units: a one, then the last `lags` input rows, the
-/// newest first. Before the start, the oldest row is repeated; a missing value is 0, the training mean, or its
-/// conditional mean given the values of its row if the scaling has a density.
+/// newest first. Before the start, the oldest row is repeated. A missing value is 0, the training mean, or
+/// its conditional mean given the values of its row if the scaling has a density.
 #[derive(Clone, Debug)]
 pub(crate) struct Features<'a> {
     pub(crate) scaling: &'a Scaling,
