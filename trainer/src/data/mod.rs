@@ -1,7 +1,7 @@
 //! From files to batches.
 //!
-//! A recording passes through the parts of this module in order: a file in one of three formats ([`csv`],
-//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
+//! A recording passes through the parts of this module in order: a file in one of four formats ([`csv`],
+//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
 //! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
 //! split, an [`InputDensity`] and, if the config asks for one, a [`LinearPart`] with it; in every epoch, an
 //! [`Augmentation`] and [`FreshNoise`] transform the training sequences, and [`InputGaps`] remove inputs from
@@ -14,6 +14,7 @@
 //! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
 mod augment;
+pub mod bag;
 pub mod batch;
 pub mod csv;
 mod dataset;
@@ -27,6 +28,7 @@ pub mod labelled;
 mod linear_part;
 mod lines;
 mod load;
+mod look_ahead;
 pub(crate) mod normal_equations;
 pub mod npy;
 mod overlap;
@@ -35,6 +37,7 @@ mod read_file;
 mod read_source;
 mod recording_noise;
 pub(crate) mod ridge;
+mod row_classes;
 mod row_list;
 mod rows;
 mod scaler;
@@ -51,6 +54,7 @@ pub use input_gaps::InputGaps;
 pub use interpolate::interpolated;
 pub use labelled::LabelledSequences;
 pub use linear_part::{LinearPart, MOST_LINEAR_VALUES};
+pub use look_ahead::LookAhead;
 pub use read_file::{FileChecksum, ReadFile, changed_file};
 pub use recording_noise::FreshNoise;
 pub use rows::{Rows, Sequence};

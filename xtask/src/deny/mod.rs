@@ -11,7 +11,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bindings::library;
+use crate::bindings::{library, python};
 use crate::machine::DEFAULT_TARGET;
 use crate::shell::{Shell, root};
 use crate::{boards, image};
@@ -40,8 +40,7 @@ const SIGNED: [&str; 11] = [
 
 /// Checks what is built for this machine, for the firmware, and for boards.
 pub(crate) fn check() -> Result<String> {
-    let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
-    let config = Config::parse(&text).with_context(|| format!("cannot read {FILE}"))?;
+    let config = read_config()?;
     let tree = Shell::cargo("tree --offline --locked --prefix none --format").argument(dependency::FORMAT);
     let runtime = dependency::parse(&tree.clone().words("-p quaver --edges normal,build").run()?)?;
     let names = names_of(&runtime);
@@ -59,11 +58,15 @@ pub(crate) fn check() -> Result<String> {
         linked == RUNTIME,
         "the library for C is made of {linked:?}, and is to be made of {RUNTIME:?} alone"
     );
+    Shell::cargo("fetch --quiet --locked").in_folder(python::FOLDER).run()?;
+    let package = tree.clone().words("--edges normal,build").in_folder(python::FOLDER);
+    let package = dependency::parse(&package.run()?)?;
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
         tree.clone().words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
     let firmware = dependency::parse(&firmware.run()?)?;
-    let mut problems = [problems(&config, &host), problems(&config, &firmware)].concat();
+    let mut problems =
+        [problems(&config, &host), problems(&config, &firmware), problems(&config, &package)].concat();
     for (folder, target) in boards::folders() {
         let tree = tree.clone().words("--edges normal,build --target").argument(target).in_folder(folder);
         // Which versions of their crates HALs need is not ours to choose.
@@ -77,6 +80,22 @@ pub(crate) fn check() -> Result<String> {
         counts[1],
         counts[2]
     ))
+}
+
+/// Checks the licences of a crate with a lockfile of its own, of what is built for this machine. Which
+/// versions of their crates its libraries need is not ours to choose.
+pub(crate) fn check_licences(folder: &str) -> Result<()> {
+    let config = read_config()?;
+    let tree = Shell::cargo("tree --locked --edges normal,build --prefix none --format");
+    let tree = tree.argument(dependency::FORMAT).in_folder(folder);
+    let problems = licences::problems(&config, &dependency::parse(&tree.run()?)?);
+    ensure!(problems.is_empty(), "{}", problems.join("\n"));
+    Ok(())
+}
+
+fn read_config() -> Result<Config> {
+    let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
+    Config::parse(&text).with_context(|| format!("cannot read {FILE}"))
 }
 
 /// The dependencies of the runtime, by name.
