@@ -47,6 +47,10 @@ pub(super) fn gram_matrices_of(
     contents: &Contents,
     sequences: &[InputRows<'_>],
 ) -> Result<Vec<GramMatrices>> {
+    if contents.spec.layers.is_empty() {
+        // Nothing is rounded: the output map has no columns, and a linear part is stored in f32.
+        return Ok(Vec::new());
+    }
     let mut accumulators = accumulators(contents);
     let every = sequences.iter().map(|rows| rows.mean.len()).sum::<usize>().div_ceil(STEPS);
     let mut step = 0;
@@ -112,8 +116,7 @@ fn accumulate(
     states: [&[f32]; 2],
 ) {
     let [before, after] = states.map(|state| units(&contents.spec.layers, state));
-    // Without layers, the output map has no columns.
-    let mut below = if contents.spec.layers.is_empty() { Vec::new() } else { input };
+    let mut below = input;
     for (index, layer) in contents.spec.layers.iter().enumerate() {
         let fed = below.iter().map(|column| noisy(layer.input_noise, *column));
         let own = before[index].iter().filter(|_| layer.cell.is_recurrent());

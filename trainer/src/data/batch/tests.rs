@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::Scaler;
 use crate::data::{InputDensity, Rows};
 
 const NAN: f32 = f32::NAN;
