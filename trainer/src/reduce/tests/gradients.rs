@@ -36,7 +36,7 @@ impl Case {
         let config = config(overrides);
         let data = dataset();
         let model = ReduceModel::from_config(&config, &data).unwrap();
-        let scaling = model.scaling(&data);
+        let scaling = model.scaling(&config, &data).unwrap();
         let mut parameters = model.init_parameters(&config, &data, &scaling);
         // Larger weights, so that embeddings differ and gradients are not small.
         for (index, named) in parameters.tensors.iter_mut().enumerate() {

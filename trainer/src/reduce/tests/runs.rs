@@ -71,7 +71,7 @@ fn embeddings_do_not_depend_on_padding() {
     for pooling in ["mean", "sum", "max", "stochastic"] {
         let config = config(&[&format!("reduce.pooling={pooling}"), "noise.recurrent_keep=0.8"]);
         let model = ReduceModel::from_config(&config, &data).unwrap();
-        let scaling = model.scaling(&data);
+        let scaling = model.scaling(&config, &data).unwrap();
         let parameters = model.init_parameters(&config, &data, &scaling);
         let mut sequences = data.train[..4].to_vec();
         sequences[1] = sequences[1].slice(0..2);
