@@ -166,7 +166,7 @@ impl<A: Architecture> Run<'_, A> {
         if let Some(LinearPart { rows, penalty, .. }) = &start.scaling.linear {
             progress.notice(&format!(
                 "ridge regression on the last {rows} rows, penalty {penalty}: validation {} {valid_nll:.4}",
-                A::LOSS
+                self.config.loss_name()
             ));
         }
         self.state = start;
