@@ -91,10 +91,6 @@ pub enum ObjectiveName {
     /// thesis, 3.4.1).
     #[default]
     Nca,
-    /// The same by the logarithm: the mean of −ln p over the sequences, p being the probability that the
-    /// neighbour is of the same class (the second objective of Goldberger et al. 2005). Sequences that are
-    /// far from their class count most; it learns faster where there are many classes.
-    NcaLog,
     /// None: the network stays as it was initialised (3.5.1.1).
     Random,
     /// The squared error of the next row, predicted from the outputs; units are pooled (3.5.1.2).
@@ -106,6 +102,11 @@ pub enum ObjectiveName {
     SparseFiltering,
     /// Cross entropy of a softmax layer behind the embedding.
     CrossEntropy,
+    /// Neighbourhood component analysis by the logarithm: the mean of −ln p over the sequences, p being the
+    /// probability that the neighbour is of the same class (the second objective of Goldberger et al. 2005).
+    /// Sequences that are far from their class count most; it learns faster where there are many classes.
+    // States of runs store the number of a variant: new ones come last.
+    NcaLog,
 }
 
 /// Value of `reduce.norm`.
