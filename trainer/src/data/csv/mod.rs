@@ -24,6 +24,7 @@ use anyhow::{Result, bail};
 use super::rows::Rows;
 use super::table::Table;
 
+pub use cell::CellValue;
 pub use row_reader::{RowReader, RowStart, ToleratedFaults};
 
 /// Reads all remaining rows of the selected columns.
