@@ -36,6 +36,9 @@ const MOST_BRACKETS: usize = 100;
 const FIRST_MODEL_SECONDS: f64 = 60.0;
 const FIRST_MODEL_SHARE: f64 = 0.15;
 
+/// The longest that the first epoch may take after time is up.
+const FIRST_EPOCH_TIME: Duration = Duration::from_secs(24 * 3600);
+
 /// Fewest epochs of a whole run.
 const FEWEST_EPOCHS: usize = 9;
 
@@ -137,27 +140,33 @@ impl TimedSearch<'_> {
             interrupted: Arc::clone(&self.interrupted),
         };
         let before = state.seconds;
-        let mut brackets = Vec::new();
         for number in 0..MOST_BRACKETS {
             let bracket = self.bracket(number)?;
-            let ended = if deadline.is_over() {
-                Err(SearchStopped.into())
-            } else {
-                self.train(&bracket, &deadline, watch)
-            };
+            let ended = self.train(&bracket, &self.deadline_of(&bracket, &deadline), watch);
             state.seconds = before + begun.elapsed().as_secs_f64();
             self.keep(&state)?;
-            let is_first = number == 0;
-            brackets.push(bracket);
             match ended {
                 Ok(()) => {}
                 Err(error) if error.is::<SearchStopped>() => break,
                 // Trials of a later bracket may all fail; the default must not.
-                Err(error) if is_first => return Err(error),
+                Err(error) if number == 0 => return Err(error),
                 Err(_) => {}
             }
         }
-        self.report(&brackets, &settings, state.seconds)
+        self.report(&settings, state.seconds)
+    }
+
+    /// When a bracket ends: the default has completed an epoch by then, however slow it is.
+    fn deadline_of(&self, bracket: &Bracket, deadline: &Deadline) -> Deadline {
+        let (at, interrupted) = (deadline.at, Arc::clone(&self.interrupted));
+        let best = bracket.trials[0].run().best_state();
+        match bracket.number {
+            0 => Deadline {
+                at: at + FIRST_EPOCH_TIME,
+                interrupted: Arc::new(move || interrupted() || (Instant::now() >= at && best.exists())),
+            },
+            _ => deadline.clone(),
+        }
     }
 
     fn state_file(&self) -> PathBuf {
@@ -239,6 +248,10 @@ impl TimedSearch<'_> {
         self.out.join("base.toml")
     }
 
+    fn folder(&self, number: usize) -> PathBuf {
+        self.out.join(format!("bracket-{number:02}"))
+    }
+
     fn bracket(&self, number: usize) -> Result<Bracket> {
         let plan = SearchPlan {
             config: self.base(),
@@ -246,7 +259,7 @@ impl TimedSearch<'_> {
             data_dir: None,
             trials: if number == 0 { 1 } else { TRIALS },
             jobs: 1,
-            out: self.out.join(format!("bracket-{number:02}")),
+            out: self.folder(number),
         };
         let values = |index: usize| match number {
             0 => Vec::new(),
@@ -292,9 +305,11 @@ impl TimedSearch<'_> {
         format!("{number}.{} {network}", trial.index)
     }
 
-    fn report(&self, brackets: &[Bracket], settings: &Settings, seconds: f64) -> Result<TimedSearchReport> {
+    /// All trials of all calls.
+    fn report(&self, settings: &Settings, seconds: f64) -> Result<TimedSearchReport> {
         let (mut trials, mut best): (Vec<(f64, String, usize)>, Option<BestTrial>) = (Vec::new(), None);
-        for bracket in brackets {
+        for number in (0..MOST_BRACKETS).take_while(|number| self.folder(*number).exists()) {
+            let bracket = self.bracket(number)?;
             for trial in &bracket.trials {
                 let progress = trial.progress(usize::MAX)?;
                 let Some(found) = progress.best else { continue };
@@ -309,7 +324,7 @@ impl TimedSearch<'_> {
         }
         trials.sort_by(|one, other| one.0.total_cmp(&other.0));
         let best = best.context(
-            "time was up before the first model had completed an epoch: give more with --time, or fewer rows",
+            "it was stopped before the first model had completed an epoch: repeat the command to go on",
         )?;
         Ok(TimedSearchReport { best, trials, was_interrupted: (self.interrupted)(), seconds })
     }

@@ -55,6 +55,11 @@ pub(super) fn finish(
     let layout = format!("{:?}", Model::load(&exported.bytes)?.spec().layout).to_lowercase();
     let scores = &tested.test.scores;
     let mut facts = vec![("test error", error_in_words(found, scores))];
+    let rival = tested.test.baselines.iter().find(|(found, _)| Some(&found.name) == verdict.rival.as_ref());
+    if let Some((rival, of_rival)) = rival {
+        let ratio = short(scores.mse / of_rival.mse);
+        facts.push(("squared error", format!("{ratio} times that of {} on test data", rival.name)));
+    }
     if let Some(coverage) = coverage_in_words(scores) {
         facts.push(("90 % interval covers", coverage));
     }

@@ -17,6 +17,9 @@ use crate::survey::{
     prepare,
 };
 
+/// Files that take more than a moment to read, in bytes.
+const LARGE_FILE: u64 = 20_000_000;
+
 /// Files that have been understood.
 pub(in crate::commands) struct Understanding {
     pub(super) roles: Roles,
@@ -35,9 +38,9 @@ impl Understanding {
         let all: Vec<PathBuf> =
             arguments.rows.iter().chain(&arguments.test).map(absolute).collect::<Result<_>>()?;
         check_distinct(&all)?;
-        let many = all.len() > 4;
+        let is_large = |path: &Path| fs::metadata(path).is_ok_and(|found| found.len() > LARGE_FILE);
         let survey = Survey::read(&all, |path| {
-            if many {
+            if all.len() > 4 || is_large(path) {
                 print_note(&format!("reading {}", path.display()));
             }
         })?;
@@ -59,9 +62,12 @@ impl Understanding {
         let (train, test) = prepared.split_at(arguments.rows.len());
         let experiment = experiment(arguments, &survey, &roles, [train, test], was_prepared)?;
         let (experiment, data) = load(experiment, clock.as_ref().map(|clock| clock.rate_hz))?;
-        let mut notes: Vec<String> =
-            survey.files.iter().filter_map(|file| file.peculiarities.clone()).collect();
-        notes.extend(data.notes.iter().filter(|note| !notes.contains(note)).cloned().collect::<Vec<_>>());
+        // Files that are read several times, for several splits, have their notes once.
+        let peculiarities = survey.files.iter().filter_map(|file| file.peculiarities.clone());
+        let of_data = data.notes.iter().cloned();
+        let all: Vec<String> = if was_prepared { peculiarities.collect() } else { of_data.collect() };
+        let mut notes: Vec<String> = Vec::new();
+        all.into_iter().for_each(|note| if !notes.contains(&note) { notes.push(note) });
         if was_prepared {
             notes.push(
                 "rows are cut or resampled: what the model reads is a copy in the folder `data`".into(),
