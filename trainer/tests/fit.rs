@@ -47,7 +47,12 @@ const TARGET: &[&str] = &["--target", "force"];
 fn messy_files() -> Vec<Case> {
     let case = |name, text, options, prints| Case { name, text, options, prints };
     vec![
-        case("plain", || csv("a,b,force", 300, plain).into_bytes(), TARGET, "predict force from 2 inputs|rows ..69%"),
+        case(
+            "plain",
+            || csv("a,b,force", 300, plain).into_bytes(),
+            TARGET,
+            "predict force from 2 inputs|rows ..69%",
+        ),
         case(
             "semicolons and decimal commas",
             || csv("a,b,force", 300, plain).replace(',', ";").replace('.', ",").into_bytes(),
@@ -56,20 +61,31 @@ fn messy_files() -> Vec<Case> {
         ),
         case(
             "tabs, Windows line ends and a byte-order mark",
-            || ("\u{feff}".to_string() + &csv("a,b,force", 300, plain).replace(',', "\t").replace('\n', "\r\n")).into_bytes(),
+            || {
+                ("\u{feff}".to_string()
+                    + &csv("a,b,force", 300, plain).replace(',', "\t").replace('\n', "\r\n"))
+                    .into_bytes()
+            },
             TARGET,
             "separator: tab|predict force from 2 inputs",
         ),
         case(
             "quoted cells and Latin-1",
             || {
-                let text = csv("a,b,force,note", 300, |t, row| format!("{},\"x, \"\"{}\"\"\"", plain(t, row), t % 3));
+                let text = csv("a,b,force,note", 300, |t, row| {
+                    format!("{},\"x, \"\"{}\"\"\"", plain(t, row), t % 3)
+                });
                 text.replacen("note", "Größe", 1).chars().map(|c| c as u32 as u8).collect()
             },
             TARGET,
             "Latin-1 text|Größe   text|3 different values",
         ),
-        case("no header", || csv("", 300, plain)[1..].as_bytes().to_vec(), &["--target", "c2"], "predict c2 from 2 inputs"),
+        case(
+            "no header",
+            || csv("", 300, plain)[1..].as_bytes().to_vec(),
+            &["--target", "c2"],
+            "predict c2 from 2 inputs",
+        ),
         case(
             "units in the header",
             || csv("a [mV],b (m/s²),force [N]", 300, plain).into_bytes(),
@@ -85,7 +101,9 @@ fn messy_files() -> Vec<Case> {
         case(
             "ISO time stamps",
             || {
-                let stamp = |t: usize| format!("2026-11-17T10:{:02}:{:02}.{:03}Z", t / 6000, t / 100 % 60, t % 100 * 10);
+                let stamp = |t: usize| {
+                    format!("2026-11-17T10:{:02}:{:02}.{:03}Z", t / 6000, t / 100 % 60, t % 100 * 10)
+                };
                 csv("when,a,b,force", 300, |t, row| format!("{},{}", stamp(t), plain(t, row))).into_bytes()
             },
             TARGET,
@@ -93,31 +111,56 @@ fn messy_files() -> Vec<Case> {
         ),
         case(
             "milliseconds since 1970",
-            || csv("ts,a,b,force", 300, |t, row| format!("{},{}", 1_794_909_600_000_u64 + 5 * t as u64, plain(t, row))).into_bytes(),
+            || {
+                csv("ts,a,b,force", 300, |t, row| {
+                    format!("{},{}", 1_794_909_600_000_u64 + 5 * t as u64, plain(t, row))
+                })
+                .into_bytes()
+            },
             TARGET,
             "milliseconds since 1970|200 Hz, regular",
         ),
         case(
             "irregular sampling",
-            || csv("time,a,b,force", 300, |t, row| format!("{},{}", 0.01 * (t as f64 + 0.4 * f64::from(t as u32 % 3)), plain(t, row))).into_bytes(),
+            || {
+                csv("time,a,b,force", 300, |t, row| {
+                    format!("{},{}", 0.01 * (t as f64 + 0.4 * f64::from(t as u32 % 3)), plain(t, row))
+                })
+                .into_bytes()
+            },
             TARGET,
             "IRREGULAR|--resample",
         ),
         case(
             "irregular sampling, resampled",
-            || csv("time,a,b,force", 300, |t, row| format!("{},{}", 0.01 * (t as f64 + 0.4 * f64::from(t as u32 % 3)), plain(t, row))).into_bytes(),
+            || {
+                csv("time,a,b,force", 300, |t, row| {
+                    format!("{},{}", 0.01 * (t as f64 + 0.4 * f64::from(t as u32 % 3)), plain(t, row))
+                })
+                .into_bytes()
+            },
             &["--target", "force", "--resample", "50Hz"],
             "50 Hz, regular|rows are cut or resampled",
         ),
         case(
             "gaps in time",
-            || csv("time,a,b,force", 300, |t, row| format!("{},{}", 0.01 * t as f64 + if t < 100 { 0.0 } else { 60.0 }, plain(t, row))).into_bytes(),
+            || {
+                csv("time,a,b,force", 300, |t, row| {
+                    format!("{},{}", 0.01 * t as f64 + if t < 100 { 0.0 } else { 60.0 }, plain(t, row))
+                })
+                .into_bytes()
+            },
             TARGET,
             "1 gaps longer than 0.1 s|300 rows in 2 recordings",
         ),
         case(
             "an index, a constant, an empty and a text column",
-            || csv("n,a,b,force,gain,spare,who", 300, |t, row| format!("{t},{},3.3,,bob{}", plain(t, row), t % 2)).into_bytes(),
+            || {
+                csv("n,a,b,force,gain,spare,who", 300, |t, row| {
+                    format!("{t},{},3.3,,bob{}", plain(t, row), t % 2)
+                })
+                .into_bytes()
+            },
             TARGET,
             "grows by one in every row|3.3 in every row|every value is missing|2 different values such as `bob0`|from 2 inputs",
         ),
@@ -129,13 +172,15 @@ fn messy_files() -> Vec<Case> {
         ),
         case(
             "missing values of every spelling",
-            || csv("a,b,force", 300, |t, row| match t % 10 {
-                0 => format!(",{:.3},{:.3}", row[1], row[2]),
-                1 => format!("{:.3},null,{:.3}", row[0], row[2]),
-                2 => format!("NaN,{:.3},{:.3}", row[1], row[2]),
-                _ => plain(t, row),
-            })
-            .into_bytes(),
+            || {
+                csv("a,b,force", 300, |t, row| match t % 10 {
+                    0 => format!(",{:.3},{:.3}", row[1], row[2]),
+                    1 => format!("{:.3},null,{:.3}", row[0], row[2]),
+                    2 => format!("NaN,{:.3},{:.3}", row[1], row[2]),
+                    _ => plain(t, row),
+                })
+                .into_bytes()
+            },
             TARGET,
             "20 % missing|10 % missing",
         ),
@@ -145,18 +190,41 @@ fn messy_files() -> Vec<Case> {
             TARGET,
             "a copy of the target `force`|from 2 inputs",
         ),
-        case("nothing said", || csv("a,b,c", 300, plain).into_bytes(), &[], "predict the next row of 3 inputs (no column is named"),
-        case("a target by its name", || csv("a,b,y", 300, plain).into_bytes(), &[], "predict y from 2 inputs (by the name of y"),
+        case(
+            "nothing said",
+            || csv("a,b,c", 300, plain).into_bytes(),
+            &[],
+            "predict the next row of 3 inputs (no column is named",
+        ),
+        case(
+            "a target by its name",
+            || csv("a,b,y", 300, plain).into_bytes(),
+            &[],
+            "predict y from 2 inputs (by the name of y",
+        ),
         case(
             "a label by its name",
-            || csv("a,b,c,gesture", 600, |t, row| format!("{},{}", plain(t, row), ["rest", "fist"][t / 40 % 2])).into_bytes(),
+            || {
+                csv("a,b,c,gesture", 600, |t, row| {
+                    format!("{},{}", plain(t, row), ["rest", "fist"][t / 40 % 2])
+                })
+                .into_bytes()
+            },
             &[],
             "2 classes|by `gesture` from 3 inputs (`gesture` names classes",
         ),
-        case("denoising", || csv("a,b,c", 300, plain).into_bytes(), &["--clean"], "remove noise from 3 inputs"),
+        case(
+            "denoising",
+            || csv("a,b,c", 300, plain).into_bytes(),
+            &["--clean"],
+            "remove noise from 3 inputs",
+        ),
         case(
             "guesses overruled",
-            || csv("n,time,a,b,force", 300, |t, row| format!("{t},{},{}", 0.01 * t as f64, plain(t, row))).into_bytes(),
+            || {
+                csv("n,time,a,b,force", 300, |t, row| format!("{t},{},{}", 0.01 * t as f64, plain(t, row)))
+                    .into_bytes()
+            },
             &["--target", "force", "--inputs", "n,time,a", "--time-column", "none"],
             "predict force from 3 inputs|not among --inputs",
         ),
@@ -169,7 +237,8 @@ fn messy_files_are_understood_before_anything_long_starts() {
         let place = Place::new();
         fs::write(place.path("rows.csv"), text()).expect("a writable folder");
         let rows = place.at("rows.csv");
-        let arguments: Vec<&str> = ["fit", &rows, "--dry-run"].into_iter().chain(options.iter().copied()).collect();
+        let arguments: Vec<&str> =
+            ["fit", &rows, "--dry-run"].into_iter().chain(options.iter().copied()).collect();
         let printed = succeeds(&arguments);
         for part in prints.split('|') {
             assert!(printed.contains(part), "{name}: {part:?} is missing in\n{printed}");
@@ -187,11 +256,17 @@ fn what_cannot_be_understood_is_refused_with_advice() {
     fails(&["fit", &rows, "--dry-run", "--inputs", "who", "--next"], &["who"]);
     fails(&["fit", &place.at("absent.csv"), "--dry-run"], &["absent.csv"]);
     fails(&["fit", &rows, &rows, "--dry-run"], &["is given twice"]);
-    fails(&["fit", &rows, "--dry-run", "--resample", "10Hz"], &["--resample needs a time column", "--time-column"]);
+    fails(
+        &["fit", &rows, "--dry-run", "--resample", "10Hz"],
+        &["--resample needs a time column", "--time-column"],
+    );
     fails(&["fit", &rows, "--dry-run", "--time", "soon"], &["10min"]);
     place.write("few.csv", &csv("a,b,force", 20, plain));
     fails(&["fit", &place.at("few.csv"), "--dry-run"], &["20 rows are too few"]);
-    place.write("shuffled.csv", &csv("time,a,b,force", 300, |t, row| format!("{},{}", t * 7919 % 300, plain(t, row))));
+    place.write(
+        "shuffled.csv",
+        &csv("time,a,b,force", 300, |t, row| format!("{},{}", t * 7919 % 300, plain(t, row))),
+    );
     let shuffled = place.at("shuffled.csv");
     fails(&["fit", &shuffled, "--dry-run", "--time-column", "time"], &["time", "sort", "--time-column none"]);
     place.write("other.csv", &csv("a,b,torque", 300, plain));
@@ -201,7 +276,10 @@ fn what_cannot_be_understood_is_refused_with_advice() {
 #[test]
 fn a_dry_run_for_scripts_is_one_object_and_leaves_nothing() {
     let place = Place::new();
-    place.write("rows.csv", &csv("time,a,b,force", 300, |t, row| format!("{},{}", 0.01 * t as f64, plain(t, row))));
+    place.write(
+        "rows.csv",
+        &csv("time,a,b,force", 300, |t, row| format!("{},{}", 0.01 * t as f64, plain(t, row))),
+    );
     let out = place.at("fitted");
     let rows = place.at("rows.csv");
     let found = json(&succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--json", "--out", &out]));
@@ -218,13 +296,19 @@ fn what_cannot_fit_is_never_trained() {
     place.write("rows.csv", &csv("a,b,force", 300, plain));
     let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
     let fit = |options: &[&str], names: &[&str]| {
-        let arguments: Vec<&str> = ["fit", &rows, "--target", "force", "--out", &out].into_iter().chain(options.iter().copied()).collect();
+        let arguments: Vec<&str> = ["fit", &rows, "--target", "force", "--out", &out]
+            .into_iter()
+            .chain(options.iter().copied())
+            .collect();
         fails(&arguments, names)
     };
     fit(&["--flash", "200"], &["nothing fits the budget", "The smallest of", "too much", "Give more flash"]);
     // Its flash is smaller than the code.
     fit(&["--board", "bluepill"], &["nothing fits bluepill", "of 64.0 KiB (too much)"]);
-    fit(&["--rate", "100kHz", "--core", "M0", "--clock", "16MHz", "--flash", "1M"], &["nothing fits", "CPU", "--rate"]);
+    fit(
+        &["--rate", "100kHz", "--core", "M0", "--clock", "16MHz", "--flash", "1M"],
+        &["nothing fits", "CPU", "--rate"],
+    );
     fit(&["--board", "toaster"], &["no board `toaster`; there are", "rp2040-pico"]);
     assert!(!place.path("fitted/search").exists(), "nothing was trained");
     let limited = succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--flash", "2K", "--ram", "1K"]);
@@ -234,14 +318,29 @@ fn what_cannot_fit_is_never_trained() {
 #[test]
 fn a_file_and_a_board_become_a_model() {
     let place = Place::new();
-    place.write("rows.csv", &csv("time,a,b,force", 1200, |t, row| format!("{},{}", 0.01 * t as f64, plain(t, row))));
+    place.write(
+        "rows.csv",
+        &csv("time,a,b,force", 1200, |t, row| format!("{},{}", 0.01 * t as f64, plain(t, row))),
+    );
     let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
-    let arguments = ["fit", &rows, "--target", "force", "--board", "rp2040-pico", "--time", "8s", "--out", &out];
+    let arguments =
+        ["fit", &rows, "--target", "force", "--board", "rp2040-pico", "--time", "8s", "--out", &out];
     let printed = succeeds(&arguments);
-    for part in ["verdict: ", "ridge regression", "90 % interval covers", "with channels missing", "int8 costs", "flash", "CPU", "next:"] {
+    for part in [
+        "verdict: ",
+        "ridge regression",
+        "90 % interval covers",
+        "with channels missing",
+        "int8 costs",
+        "flash",
+        "CPU",
+        "next:",
+    ] {
         assert!(printed.contains(part), "{part:?} is missing in\n{printed}");
     }
-    for file in ["model.qvr", "model.rs", "model.h", "report.html", "config.toml", "fit.json", "run/best.state"] {
+    for file in
+        ["model.qvr", "model.rs", "model.h", "report.html", "config.toml", "fit.json", "run/best.state"]
+    {
         assert!(place.path("fitted").join(file).is_file(), "{file}");
     }
     let found = json(&fs::read_to_string(place.path("fitted/fit.json")).expect("results"));
@@ -272,11 +371,24 @@ fn classes_are_told_and_exported() {
     };
     place.write("rows.csv", &csv("x,y2,gesture", 3000, line));
     let out = place.at("fitted");
-    let printed = succeeds(&["fit", &place.at("rows.csv"), "--label", "gesture", "--time", "6s", "--out", &out, "--json"]);
+    let printed = succeeds(&[
+        "fit",
+        &place.at("rows.csv"),
+        "--label",
+        "gesture",
+        "--time",
+        "6s",
+        "--out",
+        &out,
+        "--json",
+    ]);
     let found = json(&printed);
     let accuracy = found["scores"]["test"]["accuracy"].as_f64().expect("a number");
     assert!(accuracy > 0.6, "three waves are easily told apart, but {accuracy} are right");
-    assert!(found["verdict"]["text"].as_str().expect("a verdict").contains("LDA") || !found["rivals"].as_array().expect("a list").is_empty());
+    assert!(
+        found["verdict"]["text"].as_str().expect("a verdict").contains("LDA")
+            || !found["rivals"].as_array().expect("a list").is_empty()
+    );
     assert!(place.path("fitted/model.h").is_file());
 }
 
@@ -290,7 +402,9 @@ fn an_interrupted_fit_ends_with_the_best_so_far_and_goes_on() {
     let place = Place::new();
     place.write("rows.csv", &csv("a,b,force", 600, plain));
     let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
-    let arguments = |time: &'static str| ["fit", &rows, "--target", "force", "--time", time, "--out", &out].map(String::from);
+    let arguments = |time: &'static str| {
+        ["fit", &rows, "--target", "force", "--time", time, "--out", &out].map(String::from)
+    };
     let mut child = place::quaver()
         .args(arguments("60s"))
         .stdout(Stdio::null())
@@ -340,7 +454,10 @@ fn init_writes_a_config_that_trains() {
 fn boards_are_listed_and_added() {
     let place = Place::new();
     assert!(succeeds(&["boards"]).contains("nrf52840-dk"));
-    place.write("lab.toml", "[[board]]\nname = 'lab'\ncore = 'M33'\nclock_mhz = 48\nflash_kib = 300\nram_kib = 40\n");
+    place.write(
+        "lab.toml",
+        "[[board]]\nname = 'lab'\ncore = 'M33'\nclock_mhz = 48\nflash_kib = 300\nram_kib = 40\n",
+    );
     let found = json(&succeeds(&["boards", "--boards", &place.at("lab.toml"), "--json"]));
     let boards = found["boards"].as_array().expect("a list");
     assert!(boards.iter().any(|board| board["name"] == "lab" && board["flash_kib"] == 300));

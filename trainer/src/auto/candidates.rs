@@ -239,3 +239,69 @@ impl<'a> Costing<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auto::{Core, Splits, Task};
+    use crate::data::Rows;
+    use crate::random::{Purpose, normals, stream};
+
+    fn experiment() -> Experiment {
+        let source = || vec![crate::config::DataSource::whole("/none.csv")];
+        let splits =
+            Splits { train: source(), valid: source(), test: source(), how: String::new(), train_rows: 3000 };
+        Experiment {
+            seed: 5,
+            splits,
+            has_header: true,
+            decimal_comma: false,
+            inputs: vec!["a".into(), "b".into()],
+            task: Task::Next,
+            is_binary: false,
+        }
+    }
+
+    fn data() -> Dataset {
+        let mut rng = stream(1, Purpose::Initialisation);
+        let mut sequence = |rows: usize| {
+            vec![crate::data::Sequence::next(Rows { channels: 2, values: normals(&mut rng, 2 * rows) })]
+        };
+        Dataset::of([sequence(3000), sequence(300), sequence(300)], &["a", "b"])
+    }
+
+    #[test]
+    fn a_smaller_budget_leaves_fewer_and_smaller_architectures() {
+        let (experiment, data) = (experiment(), data());
+        let with = |flash: Option<u64>| {
+            let budget =
+                Budget { flash_bytes: flash, core: Some(Core::M0), cpu_share: 0.5, ..Budget::default() };
+            candidates(&experiment, &data, &budget).unwrap()
+        };
+        let (all, some, none) = (with(None), with(Some(4000)), with(Some(100)));
+        assert_eq!(all.fitting.len(), all.costed);
+        assert!(!some.fitting.is_empty() && some.fitting.len() < all.fitting.len());
+        assert!(some.fitting.iter().all(|candidate| candidate.cost.model_bytes <= 4000));
+        assert!(none.fitting.is_empty() && none.first(3000).is_none());
+        assert!(none.smallest.cost.model_bytes > 100);
+        let first = all.first(3000).unwrap();
+        assert_eq!((first.cell, &first.layers[..], first.posterior), ("lstm", &[32][..], "point"));
+    }
+
+    #[test]
+    fn trials_depend_on_seed_and_number_alone_and_fit() {
+        let (experiment, data) = (experiment(), data());
+        let budget = Budget { flash_bytes: Some(6000), cpu_share: 0.5, ..Budget::default() };
+        let found = candidates(&experiment, &data, &budget).unwrap();
+        let size = TrainingSize::for_rows(3000);
+        let settings = experiment.default_settings(size, 20);
+        for index in 0..30 {
+            let values = found.trial(index);
+            assert_eq!(values, found.trial(index));
+            let candidate = found.of(&values).expect("a trial has an architecture that fits");
+            assert!(budget.fits(&candidate.cost), "{}", candidate.name());
+            experiment.config(&settings.with(&values)).expect("a valid config");
+        }
+        assert_ne!(found.trial(0), found.trial(1));
+    }
+}

@@ -21,4 +21,4 @@ pub use experiment::{Experiment, LabelledTask, Task};
 pub use settings::{Settings, TrainingSize};
 pub use split::{Splits, split};
 pub use timed_search::{BestTrial, SearchEvent, TimedSearch, TimedSearchReport};
-pub use verdict::{Rival, Verdict, VerdictKind};
+pub use verdict::{LossUnit, Rival, Verdict, VerdictKind};

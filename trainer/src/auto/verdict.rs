@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::evaluate::PairedDifference;
 
-/// A difference in nats per step that nobody would notice.
+/// A difference in nats per step, or in the share of errors, that nobody would notice.
 const NEGLIGIBLE: f64 = 0.01;
 
 /// A method without a network, compared with the model. Differences are those of a loss, the model's less
@@ -17,6 +17,31 @@ pub struct Rival {
     pub valid: PairedDifference,
     /// The difference on test data, which is reported; none without test data.
     pub test: Option<PairedDifference>,
+}
+
+/// The loss whose difference decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossUnit {
+    /// Negative log-likelihood per time step.
+    Nats,
+    /// Share of wrong classes.
+    ErrorShare,
+}
+
+impl LossUnit {
+    fn name(self) -> &'static str {
+        match self {
+            LossUnit::Nats => "nats per step",
+            LossUnit::ErrorShare => "percentage points of error",
+        }
+    }
+
+    fn factor(self) -> f64 {
+        match self {
+            LossUnit::Nats => 1.0,
+            LossUnit::ErrorShare => 100.0,
+        }
+    }
 }
 
 /// What to do.
@@ -43,8 +68,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Decides on validation data against the best of the rivals there; `unit` is that of the loss.
-    pub fn new(rivals: &[Rival], unit: &str) -> Self {
+    /// Decides on validation data against the best of the rivals there.
+    pub fn new(rivals: &[Rival], unit: LossUnit) -> Self {
         // The rival that the model is least ahead of.
         let Some(best) = rivals.iter().max_by(|one, other| one.valid.mean.total_cmp(&other.valid.mean))
         else {
@@ -60,7 +85,9 @@ impl Verdict {
         };
         let by = |difference: &PairedDifference| {
             let how = if difference.mean < 0.0 { "better" } else { "worse" };
-            format!("{:.3} ± {:.3} {unit} {how}", difference.mean.abs(), difference.std_error)
+            let [mean, error] =
+                [difference.mean.abs(), difference.std_error].map(|value| unit.factor() * value);
+            format!("{mean:.3} ± {error:.3} {} {how}", unit.name())
         };
         let name = &best.name;
         let on_test =
@@ -99,23 +126,26 @@ mod tests {
     #[test]
     fn the_best_rival_on_validation_decides() {
         let verdict =
-            Verdict::new(&[rival("persistence", -2.0, -2.0), rival("ridge AR", -0.3, -0.4)], "nats");
+            Verdict::new(&[rival("persistence", -2.0, -2.0), rival("ridge AR", -0.3, -0.4)], LossUnit::Nats);
         assert_eq!((verdict.kind, verdict.rival.as_deref()), (VerdictKind::WorthIt, Some("ridge AR")));
         assert!(
-            verdict.text.starts_with("the net is worth it: it is 0.300 ± 0.050 nats better"),
+            verdict.text.starts_with("the net is worth it: it is 0.300 ± 0.050 nats per step better"),
             "{}",
             verdict.text
         );
-        let verdict = Verdict::new(&[rival("ridge AR", 0.2, 0.1)], "nats");
+        let verdict = Verdict::new(&[rival("ridge AR", 0.2, 0.1)], LossUnit::Nats);
         assert_eq!(verdict.kind, VerdictKind::UseRival);
         assert!(verdict.text.starts_with("use ridge AR: "), "{}", verdict.text);
-        assert_eq!(Verdict::new(&[rival("ridge AR", -0.05, -0.1)], "nats").kind, VerdictKind::Undecided);
-        assert_eq!(Verdict::new(&[], "nats").kind, VerdictKind::Undecided);
+        assert_eq!(
+            Verdict::new(&[rival("ridge AR", -0.05, -0.1)], LossUnit::Nats).kind,
+            VerdictKind::Undecided
+        );
+        assert_eq!(Verdict::new(&[], LossUnit::Nats).kind, VerdictKind::Undecided);
     }
 
     #[test]
     fn a_test_that_disagrees_is_told() {
-        let verdict = Verdict::new(&[rival("ridge AR", -0.3, 0.2)], "nats");
+        let verdict = Verdict::new(&[rival("ridge AR", -0.3, 0.2)], LossUnit::Nats);
         assert!(
             verdict.kind == VerdictKind::WorthIt && verdict.text.contains("disagree"),
             "{}",

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::results::FitResults;
 use super::understand::Understanding;
-use crate::auto::{Budget, Candidate, ModelCost, Rival, Verdict};
+use crate::auto::{Budget, Candidate, LossUnit, ModelCost, Rival, Verdict};
 use crate::commands::eval::confusion;
 use crate::commands::{export, export_reduce};
 use crate::config::Config;
@@ -74,7 +74,7 @@ pub(super) fn finish(
         exported.cost.nll_increase
     );
     Ok(FitResults {
-        verdict: Verdict::new(&rivals, "of the sequences wrong, as a share,"),
+        verdict: Verdict::new(&rivals, LossUnit::ErrorShare),
         comparison: comparison(&test),
         details: details(&test),
         facts: vec![("right class", right.clone()), ("int8 costs", costs.clone())],

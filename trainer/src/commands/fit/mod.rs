@@ -194,6 +194,8 @@ fn finish(
     };
     report::write(&out.join("report.html"), &page::page(found, budget, searched, &results))?;
     let first = arguments.data.rows.first().cloned().unwrap_or_default();
+    let header = if found.has_header { "" } else { " --no-header" };
+    let first = format!("{}{header}", results::quoted(&first));
     let description = results.json(found, budget, searched, out, &first);
     files::replace(&out.join("fit.json"), serde_json::to_string_pretty(&description)?.as_bytes())?;
     if arguments.json {

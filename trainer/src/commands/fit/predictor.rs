@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::results::FitResults;
 use super::understand::Understanding;
-use crate::auto::{Budget, Candidate, ModelCost, Rival, Task, Verdict, VerdictKind};
+use crate::auto::{Budget, Candidate, LossUnit, ModelCost, Rival, Task, Verdict, VerdictKind};
 use crate::commands::eval::comparison_row;
 use crate::commands::export::{ExportedPredictor, export_in, write_c_header};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
@@ -26,7 +26,7 @@ use crate::runs::TrainedState;
 use crate::survey::short;
 
 /// Rows on which missing channels are tried, at most.
-const MOST_MISSING_ROWS: usize = 5000;
+const MOST_MISSING_ROWS: usize = 2000;
 
 /// Rows and outputs that are drawn, at most.
 const MOST_DRAWN_ROWS: usize = 1000;
@@ -166,7 +166,7 @@ impl Tested {
 
     /// Of a denoiser, a filter with a better signal-to-noise ratio on validation data is a rival too.
     fn verdict(&self) -> Verdict {
-        let verdict = Verdict::new(&self.rivals, "nats per step");
+        let verdict = Verdict::new(&self.rivals, LossUnit::Nats);
         let snr = |split: &TestedSplit, name: &str| {
             split.denoised.iter().find(|entry| entry.name == name).map(|entry| entry.scores.snr_db)
         };

@@ -10,6 +10,13 @@ use crate::auto::{Budget, ModelCost, Rival, TimedSearchReport, Verdict};
 use crate::commands::text_table;
 use crate::report::{KeyFigure, Section};
 
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+:\\".contains(character);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
 /// The results of one model, whatever it is for.
 pub(super) struct FitResults {
     /// Whether it is worth it.
@@ -48,11 +55,11 @@ impl FitResults {
     }
 
     /// The commands that come next.
-    fn next(&self, out: &Path, rows: &Path) -> [(String, &'static str); 3] {
-        let path = |name: &str| out.join(name).display().to_string();
+    fn next(&self, out: &Path, rows: &str) -> [(String, &'static str); 3] {
+        let path = |name: &str| quoted(&out.join(name));
         [
             (
-                format!("quaver {} {} --input {}", self.run_command, path("model.qvr"), rows.display()),
+                format!("quaver {} {} --input {}", self.run_command, path("model.qvr"), rows),
                 "run it as the board does, row by row",
             ),
             (
@@ -72,7 +79,7 @@ impl FitResults {
         budget: &Budget,
         searched: &TimedSearchReport,
         out: &Path,
-        rows: &Path,
+        rows: &str,
     ) -> String {
         let mut text = format!("\n{}\n{}\n", text_table::render(&self.comparison), self.details);
         for (label, value) in &self.facts {
@@ -101,7 +108,7 @@ impl FitResults {
         budget: &Budget,
         searched: &TimedSearchReport,
         out: &Path,
-        rows: &Path,
+        rows: &str,
     ) -> Value {
         let next: Vec<String> = self.next(out, rows).into_iter().map(|(command, _)| command).collect();
         let trials: Vec<Value> = searched

@@ -11,6 +11,7 @@ use super::labels::labelled_task;
 use crate::auto::{Experiment, Task, split};
 use crate::commands::print::print_note;
 use crate::commands::text_table;
+use crate::config::FileFormat;
 use crate::data::Dataset;
 use crate::survey::{
     ClockSummary, ColumnRole, FileSurvey, Preparation, PreparedFile, Roles, Survey, TaskRequest, guess_roles,
@@ -26,6 +27,8 @@ pub(in crate::commands) struct Understanding {
     pub(super) clock: Option<ClockSummary>,
     pub(in crate::commands) experiment: Experiment,
     pub(in crate::commands) data: Dataset,
+    /// Whether the files name their columns.
+    pub(super) has_header: bool,
     /// Files and rows, for people.
     files: String,
     /// What is unusual about files, for people.
@@ -67,13 +70,19 @@ impl Understanding {
         let of_data = data.notes.iter().cloned();
         let all: Vec<String> = if was_prepared { peculiarities.collect() } else { of_data.collect() };
         let mut notes: Vec<String> = Vec::new();
-        all.into_iter().for_each(|note| if !notes.contains(&note) { notes.push(note) });
+        all.into_iter().for_each(|note| {
+            if !notes.contains(&note) {
+                notes.push(note)
+            }
+        });
         if was_prepared {
             notes.push(
                 "rows are cut or resampled: what the model reads is a copy in the folder `data`".into(),
             );
         }
-        Ok(Understanding { files: files_text(&survey, &prepared), roles, clock, experiment, data, notes })
+        let has_header = survey.files[0].has_header || survey.files[0].format != FileFormat::Csv;
+        let files = files_text(&survey, &prepared);
+        Ok(Understanding { files, has_header, roles, clock, experiment, data, notes })
     }
 
     /// The table.
@@ -216,9 +225,7 @@ fn experiment(
     Ok(Experiment {
         seed: arguments.seed,
         splits,
-        has_header: was_prepared
-            || survey.files[0].has_header
-            || survey.files[0].format != crate::config::FileFormat::Csv,
+        has_header: was_prepared || survey.files[0].has_header || survey.files[0].format != FileFormat::Csv,
         decimal_comma: arguments.decimal_comma && !was_prepared,
         inputs: roles.named(ColumnRole::Input),
         task,
