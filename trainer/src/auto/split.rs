@@ -14,9 +14,15 @@ const VALID_SHARE: f64 = 0.15;
 /// Share of a recording between two blocks that belongs to neither: their rows are alike.
 const MARGIN: f64 = 0.01;
 
-/// Recordings of very different length are cut into blocks instead: if one has more than this share of all
-/// rows, either nearly all training rows or nearly all others would be of it.
-const LARGEST_SHARE: f64 = 0.6;
+/// Few or unequal recordings are cut into blocks instead: whole ones would leave less than this share of the
+/// rows for training.
+const TRAIN_SHARE: f64 = 0.5;
+
+/// Or less than this share for one of the other parts.
+const PART_SHARE: f64 = 0.05;
+
+/// Shorter recordings are not cut into blocks.
+const FEWEST_BLOCK_ROWS: usize = 40;
 
 /// With fewer rows there is nothing to learn from and nothing to compare by.
 const FEWEST_ROWS: usize = 60;
@@ -58,13 +64,8 @@ pub fn split(files: &[PreparedFile], test: &[PreparedFile], test_share: f64) -> 
         "{rows} rows are too few to learn from and to test on; give at least {FEWEST_ROWS}"
     );
     let test_share = if test.is_empty() { test_share } else { 0.0 };
-    let parts = if test.is_empty() { 3 } else { 2 };
-    let largest = recordings.iter().map(|recording| recording.rows).max().unwrap_or(0);
-    let by_recording = recordings.len() >= parts && largest as f64 <= LARGEST_SHARE * rows as f64;
-    let mut splits = match by_recording {
-        true => by_recordings(files, &recordings, rows, test_share),
-        false => by_blocks(files, rows, test_share),
-    };
+    let mut splits = by_recordings(files, &recordings, rows, test_share)
+        .unwrap_or_else(|| by_blocks(files, &recordings, test_share));
     if !test.is_empty() {
         splits.test = test.iter().map(|file| DataSource::whole(&file.path)).collect();
         splits.how += &format!("; test: {} as given", counted(test.len(), "file"));
@@ -76,8 +77,14 @@ fn recordings(file: usize, prepared: &PreparedFile) -> impl Iterator<Item = Reco
     prepared.sequences.iter().enumerate().map(move |(index, rows)| Recording { file, index, rows: *rows })
 }
 
-/// The last recordings are for testing, those before them for validation.
-fn by_recordings(files: &[PreparedFile], recordings: &[Recording], rows: usize, test_share: f64) -> Splits {
+/// The last recordings are for testing, those before them for validation; nothing if a part would be too
+/// small.
+fn by_recordings(
+    files: &[PreparedFile],
+    recordings: &[Recording],
+    rows: usize,
+    test_share: f64,
+) -> Option<Splits> {
     let mut end = recordings.len();
     let mut take = |share: f64, keep: usize| {
         let (last, mut taken) = (end, 0);
@@ -102,13 +109,21 @@ fn by_recordings(files: &[PreparedFile], recordings: &[Recording], rows: usize, 
         how += &format!(", {} for testing, the last ones", count(&test));
     }
     let sources = |range: &Range<usize>| sources(files, &recordings[range.clone()]);
+    let share = |range: &Range<usize>| -> f64 {
+        recordings[range.clone()].iter().map(|recording| recording.rows as f64).sum::<f64>() / rows as f64
+    };
+    let is_tested = test_share == 0.0 || share(&test) >= PART_SHARE;
+    if share(&train) < TRAIN_SHARE || share(&valid) < PART_SHARE || !is_tested {
+        return None;
+    }
     let train_rows = recordings[train.clone()].iter().map(|recording| recording.rows).sum();
-    Splits { train: sources(&train), valid: sources(&valid), test: sources(&test), how, train_rows }
+    Some(Splits { train: sources(&train), valid: sources(&valid), test: sources(&test), how, train_rows })
 }
 
 /// Neighbouring recordings of a file become one source.
 fn sources(files: &[PreparedFile], recordings: &[Recording]) -> Vec<DataSource> {
-    let same_file = |one: &Recording, other: &Recording| one.file == other.file;
+    let same_file =
+        |one: &Recording, other: &Recording| one.file == other.file && one.index + 1 == other.index;
     let source = |group: &[Recording]| {
         let whole = DataSource::whole(&files[group[0].file].path);
         let (first, end) = (group[0].index, group[group.len() - 1].index + 1);
@@ -121,8 +136,9 @@ fn sources(files: &[PreparedFile], recordings: &[Recording]) -> Vec<DataSource> 
     recordings.chunk_by(same_file).map(source).collect()
 }
 
-/// Of every recording the first part is for training, the next for validation, the last for testing.
-fn by_blocks(files: &[PreparedFile], rows: usize, test_share: f64) -> Splits {
+/// Of every recording the first part is for training, the next for validation, the last for testing; short
+/// ones are for training as a whole.
+fn by_blocks(files: &[PreparedFile], recordings: &[Recording], test_share: f64) -> Splits {
     let per_cent = |share: f64| (1000.0 * share).round() / 10.0;
     let test_from = 1.0 - test_share;
     let valid_from = test_from - VALID_SHARE.min(0.3 * test_from);
@@ -131,9 +147,12 @@ fn by_blocks(files: &[PreparedFile], rows: usize, test_share: f64) -> Splits {
         let from = if from <= 0.0 { String::new() } else { format!("{}%", per_cent(from)) };
         format!("{from}..{to}")
     };
+    let is_long = |recording: &Recording| recording.rows >= FEWEST_BLOCK_ROWS;
+    let (long, short): (Vec<Recording>, Vec<Recording>) = recordings.iter().copied().partition(is_long);
     let sources = |range: &str| -> Vec<DataSource> {
         let rows = range.parse().ok().map(RowSelection::Range);
-        files.iter().map(|file| DataSource { rows: rows.clone(), ..DataSource::whole(&file.path) }).collect()
+        let part = |source: DataSource| DataSource { rows: rows.clone(), ..source };
+        self::sources(files, &long).into_iter().map(part).collect()
     };
     let train = range(0.0, valid_from - MARGIN);
     let valid = range(valid_from, if test_share > 0.0 { test_from - MARGIN } else { 1.0 });
@@ -147,8 +166,16 @@ fn by_blocks(files: &[PreparedFile], rows: usize, test_share: f64) -> Splits {
         how += &format!(", {test} for testing");
     }
     let test = if test_share > 0.0 { sources(&test) } else { Vec::new() };
-    let train_rows = ((valid_from - MARGIN) * rows as f64) as usize;
-    Splits { train: sources(&train), valid: sources(&valid), test, how, train_rows }
+    let rows = |recordings: &[Recording]| recordings.iter().map(|recording| recording.rows).sum::<usize>();
+    let train_rows = ((valid_from - MARGIN) * rows(&long) as f64) as usize + rows(&short);
+    if !short.is_empty() {
+        how += &format!(
+            "; {} shorter than {FEWEST_BLOCK_ROWS} rows for training",
+            counted(short.len(), "recording")
+        );
+    }
+    let train = [sources(&train), self::sources(files, &short)].concat();
+    Splits { train, valid: sources(&valid), test, how, train_rows }
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -201,17 +228,28 @@ mod tests {
         assert_eq!(text(&found.valid), ["0.csv rows 70%..84%"]);
         assert_eq!(text(&found.test), ["0.csv rows 85%.."]);
         // So are recordings of which one has most of the rows.
-        let found = split(&files(&[&[1000], &[100], &[100]]), &[], 0.5).unwrap();
+        let found = split(&files(&[&[100], &[100], &[1000]]), &[], 0.5).unwrap();
         assert_eq!(text(&found.test), ["0.csv rows 50%..", "1.csv rows 50%..", "2.csv rows 50%.."]);
         assert_eq!(text(&found.train)[0], "0.csv rows ..34%");
     }
 
     #[test]
+    fn short_recordings_are_not_cut() {
+        let found = split(&files(&[&[500, 3, 8, 600]]), &[], 0.15).unwrap();
+        assert_eq!(text(&found.test), ["0.csv 0..1 rows 85%..", "0.csv 3..4 rows 85%.."]);
+        assert_eq!(text(&found.train).last().unwrap(), "0.csv 1..3");
+        assert!(found.how.ends_with("2 recordings shorter than 40 rows for training"), "{}", found.how);
+    }
+
+    #[test]
     fn files_for_testing_are_left_alone() {
-        let all = files(&[&[100], &[100], &[90]]);
-        let found = split(&all[..2], &all[2..], 0.15).unwrap();
-        assert_eq!((text(&found.train), text(&found.valid)), (vec!["0.csv".into()], vec!["1.csv".into()]));
-        assert_eq!(text(&found.test), ["2.csv"]);
+        let all = files(&[&[100], &[100], &[90], &[80]]);
+        let found = split(&all[..3], &all[3..], 0.15).unwrap();
+        assert_eq!(
+            (text(&found.train), text(&found.valid)),
+            (vec!["0.csv".into(), "1.csv".into()], vec!["2.csv".into()])
+        );
+        assert_eq!(text(&found.test), ["3.csv"]);
         assert!(found.how.ends_with("test: 1 file as given"), "{}", found.how);
     }
 

@@ -142,7 +142,7 @@ impl TimedSearch<'_> {
         let before = state.seconds;
         for number in 0..MOST_BRACKETS {
             let bracket = self.bracket(number)?;
-            let ended = self.train(&bracket, &self.deadline_of(&bracket, &deadline), watch);
+            let ended = self.train(&bracket, &deadline, watch);
             state.seconds = before + begun.elapsed().as_secs_f64();
             self.keep(&state)?;
             match ended {
@@ -279,7 +279,7 @@ impl TimedSearch<'_> {
         let launcher = ChildProcesses {
             quaver: self.quaver.clone(),
             threads: self.threads,
-            deadline: Some(deadline.clone()),
+            deadline: Some(self.deadline_of(bracket, deadline)),
         };
         let before = self.best_of(bracket.number)?;
         let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(before) };

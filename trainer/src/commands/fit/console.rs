@@ -52,7 +52,7 @@ impl FitConsole {
                 let left = in_words(*left);
                 self.bar.set_message(format!("best so far {best}, {left} left"));
                 self.print_line(&format!(
-                    "trial {name:<32} {epochs:>4} epochs  {result}  best so far {best}, {left} left"
+                    "trial {name:<38} {epochs:>4} epochs  {result}  best so far {best}, {left} left"
                 ));
             }
         }

@@ -14,8 +14,14 @@ const WINDOW_ROWS: usize = 40;
 /// Most windows of a data set, about: more take longer and say nothing new.
 const MOST_WINDOWS: usize = 20_000;
 
-/// The task of telling the classes in a column: of whole recordings where each has one class, else of windows.
-pub(super) fn labelled_task(survey: &Survey, column: &str, test_share: f64) -> Result<LabelledTask> {
+/// The task of telling the classes in a column: of whole recordings where each has one class, else of
+/// windows. `starts` are the rows of each file in which recordings start.
+pub(super) fn labelled_task(
+    survey: &Survey,
+    starts: &[Vec<usize>],
+    column: &str,
+    test_share: f64,
+) -> Result<LabelledTask> {
     let statistics = survey.column(column).context("a label column was checked before")?;
     let classes =
         statistics.distinct.as_ref().map(|distinct| distinct.keys().filter(|name| !name.is_empty()).count());
@@ -26,16 +32,12 @@ pub(super) fn labelled_task(survey: &Survey, column: &str, test_share: f64) -> R
             "{classes} different values"
         ))
     );
-    let changes_inside = |file: &FileSurvey| {
-        let changes = file.column(column).and_then(|column| column.changes.as_ref());
-        changes.is_none_or(|changes| changes.iter().any(|row| file.starts.binary_search(row).is_err()))
+    let changes = |file: &FileSurvey| file.column(column).and_then(|column| column.changes.clone());
+    let changes_inside = |(file, starts): (&FileSurvey, &Vec<usize>)| {
+        changes(file).is_none_or(|rows| rows.iter().any(|row| starts.binary_search(row).is_err()))
     };
-    let is_stream = survey.files.iter().any(changes_inside);
-    let runs: usize = survey
-        .files
-        .iter()
-        .map(|file| file.column(column).and_then(|c| c.changes.as_ref()).map_or(1, |c| c.len() + 1))
-        .sum();
+    let is_stream = survey.files.iter().zip(starts).any(changes_inside);
+    let runs: usize = survey.files.iter().map(|file| changes(file).map_or(1, |rows| rows.len() + 1)).sum();
     Ok(LabelledTask {
         column: column.to_string(),
         cut: if is_stream { "windows" } else { "sequences" },

@@ -60,10 +60,11 @@ impl Understanding {
         };
         let clock = clock(&preparation, &survey)?;
         let prepared = prepare_all(&preparation, &survey, folder)?;
+        let starts: Vec<Vec<usize>> = survey.files.iter().map(|file| preparation.starts(file)).collect();
         let was_prepared =
             prepared.iter().zip(&survey.files).any(|(prepared, file)| prepared.path != file.path);
         let (train, test) = prepared.split_at(arguments.rows.len());
-        let experiment = experiment(arguments, &survey, &roles, [train, test], was_prepared)?;
+        let experiment = experiment(arguments, &survey, &roles, &starts, [train, test], was_prepared)?;
         let (experiment, data) = load(experiment, clock.as_ref().map(|clock| clock.rate_hz))?;
         // Files that are read several times, for several splits, have their notes once.
         let peculiarities = survey.files.iter().filter_map(|file| file.peculiarities.clone());
@@ -198,6 +199,7 @@ fn experiment(
     arguments: &DataArguments,
     survey: &Survey,
     roles: &Roles,
+    starts: &[Vec<usize>],
     [train, test]: [&[PreparedFile]; 2],
     was_prepared: bool,
 ) -> Result<Experiment> {
@@ -219,7 +221,9 @@ fn experiment(
             Task::Columns(names.clone())
         }
         TaskRequest::Clean => Task::Clean(arguments.snr_db()),
-        TaskRequest::Label(column) => Task::Label(labelled_task(survey, column, arguments.test_share)?),
+        TaskRequest::Label(column) => {
+            Task::Label(labelled_task(survey, starts, column, arguments.test_share)?)
+        }
         TaskRequest::Next | TaskRequest::Guess => Task::Next,
     };
     Ok(Experiment {
