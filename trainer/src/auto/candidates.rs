@@ -154,7 +154,10 @@ struct Costing<'a> {
 
 impl<'a> Costing<'a> {
     fn new(experiment: &'a Experiment, data: &'a Dataset, budget: &'a Budget) -> Result<Self> {
-        let mut settings = experiment.default_settings(TrainingSize::for_rows(1000), 10);
+        // Costs do not depend on it, but a config must be possible.
+        let size =
+            TrainingSize { chunk: if experiment.is_reducer() { 0 } else { 1 }, batch: 1, steps_per_epoch: 1 };
+        let mut settings = experiment.default_settings(size, 10);
         if experiment.is_normal() {
             // The dearer of both.
             settings.set("model.likelihood", "heteroscedastic");

@@ -92,19 +92,19 @@ impl Verdict {
         let name = &best.name;
         let on_test =
             best.test.as_ref().map_or(String::new(), |test| format!(", and {} on test data", by(test)));
-        let evidence = format!("it is {} than {name} on validation data{on_test}", by(&best.valid));
+        let evidence = format!("{} than {name} on validation data{on_test}", by(&best.valid));
         let disagrees = best.test.is_some_and(|test| match kind {
             VerdictKind::WorthIt => !test.is_clearly_below(0.0),
             VerdictKind::Undecided => false,
             VerdictKind::UseRival => test.is_clearly_below(-NEGLIGIBLE),
         });
         let mut text = match kind {
-            VerdictKind::WorthIt => format!("the net is worth it: {evidence}"),
+            VerdictKind::WorthIt => format!("the net is worth it: it is {evidence}"),
             VerdictKind::Undecided => {
-                format!("the net may be worth it, but the difference is no larger than chance: {evidence}")
+                format!("the net may be worth it, but chance would explain the difference: it is {evidence}")
             }
             VerdictKind::UseRival => {
-                format!("use {name}: it is as good as the net or better; the net: {evidence}")
+                format!("use {name}: it is as good or better; the net is {evidence}")
             }
         };
         if disagrees {
