@@ -5,9 +5,10 @@
 //! and makes batches; [`nn`] is the network on Burn; [`prediction`] holds its predictions in raw units;
 //! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent
 //! sequences, and [`reduce`] reduces sequences to points and classes;
-//! [`runs`] trains and loads either kind; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
-//! runtime; [`report`] draws; [`search`] tries many configs; [`auto`] goes from files that [`survey`] has
-//! looked at to a model that fits a board; [`commands`] is the command line.
+//! [`runs`] trains and loads either kind, and [`import`] takes networks that were trained elsewhere;
+//! [`evaluate`] scores; [`export`] writes checkpoints for the `quaver` runtime; [`report`] draws; [`search`]
+//! tries many configs; [`auto`] goes from files that [`survey`] has looked at to a model that fits a board;
+//! [`commands`] is the command line.
 #![warn(missing_docs)]
 
 pub mod auto;
@@ -20,6 +21,7 @@ pub mod export;
 mod files;
 pub mod fit;
 mod golden_section;
+pub mod import;
 pub mod latent;
 mod memory;
 pub mod nn;

@@ -95,10 +95,12 @@ enum Chore {
         after_help = "Examples: cargo xtask boards; cargo xtask boards rp2040; cargo xtask boards --write"
     )]
     Boards(boards::Arguments),
-    /// Build and test the interfaces to C and C++: on this machine, on an emulated core, and from a package
-    #[command(after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++\n\
+    /// Build and test the interfaces to C, C++ and Python: on this machine, on an emulated core, from packages
+    #[command(
+        after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++; cargo xtask bindings Python\n\
                       Compilers, CMake, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
-                      on a terminal; a part whose tools are missing is skipped.")]
+                      on a terminal; a part whose tools are missing is skipped."
+    )]
     Bindings {
         /// Run only the parts that have this in their titles
         #[arg(value_name = "PART", default_value = "")]

@@ -95,8 +95,11 @@ impl Shell {
     pub(crate) fn run(&self) -> Result<String> {
         let captured = self.capture().with_context(|| format!("to repeat: {self}"))?;
         if !captured.status.success() {
-            let (errors, printed) = (captured.stderr.trim_end(), captured.stdout.trim_end());
-            bail!("{}\n{errors}\n{printed}\nto repeat: {self}", captured.status);
+            let errors = captured.stderr.trim_end();
+            // Messages of cargo in JSON are for this program; what they say to people is among the errors.
+            let is_for_people = |line: &&str| !line.starts_with("{\"reason\":");
+            let printed: Vec<&str> = captured.stdout.lines().filter(is_for_people).collect();
+            bail!("{}\n{errors}\n{}\nto repeat: {self}", captured.status, printed.join("\n"));
         }
         Ok(captured.stdout)
     }

@@ -17,6 +17,7 @@ mod export_text;
 mod false_alarms;
 mod fit;
 mod implausible;
+mod import;
 mod impute;
 mod init;
 mod inspect;
@@ -60,6 +61,7 @@ use crate::printable::{escaped, unprintable_in};
   quaver fit rows.csv --target force --board rp2040-pico --out fitted
                                                   from recordings to a model that fits the board
   quaver train config.toml --out runs/first       train with a config of your own
+  quaver import weights.safetensors --like config.toml --out runs/torch
   quaver prune runs/first --blocks --keep 0.2 --out runs/pruned
   quaver export runs/first --weights int8 -o model.qvr
   quaver run model.qvr < rows.csv                 the runtime itself, row by row
@@ -86,6 +88,7 @@ pub enum Command {
     Boards(boards::Arguments),
     Train(train::Arguments),
     Search(search::Arguments),
+    Import(import::Arguments),
     Eval(eval::Arguments),
     Prune(prune::Arguments),
     Export(export::Arguments),
@@ -153,6 +156,7 @@ impl Command {
             Command::Boards(arguments) => boards::run(&arguments),
             Command::Train(arguments) => train::run(&arguments),
             Command::Search(arguments) => search::run(&arguments),
+            Command::Import(arguments) => import::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Prune(arguments) => prune::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),

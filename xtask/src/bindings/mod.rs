@@ -5,6 +5,8 @@ mod archive;
 mod firmware;
 mod host;
 pub(crate) mod library;
+pub(crate) mod python;
+mod pytorch;
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +14,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::dist;
-use crate::setup::programs::{self, ARM_GCC, CC, CMAKE, CXX, PKG_CONFIG, Program, QEMU_ARM, VALGRIND};
+use crate::setup::programs::{
+    self, ARM_GCC, CC, CMAKE, CXX, PKG_CONFIG, PYTHON, Program, QEMU_ARM, VALGRIND,
+};
 use crate::shell::Shell;
 
 /// A part: its title, the programs that it needs, and the work that returns a short remark.
@@ -29,7 +33,10 @@ const PARTS: &[Part] = &[
     ("C++: wrapper with and without exceptions", &[CXX], host::wrapper),
     ("C++: control loop", &[CXX], host::control_loop),
     ("C: golden streams on a Cortex-M4F", &[ARM_GCC, QEMU_ARM], firmware::golden),
+    ("PyTorch: imported networks", &[], pytorch::import),
     ("package in an empty folder", &[CC, CXX, CMAKE, PKG_CONFIG], dist::check_small),
+    ("Python: the crate of the package", &[], python::crate_lints),
+    ("Python: the wheel in a clean environment", &[PYTHON], python::wheel),
 ];
 
 /// Runs the parts whose titles contain `only`, and prints a line for each.

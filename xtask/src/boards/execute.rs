@@ -16,7 +16,7 @@ pub(super) const ROWS: usize = 200;
 /// Bytes that hold so many rows, with names and units once per second; a row takes at most 72.
 pub(super) const BYTES: u64 = 16_000;
 /// A healthy image is done within seconds, on an idle machine.
-const LIMIT: Duration = Duration::from_secs(300);
+pub(super) const LIMIT: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(50);
 
 /// What executes an image.
@@ -44,7 +44,7 @@ impl Emulator {
     }
 
     /// Runs an image until it has sent enough, or ends itself.
-    pub(super) fn run(&self, image: &Path, sent: &Path) -> Result<()> {
+    pub(super) fn run(&self, image: &Path, sent: &Path, limit: Duration) -> Result<()> {
         let kernel = |qemu: Shell| qemu.argument("-kernel").argument(image.display().to_string());
         match self {
             Emulator::Rp2040js => rp2040js::run(image, sent),
@@ -52,7 +52,7 @@ impl Emulator {
                 let serial = format!("file:{}", sent.display());
                 let qemu = qemu(machine).words("-icount shift=3,sleep=off -serial").argument(serial);
                 let nowhere = File::create(sent.with_extension("log"))?;
-                until_enough(&kernel(qemu), nowhere, sent, false)
+                until_enough(&kernel(qemu), nowhere, sent, false, limit)
             }
             Emulator::QemuSemihosting { machine, nanoseconds, ends_itself } => {
                 let qemu = qemu(machine)
@@ -60,7 +60,7 @@ impl Emulator {
                     .argument(format!("shift={nanoseconds}"));
                 let stdout =
                     File::create(sent).with_context(|| format!("cannot write {}", sent.display()))?;
-                until_enough(&kernel(qemu), stdout, sent, *ends_itself)
+                until_enough(&kernel(qemu), stdout, sent, *ends_itself, limit)
             }
         }
     }
@@ -72,15 +72,21 @@ fn qemu(machine: &str) -> Shell {
 
 /// Images that replay rows do so for ever, and are ended when there is enough to compare; others end
 /// themselves.
-fn until_enough(command: &Shell, stdout: File, sent: &Path, ends_itself: bool) -> Result<()> {
+fn until_enough(
+    command: &Shell,
+    stdout: File,
+    sent: &Path,
+    ends_itself: bool,
+    limit: Duration,
+) -> Result<()> {
     let mut child = command.spawn_into(stdout).with_context(|| format!("to repeat: {command}"))?;
-    let outcome = wait(&mut child, sent, ends_itself);
+    let outcome = wait(&mut child, sent, ends_itself, limit);
     let _ = child.kill();
     let _ = child.wait();
     outcome.with_context(|| format!("to repeat: {command}"))
 }
 
-fn wait(child: &mut Child, sent: &Path, ends_itself: bool) -> Result<()> {
+fn wait(child: &mut Child, sent: &Path, ends_itself: bool, limit: Duration) -> Result<()> {
     let begin = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -90,8 +96,8 @@ fn wait(child: &mut Child, sent: &Path, ends_itself: bool) -> Result<()> {
         if !ends_itself && fs::metadata(sent).is_ok_and(|file| file.len() >= BYTES) {
             return Ok(());
         }
-        if begin.elapsed() > LIMIT {
-            bail!("{} bytes after {} s", fs::metadata(sent).map_or(0, |file| file.len()), LIMIT.as_secs());
+        if begin.elapsed() > limit {
+            bail!("{} bytes after {} s", fs::metadata(sent).map_or(0, |file| file.len()), limit.as_secs());
         }
         thread::sleep(POLL);
     }

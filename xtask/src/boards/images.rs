@@ -30,11 +30,13 @@ pub(super) struct Image {
     pub(super) feature: Option<&'static str>,
     /// What can execute it, if anything can.
     pub(super) emulator: Option<Emulator>,
+    /// A negative control: it must not send what this machine predicts.
+    pub(super) must_fail: bool,
 }
 
 impl Image {
     const fn new(name: &'static str) -> Self {
-        Image { name, feature: None, emulator: None }
+        Image { name, feature: None, emulator: None, must_fail: false }
     }
 
     const fn with(self, feature: &'static str) -> Self {
@@ -43,6 +45,10 @@ impl Image {
 
     const fn on(self, emulator: Emulator) -> Self {
         Image { emulator: Some(emulator), ..self }
+    }
+
+    const fn that_fails(self) -> Self {
+        Image { must_fail: true, ..self }
     }
 
     /// What it is called in tables.
@@ -88,6 +94,11 @@ pub(super) const BOARDS: &[Board] = &[
                 ends_itself: false,
             }),
             Image::new("stress").on(Emulator::QemuSemihosting {
+                machine: "netduinoplus2",
+                nanoseconds: 3,
+                ends_itself: true,
+            }),
+            Image::new("stress").with("trespass").that_fails().on(Emulator::QemuSemihosting {
                 machine: "netduinoplus2",
                 nanoseconds: 3,
                 ends_itself: true,

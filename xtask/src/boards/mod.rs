@@ -9,6 +9,7 @@ pub(crate) mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -20,6 +21,8 @@ use images::{BOARDS, Board, Image};
 
 /// What the boards share.
 pub(crate) const COMMON: &str = "firmware-examples/common";
+/// A negative control that hangs has failed; one that passes does so in a few seconds.
+const CONTROL_LIMIT: Duration = Duration::from_secs(30);
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -72,7 +75,7 @@ pub(crate) fn check() -> Result<String> {
     }
     let executed = built.iter().filter_map(|built| {
         let Built { board, image, executed, .. } = built;
-        executed.as_ref().map(|line| format!("{} {}: {line}", board.folder, image.name))
+        executed.as_ref().map(|line| format!("{} {}: {line}", board.folder, image.title()))
     });
     let executed: Vec<String> = executed.collect();
     Ok(format!("{} images of {} boards; {}", built.len(), BOARDS.len(), executed.join("; ")))
@@ -102,7 +105,8 @@ fn build(board: &'static Board, image: &'static Image) -> Result<Built> {
     let heap = elf::heap_symbols(&elf::symbols(&path)?);
     anyhow::ensure!(heap.is_empty(), "{} {} holds heap functions: {heap:?}", board.folder, image.name);
     let executed = match &image.emulator {
-        Some(emulator) => Some(execute(emulator, &path, image)?),
+        Some(emulator) if image.must_fail => Some(fail(emulator, &path, image)?),
+        Some(emulator) => Some(execute(emulator, &path, image, execute::LIMIT)?),
         None => None,
     };
     Ok(Built { board, image, flash: elf::flash_bytes(&path)?, ram: elf::ram_bytes(&path)?, executed })
@@ -131,14 +135,24 @@ fn target_folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Runs a negative control. It may send wrong bits, crash or hang, but not pass.
+fn fail(emulator: &Emulator, path: &Path, image: &Image) -> Result<String> {
+    if let Some(missing) = emulator.missing()? {
+        return Ok(format!("skipped, {missing}"));
+    }
+    let outcome = execute(emulator, path, image, CONTROL_LIMIT);
+    anyhow::ensure!(outcome.is_err(), "{} passes, though it is made to fail", image.title());
+    Ok("fails, as it must".into())
+}
+
 /// Runs an image, and compares what it sent with this machine's predictions.
-fn execute(emulator: &Emulator, path: &Path, image: &Image) -> Result<String> {
+fn execute(emulator: &Emulator, path: &Path, image: &Image, limit: Duration) -> Result<String> {
     if let Some(missing) = emulator.missing()? {
         return Ok(format!("skipped, {missing}"));
     }
     let out = tempfile::tempdir().context("cannot make a temporary folder")?;
     let sent = out.path().join("sent.bin");
-    emulator.run(path, &sent)?;
+    emulator.run(path, &sent, limit)?;
     let check = common("run --quiet --release --locked --features check --bin check --")?
         .argument(sent.display().to_string())
         .argument(execute::ROWS.to_string());

@@ -11,7 +11,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bindings::library;
+use crate::bindings::{library, python};
 use crate::machine::DEFAULT_TARGET;
 use crate::shell::{Shell, root};
 use crate::{boards, image};
@@ -59,11 +59,15 @@ pub(crate) fn check() -> Result<String> {
         linked == RUNTIME,
         "the library for C is made of {linked:?}, and is to be made of {RUNTIME:?} alone"
     );
+    Shell::cargo("fetch --quiet --locked").in_folder(python::FOLDER).run()?;
+    let package = tree.clone().words("--edges normal,build").in_folder(python::FOLDER);
+    let package = dependency::parse(&package.run()?)?;
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;
     let firmware =
         tree.clone().words("--edges normal,build --target").argument(DEFAULT_TARGET).in_folder(image::FOLDER);
     let firmware = dependency::parse(&firmware.run()?)?;
-    let mut problems = [problems(&config, &host), problems(&config, &firmware)].concat();
+    let mut problems =
+        [problems(&config, &host), problems(&config, &firmware), problems(&config, &package)].concat();
     for (folder, target) in boards::folders() {
         let tree = tree.clone().words("--edges normal,build --target").argument(target).in_folder(folder);
         // Which versions of their crates HALs need is not ours to choose.

@@ -1,5 +1,8 @@
 //! Kernels under interrupts: a handler at prime periods destroys everything that a handler may, while the
 //! model steps. Frames are those of `replay`; the last line is a count of interrupts.
+//!
+//! With the feature `trespass` the handler also changes r4 to r6, which it may not. Such an image has to fail:
+//! it shows that the comparison would find a kernel that an interrupt disturbs.
 #![no_std]
 #![no_main]
 #![allow(unsafe_code, reason = "destroying registers takes assembler")]
@@ -50,6 +53,8 @@ global_asm!(
 
 #[cfg(target_abi = "eabihf")]
 global_asm!(
+    // Named here because an incremental build assembles this without the features of the target.
+    ".fpu fpv4-sp-d16",
     ".thumb_func",
     ".global destroy_fp",
     "destroy_fp:",
@@ -75,8 +80,23 @@ global_asm!(
     ".ltorg",
 );
 
+// What a function may not change: a bit of registers that belong to its caller.
+#[cfg(feature = "trespass")]
+global_asm!(
+    ".thumb_func",
+    ".global trespass",
+    "trespass:",
+    "movs r0, #4",
+    "eors r4, r0",
+    "eors r5, r0",
+    "eors r6, r0",
+    "bx lr",
+);
+
 unsafe extern "C" {
     fn destroy();
+    #[cfg(feature = "trespass")]
+    fn trespass();
     #[cfg(target_abi = "eabihf")]
     fn destroy_fp();
 }
@@ -91,13 +111,16 @@ fn SysTick() {
     // SAFETY: SysTick belongs to this handler alone once it is started.
     let systick = unsafe { &*SYST::PTR };
     let period = PERIODS[count % PERIODS.len()];
-    // SAFETY: both functions follow the procedure call standard; nothing lives below the stack pointer.
+    // SAFETY: the functions follow the procedure call standard, except for `trespass`, which is there to break it
+    // in an image that must fail; nothing lives below the stack pointer.
     unsafe {
         systick.rvr.write(period - 1);
         systick.cvr.write(0);
         #[cfg(target_abi = "eabihf")]
         destroy_fp();
         destroy();
+        #[cfg(feature = "trespass")]
+        trespass();
     }
 }
 
