@@ -111,8 +111,8 @@ fn SysTick() {
     // SAFETY: SysTick belongs to this handler alone once it is started.
     let systick = unsafe { &*SYST::PTR };
     let period = PERIODS[count % PERIODS.len()];
-    // SAFETY: the functions follow the procedure call standard, except for `trespass`, which is there to break
-    // it in an image that must fail; nothing lives below the stack pointer.
+    // SAFETY: the functions follow the procedure call standard, except for `trespass`, which is there to
+    // break it in an image that must fail; nothing lives below the stack pointer.
     unsafe {
         systick.rvr.write(period - 1);
         systick.cvr.write(0);
