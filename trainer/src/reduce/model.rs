@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::classifier::validation_loss;
 use super::embed::embed_batches;
 use super::objective::{
-    cross_entropy, mutual_information, nca, next_row, sparse_filtering, squared_parameters,
+    cross_entropy, mutual_information, nca, nca_log, next_row, sparse_filtering, squared_parameters,
 };
 use super::pool::pool;
 use crate::config::{Config, ObjectiveName, PoolOverName, PoolingName, ReduceConfig};
@@ -106,6 +106,7 @@ impl ReduceModel {
         let labels = labels(batch);
         match self.objective {
             ObjectiveName::Nca => nca(self.forward(tensors, batch), &labels),
+            ObjectiveName::NcaLog => nca_log(self.forward(tensors, batch), &labels),
             ObjectiveName::CrossEntropy => {
                 let [weight, bias] = [head[0].clone(), head[1].clone()];
                 let weight = weight.reshape([usize::from(self.classes), self.dimensions()]);

@@ -8,8 +8,9 @@ use crate::fit::{Architecture, BatchContext, WeightDraw};
 use crate::nn::{Parameters, WeightPosterior, test_cells};
 use crate::reduce::ReduceModel;
 
-const OBJECTIVES: [ObjectiveName; 5] = [
+const OBJECTIVES: [ObjectiveName; 6] = [
     ObjectiveName::Nca,
+    ObjectiveName::NcaLog,
     ObjectiveName::CrossEntropy,
     ObjectiveName::Rim,
     ObjectiveName::SparseFiltering,

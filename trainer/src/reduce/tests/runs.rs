@@ -35,6 +35,7 @@ fn every_objective_trains_and_classifies() {
     let unsupervised = ["reduce.classifier=logistic", "reduce.pooling=stochastic", "reduce.over=units"];
     for (objective, more, most) in [
         ("nca", &["reduce.neighbours=3"][..], 0.1),
+        ("nca-log", &["reduce.neighbours=3"], 0.1),
         ("cross-entropy", &["reduce.classifier=logistic"], 0.1),
         ("random", &unsupervised, 0.45),
         ("next", &unsupervised, 0.45),
