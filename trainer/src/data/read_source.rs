@@ -89,7 +89,9 @@ impl DataSource {
                 let config = reading.bag.cloned().unwrap_or_default();
                 let rows = bag.rows(&choice.all(), &config).with_context(|| file.clone())?;
                 notes.extend(bag.notes().iter().chain(&rows.notes).map(|note| format!("{file}: {note}")));
-                return Ok((choice, rows.table));
+                let mut table = rows.table;
+                encode_labels(codes, &choice, &mut table, file)?;
+                return Ok((choice, table));
             }
             FileFormat::PianoRoll => {
                 let text = ChecksumReader::read_whole(&self.file, read)?;
@@ -100,11 +102,7 @@ impl DataSource {
         };
         let choice = choose(&table.names)?;
         let mut table = table.select(file, &choice.all())?;
-        if let Some(codes) = codes {
-            codes
-                .encode(&mut table.sequences, choice.inputs.len())
-                .with_context(|| format!("{file}: column `{}`", choice.targets[0]))?;
-        }
+        encode_labels(codes, &choice, &mut table, file)?;
         Ok((choice, table))
     }
 
@@ -184,4 +182,17 @@ impl DataSource {
         }
         Ok(kept)
     }
+}
+
+/// Replaces the labels of a file of numbers, in the column behind the inputs, by their codes, if there are any.
+fn encode_labels(
+    codes: Option<&mut LabelCodes>,
+    choice: &SelectedColumns,
+    table: &mut Table,
+    file: &str,
+) -> Result<()> {
+    let Some(codes) = codes else { return Ok(()) };
+    codes
+        .encode(&mut table.sequences, choice.inputs.len())
+        .with_context(|| format!("{file}: column `{}`", choice.targets[0]))
 }

@@ -2,6 +2,8 @@
 //! tools are missing is skipped in one line that names them.
 
 mod archive;
+mod bridges;
+mod environment;
 mod firmware;
 mod host;
 pub(crate) mod library;
@@ -37,6 +39,9 @@ const PARTS: &[Part] = &[
     ("package in an empty folder", &[CC, CXX, CMAKE, PKG_CONFIG], dist::check_small),
     ("Python: the crate of the package", &[], python::crate_lints),
     ("Python: the wheel in a clean environment", &[PYTHON], python::wheel),
+    ("what the bridges to ROS 2 and LSL share", &[], bridges::shared),
+    ("ROS 2: a node and Cyclone DDS", &[PYTHON], bridges::ros2),
+    ("LSL: a bridge and pylsl", &[PYTHON, CXX, CMAKE], bridges::lsl),
 ];
 
 /// Runs the parts whose titles contain `only`, and prints a line for each.
