@@ -26,7 +26,7 @@ use crate::runs::TrainedState;
 use crate::survey::short;
 
 /// Rows on which missing channels are tried, at most.
-const MOST_MISSING_ROWS: usize = 2000;
+const MOST_MISSING_ROWS: usize = 5000;
 
 /// Rows and outputs that are drawn, at most.
 const MOST_DRAWN_ROWS: usize = 1000;
