@@ -93,11 +93,6 @@ impl Verdict {
         let on_test =
             best.test.as_ref().map_or(String::new(), |test| format!(", and {} on test data", by(test)));
         let evidence = format!("{} than {name} on validation data{on_test}", by(&best.valid));
-        let disagrees = best.test.is_some_and(|test| match kind {
-            VerdictKind::WorthIt => !test.is_clearly_below(0.0),
-            VerdictKind::Undecided => false,
-            VerdictKind::UseRival => test.is_clearly_below(-NEGLIGIBLE),
-        });
         let mut text = match kind {
             VerdictKind::WorthIt => format!("the net is worth it: it is {evidence}"),
             VerdictKind::Undecided => {
@@ -107,10 +102,19 @@ impl Verdict {
                 format!("use {name}: it is as good or better; the net is {evidence}")
             }
         };
-        if disagrees {
-            text += ". Validation and test data disagree: record more, and from more situations";
-        }
+        text += best.test.as_ref().map_or("", |test| doubt(kind, test));
         Verdict { kind, rival: Some(name.clone()), text }
+    }
+}
+
+/// What test data add to a verdict by validation data, if anything.
+fn doubt(kind: VerdictKind, test: &PairedDifference) -> &'static str {
+    const DISAGREE: &str = ". Validation and test data disagree: record more, and from more situations";
+    match kind {
+        VerdictKind::WorthIt if test.mean > 0.0 => DISAGREE,
+        VerdictKind::WorthIt if !test.is_clearly_below(0.0) => ". The test data alone would not show it",
+        VerdictKind::UseRival if test.is_clearly_below(-NEGLIGIBLE) => DISAGREE,
+        _ => "",
     }
 }
 

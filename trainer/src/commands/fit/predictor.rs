@@ -26,7 +26,7 @@ use crate::runs::TrainedState;
 use crate::survey::short;
 
 /// Rows on which missing channels are tried, at most.
-const MOST_MISSING_ROWS: usize = 2000;
+const MOST_MISSING_ROWS: usize = 5000;
 
 /// Rows and outputs that are drawn, at most.
 const MOST_DRAWN_ROWS: usize = 1000;
@@ -254,7 +254,8 @@ fn missing_channels(state: &RunState, bytes: &[u8], test: &[Sequence]) -> Result
             .map_or(String::new(), |share| format!(", 90 % interval covers {:.1} %", 100.0 * share));
         Some(format!("any {count}: rms error {}{covers}", short(mean.rmse)))
     });
-    Ok(Some(parts.collect::<Vec<_>>().join("; ")))
+    let rows: usize = some.iter().map(Sequence::len).sum();
+    Ok(Some(format!("{} (on the first {rows} test rows)", parts.collect::<Vec<_>>().join("; "))))
 }
 
 fn error_in_words(found: &Understanding, scores: &Scores) -> String {
