@@ -95,7 +95,7 @@ enum Chore {
         after_help = "Examples: cargo xtask boards; cargo xtask boards rp2040; cargo xtask boards --write"
     )]
     Boards(boards::Arguments),
-    /// Build and test the interfaces to C, C++ and Python: on this machine, on an emulated core, from packages
+    /// Build and test the interfaces to C, C++ and Python: on this machine, on an emulated core, as packages
     #[command(
         after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++; cargo xtask bindings Python\n\
                       Compilers, CMake, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
