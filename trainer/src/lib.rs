@@ -5,7 +5,7 @@
 //! and makes batches; [`nn`] is the network on Burn; [`prediction`] holds its predictions in raw units;
 //! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent
 //! sequences, and [`reduce`] reduces sequences to points and classes;
-//! [`runs`] trains and loads either kind; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
+//! [`runs`] trains and loads either kind, and [`import`] takes networks that were trained elsewhere; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
 //! runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
 #![warn(missing_docs)]
 
@@ -18,6 +18,7 @@ pub mod export;
 mod files;
 pub mod fit;
 mod golden_section;
+pub mod import;
 pub mod latent;
 mod memory;
 pub mod nn;

@@ -95,10 +95,12 @@ enum Chore {
         after_help = "Examples: cargo xtask boards; cargo xtask boards rp2040; cargo xtask boards --write"
     )]
     Boards(boards::Arguments),
-    /// Build and test the interfaces to C, C++ and Python: on this machine, on an emulated core, as packages
+    /// Build and test the interfaces to C, C++ and Python, on this machine, on an emulated core and from
+    /// packages, and the bridges to ROS 2 and the Lab Streaming Layer
     #[command(
-        after_help = "Examples: cargo xtask bindings; cargo xtask bindings C++; cargo xtask bindings Python\n\
-                      Compilers, CMake, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
+        after_help = "Examples: cargo xtask bindings; cargo xtask bindings Python; cargo xtask bindings \"ROS 2\"
+\
+                      Compilers, CMake, Python, valgrind and QEMU are installed when run as root, with CI=true, or after a yes \
                       on a terminal; a part whose tools are missing is skipped."
     )]
     Bindings {

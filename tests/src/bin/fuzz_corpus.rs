@@ -12,6 +12,12 @@ use quaver_tests::{Case, fixtures, golden, golden_latent, golden_reducer, signin
 
 /// Folders with configs, from the root of the repository.
 const CONFIGS: [&str; 2] = ["trainer/examples", "benchmarks"];
+/// Files of tests that are seeds, from the root of the repository, with their targets.
+const FILES: [(&str, &str); 3] = [
+    ("bag", "trainer/tests/bags/robot_zstd.mcap"),
+    ("safetensors", "trainer/tests/pytorch/gru_1.safetensors"),
+    ("safetensors", "trainer/tests/pytorch/scaled_lstm_1.safetensors"),
+];
 /// Small files of other formats: target, name and contents.
 const TEXTS: [(&str, &str, &str); 8] = [
     ("csv", "header", "time,a,b\n0,1.5,-2e3\n1,,nan\n\n0,\"3\",4\n"),
@@ -38,6 +44,10 @@ fn main() -> io::Result<()> {
     write_states(&corpus.join("state"))?;
     for folder in CONFIGS {
         copy_configs(&root.join(folder), &corpus.join("config"))?;
+    }
+    for (target, file) in FILES {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        write_file(&corpus.join(target), name, &fs::read(root.join(file))?)?;
     }
     write_file(&corpus.join("npy"), "matrix", &npy())?;
     write_file(&corpus.join("telemetry"), "frame", &frame())?;

@@ -37,6 +37,7 @@ pub(super) fn as_predictor(state: &RunState<TokenModel>, data: &Dataset) -> Resu
         input_names: data.input_names.clone(),
         target_names: data.target_names.clone(),
         target: Target::Next,
+        look_ahead: Vec::new(),
         validation: data.validation.clone(),
         changes: EpochChanges::default(),
         files: data.files.clone(),

@@ -15,6 +15,7 @@ mod export_reduce;
 mod export_text;
 mod false_alarms;
 mod implausible;
+mod import;
 mod impute;
 mod inspect;
 mod keygen;
@@ -55,6 +56,7 @@ use crate::printable::{escaped, unprintable_in};
 #[command(after_help = "Examples:
   quaver demo                                     train, export and check a model on a built-in signal
   quaver train config.toml --out runs/first       train on your own recordings
+  quaver import weights.safetensors --like config.toml --out runs/torch
   quaver prune runs/first --blocks --keep 0.2 --out runs/pruned
   quaver export runs/first --weights int8 -o model.qvr
   quaver run model.qvr < rows.csv                 the runtime itself, row by row
@@ -78,6 +80,7 @@ pub enum Command {
     Demo(demo::Arguments),
     Train(train::Arguments),
     Search(search::Arguments),
+    Import(import::Arguments),
     Eval(eval::Arguments),
     Prune(prune::Arguments),
     Export(export::Arguments),
@@ -142,6 +145,7 @@ impl Command {
             Command::Demo(arguments) => demo::run(&arguments),
             Command::Train(arguments) => train::run(&arguments),
             Command::Search(arguments) => search::run(&arguments),
+            Command::Import(arguments) => import::run(&arguments),
             Command::Eval(arguments) => eval::run(&arguments),
             Command::Prune(arguments) => prune::run(&arguments),
             Command::Export(arguments) => export::run(&arguments),

@@ -5,7 +5,8 @@ use std::io::{IsTerminal, stderr};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::print::print_note;
-use crate::fit::{EpochMetrics, Progress, RunPlan, StepReport};
+use crate::config::{Config, StateSelection};
+use crate::fit::{BestEpoch, EpochMetrics, Progress, RunPlan, RunSummary, StepReport, StopReason};
 use crate::printable::escaped;
 
 /// Prints the progress of a run to standard error, so that standard output contains results only.
@@ -23,6 +24,27 @@ impl TrainingConsole {
     fn print_line(&self, line: &str) {
         if self.bar.is_hidden() { print_note(line) } else { self.bar.println(escaped(line)) }
     }
+}
+
+/// The best epoch of a run, in the units of `quaver eval`, and why the run ended.
+pub(super) fn print_summary(summary: &RunSummary, config: &Config) {
+    let Some(BestEpoch { epoch, valid_nll }) = summary.best else { return };
+    let raw = summary
+        .log_scale
+        .map(|log_scale| format!("; in raw units, as `quaver eval` prints it: {:.4}", valid_nll + log_scale));
+    let stop = match summary.stop {
+        StopReason::Epochs => "all epochs are done".to_string(),
+        StopReason::Patience => {
+            format!("{} epochs have brought no improvement (training.patience)", config.training.patience)
+        }
+        StopReason::Time => "the time is up (training.max_minutes)".to_string(),
+    };
+    let (loss, raw) = (config.loss_name(), raw.unwrap_or_default());
+    let kept = match config.training.keep {
+        StateSelection::Best => "best",
+        StateSelection::Last => "last",
+    };
+    print_note(&format!("{stop}; {kept} epoch {epoch}: validation {loss} {valid_nll:.4} nats per step{raw}"));
 }
 
 impl Progress for TrainingConsole {
@@ -46,7 +68,7 @@ impl Progress for TrainingConsole {
     fn step(&mut self, step: &StepReport) {
         self.bar.inc(1);
         let (epochs, loss) = self.plan.map_or((0, "NLL"), |plan| (plan.epochs, plan.loss));
-        self.bar.set_message(format!("{}/{epochs}, training {loss} {:.4}", step.epoch, step.train_nll));
+        self.bar.set_message(format!("{}/{epochs}, training: {loss} {:.4}", step.epoch, step.train_nll));
     }
 
     fn epoch(&mut self, metrics: &EpochMetrics, seconds: f64) {
@@ -62,7 +84,7 @@ impl Progress for TrainingConsole {
             false => String::new(),
         };
         self.print_line(&format!(
-            "epoch {:>4}  training {loss} {:>9.4}  validation {loss} {:>9.4}{perplexity}{kl}  {seconds:>6.1} s{mark}{skipped}",
+            "epoch {:>4}  {loss}: training {:>9.4}  validation {:>9.4}{perplexity}{kl}  {seconds:>6.1} s{mark}{skipped}",
             metrics.epoch, metrics.train_nll, metrics.valid_nll
         ));
     }

@@ -1,21 +1,24 @@
 //! Input and output of rows: files or standard streams.
 
-use std::fs::File;
+use std::fmt::Write as _;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::config::DecimalMark;
-use crate::data::Table;
-use crate::data::csv::{self, RowReader};
+use super::print::print_note;
+use crate::config::{BagConfig, DecimalMark, FileFormat};
+use crate::data::bag::{Bag, BagRows};
+use crate::data::csv::{self, RowReader, spreadsheet};
 use crate::data::npy;
+use crate::data::{Rows, Table};
 use crate::files;
 
 /// Input and output of rows.
 #[derive(Debug, clap::Args)]
 pub(super) struct RowIo {
-    /// CSV or NumPy file to read; standard input, as CSV, by default.
+    /// CSV or NumPy file or ROS 2 bag (.mcap) to read; standard input, as CSV, by default.
     #[arg(long, visible_alias = "in", value_name = "FILE")]
     pub(super) input: Option<PathBuf>,
     /// CSV file to write, atomically; standard output by default.
@@ -27,6 +30,24 @@ pub(super) struct RowIo {
     /// Numbers have a decimal comma; if not given, the first number with a decimal mark decides.
     #[arg(long)]
     pub(super) decimal_comma: bool,
+    #[command(flatten)]
+    pub(super) bag: BagOptions,
+}
+
+/// How a bag becomes rows.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct BagOptions {
+    /// Bags: topic whose messages are the rows; not needed where only one has numbers.
+    #[arg(long, value_name = "TOPIC")]
+    clock: Option<String>,
+    /// Bags: age in seconds from which on the last message of another topic counts as missing; 0.5 by default.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_age)]
+    max_age: Option<f64>,
+}
+
+fn parse_age(text: &str) -> Result<f64, String> {
+    let age = text.parse().ok().filter(|age: &f64| *age > 0.0 && age.is_finite());
+    age.ok_or_else(|| "give an age in seconds above 0, such as 0.1".into())
 }
 
 /// Columns that a command which writes a row for every row passes on.
@@ -55,7 +76,7 @@ impl RowIo {
     /// Opens the input.
     pub(super) fn open(&self) -> Result<RowReader<Box<dyn BufRead>>> {
         let mark = self.decimal_comma.then_some(DecimalMark::Comma);
-        Ok(open(self.input.as_deref(), !self.no_header)?.with_decimal_mark(mark))
+        Ok(open_with(self.input.as_deref(), !self.no_header, &self.bag)?.with_decimal_mark(mark))
     }
 
     /// Writes the output.
@@ -64,17 +85,33 @@ impl RowIo {
     }
 }
 
-/// Opens a CSV or NumPy file, or standard input.
+/// Opens a CSV or NumPy file, a bag with one topic of numbers, or standard input.
 pub(super) fn open(input: Option<&Path>, header: bool) -> Result<RowReader<Box<dyn BufRead>>> {
+    open_with(input, header, &BagOptions::default())
+}
+
+fn open_with(
+    input: Option<&Path>,
+    header: bool,
+    options: &BagOptions,
+) -> Result<RowReader<Box<dyn BufRead>>> {
     let Some(path) = input else {
         return RowReader::new(Box::new(io::stdin().lock()), "standard input", header);
     };
     let name = path.display().to_string();
     let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
     let mut file = BufReader::new(file);
-    if file.fill_buf().with_context(|| format!("cannot read {name}"))?.starts_with(npy::MAGIC) {
-        let text = npy_as_csv(path)?;
-        return RowReader::new(Box::new(Cursor::new(text)), &name, false);
+    let head = file.fill_buf().with_context(|| format!("cannot read {name}"))?;
+    match FileFormat::infer(path, &head[..head.len().min(FileFormat::HEAD)]) {
+        FileFormat::Npy => {
+            let text = npy_as_csv(path)?;
+            return RowReader::new(Box::new(Cursor::new(text)), &name, false);
+        }
+        FileFormat::Mcap => {
+            let text = bag_as_csv(path, options).with_context(|| name.clone())?;
+            return RowReader::new(Box::new(Cursor::new(text)), &name, true);
+        }
+        _ => {}
     }
     RowReader::new(Box::new(file), &name, header)
 }
@@ -93,6 +130,25 @@ fn npy_as_csv(path: &Path) -> Result<String> {
         text.push('\n');
     }
     Ok(text)
+}
+
+/// All columns of a bag as CSV, behind the column `time` in seconds.
+fn bag_as_csv(path: &Path, options: &BagOptions) -> Result<String> {
+    let bag = Bag::parse(fs::read(path)?)?;
+    let names = bag.names();
+    let clock =
+        options.clock.clone().map_or_else(|| bag.only_topic().context("--clock TOPIC chooses"), Ok)?;
+    let mut config = BagConfig { clock: Some(clock), ..BagConfig::default() };
+    config.max_age = options.max_age.unwrap_or(config.max_age);
+    let BagRows { table, times, notes } = bag.rows(&names, &config)?;
+    bag.notes().iter().chain(&notes).for_each(|note| print_note(&format!("note: {note}")));
+    let mut text = String::from("time");
+    names.iter().for_each(|name| text += &format!(",{}", spreadsheet::cell(name)));
+    for (time, row) in times.iter().zip(table.sequences.iter().flat_map(Rows::iter)) {
+        write!(text, "\n{}.{:09}", time.div_euclid(1_000_000_000), time.rem_euclid(1_000_000_000))?;
+        row.iter().try_for_each(|value| write!(text, ",{}", cell(*value)))?;
+    }
+    Ok(text + "\n")
 }
 
 /// A missing value is spelled out: a line without any character would end a sequence.

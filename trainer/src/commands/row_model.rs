@@ -3,6 +3,7 @@
 use std::io::{BufRead, Write};
 
 use anyhow::Result;
+use quaver::checkpoint::Likelihood;
 use quaver::{Model, Output, Prediction, State};
 
 use super::implausible::ImplausibleValues;
@@ -51,12 +52,21 @@ impl From<Prediction<'_>> for RowPrediction {
     }
 }
 
+/// What a line has besides the moments of every output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LineParts {
+    /// The most probable class and its probability.
+    pub(super) class: bool,
+    /// The surprise of the row that was read.
+    pub(super) surprise: bool,
+}
+
 /// A model with one stream.
 pub(super) trait RowModel {
     fn channels(&self) -> &ModelChannels;
 
-    /// Whether it scores the rows that it reads.
-    fn scores_rows(&self) -> bool;
+    /// What it writes for a row besides the moments of its outputs.
+    fn parts(&self) -> LineParts;
 
     fn reset(&mut self);
 
@@ -73,13 +83,13 @@ pub(super) fn follow<R: BufRead>(
     mut watch: impl FnMut(RowStart, &[f32], &RowPrediction),
 ) -> Result<ImplausibleValues> {
     let channels = model.channels().clone();
-    let scores_rows = model.scores_rows();
+    let parts = model.parts();
     select(rows, &channels.input_names, channels.inputs)?;
     let kept = rows.positions(keep)?;
     let mut row = vec![0.0; channels.inputs];
     let mut implausible = ImplausibleValues::new(&channels.input_names, channels.inputs);
     let names = keep.iter().map(|name| spreadsheet::cell(name) + ",").collect::<String>();
-    writeln!(out, "{names}{}", header(&channels.output_names, scores_rows))?;
+    writeln!(out, "{names}{}", header(&channels.output_names, parts))?;
     out.flush()?;
     while let Some(start) = rows.next_row(&mut row)? {
         if start == RowStart::NewSequence {
@@ -87,7 +97,7 @@ pub(super) fn follow<R: BufRead>(
         }
         let prediction = model.step(&row);
         let texts = kept.iter().map(|&column| spreadsheet::cell(rows.text(column)) + ",").collect::<String>();
-        out.write_all((texts + &line(&prediction, scores_rows)).as_bytes())?;
+        out.write_all((texts + &line(&prediction, &channels.output_names, parts)).as_bytes())?;
         out.flush()?;
         implausible.add(prediction.implausible.iter().copied());
         watch(start, &row, &prediction);
@@ -95,28 +105,43 @@ pub(super) fn follow<R: BufRead>(
     Ok(implausible)
 }
 
-pub(super) fn header(names: &[String], scores_rows: bool) -> String {
-    let parts = |name: &String| {
+pub(super) fn header(names: &[String], parts: LineParts) -> String {
+    let moments = |name: &String| {
         ["mean", "std_dev", "epistemic", "aleatoric"].map(|part| spreadsheet::cell(&format!("{name}.{part}")))
     };
-    let mut columns: Vec<String> = names.iter().flat_map(parts).collect();
-    if scores_rows {
+    let mut columns: Vec<String> = names.iter().flat_map(moments).collect();
+    if parts.class {
+        columns.extend(["class".to_string(), "probability".to_string()]);
+    }
+    if parts.surprise {
         columns.push("surprise".into());
         columns.extend(names.iter().map(|name| spreadsheet::cell(&format!("{name}.z"))));
     }
     columns.join(",")
 }
 
-pub(super) fn line(prediction: &RowPrediction, scores_rows: bool) -> String {
+pub(super) fn line(prediction: &RowPrediction, names: &[String], parts: LineParts) -> String {
     let outputs = prediction.outputs.iter().flat_map(|o| [o.mean, o.std_dev(), o.epistemic, o.aleatoric]);
     let mut cells: Vec<String> = outputs.map(|value| value.to_string()).collect();
-    if scores_rows {
+    if parts.class {
+        cells.extend(class_cells(&prediction.outputs, names));
+    }
+    if parts.surprise {
         let (nll, z) = prediction.surprise.as_ref().map_or((f32::NAN, [].as_slice()), |(nll, z)| (*nll, z));
         cells.push(cell(nll));
         let z = |index: usize| cell(z.get(index).copied().unwrap_or(f32::NAN));
         cells.extend((0..prediction.outputs.len()).map(z));
     }
     cells.join(",") + "\n"
+}
+
+/// The name of the most probable class, the first of equal ones, and its probability.
+fn class_cells(outputs: &[Output], names: &[String]) -> [String; 2] {
+    let better =
+        |best: usize, class: usize| if outputs[class].mean > outputs[best].mean { class } else { best };
+    let best = (1..outputs.len()).fold(0, better);
+    let name = names.get(best).map_or_else(String::new, |name| spreadsheet::cell(name));
+    [name, outputs.get(best).map_or_else(String::new, |output| output.mean.to_string())]
 }
 
 /// A predictor in the runtime.
@@ -142,8 +167,9 @@ impl RowModel for RuntimePredictor<'_, '_, '_> {
         &self.channels
     }
 
-    fn scores_rows(&self) -> bool {
-        self.model.spec().target.is_next()
+    fn parts(&self) -> LineParts {
+        let spec = self.model.spec();
+        LineParts { class: spec.likelihood == Likelihood::Categorical, surprise: spec.target.is_next() }
     }
 
     fn reset(&mut self) {

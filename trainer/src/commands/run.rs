@@ -14,11 +14,12 @@ use super::row_model::{RuntimePredictor, follow};
 ///
 /// Reads CSV with a header and selects the model's inputs by name; an empty cell is a missing value. Writes
 /// one row per input row, immediately, so that it works on a live pipe. For each output: mean, standard
-/// deviation, and the epistemic and aleatoric parts of the variance. For a model of its own next input, the
-/// prediction is for the next row, and the surprise of the current row is added. A blank line in the input
-/// resets the stream. A row or cell that cannot be read is taken for missing, and the first one is printed at
-/// the end. Values outside of the plausible ranges of the checkpoint are treated as missing; their
-/// number is printed on standard error at the end.
+/// deviation, and the epistemic and aleatoric parts of the variance. For a classifier of rows, the name of
+/// the most probable class and its probability are added. For a model of its own next input, the prediction
+/// is for the next row, and the surprise of the current row is added. A blank line in the input resets the
+/// stream. A row or cell that cannot be read is taken for missing, and the first one is printed at the end.
+/// Values outside of the plausible ranges of the checkpoint are treated as missing; their number is printed
+/// on standard error at the end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver run model.qvr --input rows.csv --output predictions.csv

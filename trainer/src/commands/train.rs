@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::progress::TrainingConsole;
+use super::print::print_note;
+use super::progress::{TrainingConsole, print_summary};
 use crate::config::{Config, InitConfig};
 use crate::fit::TrainOptions;
 use crate::printable::escaped;
@@ -14,7 +15,8 @@ use crate::runs;
 ///
 /// The run folder contains the config with all defaults, the metrics of every epoch (metrics.csv,
 /// metrics.jsonl), and the best and the last state. Training stops early when the validation loss no longer
-/// improves. docs/reference/config.md lists every key of a config.
+/// improves. docs/reference/config.md lists every key of a config. A config with nothing but [data] leaves
+/// model and training to the size of the data; what is chosen is printed, and in the config of the run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   quaver train config.toml --out runs/first
@@ -57,10 +59,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
             .with_context(|| format!("{}: cannot resolve this path", run.display()))?;
         config.init = InitConfig { from: Some(run), ..InitConfig::default() };
     }
+    let left = Config::left_to_data(&arguments.config, &arguments.set)?;
     let data = config.load_data()?;
+    if let Some(chosen) = config.choose(&left, data.size()) {
+        print_note(&format!("note: {chosen}; edit the config.toml of the run to change them"));
+    }
     data.notes.iter().for_each(|note| eprintln!("note: {}", escaped(note)));
     let Arguments { resume, force, locked, .. } = *arguments;
     let options = TrainOptions { resume, force, locked };
-    runs::train(&config, &data, &arguments.out, options, &mut TrainingConsole::new())?;
+    let mut console = TrainingConsole::new();
+    let summary = runs::train(&config, &data, &arguments.out, options, &mut console)?;
+    drop(console);
+    print_summary(&summary, &config);
     Ok(())
 }

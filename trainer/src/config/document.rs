@@ -86,6 +86,24 @@ impl<'a> Document<'a> {
         T::deserialize(Deserializer::from(self.table.clone())).map_err(|error| self.explain(&error))
     }
 
+    /// The keys at the top level.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.table.get_ref().keys().map(|key| key.get_ref().as_ref())
+    }
+
+    /// Whether the file or an override sets a dotted key.
+    pub(super) fn sets(&self, key: &str) -> bool {
+        let mut keys = key.split('.');
+        let mut value = keys.next().and_then(|key| self.table.get_ref().get(key));
+        for key in keys {
+            value = match value.map(Spanned::get_ref) {
+                Some(DeValue::Table(table)) => table.get(key),
+                _ => None,
+            };
+        }
+        value.is_some()
+    }
+
     /// Where the value of a dotted key came from: file and line, an override, or the file alone for a
     /// default.
     pub(super) fn origin(&self, key: &str) -> String {

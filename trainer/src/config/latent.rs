@@ -255,11 +255,13 @@ impl Config {
                 "\"clean\" with `[latent]` needs `latent.family = \"vosp\"`: a STORN feeds back the rows that it \
                  explains, and a VRAE does not denoise row by row; set \"next\", or change the family",
             )),
-            (Targets::Labels | Targets::Matching(_), _) => Err(invalid(
-                "data.targets",
-                "must be \"next\" with `[latent]`, because such a model explains the rows it reads, or \"clean\" for a \
+            (Targets::Labels | Targets::Matching(_) | Targets::Ahead(_) | Targets::Class(_), _) => {
+                Err(invalid(
+                    "data.targets",
+                    "must be \"next\" with `[latent]`, because such a model explains the rows it reads, or \"clean\" for a \
                  VOSP that explains them without their noise",
-            )),
+                ))
+            }
         }
     }
 

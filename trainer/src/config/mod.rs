@@ -20,6 +20,7 @@
 
 mod data;
 mod document;
+mod from_data;
 mod init;
 mod latent;
 mod limits;
@@ -46,10 +47,11 @@ use document::{Document, Override};
 use limits::{InvalidValue, invalid};
 
 pub use data::{
-    AddedNoiseConfig, AugmentConfig, ColumnPatterns, Columns, DataConfig, DataSource, DecimalMark,
-    FileFormat, LabelCut, LabelsConfig, MirrorConfig, Missing, MissingConfig, RowList, RowRange,
-    RowSelection, Targets, TokenKind,
+    AddedNoiseConfig, AheadTargets, AugmentConfig, BagConfig, ClassTarget, ColumnPatterns, Columns,
+    DataConfig, DataSource, DecimalMark, FileFormat, Horizons, LabelCut, LabelsConfig, MirrorConfig, Missing,
+    MissingConfig, RowList, RowRange, RowSelection, Targets, TokenKind,
 };
+pub use from_data::DataSize;
 pub use init::{InitConfig, InitialNoise};
 pub use latent::{Direction, LatentConfig, LatentFamily, LatentVariance, OutputNoise, RecognitionConfig};
 #[cfg(test)]
@@ -177,7 +179,10 @@ impl Config {
     pub fn parse(file: &str, text: &str, overrides: &[String]) -> Result<Config> {
         let overrides = Override::list(overrides, text.len())?;
         let document = Document::new(file, text, &overrides)?;
-        let config: Config = document.read()?;
+        let mut config: Config = document.read()?;
+        if config.data.row_class().is_some() && !document.sets("model.likelihood") {
+            config.model.likelihood = Likelihood::Categorical;
+        }
         match config.check() {
             Ok(()) => Ok(config),
             Err(InvalidValue { key, problem }) => {
@@ -214,6 +219,23 @@ impl Config {
         NetworkConfig { model: self.model.clone(), noise: self.noise.clone(), weights: self.weights.clone() }
     }
 
+    /// Whether the loss of training is that of standardised targets: their densities are then in units of
+    /// each target's standard deviation, not in raw units.
+    pub fn loss_is_standardised(&self) -> bool {
+        self.reduce.is_none() && self.data.token_kind().is_none() && self.model.likelihood.is_normal()
+    }
+
+    /// Name of the loss of training, for people.
+    pub fn loss_name(&self) -> &'static str {
+        match (self.latent.is_some(), self.loss_is_standardised()) {
+            _ if self.reduce.is_some() => "loss",
+            (true, true) => "standardised bound",
+            (true, false) => "bound",
+            (false, true) => "standardised NLL",
+            (false, false) => "NLL",
+        }
+    }
+
     /// The target of the model, residual or not.
     pub fn target(&self) -> Target {
         match (self.data.target(), self.model.residual) {
@@ -238,6 +260,10 @@ impl Config {
         }
         self.data.check(self.model.likelihood)?;
         self.model.check()?;
+        if self.data.row_class().is_some() && self.model.likelihood != Likelihood::Categorical {
+            let problem = "must be \"categorical\" for classes (`data.targets = { class = … }`); remove it";
+            return Err(invalid("model.likelihood", problem));
+        }
         if self.model.residual && !self.data.targets_are_inputs() {
             let problem = "needs `data.targets = \"next\"` or `\"clean\"`: targets in other columns have no input to be \
                            added to";

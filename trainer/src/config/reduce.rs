@@ -224,7 +224,7 @@ impl Config {
                 Targets::Labels => {
                     Err(invalid("data.targets", "\"labels\" needs a section `[reduce]`, which may be empty"))
                 }
-                Targets::Next | Targets::Clean | Targets::Matching(_) => Ok(()),
+                _ => Ok(()),
             };
         };
         reduce.check()?;

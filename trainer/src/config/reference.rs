@@ -11,19 +11,21 @@ use std::path::Path;
 use super::limits::Rule;
 use super::renamed;
 use super::{
-    AddedNoiseConfig, AugmentConfig, Config, DataConfig, HalvingConfig, InitConfig, LabelsConfig,
+    AddedNoiseConfig, AugmentConfig, BagConfig, Config, DataConfig, HalvingConfig, InitConfig, LabelsConfig,
     LatentConfig, MissingConfig, ModelConfig, NoiseConfig, ReduceConfig, TrainingConfig, WeightsConfig,
     flatten,
 };
 use crate::files::assert_up_to_date;
 
 /// Sections of the page: heading, prefix of the keys, and the struct whose fields they are.
-const SECTIONS: [(&str, &str, &str); 19] = [
+const SECTIONS: [(&str, &str, &str); 20] = [
     ("Top level", "", "Config"),
     ("`[data]`", "data", "DataConfig"),
     ("Data sources", "source", "DataSource"),
     ("Lists of rows", "rows", "RowList"),
+    ("Targets ahead and classes", "data.targets", "TargetsTable"),
     ("`[data.labels]`", "data.labels", "LabelsConfig"),
+    ("`[data.bag]`", "data.bag", "BagConfig"),
     ("`[data.noise]`", "data.noise", "AddedNoiseConfig"),
     ("`[data.augment]`", "data.augment", "AugmentConfig"),
     ("`[data.augment.mirror]`", "data.augment.mirror", "MirrorConfig"),
@@ -42,7 +44,7 @@ const SECTIONS: [(&str, &str, &str); 19] = [
 
 /// A config that sets no key but required ones, with all optional sections.
 const MINIMAL: &str = "latent = { family = 'storn', latents = 1 }\nrecognition = {}\n\
-    [data]\ntrain = 'a.csv'\ntargets = 'next'\nnoise = { snr_db = 5 }\naugment = { mirror = {} }\n";
+    [data]\ntrain = 'a.csv'\ntargets = 'next'\nnoise = { snr_db = 5 }\naugment = { mirror = {} }\nbag = {}\n";
 
 const INTRODUCTION: &str = "# Config reference
 
@@ -147,7 +149,9 @@ fn type_name(ty: &str) -> Option<&'static str> {
         "Vec<String>" => "list of names",
         "Vec<[String; 2]>" => "list of pairs of columns",
         "Vec<DataSource>" => "path, table, or list of these",
-        "Columns" | "Targets" | "ColumnPatterns" => "string or list of strings",
+        "Columns" | "ColumnPatterns" => "string or list of strings",
+        "Targets" => "string, list of strings, or table",
+        "Horizons" => "integer or list of integers",
         "Vec<ColumnPatterns>" => "list of sensors",
         "[usize; 2]" | "[u16; 2]" => "pair of integers",
         "BTreeMap<String, String>" => "table of names",
@@ -166,6 +170,7 @@ fn ranges() -> BTreeMap<String, String> {
     }
     let mut ranges: BTreeMap<String, String> = [
         of("data", &DataConfig::RULES),
+        of("data.bag", &BagConfig::RULES),
         of("data.noise", &AddedNoiseConfig::RULES),
         of("data.augment", &AugmentConfig::RULES),
         of("data.augment.missing", &MissingConfig::RULES),

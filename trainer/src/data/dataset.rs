@@ -7,9 +7,11 @@ use quaver::checkpoint::{MAX_WIDTH, Target};
 
 use super::augment::Augmentation;
 use super::input_gaps::InputGaps;
+use super::look_ahead::LookAhead;
 use super::read_file::ReadFile;
 use super::recording_noise::FreshNoise;
 use super::rows::Sequence;
+use crate::config::DataSize;
 
 /// With fewer training rows a target may be constant by chance.
 const FEW_ROWS: usize = 20;
@@ -29,6 +31,8 @@ pub struct Dataset {
     pub target_names: Vec<String>,
     /// Whether the targets are the next inputs or other columns.
     pub target: Target,
+    /// Where the target of each output is found, if targets are columns some rows ahead; empty otherwise.
+    pub look_ahead: Vec<LookAhead>,
     /// How the validation sequences were chosen, for people.
     pub validation: String,
     /// How the training sequences change from epoch to epoch.
@@ -63,6 +67,7 @@ impl Dataset {
             input_names: names.clone(),
             target_names: names,
             target: Target::Next,
+            look_ahead: Vec::new(),
             validation: String::new(),
             changes: EpochChanges::default(),
             files: Vec::new(),
@@ -126,6 +131,11 @@ impl Dataset {
             );
         }
         Ok(())
+    }
+
+    /// The size of the training data.
+    pub fn size(&self) -> DataSize {
+        DataSize { rows: self.train_rows(), longest: self.train.iter().map(Sequence::len).max().unwrap_or(0) }
     }
 
     fn train_rows(&self) -> usize {

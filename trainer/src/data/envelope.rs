@@ -22,7 +22,7 @@ pub(super) fn sensed(rows: &Rows, window: usize, targets: &Targets) -> Sequence 
 fn clean(rows: Rows, targets: &Targets) -> Sequence {
     match targets {
         Targets::Next => Sequence::next(rows),
-        Targets::Clean | Targets::Labels | Targets::Matching(_) => Sequence::columns(rows.clone(), rows),
+        _ => Sequence::columns(rows.clone(), rows),
     }
 }
 

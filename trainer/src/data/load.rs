@@ -9,13 +9,15 @@ use super::augment::Augmentation;
 use super::dataset::{Dataset, EpochChanges};
 use super::envelope;
 use super::input_gaps::InputGaps;
+use super::look_ahead::shift_targets;
 use super::overlap::{SplitRows, UsedRows};
 use super::read_file::ReadFiles;
 use super::read_source::ReadOptions;
+use super::row_classes::{LabelCodes, classify_targets};
 use super::rows::{Rows, Sequence};
 use super::select_columns::SelectedColumns;
 use super::split::split_off;
-use super::table::{Table, listed};
+use super::table::{Table, listed, places};
 use super::uninformative::uninformative;
 use crate::config::{Columns, Config, DataConfig, DataSource, FileFormat, Targets};
 
@@ -66,8 +68,16 @@ impl DataConfig {
             (train, valid, validation) = split_off(train, fraction, self.valid_seed)?;
         }
         let noise = self.noise.map(|noise| noise.add([&mut train, &mut valid, &mut test]));
-        let SelectedColumns { inputs, targets } =
-            reading.settled.context("data.train names no file; name at least one")?;
+        let choice = reading.settled.context("data.train names no file; name at least one")?;
+        let splits = [("train", &mut train), ("valid", &mut valid), ("test", &mut test)];
+        let (targets, look_ahead) = match &self.targets {
+            Targets::Ahead(ahead) => shift_targets(ahead, &choice, splits)?,
+            Targets::Class(class) => {
+                (classify_targets(class, &reading.codes, splits, &validation)?, Vec::new())
+            }
+            _ => (choice.targets, Vec::new()),
+        };
+        let inputs = choice.inputs;
         let augment = |asked| Augmentation::new(asked, &inputs, &train, self.targets_are_inputs());
         let transforms = self.augment.as_ref().filter(|asked| asked.transforms_rows());
         let augmentation = transforms.map(augment).transpose().map_err(anyhow::Error::msg)?;
@@ -80,6 +90,7 @@ impl DataConfig {
             input_names: inputs,
             target_names: targets,
             target: self.target(),
+            look_ahead,
             validation,
             changes: EpochChanges { augmentation, fresh_noise, gaps },
             files: reading.files.0,
@@ -120,9 +131,11 @@ impl DataConfig {
             header: self.header,
             decimal: self.decimal,
             lengths: self.lengths.as_deref(),
+            bag: self.bag.as_ref(),
         };
-        let Reading { settled, left_out, files, notes, .. } = reading;
-        source.read(options, files, notes, used, |names| {
+        let Reading { settled, left_out, files, notes, codes, .. } = reading;
+        let codes = self.row_class().map(|_| codes);
+        source.read(options, files, notes, used, codes, |names| {
             let excluded = match &self.exclude {
                 Some(patterns) => patterns.among("data.exclude", names)?,
                 None => Vec::new(),
@@ -136,13 +149,16 @@ impl DataConfig {
         })
     }
 
-    /// Leaves out the input columns of CSV files that say nothing, where the config asks for all inputs.
+    /// Leaves out the input columns of CSV files and bags that say nothing, where the config asks for all inputs.
     fn without_uninformative(&self, train: Vec<Sequence>, reading: &mut Reading) -> Result<Vec<Sequence>> {
-        if self.inputs != Columns::All || !self.is_csv()? {
+        if self.inputs != Columns::All || !self.has_named_columns()? {
             return Ok(train);
         }
         let Some(choice) = &mut reading.settled else { return Ok(train) };
-        let found = uninformative(&train);
+        // A column that is predicted ahead tells more about itself than any other.
+        let is_target = |column: usize| choice.targets.contains(&choice.inputs[column]);
+        let mut found = uninformative(&train);
+        found.retain(|(column, _)| self.targets_follow_inputs() || !is_target(*column));
         let is_kept = |column: &usize| found.iter().all(|(index, _)| index != column);
         let kept: Vec<usize> = (0..choice.inputs.len()).filter(is_kept).collect();
         if found.is_empty() || kept.is_empty() {
@@ -154,30 +170,40 @@ impl DataConfig {
             reading.left_out.insert(name.clone());
         }
         let inputs = kept.iter().map(|&column| choice.inputs[column].clone()).collect();
-        let targets = if self.targets_are_inputs() { Clone::clone(&inputs) } else { choice.targets.clone() };
+        let follow = self.targets_follow_inputs();
+        let targets = if follow { Clone::clone(&inputs) } else { choice.targets.clone() };
         *choice = SelectedColumns { inputs, targets };
-        let targets =
-            |rows: &Rows| if self.targets_are_inputs() { rows.columns(&kept) } else { rows.clone() };
+        let targets = |rows: &Rows| if follow { rows.columns(&kept) } else { rows.clone() };
         Ok(train.iter().map(|sequence| sequence.map(|rows| rows.columns(&kept), targets)).collect())
     }
 
-    /// Whether all training files are CSV.
-    pub(super) fn is_csv(&self) -> Result<bool> {
+    /// Whether the target columns are all inputs, whichever these are.
+    fn targets_follow_inputs(&self) -> bool {
+        self.targets_are_inputs() || self.ahead().is_some_and(|ahead| ahead.next.is_none())
+    }
+
+    /// Whether all training files are CSV or bags.
+    pub(super) fn has_named_columns(&self) -> Result<bool> {
         let mut formats =
             self.train.iter().map(|source| self.format.map_or_else(|| source.infer_format(), Ok));
-        formats.try_fold(true, |all, format| Ok(all && format? == FileFormat::Csv))
+        formats.try_fold(true, |all, format| Ok(all && matches!(format?, FileFormat::Csv | FileFormat::Mcap)))
     }
 
     /// Separates inputs from targets in a table of all selected columns, which has the inputs first.
     fn sequences(&self, table: Table, choice: &SelectedColumns) -> Vec<Sequence> {
         let all: Vec<usize> = (0..table.names.len()).collect();
-        let (inputs, targets) = all.split_at(choice.inputs.len());
+        let inputs = &all[..choice.inputs.len()];
+        let places = places(&table.names);
+        let targets: Vec<usize> =
+            choice.targets.iter().filter_map(|name| places.get(name.as_str()).copied()).collect();
         let part = |rows: Rows| match (&self.targets, self.envelope) {
             (targets, Some(window)) if self.noise.is_some() => envelope::sensed(&rows, window, targets),
             (targets, Some(window)) => envelope::sequence(&rows, window, targets),
             (Targets::Next, None) => Sequence::next(rows),
             (Targets::Clean | Targets::Labels, None) => Sequence::columns(rows.clone(), rows),
-            (Targets::Matching(_), None) => Sequence::columns(rows.columns(inputs), rows.columns(targets)),
+            (Targets::Matching(_) | Targets::Ahead(_) | Targets::Class(_), None) => {
+                Sequence::columns(rows.columns(inputs), rows.columns(&targets))
+            }
         };
         table.sequences.into_iter().map(part).collect()
     }
@@ -192,6 +218,8 @@ struct Reading {
     left_out: HashSet<String>,
     files: ReadFiles,
     splits: SplitRows,
+    /// Labels of rows, if those are the targets.
+    codes: LabelCodes,
     /// What was taken for granted, for people.
     notes: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! From files to batches.
 //!
-//! A recording passes through the parts of this module in order: a file in one of three formats ([`csv`],
-//! [`npy`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
+//! A recording passes through the parts of this module in order: a file in one of four formats ([`csv`],
+//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
 //! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
 //! split, and an [`InputDensity`] with it; in every epoch, an [`Augmentation`] and [`FreshNoise`] transform
 //! the training sequences, and [`InputGaps`] remove inputs from them; and [`batch`] turns sequences into
@@ -14,6 +14,7 @@
 //! A missing value is `NaN` up to the batch, where it becomes a mean and a variance.
 
 mod augment;
+pub mod bag;
 pub mod batch;
 pub mod csv;
 mod dataset;
@@ -26,6 +27,7 @@ mod interpolate;
 pub mod labelled;
 mod lines;
 mod load;
+mod look_ahead;
 pub(crate) mod normal_equations;
 pub mod npy;
 mod overlap;
@@ -33,6 +35,7 @@ pub mod piano_roll;
 mod read_file;
 mod read_source;
 mod recording_noise;
+mod row_classes;
 mod row_list;
 mod rows;
 mod scaler;
@@ -48,6 +51,7 @@ pub use input_density::InputDensity;
 pub use input_gaps::InputGaps;
 pub use interpolate::interpolated;
 pub use labelled::LabelledSequences;
+pub use look_ahead::LookAhead;
 pub use read_file::{FileChecksum, ReadFile, changed_file};
 pub use recording_noise::FreshNoise;
 pub use rows::{Rows, Sequence};

@@ -5,10 +5,11 @@ use std::io::BufReader;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use super::bag::{self, Bag};
 use super::csv::RowReader;
 use super::text::{Vocabulary, decode};
 use super::{csv, npy, piano_roll};
-use crate::config::{Config, TokenKind};
+use crate::config::{BagConfig, Config, TokenKind};
 
 const ROUNDS: usize = 20_000;
 
@@ -77,6 +78,13 @@ fn npy_survives() {
     survive(&values, |bytes| npy::parse_values(bytes, "f").is_ok());
     let lengths = npy::tests::file("{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }\n", &[1; 8]);
     survive(&lengths, |bytes| npy::parse_lengths(bytes, "f").is_ok());
+}
+
+#[test]
+fn bags_survive() {
+    survive(&bag::tests::small(), |bytes| {
+        Bag::parse(bytes.to_vec()).is_ok_and(|bag| bag.rows(&bag.names(), &BagConfig::default()).is_ok())
+    });
 }
 
 #[test]

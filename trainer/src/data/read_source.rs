@@ -6,15 +6,17 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use super::bag::Bag;
 use super::csv::{self, RowReader};
 use super::overlap::UsedRows;
 use super::read_file::{ChecksumReader, ReadFiles};
+use super::row_classes::LabelCodes;
 use super::row_list::pick;
 use super::rows::Rows;
 use super::select_columns::SelectedColumns;
 use super::table::Table;
 use super::{lines, npy, piano_roll};
-use crate::config::{DataSource, DecimalMark, FileFormat, RowSelection};
+use crate::config::{BagConfig, DataSource, DecimalMark, FileFormat, RowSelection};
 use crate::memory;
 
 /// Options for files that do not describe themselves.
@@ -24,23 +26,25 @@ pub(super) struct ReadOptions<'a> {
     pub(super) header: bool,
     pub(super) decimal: Option<DecimalMark>,
     pub(super) lengths: Option<&'a Path>,
+    pub(super) bag: Option<&'a BagConfig>,
 }
 
 impl DataSource {
     /// Reads the columns that `choose` selects from the available names, and the selected rows. Adds the
     /// files it opens to `read`, and what was unusual about them to `notes`; `used` gets the rows that
-    /// are scored.
+    /// are scored. With `codes`, the target is a column of labels, of which the table has the codes.
     pub(super) fn read(
         &self,
         reading: ReadOptions<'_>,
         read: &mut ReadFiles,
         notes: &mut Vec<String>,
         used: &mut Vec<UsedRows>,
+        codes: Option<&mut LabelCodes>,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns, String>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = self.file.display().to_string();
         let choose = |names: &[String]| choose(names).map_err(|problem| anyhow!("{file}: {problem}"));
-        let (choice, mut table) = self.read_columns(reading, read, notes, choose)?;
+        let (choice, mut table) = self.read_columns(reading, read, notes, codes, choose)?;
         table.sequences = self.cut(table.sequences, read, used).with_context(|| file.clone())?;
         Ok((choice, table))
     }
@@ -50,6 +54,7 @@ impl DataSource {
         reading: ReadOptions<'_>,
         read: &mut ReadFiles,
         notes: &mut Vec<String>,
+        codes: Option<&mut LabelCodes>,
         choose: impl FnOnce(&[String]) -> Result<SelectedColumns>,
     ) -> Result<(SelectedColumns, Table)> {
         let file = &self.file.display().to_string();
@@ -59,8 +64,16 @@ impl DataSource {
                 let reader = RowReader::new(&mut source, file, reading.header)?;
                 let mut reader = reader.with_decimal_mark(reading.decimal);
                 let choice = choose(&reader.names())?;
-                reader.select(&choice.all())?;
-                let table = csv::read(&mut reader)?;
+                let table = match codes {
+                    Some(codes) => {
+                        reader.select(&choice.inputs)?;
+                        csv::read_with_labels(&mut reader, &choice.targets[0], codes)?
+                    }
+                    None => {
+                        reader.select(&choice.all())?;
+                        csv::read(&mut reader)?
+                    }
+                };
                 notes.extend(reader.peculiarities());
                 source.into_inner().finish(read)?;
                 return Ok((choice, table));
@@ -68,6 +81,15 @@ impl DataSource {
             FileFormat::Npy => {
                 let named = self.lengths.as_deref().or(reading.lengths).map(Path::to_path_buf);
                 self.read_npy(named.or_else(|| npy::companion(&self.file)).as_deref(), read, file)?
+            }
+            FileFormat::Mcap => {
+                let bytes = ChecksumReader::read_whole(&self.file, read)?;
+                let bag = Bag::parse(bytes).with_context(|| file.clone())?;
+                let choice = choose(&bag.names())?;
+                let config = reading.bag.cloned().unwrap_or_default();
+                let rows = bag.rows(&choice.all(), &config).with_context(|| file.clone())?;
+                notes.extend(bag.notes().iter().chain(&rows.notes).map(|note| format!("{file}: {note}")));
+                return Ok((choice, rows.table));
             }
             FileFormat::PianoRoll => {
                 let text = ChecksumReader::read_whole(&self.file, read)?;
@@ -77,7 +99,12 @@ impl DataSource {
             FileFormat::Words | FileFormat::Characters => bail!("{file}: text has no columns"),
         };
         let choice = choose(&table.names)?;
-        let table = table.select(file, &choice.all())?;
+        let mut table = table.select(file, &choice.all())?;
+        if let Some(codes) = codes {
+            codes
+                .encode(&mut table.sequences, choice.inputs.len())
+                .with_context(|| format!("{file}: column `{}`", choice.targets[0]))?;
+        }
         Ok((choice, table))
     }
 

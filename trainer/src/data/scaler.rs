@@ -62,6 +62,19 @@ impl Scaler {
         value * self.std_dev[channel] + self.mean[channel]
     }
 
+    /// What a mean NLL per time step with standardised densities lacks to one with densities in raw units: ln
+    /// s of every observed target, summed over outputs and averaged over the steps with a target.
+    pub fn log_scale(&self, sequences: &[Sequence]) -> f64 {
+        let (mut sum, mut steps) = (0.0, 0);
+        for row in sequences.iter().flat_map(|sequence| sequence.targets.iter().skip(sequence.burn_in)) {
+            let observed = row.iter().zip(&self.std_dev).filter(|(value, _)| !value.is_nan());
+            let logs: Vec<f64> = observed.map(|(_, std_dev)| f64::from(*std_dev).ln()).collect();
+            sum += logs.iter().sum::<f64>();
+            steps += usize::from(!logs.is_empty());
+        }
+        sum / steps.max(1) as f64
+    }
+
     /// A variance, from standardised to raw units.
     pub fn unstandardise_variance(&self, channel: usize, variance: f32) -> f32 {
         variance * self.std_dev[channel] * self.std_dev[channel]
@@ -164,6 +177,15 @@ mod tests {
         assert_eq!(scaler.mean, [0.1, 0.0, 0.0, 3e-45]);
         assert_eq!(scaler.std_dev, [1.0; 4]);
         assert_eq!(scaler.standardise(0, 0.1), 0.0);
+    }
+
+    #[test]
+    fn the_log_scale_counts_observed_targets_per_step() {
+        let scaler = Scaler { mean: vec![0.0; 2], std_dev: vec![2.0, 5.0] };
+        let values = vec![1.0, 1.0, f32::NAN, 1.0, f32::NAN, f32::NAN];
+        let sequence = Sequence::next(Rows { channels: 2, values });
+        let expected = (2_f64.ln() + 2.0 * 5_f64.ln()) / 2.0;
+        assert!((scaler.log_scale(&[sequence]) - expected).abs() < 1e-12, "the third row has no target");
     }
 
     #[test]

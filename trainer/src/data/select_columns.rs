@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::table::{listed, places};
-use crate::config::{ColumnPatterns, Columns, Targets};
+use crate::config::{AheadTargets, ColumnPatterns, Columns, Targets};
 
 /// The names of the selected columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +21,19 @@ impl SelectedColumns {
         left_out: &HashSet<String>,
         names: &[String],
     ) -> Result<SelectedColumns, String> {
+        let may_be_inputs = matches!(targets, Targets::Ahead(_));
         let targets = match targets {
             Targets::Next | Targets::Clean | Targets::Labels => None,
             Targets::Matching(patterns) => Some(resolve("data.targets", patterns, names)?),
+            Targets::Ahead(AheadTargets { next, .. }) => {
+                next.as_ref().map(|next| next.among("data.targets.next", names)).transpose()?
+            }
+            Targets::Class(class) => {
+                Some(resolve("data.targets.class", std::slice::from_ref(&class.column), names)?)
+            }
         };
         let among_targets: HashSet<&String> = targets.iter().flatten().collect();
-        let is_target = |name: &String| among_targets.contains(name);
+        let is_target = |name: &String| !may_be_inputs && among_targets.contains(name);
         let inputs = match inputs {
             Columns::All => {
                 names.iter().filter(|name| !is_target(name) && !left_out.contains(*name)).cloned().collect()
@@ -152,6 +159,26 @@ mod tests {
         assert_eq!(choice.inputs, ["force", "emg1", "emg2"]);
         assert_eq!(choice.targets, choice.inputs);
         assert_eq!(choice.all(), choice.inputs);
+    }
+
+    #[test]
+    fn columns_ahead_are_inputs_as_well() {
+        let choose = |targets: &str| {
+            let targets = toml::from_str::<toml::Table>(targets).unwrap().remove("t").unwrap();
+            let targets: Targets = targets.try_into().unwrap();
+            SelectedColumns::new(&Columns::All, &targets, &HashSet::new(), &names())
+        };
+        let choice = choose("t = { next = 'force' }").unwrap();
+        assert_eq!(
+            (choice.inputs.as_slice(), choice.targets),
+            (names().as_slice(), vec!["force".to_string()])
+        );
+        assert_eq!(choose("t = { horizon = 2 }").unwrap().targets, names());
+        let choice = choose("t = { class = 'force' }").unwrap();
+        assert_eq!(choice.inputs.len(), 3, "a label is no input");
+        assert!(
+            choose("t = { class = 'grip' }").unwrap_err().starts_with("data.targets.class: no column `grip`")
+        );
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub use calibration::{CalibrationPoint, calibration_error};
 pub use classification::{
     ClassScore, ClassificationScores, Classified, ConfusionMatrix, KnownScores, PROBABILITY_FLOOR,
     RejectionPoint, Reliability, ReliabilityBin, known_scores, most_probable, rejection_curve, reliability,
+    row_class_scores,
 };
 pub use classifiers::{
     Classification, ClassifierBaseline, ClassifierOptions, LabelledRows, classifier_baselines,

@@ -27,9 +27,6 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     /// First bytes of its state files: kind, and version of the layout.
     const MAGIC: &'static [u8; 8];
 
-    /// Name of its loss in output.
-    const LOSS: &'static str;
-
     /// Whether the data of a split are one long stream, which is cut into lanes with carried state for
     /// training and read in windows with carried state for validation.
     const STREAM: bool = false;
@@ -139,7 +136,6 @@ pub struct ValidationLoss {
 
 impl Architecture for ModelSpec {
     const MAGIC: &'static [u8; 8] = b"QVSTATE3";
-    const LOSS: &'static str = "NLL";
 
     fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
         predictor_spec(config, data.input_names.len(), data.target_names.len())

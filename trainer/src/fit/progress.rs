@@ -34,7 +34,7 @@ pub struct RunPlan {
     pub steps_per_epoch: usize,
     /// Number of parameters.
     pub parameters: usize,
-    /// Name of the loss: `"NLL"`, or `"bound"` for a latent model.
+    /// Name of the loss, such as `"standardised NLL"`, or `"bound"` for a latent model.
     pub loss: &'static str,
     /// Whether a time step is a token, so that e to the loss is a perplexity.
     pub per_token: bool,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use super::architecture::{Architecture, STREAM_WINDOW, StepContext, ValidationLoss};
+use super::average::ParameterAverage;
 use super::folder::RunFolder;
 use super::metrics::{EpochMetrics, MetricFiles};
 use super::optimiser::clip;
@@ -30,6 +31,8 @@ pub struct RunSummary {
     pub stop: StopReason,
     /// Duration of training in this call, in seconds.
     pub seconds: f64,
+    /// What to add to a validation loss for densities in raw units; nothing if the loss is not standardised.
+    pub log_scale: Option<f64>,
 }
 
 /// Why training ended.
@@ -66,6 +69,15 @@ pub fn evaluated_state<A: Architecture>(state: &RunState<A>, config: &Config, da
     evaluated
 }
 
+/// Sets the noise variance of a state before its first epoch to the one that fits the validation data best.
+pub(crate) fn fit_noise<A: Architecture>(state: &mut RunState<A>, config: &Config, data: &Dataset) {
+    let batches = valid_batches::<A>(data, &state.scaling, &config.training);
+    state.spec.refit_noise(&mut state.parameters, batches);
+    if let Some(average) = &mut state.average {
+        *average = ParameterAverage::new(&state.parameters);
+    }
+}
+
 /// A run in progress.
 pub(super) struct Run<'a, A> {
     pub(super) config: &'a Config,
@@ -91,10 +103,15 @@ struct EpochTotals {
 /// are a network that does.
 const MOST_SKIPPED: usize = 3;
 
+/// Steps of an epoch below which there is a hint.
+const FEW_STEPS: usize = 4;
+
 impl<A: Architecture> Run<'_, A> {
     pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<RunSummary> {
         let clock = Instant::now();
-        progress.start(&self.plan());
+        let plan = self.plan();
+        self.few_steps(plan.steps_per_epoch).iter().for_each(|hint| progress.notice(hint));
+        progress.start(&plan);
         let stop = loop {
             if let Some(stop) = self.stop(clock.elapsed()) {
                 break stop;
@@ -104,7 +121,30 @@ impl<A: Architecture> Run<'_, A> {
             progress.epoch(&metrics, begun.elapsed().as_secs_f64());
         };
         let seconds = clock.elapsed().as_secs_f64();
-        Ok(RunSummary { epochs: self.state.epoch, best: self.state.best, stop, seconds })
+        let standardised = self.config.loss_is_standardised();
+        let log_scale = standardised.then(|| self.state.scaling.targets.log_scale(&self.data.valid));
+        Ok(RunSummary { epochs: self.state.epoch, best: self.state.best, stop, seconds, log_scale })
+    }
+
+    /// What to try where an epoch has too few steps for a network to learn much.
+    fn few_steps(&self, steps: usize) -> Option<String> {
+        let TrainingConfig { chunk, batch, .. } = self.config.training;
+        let is_few = steps < FEW_STEPS && !A::STREAM && !A::LABELLED && chunk > 0;
+        let smaller = [("training.batch", batch, 4), ("training.chunk", chunk, 20)];
+        let advice: Vec<String> = smaller
+            .into_iter()
+            .filter(|(_, value, least)| value > least)
+            .map(|(key, _, least)| format!("{key} = {least}"))
+            .collect();
+        (is_few && !advice.is_empty()).then(|| {
+            let rows: usize = self.data.train.iter().map(Sequence::len).sum();
+            format!(
+                "{rows} training rows make {steps} {} per epoch, with {batch} chunks of {chunk} rows in each: {} would make \
+                 more of them, and training.epochs more in all",
+                if steps == 1 { "step" } else { "steps" },
+                advice.join(" and ")
+            )
+        })
     }
 
     fn plan(&self) -> RunPlan {
@@ -114,7 +154,7 @@ impl<A: Architecture> Run<'_, A> {
             epochs: self.config.training.epochs,
             steps_per_epoch: self.batches(&self.train_in(1), 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
-            loss: A::LOSS,
+            loss: self.config.loss_name(),
             per_token: A::STREAM,
         }
     }

@@ -97,10 +97,21 @@ fn fresh_state<A: Architecture>(spec: A, config: &Config, data: &Dataset) -> Res
             (spec.init_parameters(config, data, &scaling), scaling)
         }
     };
+    Ok(first_state(spec, parameters, scaling, config, data))
+}
+
+/// The state before the first epoch, with these parameters.
+pub(crate) fn first_state<A: Architecture>(
+    spec: A,
+    parameters: Parameters,
+    scaling: Scaling,
+    config: &Config,
+    data: &Dataset,
+) -> RunState<A> {
     let names = [data.input_names.clone(), data.target_names.clone()];
     let files: Vec<FileChecksum> = data.files.iter().map(|file| file.checksum.clone()).collect();
     let state = RunState::first(spec, parameters, &config.training, scaling, names);
-    Ok(RunState { data: Some(files).filter(|files| !files.is_empty()), ..state })
+    RunState { data: Some(files).filter(|files| !files.is_empty()), ..state }
 }
 
 /// The parameters of another run, and the scaling they were trained with.

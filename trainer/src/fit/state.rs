@@ -54,7 +54,8 @@ pub struct RunState<A = ModelSpec> {
 /// The best epoch of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestEpoch {
-    /// Its number, counted from 1; 0 is the pruned network that a run began with.
+    /// Its number, counted from 1; 0 is the pruned or imported network that a run began
+    /// with.
     pub epoch: usize,
     /// Its validation loss in nats per time step.
     pub valid_nll: f64,

@@ -24,7 +24,6 @@ pub(super) const LOG_NOISE: &str = "generative.output.log_noise";
 
 impl Architecture for LatentNets {
     const MAGIC: &'static [u8; 8] = b"QVLATEN2";
-    const LOSS: &'static str = "bound";
 
     fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
         let latent = config.latent.as_ref().context("a latent model needs a section `[latent]`")?;

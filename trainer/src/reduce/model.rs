@@ -174,7 +174,6 @@ pub(super) fn spans(batch: &Batch) -> Vec<Range<usize>> {
 
 impl Architecture for ReduceModel {
     const MAGIC: &'static [u8; 8] = b"QVREDUC1";
-    const LOSS: &'static str = "loss";
     const LABELLED: bool = true;
 
     fn from_config(config: &Config, data: &Dataset) -> Result<Self> {

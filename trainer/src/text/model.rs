@@ -97,7 +97,6 @@ pub(super) fn batch_tokens(batch: &Batch) -> [Arc<[u32]>; 2] {
 
 impl Architecture for TokenModel {
     const MAGIC: &'static [u8; 8] = b"QVTOKEN1";
-    const LOSS: &'static str = "NLL";
     const STREAM: bool = true;
 
     fn from_config(config: &Config, data: &Dataset) -> Result<Self> {

@@ -2,10 +2,13 @@
 //! tools are missing is skipped in one line that names them.
 
 mod archive;
+mod bridges;
+mod environment;
 mod firmware;
 mod host;
 pub(crate) mod library;
 pub(crate) mod python;
+mod pytorch;
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,9 +35,13 @@ const PARTS: &[Part] = &[
     ("C++: wrapper with and without exceptions", &[CXX], host::wrapper),
     ("C++: control loop", &[CXX], host::control_loop),
     ("C: golden streams on a Cortex-M4F", &[ARM_GCC, QEMU_ARM], firmware::golden),
+    ("PyTorch: imported networks", &[], pytorch::import),
     ("package in an empty folder", &[CC, CXX, CMAKE, PKG_CONFIG], dist::check_small),
     ("Python: the crate of the package", &[], python::crate_lints),
     ("Python: the wheel in a clean environment", &[PYTHON], python::wheel),
+    ("what the bridges to ROS 2 and LSL share", &[], bridges::shared),
+    ("ROS 2: a node and Cyclone DDS", &[PYTHON], bridges::ros2),
+    ("LSL: a bridge and pylsl", &[PYTHON, CXX, CMAKE], bridges::lsl),
 ];
 
 /// Runs the parts whose titles contain `only`, and prints a line for each.

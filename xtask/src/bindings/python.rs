@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
+use super::environment::Environment;
 use super::host::golden_files;
 use super::{SKIPPED, scratch};
 use crate::image;
@@ -30,7 +31,7 @@ pub(super) fn crate_lints() -> Result<String> {
 
 /// Builds the wheel, installs it and runs its tests, the golden streams and the notebook among them.
 pub(super) fn wheel() -> Result<String> {
-    let environment = match Environment::ready()? {
+    let environment = match environment()? {
         Ok(environment) => environment,
         Err(reason) => return Ok(format!("{SKIPPED}{reason}")),
     };
@@ -46,46 +47,12 @@ pub(super) fn wheel() -> Result<String> {
     Ok(format!("{summary}; {:.1} MB, {}", bytes as f64 / 1e6, wheel.display()))
 }
 
-/// A virtual environment with the tools, kept for the next time.
-struct Environment {
-    folder: PathBuf,
-}
-
-impl Environment {
-    /// Makes it, unless there is one of these requirements. The reason if Python cannot.
-    fn ready() -> Result<Result<Self, String>> {
-        let environment = Environment { folder: scratch("python")?.join("environment") };
-        let path = root().join(FOLDER).join(REQUIREMENTS);
-        let wanted = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let installed = environment.folder.join("requirements.txt");
-        if fs::read(&installed).is_ok_and(|found| found == wanted) {
-            return Ok(Ok(environment));
-        }
-        let make =
-            Shell::new("python3").words("-m venv --clear").argument(environment.folder.display().to_string());
-        if make.run().is_err() {
-            return Ok(Err("python3 -m venv fails; on Debian type: apt-get install python3-venv".into()));
-        }
-        let install = environment.python("-m pip install --quiet --requirement");
-        let install = install.argument(path.display().to_string());
-        if let Err(error) = install.run() {
-            let text = error.to_string();
-            let reason = text.lines().find(|line| line.starts_with("ERROR:")).unwrap_or("pip fails");
-            return Ok(Err(format!("{FOLDER}/{REQUIREMENTS} cannot be installed: {reason}")));
-        }
-        // Last of all: an environment that was interrupted is made again.
-        fs::write(&installed, wanted).with_context(|| format!("cannot write {}", installed.display()))?;
-        Ok(Ok(environment))
-    }
-
-    fn program(&self, name: &str) -> String {
-        let scripts = if cfg!(windows) { "Scripts" } else { "bin" };
-        self.folder.join(scripts).join(name).display().to_string()
-    }
-
-    fn python(&self, arguments: &str) -> Shell {
-        Shell::new(self.program("python")).words(arguments)
-    }
+/// The environment with what the tests need.
+fn environment() -> Result<Result<Environment, String>> {
+    let path = root().join(FOLDER).join(REQUIREMENTS);
+    let list = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let packages: Vec<&str> = list.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Environment::ready("python", &packages)
 }
 
 /// The wheel, with the command line in it.

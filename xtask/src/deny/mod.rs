@@ -40,8 +40,7 @@ const SIGNED: [&str; 11] = [
 
 /// Checks what is built for this machine, for the firmware, and for boards.
 pub(crate) fn check() -> Result<String> {
-    let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
-    let config = Config::parse(&text).with_context(|| format!("cannot read {FILE}"))?;
+    let config = read_config()?;
     let tree = Shell::cargo("tree --offline --locked --prefix none --format").argument(dependency::FORMAT);
     let runtime = dependency::parse(&tree.clone().words("-p quaver --edges normal,build").run()?)?;
     let names = names_of(&runtime);
@@ -81,6 +80,22 @@ pub(crate) fn check() -> Result<String> {
         counts[1],
         counts[2]
     ))
+}
+
+/// Checks the licences of a crate with a lockfile of its own, of what is built for this machine. Which
+/// versions of their crates its libraries need is not ours to choose.
+pub(crate) fn check_licences(folder: &str) -> Result<()> {
+    let config = read_config()?;
+    let tree = Shell::cargo("tree --locked --edges normal,build --prefix none --format");
+    let tree = tree.argument(dependency::FORMAT).in_folder(folder);
+    let problems = licences::problems(&config, &dependency::parse(&tree.run()?)?);
+    ensure!(problems.is_empty(), "{}", problems.join("\n"));
+    Ok(())
+}
+
+fn read_config() -> Result<Config> {
+    let text = fs::read_to_string(root().join(FILE)).with_context(|| format!("cannot read {FILE}"))?;
+    Config::parse(&text).with_context(|| format!("cannot read {FILE}"))
 }
 
 /// The dependencies of the runtime, by name.

@@ -29,7 +29,7 @@ pub(crate) const VALGRIND: Program =
     Program { name: "valgrind", packages: ["valgrind libc6-dbg", "valgrind", "valgrind", "valgrind"] };
 pub(crate) const PKG_CONFIG: Program =
     Program { name: "pkg-config", packages: ["pkg-config", "pkgconf-pkg-config", "pkgconf", "pkgconf"] };
-/// With what `python3 -m venv` needs.
+/// With its virtual environments, which Debian packages separately.
 pub(crate) const PYTHON: Program =
     Program { name: "python3", packages: ["python3 python3-venv", "python3", "python", "python"] };
 pub(crate) const CC: Program = Program { name: "cc", packages: ["gcc libc6-dev", "gcc", "gcc", "gcc"] };

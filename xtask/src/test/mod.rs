@@ -38,7 +38,7 @@ const STAGES: &[Stage] = &[
     ("no heap in the firmware", firmware::no_heap),
     ("the firmware example", firmware::example),
     ("text on an emulated core", firmware::text),
-    ("interfaces to C, C++ and Python", bindings::run_quietly),
+    ("interfaces to C, C++, Python, ROS 2 and LSL", bindings::run_quietly),
     ("golden streams on every core", qemu::run_quietly),
     ("signed models on every core", signed::check),
     ("boards, linked and emulated", boards::check),

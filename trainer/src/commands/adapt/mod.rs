@@ -16,7 +16,7 @@ use super::checkpoint_file;
 use super::implausible::ImplausibleValues;
 use super::print::{print_json, print_text};
 use super::row_io;
-use super::row_model::{RowPrediction, header, line};
+use super::row_model::{LineParts, RowPrediction, header, line};
 use super::split::Split;
 use crate::prediction::SequencePrediction;
 use crate::report;
@@ -131,13 +131,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
 
 /// Predictions with the most labels, a blank line between sequences.
 fn write(replayed: &Replay, names: &[String], out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "{}", header(names, false))?;
+    writeln!(out, "{}", header(names, LineParts::default()))?;
     for (index, prediction) in replayed.adapted.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
         for step in 0..prediction.mean.len() {
-            out.write_all(line(&row(prediction, step), false).as_bytes())?;
+            out.write_all(line(&row(prediction, step), names, LineParts::default()).as_bytes())?;
         }
     }
     Ok(())

@@ -39,6 +39,11 @@ fn of_config(
 ) -> Result<Vec<Sequence>> {
     let data = Config::load_with_data(config, &[], arguments.data_dir.as_deref())?.load_data()?;
     check_channels(&data, (inputs, outputs))?;
+    ensure!(
+        data.look_ahead.is_empty(),
+        "{}: targets some rows ahead are not known right after their prediction, so a device cannot learn from them so soon",
+        config.display()
+    );
     let sequences = arguments.split.of(&data).to_vec();
     ensure!(
         !sequences.is_empty(),

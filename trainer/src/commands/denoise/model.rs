@@ -8,7 +8,7 @@ use quaver::checkpoint::{Family, Kind, Layout, Target, WeightFormat};
 use quaver::{Denoiser, LatentModel as StoredModel, Model};
 
 use crate::commands::checkpoint_file;
-use crate::commands::row_model::{ModelChannels, RowModel, RowPrediction, RuntimePredictor};
+use crate::commands::row_model::{LineParts, ModelChannels, RowModel, RowPrediction, RuntimePredictor};
 use crate::export::{Encoding, encode};
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, StreamingDenoiser, TrainedLatentModel};
@@ -111,8 +111,8 @@ impl RowModel for HostDenoiser<'_> {
         &self.channels
     }
 
-    fn scores_rows(&self) -> bool {
-        true
+    fn parts(&self) -> LineParts {
+        LineParts { class: false, surprise: true }
     }
 
     fn reset(&mut self) {
@@ -136,8 +136,8 @@ impl RowModel for RuntimeDenoiser<'_, '_> {
         &self.channels
     }
 
-    fn scores_rows(&self) -> bool {
-        true
+    fn parts(&self) -> LineParts {
+        LineParts { class: false, surprise: true }
     }
 
     fn reset(&mut self) {

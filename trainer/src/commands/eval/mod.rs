@@ -19,11 +19,13 @@ mod text;
 mod tokens;
 mod tokens_drawn;
 mod tokens_dynamic;
+mod traces;
 
 use std::ops::Range;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+use quaver::checkpoint::Likelihood;
 use serde::Serialize;
 
 use super::evaluated_model::EvaluatedModel;
@@ -34,7 +36,8 @@ use super::split::Split;
 use crate::config::Config;
 use crate::data::{Dataset, Scaling, Sequence};
 use crate::evaluate::{
-    Baseline, NovelRows, Scores, SurpriseScores, baselines, latent_scores, scores, standardised_residuals,
+    Baseline, ClassificationScores, NovelRows, Scores, SurpriseScores, baselines, latent_scores,
+    row_class_scores, scores, standardised_residuals,
 };
 use crate::fit::{RunFolder, RunState};
 use crate::latent::{LatentNets, TrainedLatentModel};
@@ -50,6 +53,7 @@ use monte_carlo::{MonteCarloEvaluation, SharpenedEvaluation};
 use perturbed::PerturbedEvaluation;
 pub(super) use perturbed_page::coverage as missing_coverage;
 pub(super) use run_counter::RunCounter;
+use traces::TraceOptions;
 
 /// Score a run or a checkpoint on data, compared with baselines
 ///
@@ -77,6 +81,9 @@ pub(super) use run_counter::RunCounter;
 /// compared with filters tuned on training data; for zeros and ones the likelihood of the clean rows,
 /// precision and recall.
 ///
+/// For classes of rows (data.targets = { class = … }, or one-hot columns): accuracy, balanced accuracy, macro
+/// F1, recall, precision and F1 of every class, and the confusion matrix as well.
+///
 /// For a model with [reduce]: error, balanced accuracy, macro F1, NLL and calibration of its classes, run by
 /// the runtime, compared with nearest neighbours (Euclidean, and under time warping with a window chosen on
 /// the training data) and with time-domain features and linear discriminant analysis; the confusion matrix;
@@ -89,6 +96,7 @@ pub(super) use run_counter::RunCounter;
 #[command(after_help = "Examples:
   quaver eval runs/first                                    on the test data of its config
   quaver eval runs/first --data config.toml --plot first.html
+  quaver eval runs/first --plot first.html --trace force_n --trace-rows 1000..1500 --rate-hz 50
   quaver eval runs/storn --data config.toml --draws 500         a latent model, with more samples
   quaver eval runs/vrae --gap 30..40 --window 60                imputation, compared with interpolation and AR
   quaver eval runs/denoiser --roll notes.svg                noisy piano rolls, as a picture
@@ -156,7 +164,8 @@ pub struct Arguments {
     /// With --faults: rows of a faulty stretch; by default 5 seconds, or 250 rows without --rate-hz.
     #[arg(long, value_name = "ROWS", requires = "faults", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     fault_rows: Option<u32>,
-    /// With --missing and --faults: samples per second, for bursts in seconds and false alarms per hour.
+    /// Samples per second, for bursts of --missing in seconds, false alarms of --faults per hour, and the
+    /// time axis of --plot.
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate_hz: Option<f64>,
     /// Tell a checkpoint exported with --track the truth about every N-th row after it has predicted it, so
@@ -197,10 +206,16 @@ pub struct Arguments {
     /// Omit baselines and filters.
     #[arg(long)]
     no_baselines: bool,
-    /// Write an HTML page with calibration, residuals and all scores; for a latent model, those of its
-    /// one-step-ahead predictions.
+    /// Write an HTML page with traces of truth and prediction, calibration, residuals and all scores; for a
+    /// latent model, those of its one-step-ahead predictions.
     #[arg(long, value_name = "F.html")]
     plot: Option<PathBuf>,
+    /// With --plot: the outputs whose traces are shown, by name; by default the first 12.
+    #[arg(long, value_name = "OUTPUTS", value_delimiter = ',', requires = "plot")]
+    trace: Vec<String>,
+    /// With --plot: the rows of a sequence that traces show, such as 1000..1500; by default the first 400.
+    #[arg(long, value_name = "A..B", requires = "plot", value_parser = gaps::parse_gap)]
+    trace_rows: Option<Range<usize>>,
     /// Draw the first sequence of denoised zeros and ones as an SVG: truth, noisy input and probabilities.
     #[arg(long, value_name = "F.svg")]
     roll: Option<PathBuf>,
@@ -239,6 +254,9 @@ struct Evaluation {
     /// Scores of the model.
     #[serde(flatten)]
     scores: Scores,
+    /// Scores of the most probable class of every row, of a categorical likelihood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classification: Option<ClassificationScores>,
     /// Coverage on rows unlike the training data, if the model has an input density.
     #[serde(skip_serializing_if = "Option::is_none")]
     novel_rows: Option<NovelRows>,
@@ -295,6 +313,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
     let evaluated = checkpoint.map_or_else(|| EvaluatedModel::load(&arguments.evaluated), Ok)?;
     evaluated.check_data(&data)?;
+    refuse_knowing_the_future(arguments, &data)?;
+    traces::check(arguments, &data, sequences)?;
     if let Some(gap) = &arguments.gap {
         return gaps::run(arguments, gap, &evaluated, &data, sequences);
     }
@@ -332,6 +352,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
+/// Refuses evaluations in which a model would be told targets some rows ahead before a device could know
+/// them.
+fn refuse_knowing_the_future(arguments: &Arguments, data: &Dataset) -> Result<()> {
+    let options = [
+        ("--observe", arguments.observe.is_some()),
+        ("--dynamic", arguments.dynamic.is_some()),
+        ("--reversed", arguments.reversed),
+    ];
+    let asked = options.into_iter().find(|(_, asked)| *asked && !data.look_ahead.is_empty());
+    match asked {
+        Some((option, _)) => bail!(
+            "{option} does not go with targets some rows ahead, which are not known when they are predicted; leave it out"
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Prints scores with missing channels and faults; a page has those of the recording as it is as well.
 fn run_perturbed(
     arguments: &Arguments,
@@ -364,6 +401,7 @@ fn score(
     let scored = |predictions: &[SequencePrediction]| {
         scores(likelihood, &data.target_names, sequences, predictions).in_units_of(&std_devs)
     };
+    let classify = |predictions| row_class_scores(&data.target_names, sequences, predictions);
     let before = if data.target.is_next() { None } else { evaluated.before_rows(sequences)? };
     let scores = scored(&predictions);
     let found = Evaluation {
@@ -372,6 +410,7 @@ fn score(
         monte_carlo: monte_carlo::score(arguments, evaluated, sequences, &scores, &std_devs)?,
         sharpened: monte_carlo::sharpened(arguments, evaluated, sequences)?,
         scores,
+        classification: (likelihood == Likelihood::Categorical).then(|| classify(&predictions)).flatten(),
         novel_rows: evaluated.novel_rows(sequences, &predictions)?,
         before_rows: before.map(|(expected, surprise)| BeforeRows { scores: scored(&expected), surprise }),
         baselines: if arguments.no_baselines { Vec::new() } else { baselines(likelihood, data, sequences) },
@@ -381,7 +420,9 @@ fn score(
     if let Some(path) = &arguments.plot {
         let title = format!("{} on {}", arguments.evaluated.display(), arguments.split.name());
         let residuals = standardised_residuals(sequences, &predictions);
-        report::write(path, &page::page(&title, &found, perturbed, &residuals))?;
+        let traces =
+            traces::sections(data, sequences, &predictions, &TraceOptions::of(arguments, likelihood));
+        report::write(path, &page::page(&title, &found, perturbed, &residuals, traces))?;
     }
     Ok(found)
 }

@@ -1,19 +1,29 @@
 //! An evaluation as a page with plots.
 
 use super::perturbed::PerturbedEvaluation;
-use super::{Evaluation, perturbed_page, text};
-use crate::evaluate::CalibrationPoint;
+use super::{Evaluation, classes, perturbed_page, text};
+use crate::evaluate::{CalibrationPoint, ClassificationScores};
 use crate::report::plot::{self, Calibration, CalibrationCurve, Histogram};
 use crate::report::{Body, KeyFigure, Report, ReportTable, Section};
 
-/// The page; `residuals` are in predicted standard deviations.
+/// The page, which begins with `traces`; `residuals` are in predicted standard deviations.
 pub(super) fn page(
     title: &str,
     found: &Evaluation,
     perturbed: Option<&PerturbedEvaluation>,
     residuals: &[f32],
+    traces: Vec<Section>,
 ) -> Report {
-    let mut sections = vec![calibration(found)];
+    let mut sections = traces;
+    if let Some(scores) = &found.classification {
+        sections.push(classes::confusion(scores));
+        let compared = text::class_comparison_rows(scores, &found.baselines);
+        sections.push(section("Classes, compared with baselines", "", compared));
+        sections.push(section("Every class", "", classes::class_rows(scores)));
+        sections.push(classes::reliability_of(&[("this model", scores)]));
+    } else {
+        sections.push(calibration(found));
+    }
     // Residuals of binary outcomes are never normal.
     if !found.scores.uncertainty.coverage.is_empty() {
         sections.push(histogram(residuals));
@@ -37,6 +47,9 @@ pub(super) fn page(
 
 fn key_figures(found: &Evaluation) -> Vec<KeyFigure> {
     let scores = &found.scores;
+    if let Some(classification) = &found.classification {
+        return class_figures(scores.nll, classification);
+    }
     let mut figures = vec![
         KeyFigure::new("NLL", format!("{:.4}", scores.nll), "nats per time step"),
         KeyFigure::new("R²", format!("{:.4}", scores.r2), "mean over outputs"),
@@ -49,6 +62,15 @@ fn key_figures(found: &Evaluation) -> Vec<KeyFigure> {
         figures.push(KeyFigure::new("90 % interval covers", value, "90 % would be perfect"));
     }
     figures
+}
+
+fn class_figures(nll: f64, scores: &ClassificationScores) -> Vec<KeyFigure> {
+    vec![
+        KeyFigure::new("Accuracy", format!("{:.4}", scores.accuracy), format!("of {} rows", scores.n)),
+        KeyFigure::new("Balanced accuracy", format!("{:.4}", scores.balanced_accuracy), "mean over classes"),
+        KeyFigure::new("Macro F1", format!("{:.4}", scores.macro_f1), "mean over classes"),
+        KeyFigure::new("NLL", format!("{nll:.4}"), "nats per time step"),
+    ]
 }
 
 fn calibration(found: &Evaluation) -> Section {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::classes::{MOST_CLASSES, class_rows, confusion_rows};
 use super::{BeforeRows, Evaluation, monte_carlo};
 use crate::commands::text_table;
-use crate::evaluate::{Baseline, NovelRows, OutputScores, Scores};
+use crate::evaluate::{Baseline, ClassificationScores, NovelRows, OutputScores, Scores};
 
 /// Scores and baselines with explanations.
 pub(super) fn render(found: &Evaluation) -> String {
@@ -12,6 +13,7 @@ pub(super) fn render(found: &Evaluation) -> String {
     text += &format!("\n{}; {}\n", found.kind, found.convention);
     text += "50 %, 90 %, 95 %: fraction of values inside that interval, ± standard error with regard to autocorrelation; \
              epistemic: its fraction of the predicted variance\n";
+    text += &classes(found);
     text += &found.novel_rows.as_ref().map_or(String::new(), novel);
     text += &found.before_rows.as_ref().map_or(String::new(), before_rows);
     text += &found.monte_carlo.as_ref().map_or(String::new(), monte_carlo::render);
@@ -24,6 +26,35 @@ pub(super) fn render(found: &Evaluation) -> String {
         text += &comparison(found);
     }
     text
+}
+
+/// How well the most probable class of a row is right, by the model and by baselines.
+fn classes(found: &Evaluation) -> String {
+    let Some(scores) = &found.classification else { return String::new() };
+    let mut text = format!("\n{}", text_table::render(&class_comparison_rows(scores, &found.baselines)));
+    text += &format!("\n{}", text_table::render(&class_rows(scores)));
+    if scores.confusion.classes.len() <= MOST_CLASSES {
+        text += &format!("\n{}", text_table::render(&confusion_rows(scores)));
+    }
+    text
+}
+
+/// The model and every baseline as classifiers of rows, below a heading.
+pub(super) fn class_comparison_rows(
+    scores: &ClassificationScores,
+    baselines: &[Baseline],
+) -> Vec<Vec<String>> {
+    let heading = ["model", "accuracy", "balanced accuracy", "macro F1", "ECE", "rows"];
+    let row = |name: &str, scores: &ClassificationScores| {
+        let ece = scores.reliability.as_ref().map_or(f64::NAN, |reliability| reliability.ece);
+        let numbers = [scores.accuracy, scores.balanced_accuracy, scores.macro_f1, ece];
+        let mut cells = vec![name.to_string()];
+        cells.extend(numbers.map(|number| format!("{number:.4}")));
+        cells.push(scores.n.to_string());
+        cells
+    };
+    let named = baselines.iter().filter_map(|found| Some(row(&found.name, found.classification.as_ref()?)));
+    [heading.map(String::from).to_vec(), row("this model", scores)].into_iter().chain(named).collect()
 }
 
 /// How many values were predicted from rows unlike the training data, and coverage there and elsewhere.

@@ -14,7 +14,7 @@ use super::progress::TrainingConsole;
 use crate::config::Config;
 use crate::data::Dataset;
 use crate::evaluate::{PrunableModel, PruningPoint, pruning_curve, pruning_point};
-use crate::fit::{RunFolder, RunState, TrainOptions, create_pruned_run, prune_state};
+use crate::fit::{RunFolder, RunState, TrainOptions, create_begun_run, prune_state};
 use crate::nn::{PruningCriterion, PruningOrder, PruningUnit, WeightsLeft, weights_left};
 use crate::report::{self, plot};
 use crate::runs::{self, TrainedState};
@@ -206,7 +206,7 @@ fn write<A: PrunableModel>(
 ) -> Result<Option<TrainedPoint>> {
     let Some(out) = &arguments.out else { return Ok(None) };
     let mut console = TrainingConsole::new();
-    create_pruned_run(state, (config, data), out, &mut console)?;
+    create_begun_run(state, (config, data), out, &mut console)?;
     if arguments.epochs.is_none() {
         return Ok(None);
     }

@@ -95,7 +95,7 @@ fn render(plan: &SearchPlan, leaderboard: &Leaderboard) -> String {
         leaderboard.importance.iter().map(|key| format!("{} {:.0} %", key.key, 100.0 * key.explained));
     let out = plan.out.display();
     text += &format!(
-        "\nvalidation NLL in nats per step; all {} trials: {out}/leaderboard.csv\n",
+        "\nvalidation NLL in nats per step, standardised where targets are real numbers; all {} trials: {out}/leaderboard.csv\n",
         leaderboard.trials.len()
     );
     text += &format!("importance: {} ({out}/report.html)\n", importance.collect::<Vec<_>>().join(", "));

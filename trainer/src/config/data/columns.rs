@@ -1,4 +1,4 @@
-//! Values of `data.inputs`, `data.targets` and other lists of columns.
+//! Values of `data.inputs` and other lists of columns.
 
 use std::fmt;
 
@@ -15,20 +15,6 @@ pub enum Columns {
     /// Every column that is not a target.
     #[default]
     All,
-    /// The columns that match these patterns, in this order.
-    Matching(Vec<String>),
-}
-
-/// Value of `data.targets`: `"next"`, `"clean"`, `"labels"`, one pattern, or a list of patterns as for
-/// [`Columns`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum Targets {
-    /// The inputs, one step ahead.
-    Next,
-    /// The inputs at the same step, without the noise added to them.
-    Clean,
-    /// The class of the whole sequence.
-    Labels,
     /// The columns that match these patterns, in this order.
     Matching(Vec<String>),
 }
@@ -104,34 +90,11 @@ impl<'de> Deserialize<'de> for Columns {
     }
 }
 
-impl<'de> Deserialize<'de> for Targets {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(OneOrManyVisitor("\"next\", \"clean\", \"labels\""))? {
-            OneOrMany::One(name) if name == "next" => Targets::Next,
-            OneOrMany::One(name) if name == "clean" => Targets::Clean,
-            OneOrMany::One(name) if name == "labels" => Targets::Labels,
-            OneOrMany::One(pattern) => Targets::Matching(vec![pattern]),
-            OneOrMany::Many(patterns) => Targets::Matching(patterns),
-        })
-    }
-}
-
 impl Serialize for Columns {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Columns::All => serializer.serialize_str("all"),
             Columns::Matching(patterns) => patterns.serialize(serializer),
-        }
-    }
-}
-
-impl Serialize for Targets {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Targets::Next => serializer.serialize_str("next"),
-            Targets::Clean => serializer.serialize_str("clean"),
-            Targets::Labels => serializer.serialize_str("labels"),
-            Targets::Matching(patterns) => patterns.serialize(serializer),
         }
     }
 }

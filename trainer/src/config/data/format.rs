@@ -12,6 +12,8 @@ pub enum FileFormat {
     Csv,
     /// A NumPy array in a `.npy` file; NaN is a missing value.
     Npy,
+    /// A ROS 2 bag: messages in an MCAP file, a column for every number, such as `imu.angular_velocity.x`.
+    Mcap,
     /// Piano rolls: a sequence per line, steps separated by `;`, the MIDI notes of a step by `,`.
     PianoRoll,
     /// Text as words, separated by white space; the end of a line is the word `<eos>`. Never inferred.

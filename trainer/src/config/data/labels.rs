@@ -149,8 +149,8 @@ impl DataConfig {
             return Err(invalid("data.test", "must not have `burn_in` with `data.targets = \"labels\"`"));
         }
         match self.format {
-            Some(FileFormat::PianoRoll) => {
-                Err(invalid("data.format", "must be \"csv\" or \"npy\" for labels: piano rolls have none"))
+            Some(FileFormat::PianoRoll | FileFormat::Mcap) => {
+                Err(invalid("data.format", "must be \"csv\" or \"npy\" for labels: other formats have none"))
             }
             _ => Ok(()),
         }

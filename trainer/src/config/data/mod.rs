@@ -2,6 +2,7 @@
 
 mod added_noise;
 mod augment;
+mod bag;
 mod columns;
 mod format;
 mod labels;
@@ -9,6 +10,7 @@ mod missing;
 mod row_range;
 mod row_selection;
 mod source;
+mod targets;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -20,13 +22,15 @@ use super::limits::{InvalidValue, Limits, Rule, check_path, check_rules, invalid
 
 pub use added_noise::AddedNoiseConfig;
 pub use augment::{AugmentConfig, MirrorConfig};
-pub use columns::{ColumnPatterns, Columns, Targets};
+pub use bag::BagConfig;
+pub use columns::{ColumnPatterns, Columns};
 pub use format::{DecimalMark, FileFormat};
 pub use labels::{LabelCut, LabelsConfig};
 pub use missing::{Missing, MissingConfig};
 pub use row_range::RowRange;
 pub use row_selection::{RowList, RowSelection};
 pub use source::DataSource;
+pub use targets::{AheadTargets, ClassTarget, Horizons, Targets};
 pub use text::TokenKind;
 
 /// Fraction of the training data that is set aside for validation where the config sets neither `valid` nor
@@ -71,8 +75,9 @@ pub struct DataConfig {
     /// unasked, and `quaver train` names them.
     pub exclude: Option<ColumnPatterns>,
     /// What is predicted: `"next"` for the inputs one step ahead, `"clean"` for the inputs at the same step
-    /// without the noise of `noise` (or their `envelope`), `"labels"` for the class of each sequence, or
-    /// columns in the form of `inputs`.
+    /// without the noise of `noise` (or their `envelope`), `"labels"` for the class of each sequence, columns
+    /// in the form of `inputs`, or a table: `{ next = "y", horizon = [1, 5] }` for columns some rows ahead,
+    /// `{ class = "gesture" }` for the class of every row.
     pub targets: Targets,
     /// Where labels are found, for `targets = "labels"`.
     #[serde(default)]
@@ -96,6 +101,8 @@ pub struct DataConfig {
     pub header: bool,
     /// CSV: decimal mark, `"point"` or `"comma"`. If not set, that of the first number with one.
     pub decimal: Option<DecimalMark>,
+    /// ROS 2 bags: the topic whose messages are the rows, and how others are joined to it.
+    pub bag: Option<BagConfig>,
     /// NumPy: file with the lengths of the sequences. `X.lengths.npy` next to `X.values.npy` is found
     /// automatically.
     pub lengths: Option<PathBuf>,
@@ -119,14 +126,18 @@ impl DataConfig {
 
     /// Whether the targets are the inputs, at the next step or without noise.
     pub fn targets_are_inputs(&self) -> bool {
-        !matches!(self.targets, Targets::Matching(_) | Targets::Labels)
+        matches!(self.targets, Targets::Next | Targets::Clean)
     }
 
     /// The target of a model for these data.
     pub fn target(&self) -> Target {
         match self.targets {
             Targets::Next => Target::Next,
-            Targets::Clean | Targets::Labels | Targets::Matching(_) => Target::Columns,
+            Targets::Clean
+            | Targets::Labels
+            | Targets::Matching(_)
+            | Targets::Ahead(_)
+            | Targets::Class(_) => Target::Columns,
         }
     }
 
@@ -166,10 +177,12 @@ impl DataConfig {
                 return Err(invalid(key, "must not have `burn_in`, which is for test data"));
             }
         }
+        self.bag.iter().try_for_each(BagConfig::check)?;
         self.check_text()?;
         self.check_labels()?;
         self.check_labelled()?;
         self.check_envelope()?;
+        self.check_ahead()?;
         self.check_noise()?;
         self.check_augment(likelihood)
     }

@@ -19,7 +19,7 @@ impl DataConfig {
         match self.format? {
             FileFormat::Words => Some(TokenKind::Words),
             FileFormat::Characters => Some(TokenKind::Characters),
-            FileFormat::Csv | FileFormat::Npy | FileFormat::PianoRoll => None,
+            FileFormat::Csv | FileFormat::Npy | FileFormat::Mcap | FileFormat::PianoRoll => None,
         }
     }
 

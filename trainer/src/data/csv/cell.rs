@@ -1,6 +1,7 @@
 //! A cell as a number.
 
 use crate::config::DecimalMark;
+use crate::data::rows::LARGEST;
 
 /// Spellings of a missing value, in lower case. An empty cell is one as well.
 const MISSING: &[&str] = &["na", "n/a", "#n/a", "#na", "nan", "+nan", "-nan", "null", "none"];
@@ -29,8 +30,12 @@ impl NumberReader {
                 ));
             }
         };
-        if value.is_infinite() {
-            return Err(format!("found `{}`, which is too large for a 32-bit float", shortened(cell)));
+        if value.abs() > LARGEST {
+            return Err(format!(
+                "found `{}`, which is too large for 32-bit floats (beyond ±{LARGEST:e}); leave the cell empty if the value \
+                 is missing, or choose a larger unit",
+                shortened(cell)
+            ));
         }
         mark.map_or(Ok(()), |mark| self.decide(mark, cell))?;
         Ok(value)
@@ -130,7 +135,8 @@ mod tests {
         for cell in ["1,2,3", "1.234,5", "1,234.5", ",", "-", "nanny"] {
             assert!(number(cell).unwrap_err().contains("expected a number"), "{cell}");
         }
-        for cell in ["1e99", "1,5e99", "inf"] {
+        assert_eq!(number("-1e19"), Ok(-1e19));
+        for cell in ["1e99", "1,5e99", "inf", "-1.1e19"] {
             assert!(number(cell).unwrap_err().contains("too large"), "{cell}");
         }
         assert!(number(&"é".repeat(99)).unwrap_err().contains(&format!("`{}…`", "é".repeat(40))));

@@ -19,8 +19,9 @@ mod units;
 
 use std::io::BufRead;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
+use super::row_classes::LabelCodes;
 use super::rows::Rows;
 use super::table::Table;
 
@@ -29,9 +30,39 @@ pub use row_reader::{RowReader, RowStart, ToleratedFaults};
 /// Reads all remaining rows of the selected columns.
 pub fn read<R: BufRead>(reader: &mut RowReader<R>) -> Result<Table> {
     let names = reader.selected();
+    read_rows(reader, names, |_, _| Ok(()))
+}
+
+/// Reads all remaining rows of the selected columns, and one more with labels, whose codes come last.
+pub(super) fn read_with_labels<R: BufRead>(
+    reader: &mut RowReader<R>,
+    label: &str,
+    codes: &mut LabelCodes,
+) -> Result<Table> {
+    let column = reader.column(label)?;
+    let mut names = reader.selected();
+    names.push(label.to_string());
+    read_rows(reader, names, |reader, row| {
+        let code = codes.code(reader.text(column)).with_context(|| reader.file().to_string())?;
+        if let Some(last) = row.last_mut() {
+            *last = code;
+        }
+        Ok(())
+    })
+}
+
+/// Reads rows with a value for each of `names`, of which the selected columns are the first; `complete` adds
+/// the others.
+fn read_rows<R: BufRead>(
+    reader: &mut RowReader<R>,
+    names: Vec<String>,
+    mut complete: impl FnMut(&RowReader<R>, &mut [f32]) -> Result<()>,
+) -> Result<Table> {
     let mut sequences: Vec<Rows> = Vec::new();
     let mut row = vec![0.0; names.len()];
-    while let Some(start) = reader.next_row(&mut row)? {
+    let selected = reader.selected().len();
+    while let Some(start) = reader.next_row(&mut row[..selected])? {
+        complete(reader, &mut row)?;
         match sequences.last_mut() {
             Some(sequence) if start == RowStart::Continues => sequence.values.extend_from_slice(&row),
             _ => sequences.push(Rows { channels: row.len(), values: row.clone() }),

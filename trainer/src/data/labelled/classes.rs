@@ -23,20 +23,13 @@ impl Classes {
         Classes { names, index }
     }
 
-    /// The classes of training data, in the order of the numbers if all labels are integers, and of the
-    /// alphabet otherwise.
+    /// The classes of training data.
     pub(super) fn of_training<'a>(
         labels: impl Iterator<Item = &'a Label>,
         config: &LabelsConfig,
     ) -> Result<Self> {
-        let found: BTreeSet<&String> = labels.flatten().collect();
-        let mut order: Vec<(Option<i64>, &String)> =
-            found.into_iter().map(|label| (label.parse().ok(), label)).collect();
-        if order.iter().all(|(number, _)| number.is_some()) {
-            order.sort();
-        }
-        let labels: Vec<String> = order.into_iter().map(|(_, label)| label.clone()).collect();
-        check_names(&config.names, &labels)?;
+        let labels = in_class_order(labels.flatten().collect());
+        check_class_names("data.labels.names", &config.names, &labels)?;
         if let Some(unknown) = config.exclude.iter().find(|class| {
             !labels.iter().any(|label| label == *class || class_name(&config.names, label) == class.as_str())
         }) {
@@ -84,13 +77,29 @@ pub(super) fn excludes(config: &LabelsConfig, label: &String) -> bool {
     config.exclude.iter().any(|class| class == label || class == class_name(&config.names, label))
 }
 
-fn class_name<'a>(names: &'a BTreeMap<String, String>, label: &'a String) -> &'a str {
+/// Labels in the order of the numbers if all are integers, and of the alphabet otherwise.
+pub(in crate::data) fn in_class_order(labels: BTreeSet<&String>) -> Vec<String> {
+    let mut order: Vec<(Option<i64>, &String)> =
+        labels.into_iter().map(|label| (label.parse().ok(), label)).collect();
+    if order.iter().all(|(number, _)| number.is_some()) {
+        order.sort();
+    }
+    order.into_iter().map(|(_, label)| label.clone()).collect()
+}
+
+/// The name of the class with this label.
+pub(in crate::data) fn class_name<'a>(names: &'a BTreeMap<String, String>, label: &'a String) -> &'a str {
     names.get(label).unwrap_or(label)
 }
 
-fn check_names(names: &BTreeMap<String, String>, labels: &[String]) -> Result<()> {
+/// Checks the names that `key` gives to the labels of the training data.
+pub(in crate::data) fn check_class_names(
+    key: &str,
+    names: &BTreeMap<String, String>,
+    labels: &[String],
+) -> Result<()> {
     if let Some(unknown) = names.keys().find(|label| !labels.contains(label)) {
-        bail!("data.labels.names: no label `{unknown}` in data.train; its labels are {}", listed(labels));
+        bail!("{key}: no label `{unknown}` in data.train; its labels are {}", listed(labels));
     }
     let mut seen = BTreeSet::new();
     for label in labels {
@@ -98,7 +107,7 @@ fn check_names(names: &BTreeMap<String, String>, labels: &[String]) -> Result<()
         if let Some(character) = unprintable_in(name) {
             bail!("the control character {character} in the class `{}`; rename it", name.escape_default());
         }
-        ensure!(seen.insert(name), "data.labels.names: two classes are called `{name}`; rename one");
+        ensure!(seen.insert(name), "{key}: two classes are called `{name}`; rename one");
     }
     Ok(())
 }

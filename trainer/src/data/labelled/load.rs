@@ -65,6 +65,7 @@ impl DataConfig {
             input_names,
             target_names: classes.names,
             target: Target::Columns,
+            look_ahead: Vec::new(),
             validation,
             changes,
             files: read.files.0,
@@ -155,7 +156,7 @@ impl DataConfig {
         notes: &mut Vec<String>,
     ) -> Result<Vec<usize>> {
         let all: Vec<usize> = (0..names.len()).collect();
-        if self.inputs != Columns::All || !self.is_csv()? {
+        if self.inputs != Columns::All || !self.has_named_columns()? {
             return Ok(all);
         }
         let found = uninformative(train);

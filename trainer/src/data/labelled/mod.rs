@@ -20,6 +20,8 @@ use anyhow::Result;
 
 use super::rows::{Rows, Sequence};
 use crate::config::{DataConfig, DataSource};
+pub(super) use classes::{check_class_names, class_name, in_class_order};
+pub(super) use recording::numeric_label;
 
 /// Sequences of one class each, in raw units.
 #[derive(Clone, Debug, PartialEq)]

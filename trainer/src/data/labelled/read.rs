@@ -46,7 +46,7 @@ impl DataConfig {
         let file = source.file.display().to_string();
         let format = self.format.map_or_else(|| source.infer_format(), Ok)?;
         let mut found = match (&labels.column, format) {
-            (_, FileFormat::PianoRoll | FileFormat::Words | FileFormat::Characters) => {
+            (_, FileFormat::Mcap | FileFormat::PianoRoll | FileFormat::Words | FileFormat::Characters) => {
                 bail!("{file}: this format has no labels; convert it to CSV or NumPy")
             }
             (Some(column), FileFormat::Csv) => self.read_csv(source, &labels, column, read)?,
@@ -125,10 +125,12 @@ impl DataConfig {
             header: self.header,
             decimal: self.decimal,
             lengths: self.lengths.as_deref(),
+            bag: None,
         };
         let mut used = Vec::new();
         let choose = |names: &[String]| self.labelled_columns(Some(column), names);
-        let (choice, table) = source.read(reading, &mut read.files, &mut read.notes, &mut used, choose)?;
+        let (choice, table) =
+            source.read(reading, &mut read.files, &mut read.notes, &mut used, None, choose)?;
         let inputs: Vec<usize> = (0..choice.inputs.len()).collect();
         let file = source.file.display();
         let recording = |(index, rows): (usize, Rows)| {

@@ -3,7 +3,7 @@
 use crate::data::rows::Rows;
 
 /// A label as it is written: text, or an integer. `None` is a row or a sequence without a label.
-pub(super) type Label = Option<String>;
+pub(in crate::data) type Label = Option<String>;
 
 /// A sequence of a file with its labels.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ impl Recording {
 }
 
 /// A label in a NumPy file: an integer, or NaN for none.
-pub(super) fn numeric_label(value: f32) -> Result<Label, String> {
+pub(in crate::data) fn numeric_label(value: f32) -> Result<Label, String> {
     match value {
         value if value.is_nan() => Ok(None),
         value if value.fract() == 0.0 && value.abs() < 1e9 => Ok(Some(format!("{}", value as i64))),

@@ -70,6 +70,7 @@ impl DataConfig {
             input_names: names.clone(),
             target_names: names,
             target: Target::Next,
+            look_ahead: Vec::new(),
             validation,
             changes: EpochChanges::default(),
             files: files.0,

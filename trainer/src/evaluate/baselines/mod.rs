@@ -2,7 +2,9 @@
 //! network.
 
 mod constant;
+mod discriminant;
 mod markov;
+mod memory;
 mod persistence;
 mod ridge;
 
@@ -11,11 +13,14 @@ use std::sync::Arc;
 use quaver::checkpoint::{Likelihood, Target};
 use serde::Serialize;
 
+use super::classification::{ClassificationScores, row_class_scores};
 use super::{Scores, scores};
 use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 use constant::Constant;
+use discriminant::Discriminant;
 use markov::Markov;
+use memory::Memory;
 use persistence::Persistence;
 use ridge::Ridge;
 
@@ -31,6 +36,9 @@ pub struct Baseline {
     /// Its scores.
     #[serde(flatten)]
     pub scores: Scores,
+    /// Scores of the most probable class of every row, of a categorical likelihood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classification: Option<ClassificationScores>,
 }
 
 /// All baselines for the likelihood, fitted on the training data and scored on `sequences`.
@@ -42,27 +50,35 @@ pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence])
                     prediction: &dyn Fn(&Sequence) -> SequencePrediction| {
         let predictions: Vec<SequencePrediction> = sequences.iter().map(prediction).collect();
         let scores = scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs);
-        Baseline { name: name.into(), detail, sees_targets, scores }
+        let is_class = likelihood == Likelihood::Categorical;
+        let classification =
+            is_class.then(|| row_class_scores(&data.target_names, sequences, &predictions)).flatten();
+        Baseline { name: name.into(), detail, sees_targets, scores, classification }
     };
+    let memory = Memory { look_ahead: &data.look_ahead };
     // Where targets are other columns, a network does not read them.
-    let unfair = data.target == Target::Columns;
+    let unfair = data.target == Target::Columns && memory.sees_targets();
     let constant = Constant::fit(&data.train);
     if likelihood.is_normal() {
         let mean = baseline("training mean", Constant::GAUSSIAN.into(), false, &|s| constant.prediction(s));
-        let persistence = Persistence::fit(&data.train, &constant);
+        let persistence = Persistence::fit(&data.train, &constant, memory);
         let last =
             baseline("persistence", Persistence::DETAIL.into(), unfair, &|s| persistence.prediction(s));
         let ridge = Ridge::fit(&data.train, &data.valid);
-        let ridge = ridge
-            .map(|ridge| baseline(ridge.name(data.target), ridge.detail(), false, &|s| ridge.prediction(s)));
+        let ridge =
+            ridge.map(|ridge| baseline(ridge.name(data), ridge.detail(), false, &|s| ridge.prediction(s)));
         return [mean, last].into_iter().chain(ridge).collect();
     }
     let mut found =
         vec![baseline("frequency", Constant::BERNOULLI.into(), false, &|s| constant.prediction(s))];
     // Independent chains of mutually exclusive outputs would not add up to 1.
     if likelihood == Likelihood::Bernoulli {
-        let markov = Markov::fit(&data.train, &constant);
+        let markov = Markov::fit(&data.train, &constant, memory);
         found.push(baseline("persistence", Markov::DETAIL.into(), unfair, &|s| markov.prediction(s)));
+    }
+    if likelihood == Likelihood::Categorical && data.target == Target::Columns {
+        let lda = Discriminant::fit(&data.train, &data.valid);
+        found.extend(lda.map(|lda| baseline("LDA", lda.detail(), false, &|s| lda.prediction(s))));
     }
     found
 }

@@ -1,10 +1,10 @@
 //! Ridge regression on the last input rows.
 
 use nalgebra::{DMatrix, DVector};
-use quaver::checkpoint::Target;
 
+use super::memory::Memory;
 use crate::data::normal_equations::{Features, NormalEquations, observed_together};
-use crate::data::{Rows, Scaling, Sequence};
+use crate::data::{Dataset, Rows, Scaling, Sequence};
 use crate::prediction::SequencePrediction;
 
 /// Candidate numbers of rows and penalties.
@@ -72,11 +72,9 @@ impl Ridge {
     }
 
     /// Name of the baseline.
-    pub(super) fn name(&self, target: Target) -> &'static str {
-        match target {
-            Target::Next | Target::ResidualNext => "ridge AR",
-            Target::Columns | Target::ResidualSame => "ridge regression",
-        }
+    pub(super) fn name(&self, data: &Dataset) -> &'static str {
+        let autoregressive = data.target.is_next() || !Memory { look_ahead: &data.look_ahead }.sees_targets();
+        if autoregressive { "ridge AR" } else { "ridge regression" }
     }
 
     pub(super) fn detail(&self) -> String {

@@ -1,7 +1,7 @@
 //! Baselines against sums and normal equations written out by hand, and against published figures.
 
 use super::*;
-use crate::data::{Rows, Scaling, benchmark_tests};
+use crate::data::{LookAhead, Rows, Scaling, benchmark_tests};
 
 fn next(channels: usize, values: &[f32]) -> Sequence {
     Sequence::next(Rows { channels, values: values.to_vec() })
@@ -32,7 +32,7 @@ fn the_training_mean_passes_over_missing_values() {
 fn persistence_repeats_what_was_last_observed() {
     let train = [next(1, &[0.0, 2.0, f32::NAN, 1.0])];
     let constant = Constant::fit(&train);
-    let persistence = Persistence::fit(&train, &constant);
+    let persistence = Persistence::fit(&train, &constant, Memory::default());
     let prediction = persistence.prediction(&next(1, &[7.0, f32::NAN, 9.0]));
     assert_eq!(prediction.mean.values, [1.0, 7.0, 7.0], "before anything is observed, the training mean");
     // Changes of 2 and −1 (across the gap): variance 2.5; at the start that of 0, 2 and 1.
@@ -41,10 +41,29 @@ fn persistence_repeats_what_was_last_observed() {
 }
 
 #[test]
+fn persistence_ahead_repeats_the_newest_input() {
+    let values = |inputs: &[f32], targets: &[f32]| Sequence::columns(rows(inputs), rows(targets));
+    let nan = f32::NAN;
+    // y two rows ahead: 1, 2, 4, 8 and then 16.
+    let train = [values(&[1.0, 2.0, 4.0, 8.0, 16.0], &[4.0, 8.0, 16.0, nan, nan])];
+    let constant = Constant::fit(&train);
+    let ahead = |input| [LookAhead { input, rows: 2 }];
+    let (read, unread) = (ahead(Some(0)), ahead(None));
+    let by = |look_ahead| Persistence::fit(&train, &constant, Memory { look_ahead });
+    let test = values(&[5.0, nan, 7.0], &[7.0, nan, nan]);
+    assert_eq!(by(&read).prediction(&test).mean.values, [5.0, 5.0, 7.0], "the newest that was observed");
+    // Changes over two rows: 3, 6 and 12.
+    assert_eq!(by(&read).prediction(&test).aleatoric.values[0], 63.0);
+    // A column that is not read is known where a target was.
+    assert_eq!(by(&unread).prediction(&test).mean.values[2], 7.0);
+    assert!(Memory { look_ahead: &unread }.sees_targets() && !Memory { look_ahead: &read }.sees_targets());
+}
+
+#[test]
 fn binary_persistence_counts_what_follows_what() {
     let train = [next(1, &[0.0, 0.0, 1.0, 1.0, 0.0])];
     let constant = Constant::fit(&train);
-    let prediction = Markov::fit(&train, &constant).prediction(&next(1, &[1.0, 0.0, 0.0]));
+    let prediction = Markov::fit(&train, &constant, Memory::default()).prediction(&next(1, &[1.0, 0.0, 0.0]));
     // After 0: 0, 1; after 1: 1, 0; each with one imagined observation of frequency 2/5.
     let expected = [0.4, 1.4 / 3.0, 1.4 / 3.0];
     for (found, expected) in prediction.mean.values.iter().zip(expected) {

@@ -4,6 +4,7 @@ mod confusion;
 mod known;
 mod rejection;
 mod reliability;
+mod rows;
 mod scores;
 #[cfg(test)]
 mod tests;
@@ -12,4 +13,5 @@ pub use confusion::{ClassScore, ConfusionMatrix};
 pub use known::{KnownScores, known_scores};
 pub use rejection::{RejectionPoint, rejection_curve};
 pub use reliability::{Reliability, ReliabilityBin, reliability};
+pub use rows::row_class_scores;
 pub use scores::{ClassificationScores, Classified, PROBABILITY_FLOOR, most_probable};

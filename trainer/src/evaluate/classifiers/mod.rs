@@ -30,6 +30,17 @@ pub struct LabelledRows<'a> {
     pub labels: &'a [usize],
 }
 
+/// Class probabilities of linear discriminant analysis by Mahalanobis distances, for tests.
+#[cfg(test)]
+pub(super) fn lda_probabilities(
+    classes: usize,
+    train: &[Vec<f64>],
+    labels: &[usize],
+    test: &[Vec<f64>],
+) -> Option<Rows> {
+    Lda::fit(classes, train, labels)?.classify(test).probabilities
+}
+
 /// What a classifier predicts for some sequences.
 #[derive(Clone, Debug, Default)]
 pub struct Classification {

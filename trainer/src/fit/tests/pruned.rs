@@ -10,7 +10,7 @@ use super::{config, dataset, delayed_sum, ragged_batch, run};
 use crate::config::InitConfig;
 use crate::fit::bayes_by_backprop::WeightDraw;
 use crate::fit::{
-    BatchContext, NoProgress, RunFolder, RunState, create_pruned_run, loss_and_gradient,
+    BatchContext, NoProgress, RunFolder, RunState, create_begun_run, loss_and_gradient,
     loss_and_gradient_of_draws, loss_and_gradient_with, prune_state,
 };
 use crate::nn::{
@@ -107,7 +107,7 @@ fn prune_into(out: &Path, overrides: &[&str]) -> Parameters {
     let order = PruningOrder::new(&state.spec, &state.parameters, PruningUnit::Block);
     let pruned = prune_state(&state, &order, 0.3, &config);
     let parameters = pruned.parameters.clone();
-    create_pruned_run(pruned, (&config, &dataset(delayed_sum)), out, &mut NoProgress).unwrap();
+    create_begun_run(pruned, (&config, &dataset(delayed_sum)), out, &mut NoProgress).unwrap();
     parameters
 }
 
@@ -155,7 +155,7 @@ fn a_pruned_run_can_be_used_before_it_is_trained_on() {
     assert_eq!((best.epoch, best.best.unwrap().epoch), (0, 0));
     assert!(best.parameters.get("layer0.weight").unwrap().kept.is_some());
     let error =
-        create_pruned_run(best, (&config("lstm", &[]), &dataset(delayed_sum)), place.path(), &mut NoProgress);
+        create_begun_run(best, (&config("lstm", &[]), &dataset(delayed_sum)), place.path(), &mut NoProgress);
     assert!(error.unwrap_err().to_string().contains("already contains a run"));
 }
 
@@ -165,7 +165,7 @@ fn a_config_of_another_network_is_refused() {
     prune_into(place.path(), &[]);
     let best = RunState::<ModelSpec>::load(&RunFolder::new(place.path()).best_state()).unwrap();
     let wider = config("lstm", &["model.layers=[13]"]);
-    let error = create_pruned_run(best, (&wider, &dataset(delayed_sum)), other.path(), &mut NoProgress);
+    let error = create_begun_run(best, (&wider, &dataset(delayed_sum)), other.path(), &mut NoProgress);
     assert!(error.unwrap_err().to_string().contains("another network"));
     assert!(!RunFolder::new(other.path()).last_state().exists());
 }

@@ -7,6 +7,7 @@ mod teach;
 mod text;
 
 pub(in crate::commands) use page::{confusion, points, rejection_of, reliability_of};
+pub(super) use text::{MOST_CLASSES, class_rows, confusion_rows};
 
 use anyhow::{Context, Result, bail, ensure};
 use quaver::ReducerModel;
@@ -124,6 +125,8 @@ fn refuse_options(arguments: &Arguments) -> Result<()> {
         ("--mc-draws", arguments.mc_draws.is_some()),
         ("--sharpened", arguments.sharpened),
         ("--roll", arguments.roll.is_some()),
+        ("--trace", !arguments.trace.is_empty()),
+        ("--trace-rows", arguments.trace_rows.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((option, _)) => bail!("{option} is for models that predict rows; this one classifies sequences"),

@@ -6,7 +6,7 @@ use crate::commands::text_table;
 use crate::evaluate::{ClassificationScores, KnownScores};
 
 /// Up to this many classes, the confusion matrix is printed; `--json` and `--plot` have larger ones.
-const MOST_CLASSES: usize = 12;
+pub(in crate::commands::eval) const MOST_CLASSES: usize = 12;
 
 pub(super) fn render(found: &ClassEvaluation) -> String {
     let mut text = format!("{}\n{}\n", text_table::render(&comparison_rows(found)), found.convention);
@@ -79,7 +79,8 @@ pub(super) fn rejection(found: &ClassEvaluation) -> String {
     text
 }
 
-pub(super) fn class_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
+/// Scores of every class, below a heading.
+pub(in crate::commands::eval) fn class_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
     let share = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.4}"));
     let mut rows = vec![["class", "recall", "precision", "F1", "n"].map(String::from).to_vec()];
     rows.extend(scores.per_class.iter().map(|class| {
@@ -94,7 +95,8 @@ pub(super) fn class_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
     rows
 }
 
-fn confusion_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
+/// What was taken for what, below a heading.
+pub(in crate::commands::eval) fn confusion_rows(scores: &ClassificationScores) -> Vec<Vec<String>> {
     let confusion = &scores.confusion;
     let mut rows = vec![[vec!["true \\ predicted".to_string()], confusion.classes.clone()].concat()];
     rows.extend(confusion.classes.iter().zip(&confusion.counts).map(|(name, counts)| {

@@ -1,4 +1,4 @@
-//! A run that begins with the pruned network of another.
+//! A run that begins with a network that is trained already: the pruned one of another run, or an imported one.
 
 use std::path::Path;
 
@@ -31,20 +31,21 @@ pub fn prune_state<A: Architecture>(
 }
 
 /// Creates the folder of a run that is in this state, before its first epoch: with a best state, so that it
-/// can be evaluated and exported as it is, and with a last one, from which training goes on.
+/// can be evaluated and exported as it is, and with a last one, from which training goes on. Returns the
+/// validation loss.
 ///
 /// # Errors
 /// When the folder contains a run or is in use, when the config describes another network or has no
 /// validation targets, or when a file cannot be written.
-pub fn create_pruned_run<A: Architecture>(
+pub fn create_begun_run<A: Architecture>(
     mut state: RunState<A>,
     (config, data): (&Config, &Dataset),
     out: &Path,
     progress: &mut dyn Progress,
-) -> Result<()> {
+) -> Result<BestEpoch> {
     ensure!(
         A::from_config(config, data)? == state.spec,
-        "the config describes another network than the one that was pruned: leave `model`, `weights` and `noise` as they are"
+        "the config describes another network than that of the weights: leave `model`, `weights` and `noise` as they are"
     );
     let folder = RunFolder::new(out);
     folder.check_empty()?;
@@ -53,12 +54,19 @@ pub fn create_pruned_run<A: Architecture>(
     let validation = state.spec.validate(config, &mut parameters, &batches);
     let validation =
         validation.context("data.valid: every target is missing, so validation is impossible")?;
-    state.best = Some(BestEpoch { epoch: 0, valid_nll: validation.nll });
+    ensure!(
+        validation.nll.is_finite(),
+        "the validation loss is {}: look for extreme values in the data or the weights",
+        validation.nll
+    );
+    let best = BestEpoch { epoch: 0, valid_nll: validation.nll };
+    state.best = Some(best);
     folder.create()?;
     let _lock = folder.lock()?.inspect_err(|notice| progress.notice(notice)).ok();
     files::remove_temporary(folder.path());
     folder.write_config(config)?;
     MetricFiles::new(out, config.latent.is_some()).create()?;
     evaluated_state(&state, config, data).save(&folder.best_state())?;
-    state.save(&folder.last_state())
+    state.save(&folder.last_state())?;
+    Ok(best)
 }
