@@ -49,8 +49,10 @@ const MINIMAL: &str = "latent = { family = 'storn', latents = 1 }\nrecognition =
 const INTRODUCTION: &str = "# Config reference
 
 Every key of a config: its type, default, range and meaning. A config is a TOML file; `data.train` and `data.targets` are
-required, and an unknown key is an error. `--set KEY=VALUE` overrides a key on the command line. This page is generated:
-edit the doc comments and tables in `trainer/src/config`, then refresh it with
+required, and an unknown key is an error. `--set KEY=VALUE` overrides a key on the command line. A config with nothing but
+`[data]` leaves cell, layers, learning rate, schedule, batch, chunk, epochs and patience to the size of the data, and `quaver
+train` prints what it chooses; the defaults below are those of every other config. This page is generated: edit the doc
+comments and tables in `trainer/src/config`, then refresh it with
 
 ```sh
 QUAVER_REFRESH=1 cargo test --release -p quaver-trainer --lib reference

@@ -89,7 +89,9 @@ impl DataSource {
                 let config = reading.bag.cloned().unwrap_or_default();
                 let rows = bag.rows(&choice.all(), &config).with_context(|| file.clone())?;
                 notes.extend(bag.notes().iter().chain(&rows.notes).map(|note| format!("{file}: {note}")));
-                return Ok((choice, rows.table));
+                let mut table = rows.table;
+                encode_labels(codes, &choice, &mut table, file)?;
+                return Ok((choice, table));
             }
             FileFormat::PianoRoll => {
                 let text = ChecksumReader::read_whole(&self.file, read)?;
@@ -100,11 +102,7 @@ impl DataSource {
         };
         let choice = choose(&table.names)?;
         let mut table = table.select(file, &choice.all())?;
-        if let Some(codes) = codes {
-            codes
-                .encode(&mut table.sequences, choice.inputs.len())
-                .with_context(|| format!("{file}: column `{}`", choice.targets[0]))?;
-        }
+        encode_labels(codes, &choice, &mut table, file)?;
         Ok((choice, table))
     }
 
@@ -115,8 +113,21 @@ impl DataSource {
         npy::read((&values, file), Some((&lengths, &path.display().to_string())))
     }
 
+    /// Reads all columns and rows of a file that is not CSV.
+    ///
+    /// # Errors
+    /// When the file cannot be read; the message names it.
+    pub fn read_all(&self) -> Result<Table> {
+        let options = ReadOptions { format: None, header: true, decimal: None, bag: None, lengths: None };
+        let all = |names: &[String]| Ok(SelectedColumns { inputs: names.to_vec(), targets: Vec::new() });
+        Ok(self.read_columns(options, &mut ReadFiles::default(), &mut Vec::new(), None, all)?.1)
+    }
+
     /// The format of the file, from its first bytes.
-    pub(super) fn infer_format(&self) -> Result<FileFormat> {
+    ///
+    /// # Errors
+    /// When the file cannot be read; the message names it.
+    pub fn infer_format(&self) -> Result<FileFormat> {
         let mut head = Vec::new();
         let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);
         start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;
@@ -171,4 +182,17 @@ impl DataSource {
         }
         Ok(kept)
     }
+}
+
+/// Replaces the labels of a file of numbers, in the column behind the inputs, by their codes, if there are any.
+fn encode_labels(
+    codes: Option<&mut LabelCodes>,
+    choice: &SelectedColumns,
+    table: &mut Table,
+    file: &str,
+) -> Result<()> {
+    let Some(codes) = codes else { return Ok(()) };
+    codes
+        .encode(&mut table.sequences, choice.inputs.len())
+        .with_context(|| format!("{file}: column `{}`", choice.targets[0]))
 }

@@ -111,6 +111,30 @@ fn the_temperature_is_found() {
     assert!((linear.temperature - 2.5).abs() < 0.25, "{}", linear.temperature);
 }
 
+/// Validation points that are all classified correctly: the best temperature of the likelihood is zero, that
+/// of the smoothed targets makes each as probable as its target, (N + 1)/(N + 2), because all are alike.
+#[test]
+fn without_errors_confidence_is_that_of_the_rule_of_succession() {
+    let count = 20;
+    let sides: Vec<(&[f32], usize)> =
+        (0..count).map(|index| if index % 2 == 0 { (&[-1.0][..], 0) } else { (&[1.0][..], 1) }).collect();
+    let valid = points(&sides);
+    let linear = LinearClassifier::new(vec![0.0, 2.0], vec![0.0, 0.0], &valid, 2);
+    let nearest = NearestClassifier::fit(&points(&[(&[-2.0], 0), (&[2.5], 1)]), 2, &ReduceConfig::default());
+    for mut classifier in [Classifier::Linear(linear), Classifier::Nearest(nearest)] {
+        let found = Calibration::fit(&mut classifier, &ReduceConfig::default(), &valid).unwrap();
+        assert_eq!(found.error, 0.0);
+        let mean: f64 = (0..count)
+            .map(|index| classifier.classify(valid.point(index), true).probabilities[index % 2])
+            .sum::<f64>()
+            / count as f64;
+        let expected = (count as f64 + 1.0) / (count as f64 + 2.0);
+        // The search for the logarithm of the temperature ends within 2 %; the two sides of the second
+        // classifier are not quite alike.
+        assert!((mean - expected).abs() < 5e-3, "{mean} instead of {expected}");
+    }
+}
+
 #[test]
 fn an_uncertain_point_is_less_sure() {
     let train = points(&[(&[0.0, 0.0], 0), (&[1.0, 0.0], 1)]);
