@@ -46,8 +46,8 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 /// it has an input density, with `following` moreover error bars that follow the truth and detection of
 /// faults, with `ranges` plausible ranges of its inputs, which its rows stay in, and with `linear8` a linear
 /// part of the last eight rows. With `outputs16` it has 16 outputs. With `reduce`, `reduce-sum`, `reduce-max`
-/// or `reduce-stochastic` these are pooled over time instead, with `reduce-classify` the embedding is compared
-/// with 64 prototypes of 8 classes.
+/// or `reduce-stochastic` these are pooled over time instead, with `reduce-classify` the embedding is
+/// compared with 64 prototypes of 8 classes.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and

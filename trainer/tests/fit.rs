@@ -82,7 +82,7 @@ fn messy_files() -> Vec<Case> {
         ),
         case(
             "no header",
-            || csv("", 300, plain)[1..].as_bytes().to_vec(),
+            || csv("", 300, plain).as_bytes()[1..].to_vec(),
             &["--target", "c2"],
             "predict c2 from 2 inputs",
         ),

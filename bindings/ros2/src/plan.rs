@@ -97,9 +97,7 @@ impl Plan {
         let sinks = sinks.collect::<Result<_>>()?;
         Ok(Plan { steps: steps(map, &sources)?, sources, sinks })
     }
-}
 
-impl Plan {
     /// Gives every topic its final name.
     pub(crate) fn rename(&mut self, name: impl Fn(&str) -> String) {
         let sources = self.sources.iter_mut().map(|source| &mut source.topic);

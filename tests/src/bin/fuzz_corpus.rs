@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 3] = [
     ("safetensors", "trainer/tests/pytorch/scaled_lstm_1.safetensors"),
 ];
 /// Small files of other formats: target, name and contents.
-const TEXTS: [(&str, &str, &str); 8] = [
+const TEXTS: [(&str, &str, &str); 9] = [
     ("csv", "header", "time,a,b\n0,1.5,-2e3\n1,,nan\n\n0,\"3\",4\n"),
     ("csv", "numbers", "0;1\n2;3\n"),
     ("piano_roll", "two-pieces", "60 64 67\n60\n\n\n62 65\n"),

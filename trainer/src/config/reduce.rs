@@ -82,6 +82,7 @@ pub enum PoolOverName {
     Outputs,
 }
 
+// States of runs store the number of a variant: new ones come last.
 /// Value of `reduce.objective`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -105,7 +106,6 @@ pub enum ObjectiveName {
     /// Neighbourhood component analysis by the logarithm: the mean of −ln p over the sequences, p being the
     /// probability that the neighbour is of the same class (the second objective of Goldberger et al. 2005).
     /// Sequences that are far from their class count most; it learns faster where there are many classes.
-    // States of runs store the number of a variant: new ones come last.
     NcaLog,
 }
 

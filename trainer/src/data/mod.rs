@@ -1,11 +1,11 @@
 //! From files to batches.
 //!
 //! A recording passes through the parts of this module in order: a file in one of four formats ([`csv`],
-//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
-//! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
-//! split, an [`InputDensity`] and, if the config asks for one, a [`LinearPart`] with it; in every epoch, an
-//! [`Augmentation`] and [`FreshNoise`] transform the training sequences, and [`InputGaps`] remove inputs from
-//! them; and [`batch`] turns sequences into standardised, padded, masked arrays for training.
+//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]`
+//! section of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its
+//! training split, an [`InputDensity`] and, if the config asks for one, a [`LinearPart`] with it; in every
+//! epoch, an [`Augmentation`] and [`FreshNoise`] transform the training sequences, and [`InputGaps`] remove
+//! inputs from them; and [`batch`] turns sequences into standardised, padded, masked arrays for training.
 //!
 //! [`text`] becomes a stream of tokens instead, each the index of a word or a character in a vocabulary.
 //!

@@ -184,7 +184,8 @@ impl DataSource {
     }
 }
 
-/// Replaces the labels of a file of numbers, in the column behind the inputs, by their codes, if there are any.
+/// Replaces the labels of a file of numbers, in the column behind the inputs, by their codes, if there are
+/// any.
 fn encode_labels(
     codes: Option<&mut LabelCodes>,
     choice: &SelectedColumns,

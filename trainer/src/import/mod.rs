@@ -1,7 +1,7 @@
 //! Networks that were trained elsewhere, as runs.
 //!
-//! [`safetensors`] reads the tensors of a file, [`pytorch`] finds the network in them, and [`fold`] writes it
-//! in the order and the units of Quaver's parameters. The result is the state of a run before its first
+//! [`safetensors`] reads the tensors of a file, `pytorch.rs` finds the network in them, and `fold.rs` writes
+//! it in the order and the units of Quaver's parameters. The result is the state of a run before its first
 //! epoch, whose noise variance is fitted to the validation data: a network that was trained to predict means
 //! has none.
 

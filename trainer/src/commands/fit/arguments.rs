@@ -46,8 +46,8 @@ pub(in crate::commands) struct DataArguments {
     /// The column whose changes start a new recording, or `none`.
     #[arg(long, value_name = "COLUMN")]
     recording: Option<String>,
-    /// Resample by linear interpolation, such as 100Hz. Needs a time column. Nothing is filtered before: choose
-    /// a rate that keeps what you want to see.
+    /// Resample by linear interpolation, such as 100Hz. Needs a time column. Nothing is filtered before:
+    /// choose a rate that keeps what you want to see.
     #[arg(long, value_name = "RATE", value_parser = hertz)]
     pub(super) resample: Option<f64>,
     /// The longest step between two rows of one recording; after a longer one a new sequence starts. By

@@ -80,7 +80,8 @@ fn smoothed_nll(classifier: &Classifier, valid: &Embeddings, doubt: f64) -> f64 
         let probabilities = classifier.classify(valid.point(index), true).probabilities;
         let share = doubt / (probabilities.len() - 1).max(1) as f64;
         let target = |class: usize| if class == label { 1.0 - doubt } else { share };
-        let logs = probabilities.iter().map(|probability| probability.max(LEAST).ln());
+        // No larger bound: where it holds, the loss would be flat and no longer have a single minimum.
+        let logs = probabilities.iter().map(|probability| probability.max(f64::MIN_POSITIVE).ln());
         -logs.enumerate().map(|(class, log)| target(class) * log).sum::<f64>()
     };
     let labelled = valid.labels.iter().enumerate().filter_map(|(index, label)| Some((index, (*label)?)));
