@@ -197,6 +197,7 @@ mod float;
 mod format;
 pub mod likelihood;
 mod limits;
+pub mod linear;
 mod models;
 pub mod moments;
 pub mod noise;

@@ -2,8 +2,8 @@
 
 use quaver::checkpoint::{
     Activation, AnomalySpec, CellKind, ClassifierSpec, Contents, DensitySpec, Extensions, Imputation,
-    LatentSpec, Layout, OutputMode, PoolOver, Pooling, ReducerContents, ReducerSpec, Target, TrackingSpec,
-    UnitNoise, WeightFormat, write, write_reducer,
+    LatentSpec, Layout, LinearSpec, OutputMode, PoolOver, Pooling, ReducerContents, ReducerSpec, Target,
+    TrackingSpec, UnitNoise, WeightFormat, write, write_reducer,
 };
 
 use crate::Case;
@@ -44,9 +44,10 @@ const WEIGHT_VARIANCE: &str = "weight_variance";
 /// weight noise. With `adapt` it learns from a label after each row, and with `adapt-unlabelled` it could,
 /// but is given none; a last word `diagonal` chooses a diagonal covariance. With `density` as the last word
 /// it has an input density, with `following` moreover error bars that follow the truth and detection of
-/// faults, with `ranges` plausible ranges of its inputs, which its rows stay in. With `outputs16` it has 16
-/// outputs. With `reduce`, `reduce-sum`, `reduce-max` or `reduce-stochastic` these are pooled over time
-/// instead, with `reduce-classify` the embedding is compared with 64 prototypes of 8 classes.
+/// faults, with `ranges` plausible ranges of its inputs, which its rows stay in, and with `linear8` a linear
+/// part of the last eight rows. With `outputs16` it has 16 outputs. With `reduce`, `reduce-sum`, `reduce-max`
+/// or `reduce-stochastic` these are pooled over time instead, with `reduce-classify` the embedding is
+/// compared with 64 prototypes of 8 classes.
 ///
 /// CELL may also be a latent model: `vosp`, a denoiser with an LSTM that recognises and a dense layer that
 /// generates, or `storn`, a sampler with two LSTMs; INPUTS are its channels, UNITS those of each layer, and
@@ -97,6 +98,7 @@ pub fn contents(name: &str) -> Option<Contents> {
         Some("outputs16") => (DIMENSIONS, Target::Columns, false),
         Some("deterministic") => (1, Target::Columns, true),
         Some("adapt" | "density" | "following" | "ranges" | WEIGHT_VARIANCE) => (1, Target::Columns, false),
+        Some(word) if linear_rows(word).is_some() => (1, Target::Columns, false),
         Some(_) => return None,
     };
     let architecture = Architecture { inputs, outputs, target, ..Architecture::default() };
@@ -128,6 +130,11 @@ fn pruned(storage: &str) -> Option<f64> {
     }
 }
 
+/// Rows of the linear part that a word asks for, such as `linear8`.
+fn linear_rows(word: &str) -> Option<u16> {
+    word.strip_prefix("linear")?.parse().ok()
+}
+
 /// What the last word of a name adds to a network.
 fn extensions(name: &str, target: Target) -> Extensions {
     let imputation = match target.is_next() {
@@ -141,7 +148,8 @@ fn extensions(name: &str, target: Target) -> Extensions {
         Some("density") => Extensions { density, ..none },
         Some("following") => Extensions { density, tracking, anomaly, ..none },
         Some("ranges") => Extensions { ranges: true, ..none },
-        _ => none,
+        Some(word) => Extensions { linear: linear_rows(word).map(|rows| LinearSpec { rows }), ..none },
+        None => none,
     }
 }
 

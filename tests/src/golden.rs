@@ -12,7 +12,7 @@ use quaver::conformal::LEVELS;
 
 use crate::numbers::Numbers;
 use crate::replay::{self, Task};
-use crate::{Case, gait, golden_ranges};
+use crate::{Case, gait, golden_linear, golden_ranges};
 
 const ELMAN: CellKind = CellKind::Elman(Activation::Tanh);
 const LSTM: CellKind = CellKind::Lstm;
@@ -292,7 +292,8 @@ pub fn cases() -> Vec<Case> {
     let small = case_specs()
         .into_iter()
         .flat_map(|case_spec| STORAGES.map(|storage| small_case(&case_spec, storage)));
-    small.flatten().chain([gait::case()]).chain(golden_ranges::cases()).collect()
+    let extended = golden_ranges::cases().chain(golden_linear::cases());
+    small.flatten().chain([gait::case()]).chain(extended).collect()
 }
 
 /// Ways to store weights, by name.
@@ -345,7 +346,7 @@ pub(crate) fn small_case(case_spec: &CaseSpec, (suffix, format, layout): Storage
 /// Gives every number of a model a value of the size that training would give it.
 pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     for affine in contents.layers.iter_mut().chain([&mut contents.output]) {
-        let columns = affine.weight.len() / affine.bias.len();
+        let columns = (affine.weight.len() / affine.bias.len()).max(1);
         // Uniform in ±√(3/n) has variance 1/n: pre-activations of the size of the inputs.
         let reach = (3.0 / columns as f32).sqrt();
         numbers.fill(&mut affine.weight, -reach, reach);
@@ -367,6 +368,7 @@ pub fn randomise(contents: &mut Contents, numbers: &mut Numbers) {
     numbers.fill(&mut contents.anomaly_row, 0.2, 2.0);
     numbers.fill(&mut contents.anomaly_channels, 0.2, 2.0);
     golden_ranges::randomise(contents, numbers);
+    golden_linear::randomise(contents, numbers);
 }
 
 /// Positive definite, because diagonals exceed the sums of their rows; ranges that readings sometimes leave.

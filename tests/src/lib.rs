@@ -5,6 +5,7 @@
 //! - [`attack`]: crafted checkpoints at and just beyond every bound of the format.
 //! - [`golden_adaptive`]: the same for models that learn while they run.
 //! - [`golden_ranges`]: the same for models with plausible ranges.
+//! - [`golden_linear`]: the same for models with a linear part.
 //! - [`golden_latent`]: the same for denoiser, sampler and rollouts.
 //! - [`golden_pruned`]: the same for pruned networks.
 //! - [`golden_reducer`]: the same for reducers.
@@ -32,6 +33,7 @@ pub mod gait;
 pub mod golden;
 pub mod golden_adaptive;
 pub mod golden_latent;
+pub mod golden_linear;
 pub mod golden_pruned;
 pub mod golden_ranges;
 pub mod golden_reducer;

@@ -1,7 +1,8 @@
 //! Damaged checkpoints: each gives an error that names what is wrong, never a panic and never another model.
 
 use quaver::checkpoint::{
-    Activation, CellKind, Contents, Extensions, MAX_WIDTH, UnitNoise, WeightFormat, WriteError, write,
+    Activation, CellKind, Contents, Extensions, LinearSpec, MAX_WIDTH, UnitNoise, WeightFormat, WriteError,
+    write,
 };
 use quaver::{Error, Model};
 use quaver_tests::damage::{assert_every_flipped_bit_is_refused, assert_every_truncation_is_refused, mend};
@@ -17,6 +18,11 @@ fn ranged() -> Contents {
     with(Extensions { ranges: true, ..Extensions::default() })
 }
 
+/// The same with a linear part, which needs the newest one.
+fn linear() -> Contents {
+    with(Extensions { linear: Some(LinearSpec { rows: 2 }), ..Extensions::default() })
+}
+
 fn with(extensions: Extensions) -> Contents {
     let layers = [(CellKind::Elman(Activation::Tanh), 3)];
     let varied = Architecture { weight_variance: true, extensions, ..Architecture::default() };
@@ -28,14 +34,14 @@ fn with(extensions: Extensions) -> Contents {
 
 #[test]
 fn every_truncation_is_refused() {
-    for bytes in [small(), ranged()].map(|contents| write(&contents).expect("a valid model")) {
+    for bytes in [small(), ranged(), linear()].map(|contents| write(&contents).expect("a valid model")) {
         assert_every_truncation_is_refused(&bytes, |bytes| Model::load(bytes).err());
     }
 }
 
 #[test]
 fn every_flipped_bit_is_refused() {
-    for bytes in [small(), ranged()].map(|contents| write(&contents).expect("a valid model")) {
+    for bytes in [small(), ranged(), linear()].map(|contents| write(&contents).expect("a valid model")) {
         assert_every_flipped_bit_is_refused(&bytes, |bytes| Model::load(bytes).err());
     }
 }
@@ -44,9 +50,12 @@ fn every_flipped_bit_is_refused() {
 #[test]
 fn every_changed_byte_with_a_valid_checksum_gives_an_error_or_a_model_that_steps() {
     let quantized = ["elman-tanh-small", "lstm-fast", "gru-fast", "means-elman-mean", "ranges-next-fast"];
+    let linear = ["linear-fast", "linear-alone-next-f32"];
     let varied = ["weight-variance-elman", "weight-variance-lstm", "gru-weight-variance"];
-    let is_chosen =
-        |name: &str| quantized.contains(&name) || varied.iter().any(|start| name.starts_with(start));
+    let is_chosen = |name: &str| {
+        [&quantized[..], &linear].concat().contains(&name)
+            || varied.iter().any(|start| name.starts_with(start))
+    };
     for case in cases().iter().filter(|case| is_chosen(&case.name)) {
         for place in 0..case.model.len() - 4 {
             for value in [0x00, 0x01, 0x7f, 0x80, 0xff] {
@@ -107,10 +116,10 @@ fn other_files_and_versions_are_told_apart() {
     let bytes = write(&small()).expect("a valid model");
     assert_eq!(Model::load(b"time,emg1,emg2\n0,1,2\n").err(), Some(Error::Magic));
     let mut newer = bytes.clone();
-    newer[4] = 5;
-    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 5 }));
-    // Versions 3 and 4 are those of models with extensions and with ranges, which this one has not.
-    for version in [3, 4] {
+    newer[4] = 6;
+    assert_eq!(Model::load(&newer).err(), Some(Error::Version { found: 6 }));
+    // Versions 3 to 5 are those of models with extensions, ranges and a linear part, which this one has not.
+    for version in [3, 4, 5] {
         let mut mislabelled = bytes.clone();
         mislabelled[4] = version;
         mend(&mut mislabelled);

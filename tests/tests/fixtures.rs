@@ -35,8 +35,8 @@ fn old_files_are_written_down_as_they_were() {
     }
 }
 
-/// Every version and kind, every layout in version 2, every extension in version 3, ranges in version 4, both
-/// families.
+/// Every version and kind, every layout in version 2, every extension in version 3, ranges in version 4, a
+/// linear part in version 5, both families.
 #[test]
 fn every_kind_of_checkpoint_has_a_fixture() {
     let mut kinds = BTreeSet::new();
@@ -61,6 +61,7 @@ fn every_kind_of_checkpoint_has_a_fixture() {
             (extensions.quantiles, "quantiles"),
             (extensions.anomaly.is_some(), "anomaly"),
             (extensions.ranges, "ranges"),
+            (extensions.linear.is_some(), "linear"),
         ];
         let names: Vec<&str> =
             present.iter().filter(|(present, _)| *present).map(|(_, name)| *name).collect();
@@ -85,6 +86,8 @@ fn every_kind_of_checkpoint_has_a_fixture() {
         "3 density+tracking+quantiles+anomaly",
         "4 ranges",
         "4 density+anomaly+ranges",
+        "5 linear",
+        "5 density+anomaly+ranges+linear",
         "4 Storn",
         "4 Vosp",
         "4 Mean",

@@ -5,10 +5,13 @@
 //! and makes batches; [`nn`] is the network on Burn; [`prediction`] holds its predictions in raw units;
 //! [`fit`] trains and keeps the run folder; [`latent`] composes two networks into models of latent
 //! sequences, and [`reduce`] reduces sequences to points and classes;
-//! [`runs`] trains and loads either kind, and [`import`] takes networks that were trained elsewhere; [`evaluate`] scores; [`export`] writes checkpoints for the `quaver`
-//! runtime; [`report`] draws; [`search`] tries many configs; [`commands`] is the command line.
+//! [`runs`] trains and loads either kind, and [`import`] takes networks that were trained elsewhere;
+//! [`evaluate`] scores; [`export`] writes checkpoints for the `quaver` runtime; [`report`] draws; [`search`]
+//! tries many configs; [`auto`] goes from files that [`survey`] has looked at to a model that fits a board;
+//! [`commands`] is the command line.
 #![warn(missing_docs)]
 
+pub mod auto;
 pub mod commands;
 pub mod config;
 pub mod data;
@@ -30,4 +33,5 @@ pub mod report;
 pub mod runs;
 pub mod search;
 mod signing;
+pub mod survey;
 pub mod text;

@@ -62,6 +62,7 @@ impl Tried {
                 let classes = ["rest", "pinch", "fist"].map(String::from);
                 self.write_csv(&rows(&[channels("x", 2), classes.to_vec()].concat(), 3));
             }
+            "linear" => self.write_csv(&rows(&["u", "y"].map(String::from), 0)),
             "next_ahead" => {
                 let short = rows(&["heater", "temperature"].map(String::from), 0);
                 let (header, rows) = short.split_once('\n').expect("a header");

@@ -21,6 +21,7 @@ CONFIG = {
     "model": {"cell": "gru", "layers": [6]},
     "training": {"epochs": 3, "learning_rate": 0.01, "batch": 4, "chunk": 50},
 }
+LONG = {**CONFIG, "training": {**CONFIG["training"], "epochs": 2000, "patience": 0}}
 
 
 def recordings(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -187,10 +188,10 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
         quaver.fit(np.array([[1.0, np.inf]]), out=tmp_path / "a")
     with pytest.raises(TypeError, match="y must be the names of columns"):
         quaver.fit(pandas.DataFrame({"a": [1.0]}), 3, out=tmp_path / "a")
-    with pytest.raises(TypeError, match="`training.epochs` is None|which a config cannot hold"):
+    with pytest.raises(TypeError, match="`training.epochs` is {1, 2}, which a config cannot hold"):
         fit(tmp_path / "a", config={"training": {"epochs": {1, 2}}})
     assert not (tmp_path / "a" / "last.state").exists()
-    with pytest.raises(ValueError, match="must not be negative|invalid value"):
+    with pytest.raises(ValueError, match="invalid value 'int4'"):
         run.export(tmp_path / "model.qvr", weights="int4")
     assert not (tmp_path / "model.qvr").exists()
 
@@ -201,27 +202,20 @@ def same_run(first: Path, second: Path) -> None:
 
 
 def test_what_a_callback_raises_ends_the_run_which_can_be_resumed(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    fit(tmp_path / "whole")
-
     def stop(metrics: dict) -> None:
         if metrics["epoch"] == 2:
             raise KeyError("enough")
 
     with pytest.raises(KeyError, match="enough"):
-        fit(tmp_path / "parts", callback=stop, config={**CONFIG, "training": {**CONFIG["training"], "epochs": 300}})
+        fit(tmp_path / "parts", callback=stop, config=LONG)
     parts = quaver.Run(tmp_path / "parts")
     done = len(parts.metrics)
-    assert 2 <= done < 300
+    assert 2 <= done < 2000
     epochs = []
     parts.resume(epochs=done + 1, callback=epochs.append, verbose=False)
     assert [epoch["epoch"] for epoch in epochs] == [done + 1]
     with pytest.raises(ValueError, match="not the rows that the run was started with"):
         quaver.fit(TEST[0], TEST[1], out=tmp_path / "parts", resume=True)
-    assert not data.exists()
-
-
-LONG = {**CONFIG, "training": {**CONFIG["training"], "epochs": 2000, "patience": 0}}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")

@@ -36,10 +36,8 @@ fn run() -> Result<()> {
     let mut memory = Memory::read(&arguments.model)?;
     let mut stream = memory.stream().with_context(|| arguments.model.display().to_string())?;
     let plan = read_plan(&arguments, &stream).with_context(|| arguments.map.display().to_string())?;
-    let topics =
-        plan.sources.iter().map(|source| &source.topic).chain(plan.sinks.iter().map(|sink| &sink.topic));
-    let topics = topics.map(|topic| arguments.topic(topic)).chain([arguments.topic("~/prediction")]);
-    wire::check_names(&arguments.namespace, &arguments.node, topics)?;
+    let prediction = arguments.topic("~/prediction");
+    wire::check_names(&arguments.namespace, &arguments.node, plan.topics().chain([prediction.as_str()]))?;
     describe(&arguments, &stream, &plan);
     if arguments.check {
         return Ok(());
@@ -59,7 +57,9 @@ fn read_plan(arguments: &Arguments, stream: &Stream<'_>) -> Result<Plan> {
     if arguments.rate.is_some() || arguments.on.is_some() {
         (map.rate, map.on) = (arguments.rate, arguments.on.clone());
     }
-    Plan::new(&map, stream.inputs(), stream.outputs())
+    let mut plan = Plan::new(&map, stream.inputs(), stream.outputs())?;
+    plan.rename(|topic| arguments.topic(topic));
+    Ok(plan)
 }
 
 /// Prints what goes where.
@@ -68,17 +68,17 @@ fn describe(arguments: &Arguments, stream: &Stream<'_>, plan: &Plan) {
     for source in &plan.sources {
         let channels: Vec<&str> =
             source.routes.iter().map(|route| stream.inputs()[route.channel].as_str()).collect();
-        let (topic, timeout) = (arguments.topic(&source.topic), source.timeout.as_secs_f64());
+        let (topic, timeout) = (&source.topic, source.timeout.as_secs_f64());
         eprintln!("  reads {topic}: {}; missing after {timeout} s", channels.join(", "));
     }
     match plan.steps {
         Steps::Every(period) => eprintln!("  steps {:.6} times per second", 1.0 / period.as_secs_f64()),
-        Steps::On(index) => eprintln!("  steps with {}", arguments.topic(&plan.sources[index].topic)),
+        Steps::On(index) => eprintln!("  steps with {}", plan.sources[index].topic),
     }
     eprintln!("  publishes {}: {}", arguments.topic("~/prediction"), stream.outputs().join(", "));
     for sink in &plan.sinks {
         let outputs: Vec<&str> =
             sink.fields.iter().map(|field| stream.outputs()[field.output].as_str()).collect();
-        eprintln!("  publishes {}: {}", arguments.topic(&sink.topic), outputs.join(", "));
+        eprintln!("  publishes {}: {}", sink.topic, outputs.join(", "));
     }
 }

@@ -51,6 +51,7 @@ pub(crate) struct Running<'s, 'm> {
     /// Between steps, where messages determine them.
     intervals: Durations,
     last_step: Option<Instant>,
+    last_look: Option<Instant>,
     last_report: Option<Instant>,
     last_level: u8,
 }
@@ -68,18 +69,15 @@ impl<'s, 'm> Running<'s, 'm> {
         local: bool,
     ) -> Result<Self> {
         let mut wire = Wire::join(&arguments.namespace, &arguments.node, domain, local)?;
-        let receivers = plan
-            .sources
-            .iter()
-            .map(|source| wire.subscribe(&arguments.topic(&source.topic), source.kind, source.reliable));
+        let receivers =
+            plan.sources.iter().map(|source| wire.subscribe(&source.topic, source.kind, source.reliable));
         let receivers = receivers.collect::<Result<_>>()?;
         let mut order: Vec<usize> = (0..plan.sources.len()).collect();
         order.sort_by_key(|index| plan.steps == Steps::On(*index));
         let senders = plan.sinks.iter().map(|sink| {
-            let topic = arguments.topic(&sink.topic);
             Ok(match sink.kind {
-                Kind::Imu => Sender::Imu(wire.publisher(&topic)?),
-                _ => Sender::Joints(wire.publisher(&topic)?),
+                Kind::Imu => Sender::Imu(wire.publisher(&sink.topic)?),
+                _ => Sender::Joints(wire.publisher(&sink.topic)?),
             })
         });
         let senders = senders.collect::<Result<_>>()?;
@@ -102,6 +100,7 @@ impl<'s, 'm> Running<'s, 'm> {
             latency: Durations::default(),
             intervals: Durations::default(),
             last_step: None,
+            last_look: None,
             last_report: None,
             last_level: OK,
         })
@@ -203,14 +202,15 @@ impl<'s, 'm> Running<'s, 'm> {
     /// Publishes diagnostics every second, and at once when things have got worse.
     fn report_if_due(&mut self) {
         let now = Instant::now();
-        let age = self.last_report.map(|last| now.saturating_duration_since(last));
-        if age.is_some_and(|age| age < PATIENCE) {
+        let since = |last: Instant| now.saturating_duration_since(last);
+        if self.last_look.is_some_and(|last| since(last) < PATIENCE) {
             return;
         }
+        self.last_look = Some(now);
         let mut health = std::mem::take(&mut self.health);
         let facts = self.facts(now);
         let level = health.level(&facts);
-        if level > self.last_level || age.is_none_or(|age| age >= REPORT) {
+        if level > self.last_level || self.last_report.is_none_or(|last| since(last) >= REPORT) {
             let status = health.report(&facts);
             if level != self.last_level {
                 eprintln!(

@@ -97,6 +97,20 @@ impl Plan {
         let sinks = sinks.collect::<Result<_>>()?;
         Ok(Plan { steps: steps(map, &sources)?, sources, sinks })
     }
+
+    /// Gives every topic its final name.
+    pub(crate) fn rename(&mut self, name: impl Fn(&str) -> String) {
+        let sources = self.sources.iter_mut().map(|source| &mut source.topic);
+        sources
+            .chain(self.sinks.iter_mut().map(|sink| &mut sink.topic))
+            .for_each(|topic| *topic = name(topic));
+    }
+
+    /// Every topic that is read or published by the map.
+    pub(crate) fn topics(&self) -> impl Iterator<Item = &str> {
+        let sources = self.sources.iter().map(|source| source.topic.as_str());
+        sources.chain(self.sinks.iter().map(|sink| sink.topic.as_str()))
+    }
 }
 
 type Channels = Vec<(String, String)>;

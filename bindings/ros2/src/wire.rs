@@ -109,13 +109,13 @@ impl Wire {
 ///
 /// # Errors
 /// Names the one that is not allowed in ROS.
-pub(crate) fn check_names(
+pub(crate) fn check_names<'t>(
     namespace: &str,
     name: &str,
-    topics: impl IntoIterator<Item = String>,
+    mut topics: impl Iterator<Item = &'t str>,
 ) -> Result<()> {
     node_name(namespace, name)?;
-    topics.into_iter().try_for_each(|topic| parsed(&topic).map(|_| ()))
+    topics.try_for_each(|topic| parsed(topic).map(|_| ()))
 }
 
 fn node_name(namespace: &str, name: &str) -> Result<NodeName> {

@@ -6,7 +6,8 @@ use super::built_in;
 use crate::anomaly;
 use crate::density;
 use crate::format::{AffineShape, Decoder, unchecked_sections};
-use crate::spec::{CellKind, Extensions, Layout, ModelSpec};
+use crate::linear;
+use crate::spec::{CellKind, Extensions, Layout, LinearSpec, ModelSpec};
 
 /// Words of RAM per unit: for h, and for its whole state.
 const fn unit_words(layout: Layout, cell: CellKind) -> (usize, usize) {
@@ -38,6 +39,14 @@ const fn implausible_words(extensions: &Extensions, inputs: usize) -> usize {
     if extensions.ranges { 1 + inputs.div_ceil(u32::BITS as usize) } else { 0 }
 }
 
+/// Words of the ring of the last rows; none without a linear part.
+const fn ring_words(extensions: &Extensions, inputs: usize) -> usize {
+    match extensions.linear {
+        Some(LinearSpec { rows }) => linear::ring_words(rows as usize, inputs),
+        None => 0,
+    }
+}
+
 /// Sizes of a network that determine the memory of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkMemory {
@@ -53,15 +62,18 @@ pub(crate) struct NetworkMemory {
     pub(crate) followed: usize,
     /// Words for implausible values.
     pub(crate) implausible: usize,
+    /// Words of the ring of the last rows; none without a linear part.
+    pub(crate) ring: usize,
     /// Words of scratch.
     pub(crate) scratch: usize,
 }
 
 impl NetworkMemory {
     /// Words of a stream of this network alone: state, prediction and residuals, standardised row, what
-    /// follows the stream, implausible values, scratch.
+    /// follows the stream, implausible values, the last rows, scratch.
     pub(crate) const fn arena_words(self) -> usize {
-        self.recurrent + 4 * self.outputs + self.row + self.followed + self.implausible + self.scratch
+        let NetworkMemory { recurrent, outputs, row, followed, implausible, ring, scratch, .. } = self;
+        (recurrent + 4 * outputs + row + followed + implausible + scratch).saturating_add(ring)
     }
 
     /// Sizes of the network in a checkpoint, at compile time. `None` if its header cannot be decoded or its
@@ -72,6 +84,7 @@ impl NetworkMemory {
         let sizes = decoder.sizes();
         let (format, layout) = (sizes.weight_format, sizes.layout);
         let (mut recurrent, mut scratch, mut inputs) = (0, 0, sizes.inputs as usize);
+        let mut units = 0;
         let mut layers = decoder.layer_count();
         while layers > 0 {
             let layer = decoder.layer();
@@ -79,12 +92,13 @@ impl NetworkMemory {
             let words = scratch_words(AffineShape::layer(format, layout, inputs, &layer));
             scratch = if words > scratch { words } else { scratch };
             inputs = layer.units as usize;
+            units = inputs;
             layers -= 1;
         }
         let rows = sizes.outputs as usize * sizes.likelihood.rows();
-        let words = scratch_words(AffineShape::output(format, layout, [rows, inputs], &decoder.output()));
+        let words = scratch_words(AffineShape::output(format, layout, [rows, units], &decoder.output()));
         scratch = if words > scratch { words } else { scratch };
-        let (units, inputs, outputs) = (inputs, sizes.inputs as usize, sizes.outputs as usize);
+        let (inputs, outputs) = (sizes.inputs as usize, sizes.outputs as usize);
         // The names of inputs and outputs.
         decoder.text();
         decoder.text();
@@ -93,9 +107,20 @@ impl NetworkMemory {
         let (scales, evidence) = followed_words(&extensions, inputs, outputs);
         let followed = scales + evidence;
         let implausible = implausible_words(&extensions, inputs);
+        let ring = ring_words(&extensions, inputs);
         scratch = if words > scratch { words } else { scratch };
         if decoder.is_sound() && built_in(layout).0 {
-            Some(NetworkMemory { inputs, outputs, units, recurrent, row, followed, implausible, scratch })
+            Some(NetworkMemory {
+                inputs,
+                outputs,
+                units,
+                recurrent,
+                row,
+                followed,
+                implausible,
+                ring,
+                scratch,
+            })
         } else {
             None
         }
@@ -113,6 +138,7 @@ impl ModelSpec {
             row: self.row_words(),
             followed: self.followed_words(),
             implausible: self.implausible_words(),
+            ring: self.ring_words(),
             scratch: self.scratch_words(),
         }
     }
@@ -134,10 +160,22 @@ impl ModelSpec {
     }
 
     /// Numbers in a saved stream: its recurrent state, mean and variance each, its last prediction,
-    /// and what follows the stream: factors on variances, evidence of faults, and the number of implausible
-    /// values.
+    /// what follows the stream: factors on variances and evidence of faults, the last rows where a linear
+    /// part reads them, and the number of implausible values.
     pub fn saved_words(&self) -> usize {
-        self.saved_state_words() + 3 * usize::from(self.outputs) + self.followed_words() + self.total_words()
+        let prediction = 3 * usize::from(self.outputs);
+        let followed = self.followed_words() + self.saved_ring_words() + self.total_words();
+        self.saved_state_words() + prediction + followed
+    }
+
+    /// Words of the ring of the last rows.
+    pub(crate) fn ring_words(&self) -> usize {
+        ring_words(&self.extensions, self.inputs.into())
+    }
+
+    /// Numbers of a saved ring: whether a row was read, then means and variances.
+    pub(crate) fn saved_ring_words(&self) -> usize {
+        self.extensions.linear.map_or(0, |_| 1 + 2 * self.linear_values())
     }
 
     /// Numbers in a saved recurrent state.

@@ -2,8 +2,8 @@
 
 use super::{Checkpoint, latent_validate};
 use crate::format::{
-    Cursor, EXTENDED_VERSION, Error, F32s, Frame, Kind, LatentHeader, PLAIN_VERSION, Part, Recheck, VERSION,
-    aligned, decode_latent_header, zeros,
+    Cursor, EXTENDED_VERSION, Error, F32s, Frame, Kind, LatentHeader, PLAIN_VERSION, Part, RANGES_VERSION,
+    Recheck, aligned, decode_latent_header, zeros,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 
@@ -53,7 +53,7 @@ impl<'m> LatentCheckpoint<'m> {
         let generative = latent_validate::network(&mut cursor, generative_bytes, Part::Generative)?;
         latent_validate::networks(&spec, &recognition, &generative)?;
         // Equal models are equal files: the version says whether there are ranges.
-        if recognition.spec().extensions.ranges != (version == VERSION) {
+        if recognition.spec().extensions.ranges != (version == RANGES_VERSION) {
             return Err(Error::Header);
         }
         let [mut prior, mut row_noise] = [F32s::default(); 2];

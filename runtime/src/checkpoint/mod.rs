@@ -22,9 +22,9 @@ mod write_reducer;
 pub use crate::format::{Error, Kind, Part, Recheck, VERSION};
 pub use crate::spec::{
     Activation, AnomalySpec, AutoregressivePrior, CellKind, ClassifierSpec, DensitySpec, Extensions, Family,
-    Forecast, Imputation, LatentSpec, LayerSpec, Layout, Likelihood, MAX_DRAWS, MAX_LAYERS, MAX_NEIGHBOURS,
-    MAX_POOLS, MAX_WIDTH, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec, PoolOver, Pooling,
-    Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
+    Forecast, Imputation, LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, MAX_DRAWS, MAX_LAYERS,
+    MAX_NEIGHBOURS, MAX_POOLS, MAX_WIDTH, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec,
+    PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 pub use latent::LatentCheckpoint;
 pub use read::Checkpoint;

@@ -9,7 +9,7 @@ use super::{Checkpoint, FittedPrior, Kind, LatentCheckpoint, WriteError};
 /// Writes the model of a checkpoint of any version down again, in the newest version for its contents.
 /// Weights are copied byte for byte, not rounded again.
 ///
-/// Versions 2 to 4 have the same bytes for the same contents, so that today a valid checkpoint comes out as
+/// Versions 2 to 5 have the same bytes for the same contents, so that today a valid checkpoint comes out as
 /// it went in. A version that stores something in another way is converted here.
 ///
 /// ```

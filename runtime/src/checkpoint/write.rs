@@ -54,6 +54,9 @@ pub struct Contents {
     /// Plausible range of each input in raw units, lower and upper limit each, infinite for no limit; empty
     /// without [`Extensions::ranges`](super::Extensions::ranges).
     pub input_range: Vec<f32>,
+    /// Linear prediction of each output in standardised units: its bias, then the weights of the last rows,
+    /// the newest first; empty without [`Extensions::linear`](super::Extensions::linear).
+    pub linear: Vec<f32>,
     /// Gram matrices that guide rounding, of the layers' maps and then the output's; without them each weight
     /// is rounded to nearest. They are not stored. Not part of the stable interface, see `quaver::export`.
     #[doc(hidden)]
@@ -116,6 +119,10 @@ fn payload_bytes(contents: &Contents) -> Result<Vec<u8>, WriteError> {
     if contents.layers.len() != spec.layers.len() {
         return Err(WriteError::Layers { expected: spec.layers.len(), found: contents.layers.len() });
     }
+    if spec.layers.is_empty() {
+        // Encoders of layouts that need layers would meet maps without columns.
+        crate::format::spec(spec)?;
+    }
     let mut payload = Vec::new();
     for vector in Vector::BEFORE_LAYERS {
         extend_vector(&mut payload, contents, vector)?;
@@ -150,6 +157,7 @@ fn extend_vector(payload: &mut Vec<u8>, contents: &Contents, vector: Vector) -> 
         Vector::AnomalyRow => &contents.anomaly_row,
         Vector::AnomalyChannels => &contents.anomaly_channels,
         Vector::InputRange => &contents.input_range,
+        Vector::Linear => &contents.linear,
     };
     expect_len(values.len(), vector.count(&contents.spec), vector.part(), vector.name())?;
     extend_padded(payload, &le_bytes(values));
@@ -212,6 +220,7 @@ impl Contents {
             anomaly_row: fill(Vector::AnomalyRow, 0.0),
             anomaly_channels: fill(Vector::AnomalyChannels, 0.0),
             input_range,
+            linear: fill(Vector::Linear, 0.0),
             gram: Vec::new(),
             spec,
         }

@@ -6,8 +6,8 @@ use std::vec::Vec;
 use super::write::{Contents, write};
 use super::{Checkpoint, LatentCheckpoint, WriteError};
 use crate::format::{
-    EXTENDED_VERSION, Kind, LatentHeader, PLAIN_VERSION, Part, VERSION, encode_latent_header, extend_padded,
-    framed, le_bytes,
+    EXTENDED_VERSION, Kind, LatentHeader, PLAIN_VERSION, Part, RANGES_VERSION, encode_latent_header,
+    extend_padded, framed, le_bytes,
 };
 use crate::spec::{AutoregressivePrior, LatentSpec};
 
@@ -66,7 +66,7 @@ pub(super) fn encode_latent(
     }
     let ranges = Checkpoint::read(recognition)?.spec().extensions.ranges;
     let version = match (ranges, has_fitted) {
-        (true, _) => VERSION,
+        (true, _) => RANGES_VERSION,
         (false, true) => EXTENDED_VERSION,
         (false, false) => PLAIN_VERSION,
     };

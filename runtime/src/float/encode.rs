@@ -62,6 +62,13 @@ impl GroupOrder {
         indices.filter_map(|index| numbers.get(index)).copied().collect()
     }
 
+    /// The rows of a list by row and column, which may have no columns; none if the list is not `present`.
+    fn rows_of(self, by_row: &[f32], present: bool) -> impl Iterator<Item = &[f32]> {
+        let AffineShape { rows, cols, .. } = self.shape;
+        let rows = if present { rows } else { 0 };
+        (0..rows).map(move |row| by_row.get(row * cols..(row + 1) * cols).unwrap_or_default())
+    }
+
     /// Numbers by row and column; an empty list stays empty.
     fn weights<T: Copy>(self, by_row: &[T]) -> Vec<T> {
         let cols = self.shape.cols;
@@ -101,13 +108,13 @@ impl EncodedWeights {
     fn int8(affine: &Affine, gram: &GramMatrices, order: GroupOrder) -> Self {
         let (mut scales, mut codes) = (Vec::new(), Vec::new());
         let objective = RoundingObjective::new(&gram.means, order.shape.cols);
-        for row in affine.weight.chunks(order.shape.cols) {
+        for row in order.rows_of(&affine.weight, true) {
             let rounded = row_codes(row, objective.as_ref());
             scales.push(rounded.scale);
             codes.extend(rounded.codes.iter().map(|code| *code as i8 as u8));
         }
         let (mut std_dev_scales, mut std_dev_codes) = (Vec::new(), Vec::new());
-        for row in affine.weight_var.chunks(order.shape.cols) {
+        for row in order.rows_of(&affine.weight_var, order.shape.weight_variance) {
             let std_devs = row.iter().map(|var| libm::sqrtf(var.max(0.0)));
             let scale = row_scale(std_devs.clone(), 255.0);
             std_dev_scales.push(scale);

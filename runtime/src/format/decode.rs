@@ -15,8 +15,9 @@ use super::Error;
 use super::header::{Header, LatentHeader, ReducerHeader};
 use crate::spec::{
     Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
-    LatentSpec, LayerSpec, Layout, Likelihood, MAX_LAYERS, ModelSpec, MomentForm, NoveltyScore, OutputMode,
-    OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
+    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, MAX_LAYERS, ModelSpec, MomentForm, NoveltyScore,
+    OutputMode, OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise,
+    WeightFormat, Window,
 };
 
 /// Decodes the header of one network, which must be used up to its last byte.
@@ -263,20 +264,32 @@ impl<'m> Decoder<'m> {
                 quantiles: false,
                 anomaly: None,
                 ranges: false,
+                linear: None,
             };
         }
         let density = if self.flag() { Some(self.density()) } else { None };
         let tracking = if self.flag() { Some(self.tracking()) } else { None };
         let quantiles = self.flag();
         let anomaly = if self.flag() { Some(AnomalySpec { window: self.size() }) } else { None };
-        // Equal models are equal files: what has no ranges ends before them, and what has no extensions
-        // before those.
-        let ranges = !self.rest.is_empty();
-        if ranges {
-            self.sound &= self.flag();
-        }
-        self.sound &= density.is_some() | tracking.is_some() | quantiles | anomaly.is_some() | ranges;
-        Extensions { density, tracking, quantiles, anomaly, ranges }
+        // Equal models are equal files: what has no linear part ends before it, what has no ranges either
+        // before those, and what has no extensions before all of them.
+        let ranges = if self.rest.is_empty() { None } else { Some(self.flag()) };
+        let linear = if self.rest.is_empty() { None } else { Some(self.linear()) };
+        self.sound &= linear.is_some() || !matches!(ranges, Some(false));
+        let ranges = matches!(ranges, Some(true));
+        self.sound &= density.is_some()
+            | tracking.is_some()
+            | quantiles
+            | anomaly.is_some()
+            | ranges
+            | linear.is_some();
+        Extensions { density, tracking, quantiles, anomaly, ranges, linear }
+    }
+
+    /// A flag that is always set, and its number of rows.
+    const fn linear(&mut self) -> LinearSpec {
+        self.sound &= self.flag();
+        LinearSpec { rows: self.size() }
     }
 
     const fn tracking(&mut self) -> TrackingSpec {

@@ -10,8 +10,8 @@ use std::vec::Vec;
 use super::header::{Header, LatentHeader, ReducerHeader};
 use crate::spec::{
     Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
-    LatentSpec, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec,
-    PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
+    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, ModelSpec, MomentForm, NoveltyScore, OutputMode,
+    OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 
 /// Bytes of the header of one network.
@@ -183,7 +183,7 @@ impl Encoder {
     }
 
     fn extensions(&mut self, extensions: &Extensions) {
-        let Extensions { density, tracking, quantiles, anomaly, ranges } = extensions;
+        let Extensions { density, tracking, quantiles, anomaly, ranges, linear } = extensions;
         self.flag(density.is_some());
         density.iter().for_each(|density| self.density(density));
         self.flag(tracking.is_some());
@@ -195,9 +195,13 @@ impl Encoder {
         if let Some(AnomalySpec { window }) = anomaly {
             self.size(*window);
         }
-        // What has no ranges ends here, as in version 3.
-        if *ranges {
+        // What has no ranges ends here, as in version 3, and what has no linear part after them.
+        if *ranges || linear.is_some() {
+            self.flag(*ranges);
+        }
+        if let Some(LinearSpec { rows }) = linear {
             self.flag(true);
+            self.size(*rows);
         }
     }
 

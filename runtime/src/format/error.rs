@@ -117,6 +117,8 @@ pub enum Part {
     Anomaly,
     /// Plausible ranges of the inputs.
     Ranges,
+    /// The linear prediction from the last rows.
+    Linear,
     /// The combination of a latent model's two networks.
     Latent,
     /// The recognition network of a latent model.
@@ -145,6 +147,7 @@ impl fmt::Display for Part {
             Part::Tracking => f.write_str("tracking"),
             Part::Anomaly => f.write_str("anomaly detection"),
             Part::Ranges => f.write_str("plausible ranges"),
+            Part::Linear => f.write_str("linear part"),
             Part::Latent => f.write_str("latent model"),
             Part::Recognition => f.write_str("recognition network"),
             Part::Generative => f.write_str("generative network"),

@@ -1,6 +1,6 @@
 //! Headers of the kinds of checkpoints.
 
-use super::{EXTENDED_VERSION, PLAIN_VERSION, VERSION};
+use super::{EXTENDED_VERSION, PLAIN_VERSION, RANGES_VERSION, VERSION};
 use crate::spec::{LatentSpec, ModelSpec, ReducerSpec};
 
 /// Header of one network.
@@ -18,7 +18,8 @@ impl Header<'_> {
     pub(crate) fn version(&self) -> u16 {
         match &self.spec.extensions {
             extensions if extensions.is_empty() => PLAIN_VERSION,
-            extensions if extensions.ranges => VERSION,
+            extensions if extensions.linear.is_some() => VERSION,
+            extensions if extensions.ranges => RANGES_VERSION,
             _ => EXTENDED_VERSION,
         }
     }

@@ -43,9 +43,12 @@ pub(crate) use vector::Vector;
 #[cfg(feature = "write")]
 pub use write_error::WriteError;
 
-/// Newest format version that this crate reads and writes: that of checkpoints with plausible ranges
-/// ([`Extensions::ranges`](crate::checkpoint::Extensions::ranges)).
-pub const VERSION: u16 = 4;
+/// Newest format version that this crate reads and writes: that of checkpoints with a linear part
+/// ([`Extensions::linear`](crate::checkpoint::Extensions::linear)).
+pub const VERSION: u16 = 5;
+
+/// Version of checkpoints with plausible ranges, but without a linear part.
+pub(crate) const RANGES_VERSION: u16 = 4;
 
 /// Version of checkpoints with other [`Extensions`](crate::checkpoint::Extensions), and of latent models
 /// with a prior that was fitted after training.

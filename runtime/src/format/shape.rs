@@ -1,5 +1,6 @@
 //! Shapes of affine maps, derived from the architecture.
 
+use super::vector::Vector;
 use crate::spec::{LayerSpec, Layout, ModelSpec, OutputMode, OutputSpec, WeightFormat};
 
 /// Sections start at multiples of this many bytes, counted from the start of the file.
@@ -119,8 +120,9 @@ impl ModelSpec {
     /// Shape of the output map.
     #[inline(never)]
     pub(crate) fn output_shape(&self) -> AffineShape {
-        let (rows, cols) =
-            (usize::from(self.outputs) * self.likelihood.rows(), self.layer_inputs(self.layers.len()));
+        // Without layers there are no units to map: what is left are biases.
+        let cols = self.layers.last().map_or(0, |layer| layer.units.into());
+        let rows = usize::from(self.outputs) * self.likelihood.rows();
         AffineShape::output(self.weight_format, self.layout, [rows, cols], &self.output)
     }
 
@@ -129,14 +131,15 @@ impl ModelSpec {
         self.layer_shapes().chain(core::iter::once(self.output_shape()))
     }
 
-    /// Number of weights and biases. Variances are not counted.
+    /// Number of weights and biases, those of a linear part included. Variances are not counted.
     pub fn parameters(&self) -> u64 {
         let count = |shape: AffineShape| shape.rows as u64 * shape.cols as u64 + shape.bias_count() as u64;
-        self.shapes().map(count).sum()
+        self.shapes().map(count).sum::<u64>() + Vector::Linear.count(self) as u64
     }
 
     /// Multiply-accumulates of one step for the means; variances need as many again.
     pub fn multiply_accumulates(&self) -> u64 {
-        self.shapes().map(|shape| shape.rows as u64 * shape.cols as u64).sum()
+        let maps = self.shapes().map(|shape| shape.rows as u64 * shape.cols as u64).sum::<u64>();
+        maps + self.linear_values() as u64 * u64::from(self.outputs)
     }
 }

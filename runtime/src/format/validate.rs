@@ -8,8 +8,8 @@ use super::{Error, F32s, Part};
 use crate::conformal::{LEVELS, stored_level};
 use crate::limits::{MEAN_LIMIT, SCALE_LIMIT, VAR_LIMIT, WEIGHT_LIMIT};
 use crate::spec::{
-    AnomalySpec, DensitySpec, Extensions, Imputation, MAX_WIDTH, ModelSpec, OutputMode, Target, TrackingSpec,
-    UnitNoise,
+    AnomalySpec, DensitySpec, Extensions, Imputation, Layout, LinearSpec, MAX_WIDTH, ModelSpec, OutputMode,
+    Target, TrackingSpec, UnitNoise,
 };
 
 /// An error unless `ok`.
@@ -47,7 +47,9 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
     width(spec.inputs, "inputs", Part::Spec)?;
     width(spec.outputs, "outputs", Part::Spec)?;
     target(spec)?;
-    check(!spec.layers.is_empty(), Part::Spec, "layers", "at least one")?;
+    let alone = spec.extensions.linear.is_some() && spec.layout == Layout::Float;
+    let allowed = "at least one, but for a linear part alone in the layout float";
+    check(alone || !spec.layers.is_empty(), Part::Spec, "layers", allowed)?;
     for (index, layer) in spec.layers.iter().enumerate() {
         let part = Part::Layer(index as u8);
         width(layer.units, "units", part)?;
@@ -65,7 +67,7 @@ pub(crate) fn spec(spec: &ModelSpec) -> Result<(), Error> {
 
 /// Optional parts beyond the network.
 fn extensions(spec: &ModelSpec) -> Result<(), Error> {
-    let Extensions { density, tracking, quantiles, anomaly, ranges: _ } = spec.extensions;
+    let Extensions { density, tracking, quantiles, anomaly, ranges: _, linear } = spec.extensions;
     density.map_or(Ok(()), |density| input_density(&density, spec))?;
     let normal = spec.likelihood.is_normal();
     check(normal || !quantiles, Part::Output, "quantiles", "normal outputs only")?;
@@ -75,7 +77,17 @@ fn extensions(spec: &ModelSpec) -> Result<(), Error> {
         let allowed = "normal outputs when the target is the next input";
         check(normal || !spec.target.is_next(), Part::Anomaly, "likelihood", allowed)?;
     }
-    Ok(())
+    linear.map_or(Ok(()), |linear| linear_part(linear, spec))
+}
+
+/// Linear prediction from the last rows.
+fn linear_part(LinearSpec { rows }: LinearSpec, spec: &ModelSpec) -> Result<(), Error> {
+    let part = Part::Linear;
+    let values = u32::from(rows) * u32::from(spec.inputs);
+    check((1..=MAX_WIDTH.into()).contains(&values), part, "rows", "1 to 4096 values in all rows")?;
+    check(spec.likelihood.is_normal(), part, "likelihood", "Gaussian or heteroscedastic")?;
+    // The newest row is among those that are read: a residual connection would be a second weight of it.
+    check(!spec.target.is_residual(), part, "target", "the next input or other columns, not residual")
 }
 
 /// Calibration that follows the stream.
@@ -189,7 +201,7 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
         Vector::NoiseVar | Vector::Calibration => {
             &Limits { low: 1.0 / VAR_LIMIT, high: VAR_LIMIT, allowed: "from 1e-12 to 1e12" }
         }
-        Vector::InputPrecision => {
+        Vector::InputPrecision | Vector::Linear => {
             &Limits { low: -WEIGHT_LIMIT, high: WEIGHT_LIMIT, allowed: "finite, at most 1e6" }
         }
         Vector::InputLow | Vector::InputHigh => {
@@ -211,7 +223,7 @@ pub(crate) fn vector(bytes: (&[u8], &[u8]), vector: Vector, part: Part) -> Resul
 /// What vectors must satisfy together: ranges of inputs are not empty, quantiles increase with their level,
 /// and plausible ranges hold more than one value.
 pub(crate) fn vectors(last: &[F32s<'_>; Vector::AFTER_LAYERS.len()]) -> Result<(), Error> {
-    let [_, _, _, low, high, quantiles, _, _, ranges] = last;
+    let [_, _, _, low, high, quantiles, _, _, ranges, _] = last;
     let ordered = low.iter().zip(high.iter()).all(|(low, high)| low <= high);
     check(ordered, Part::Density, Vector::InputHigh.name(), "at least input_low")?;
     let pairs = quantiles.iter().zip(quantiles.iter().skip(1)).enumerate();

@@ -4,7 +4,8 @@ use super::Part;
 use crate::anomaly::{CHANNEL_NUMBERS, ROW_NUMBERS};
 use crate::conformal::LEVELS;
 use crate::density::triangle;
-use crate::spec::{Likelihood, ModelSpec};
+use crate::linear;
+use crate::spec::{Likelihood, LinearSpec, ModelSpec};
 
 /// A vector of f32 values: one per channel, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) enum Vector {
     AnomalyChannels,
     /// Plausible range of each input in raw units: lower limit, upper limit.
     InputRange,
+    /// Bias and weights of each output's linear prediction.
+    Linear,
 }
 
 impl Vector {
@@ -42,7 +45,7 @@ impl Vector {
     pub(crate) const BEFORE_LAYERS: [Vector; 4] =
         [Vector::InputMean, Vector::InputStdDev, Vector::OutputMean, Vector::OutputStdDev];
     /// The vectors after the layers, in file order.
-    pub(crate) const AFTER_LAYERS: [Vector; 9] = [
+    pub(crate) const AFTER_LAYERS: [Vector; 10] = [
         Vector::NoiseVar,
         Vector::Calibration,
         Vector::InputPrecision,
@@ -52,6 +55,7 @@ impl Vector {
         Vector::AnomalyRow,
         Vector::AnomalyChannels,
         Vector::InputRange,
+        Vector::Linear,
     ];
 
     /// Number of values that a model stores.
@@ -77,6 +81,9 @@ impl Vector {
                 CHANNEL_NUMBERS * usize::from(spec.inputs)
             }
             Vector::InputRange if spec.extensions.ranges => 2 * usize::from(spec.inputs),
+            Vector::Linear => spec.extensions.linear.map_or(0, |LinearSpec { rows }| {
+                linear::numbers(rows.into(), spec.inputs.into()).saturating_mul(spec.outputs.into())
+            }),
             Vector::Quantiles | Vector::AnomalyRow | Vector::AnomalyChannels | Vector::InputRange => 0,
         }
     }
@@ -91,6 +98,7 @@ impl Vector {
             Vector::InputPrecision | Vector::InputLow | Vector::InputHigh => Part::Density,
             Vector::AnomalyRow | Vector::AnomalyChannels => Part::Anomaly,
             Vector::InputRange => Part::Ranges,
+            Vector::Linear => Part::Linear,
         }
     }
 
@@ -110,6 +118,7 @@ impl Vector {
             Vector::AnomalyRow => "anomaly_row",
             Vector::AnomalyChannels => "anomaly_channels",
             Vector::InputRange => "input_range",
+            Vector::Linear => "linear",
         }
     }
 }

@@ -10,14 +10,16 @@ impl ModelSpec {
     ///
     /// Counts every weight for its mean, for its variance where variances are propagated, and once (quantized
     /// layouts) or twice (`float`) more where weights have variances of their own; with an input density also
-    /// the imputation of a row of which any channels are missing, n³/3 + 5n² for n inputs. Everything else in
-    /// a step is proportional to rows of weights and channels, of which there are fewer. A core's time per
-    /// multiply-accumulate follows from one model that was timed.
+    /// the imputation of a row of which any channels are missing, n³/3 + 5n² for n inputs; with a linear part
+    /// each of its weights for mean and variance. Everything else in a step is proportional to rows of
+    /// weights and channels, of which there are fewer. A core's time per multiply-accumulate follows from one
+    /// model that was timed.
     pub fn step_cost(&self) -> u64 {
         let maps = self.shapes().map(map_cost).fold(0, u64::saturating_add);
         let inputs = u64::from(self.inputs);
         let imputation = self.extensions.density.map_or(0, |_| inputs * inputs * (inputs + 15) / 3);
-        maps.saturating_add(imputation)
+        let linear = 2 * self.linear_values() as u64 * u64::from(self.outputs);
+        maps.saturating_add(imputation).saturating_add(linear)
     }
 }
 

@@ -1,6 +1,7 @@
 //! From rows of the output map to outputs in raw units.
 
 use super::input::ResidualBase;
+use super::linear_part::{LinearPart, RowRing};
 use super::model::Model;
 use super::outputs::OutputSlices;
 use super::prediction::Output;
@@ -18,6 +19,8 @@ pub(super) struct Emitter<'e, 'p> {
     pub(super) widening: f32,
     /// Factors on the variances of single outputs; empty if the model does not follow the truth.
     pub(super) scales: &'e [f32],
+    /// The linear part, and the rows that it reads.
+    pub(super) linear: Option<(&'e LinearPart<'e>, &'e RowRing<'e>)>,
     /// The output that comes next.
     channel: usize,
     /// A heteroscedastic mean whose noise row comes next.
@@ -26,7 +29,7 @@ pub(super) struct Emitter<'e, 'p> {
 
 impl<'e, 'p> Emitter<'e, 'p> {
     pub(super) fn new(model: &'e Model<'e>, slices: OutputSlices<'p>) -> Self {
-        Emitter { model, slices, widening: 1.0, scales: &[], channel: 0, pending: None }
+        Emitter { model, slices, widening: 1.0, scales: &[], linear: None, channel: 0, pending: None }
     }
 
     /// Means and the two parts of variances, as they are now.
@@ -51,7 +54,10 @@ impl<'e, 'p> Emitter<'e, 'p> {
             Target::ResidualNext | Target::ResidualSame => {
                 self.bounded(base, residual_sum(self.base(base), y))
             }
-            Target::Next | Target::Columns => y,
+            Target::Next | Target::Columns => match self.linear {
+                Some((linear, ring)) => residual_sum(linear.moments(model.spec(), ring, channel), y),
+                None => y,
+            },
         };
         let output = self.output(y, noise_var);
         for (list, part) in self.slices.iter_mut().zip([output.mean, output.epistemic, output.aleatoric]) {

@@ -10,6 +10,7 @@ mod implausible;
 mod input;
 mod input_density;
 mod latent;
+mod linear_part;
 mod memory;
 mod model;
 mod monitor;

@@ -4,6 +4,7 @@ use super::cost::check_budget;
 use super::emitter::Emitter;
 use super::input::{RawRow, Reading};
 use super::input_density::{ImputedRow, InputDensity};
+use super::linear_part::LinearPart;
 use super::monitor::Monitor;
 use super::outputs::impute;
 use super::prediction::{Novelty, Output, Prediction};
@@ -36,6 +37,7 @@ pub struct Model<'m> {
     monitor: Option<Monitor<'m>>,
     /// Plausible range of each input; empty without ranges.
     pub(super) ranges: F32s<'m>,
+    pub(super) linear: Option<LinearPart<'m>>,
     /// The payload from the first layer on.
     pub(super) weights: Cursor<'m>,
 }
@@ -77,9 +79,19 @@ impl<'m> Model<'m> {
         let mut cursor = checkpoint.cursor();
         let [input_mean, input_std_dev, output_mean, output_std_dev] =
             Vector::BEFORE_LAYERS.map(|vector| cursor.vector(vector, checkpoint.spec()));
-        let [noise_var, calibration, precision, low, high, quantiles, row_limits, channel_limits, ranges] =
-            cursor.last_vectors(checkpoint.spec());
-        let Extensions { density, tracking, quantiles: stored, anomaly, ranges: _ } =
+        let [
+            noise_var,
+            calibration,
+            precision,
+            low,
+            high,
+            quantiles,
+            row_limits,
+            channel_limits,
+            ranges,
+            numbers,
+        ] = cursor.last_vectors(checkpoint.spec());
+        let Extensions { density, tracking, quantiles: stored, anomaly, ranges: _, linear } =
             checkpoint.spec().extensions;
         Model {
             input_mean,
@@ -93,6 +105,7 @@ impl<'m> Model<'m> {
             quantiles,
             monitor: anomaly.map(|spec| Monitor::new(spec, row_limits, channel_limits)),
             ranges,
+            linear: linear.map(|_| LinearPart(numbers)),
             weights: cursor,
             checkpoint,
         }
@@ -166,6 +179,7 @@ impl<'m> Model<'m> {
         }
         state.outputs.forget_surprise();
         state.outputs.implausible.reset();
+        state.ring.reset(self.spec());
         match self.spec().target {
             Target::Next | Target::ResidualNext => self.advance(state, None),
             Target::Columns | Target::ResidualSame => self.prior(state),
@@ -391,11 +405,15 @@ impl<'m> Model<'m> {
     /// Advances the stream by one sample. One function for every caller, because it is large.
     #[inline(never)]
     fn advance(&self, state: &mut State<'_>, row: Option<&RawRow<'_>>) {
-        let State { recurrent, outputs, row: standardised, scales, scratch, .. } = state;
+        let State { recurrent, outputs, row: standardised, scales, ring, scratch, .. } = state;
         let widening = self.widening(outputs.novelty);
         let imputed = standardised.view();
+        if let (Some(_), Some(row)) = (&self.linear, row) {
+            ring.read(self, row, imputed, outputs.parts());
+        }
         let mut step = RowStep { row, imputed, emitter: Emitter::new(self, outputs.slices()) };
         step.emitter.scales = scales;
+        step.emitter.linear = self.linear.as_ref().map(|linear| (linear, &*ring));
         step.emitter.widening = widening;
         backend::step(self.spec(), self.weights, recurrent, scratch, &mut step);
         step.emitter.finish();

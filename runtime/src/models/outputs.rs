@@ -61,7 +61,12 @@ impl<'a> Outputs<'a> {
 
     /// The prediction of channel `channel`, in place of a missing reading.
     pub(super) fn impute(&self, channel: usize) -> Option<Reading> {
-        impute([self.mean, self.epistemic, self.aleatoric], channel)
+        impute(self.parts(), channel)
+    }
+
+    /// Means and the two parts of variances, as they are now.
+    pub(super) fn parts(&self) -> [&[f32]; 3] {
+        [self.mean, self.epistemic, self.aleatoric]
     }
 
     /// Slices that a network writes its outputs to.

@@ -5,6 +5,7 @@ use core::ops::RangeInclusive;
 
 use super::implausible::TOTAL_LIMITS;
 use super::input_density::StandardisedRow;
+use super::linear_part::{RowRing, ring_limits};
 use super::outputs::Outputs;
 use crate::anomaly::{self, STATE_WORDS};
 use crate::arena::ArenaSplitter;
@@ -29,6 +30,8 @@ pub struct State<'a> {
     pub(super) scales: &'a mut [f32],
     /// Evidence of faults.
     pub(super) evidence: &'a mut [f32],
+    /// The last rows, where a linear part reads them.
+    pub(super) ring: RowRing<'a>,
     /// Whether the truth moves the factors.
     pub(super) tracks: bool,
     /// Noisy input of the affine map at work. Not part of what a stream remembers.
@@ -56,6 +59,7 @@ impl<'a> State<'a> {
                 row: StandardisedRow::carve(&mut words, spec.row_words())?,
                 scales: words.carve(spec.scale_words())?,
                 evidence: words.carve(spec.evidence_words())?,
+                ring: RowRing::carve(&mut words, spec.ring_words())?,
                 tracks: true,
                 scratch: words.carve(spec.scratch_words())?,
             })
@@ -65,11 +69,12 @@ impl<'a> State<'a> {
 
     /// An error unless every number is one that steps can have left.
     pub(super) fn check(&self, spec: &ModelSpec) -> Result<(), Error> {
-        let State { recurrent, outputs, scales, evidence, .. } = self;
+        let State { recurrent, outputs, scales, evidence, ring, .. } = self;
         let followed = scales.iter().chain(evidence.iter()).copied();
-        let numbers = outputs.saved().chain(followed).chain(outputs.implausible.saved());
+        let numbers = outputs.saved().chain(followed);
         let limits = prediction_limits(spec.outputs).chain(followed_limits(spec));
-        check_memory([(spec, &**recurrent)], numbers.zip(limits))
+        let total = outputs.implausible.saved().zip(total_limits(spec));
+        check_memory([(spec, &**recurrent)], numbers.zip(limits).chain(ring.check(spec)).chain(total))
     }
 
     /// Copies the state into `words`.
@@ -84,15 +89,24 @@ impl<'a> State<'a> {
         let followed = self.scales.iter().chain(self.evidence.iter()).copied();
         prediction
             .iter_mut()
-            .zip(self.outputs.saved().chain(followed).chain(self.outputs.implausible.saved()))
+            .zip(
+                self.outputs
+                    .saved()
+                    .chain(followed)
+                    .chain(self.ring.saved(spec))
+                    .chain(self.outputs.implausible.saved()),
+            )
             .for_each(|(word, value)| *word = value);
         Ok(())
     }
 
     /// Restores a saved state if every word of it is possible; otherwise the state is unchanged.
     pub(super) fn restore(&mut self, spec: &ModelSpec, words: &[f32]) -> Result<(), Error> {
-        let limits =
-            recurrent_limits(spec).chain(prediction_limits(spec.outputs)).chain(followed_limits(spec));
+        let limits = recurrent_limits(spec)
+            .chain(prediction_limits(spec.outputs))
+            .chain(followed_limits(spec))
+            .chain(ring_limits(spec))
+            .chain(total_limits(spec));
         check_saved(words, spec.saved_words(), limits)?;
         let (recurrent, prediction) = words.split_at_checked(spec.saved_state_words()).unwrap_or_default();
         restore_state(spec, self.recurrent, recurrent);
@@ -100,6 +114,8 @@ impl<'a> State<'a> {
         let (_, followed) = prediction.split_at_checked(3 * usize::from(spec.outputs)).unwrap_or_default();
         let words = self.scales.iter_mut().chain(self.evidence.iter_mut());
         words.zip(followed).for_each(|(word, value)| *word = *value);
+        let rows = followed.get(spec.scale_words() + spec.evidence_words()..).unwrap_or_default();
+        self.ring.restore(spec, rows);
         self.outputs.implausible.restore(saved_total(spec, prediction));
         Ok(())
     }
@@ -162,15 +178,14 @@ pub(super) fn moment_limits(count: usize) -> impl Iterator<Item = RangeInclusive
     limits.into_iter().flat_map(move |limits| repeat_n(limits, count))
 }
 
-/// Limits of the factors on variances, of the evidence of faults and of the total of implausible values, in
-/// order.
+/// Limits of the factors on variances and of the evidence of faults, in order.
 fn followed_limits(spec: &ModelSpec) -> impl Iterator<Item = RangeInclusive<f32>> {
     let tracking = spec.extensions.tracking;
     let [smallest, largest] = tracking.map_or([1.0; 2], |tracking| {
         ScaleTracker::new(tracking.rate, tracking.miss_rate, tracking.bound).bounds()
     });
     let evidence = (0..spec.evidence_words() / STATE_WORDS).flat_map(|_| anomaly::state_limits());
-    repeat_n(smallest..=largest, spec.scale_words()).chain(evidence).chain(total_limits(spec))
+    repeat_n(smallest..=largest, spec.scale_words()).chain(evidence)
 }
 
 /// Limits of the numbers of a prediction, in order.

@@ -2,8 +2,8 @@
 
 /// Optional parts of a checkpoint beyond its network; none by default.
 ///
-/// They need format version 3, and ranges version 4. A model without any is written as version 2, which older
-/// readers accept.
+/// They need format version 3, ranges version 4, and a linear part version 5. A model without any is written
+/// as version 2, which older readers accept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Extensions {
@@ -17,6 +17,8 @@ pub struct Extensions {
     pub anomaly: Option<AnomalySpec>,
     /// Whether plausible ranges of the inputs are stored: a value outside is missing, and counted.
     pub ranges: bool,
+    /// A linear prediction that is added to the outputs of the network, or takes its place.
+    pub linear: Option<LinearSpec>,
 }
 
 impl Extensions {
@@ -65,6 +67,14 @@ impl Default for TrackingSpec {
 pub struct AnomalySpec {
     /// Window of the moving averages in rows, at least 1.
     pub window: u16,
+}
+
+/// Linear prediction from the last rows (module [`linear`](crate::linear)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct LinearSpec {
+    /// Rows that it reads, the newest included: at least 1, and at most 4096 values in all.
+    pub rows: u16,
 }
 
 /// What a missing channel is imputed by.

@@ -13,7 +13,7 @@ mod extensions;
 mod latent;
 mod reducer;
 
-pub use extensions::{AnomalySpec, DensitySpec, Extensions, Imputation, TrackingSpec};
+pub use extensions::{AnomalySpec, DensitySpec, Extensions, Imputation, LinearSpec, TrackingSpec};
 pub use latent::{AutoregressivePrior, Family, Forecast, LatentSpec, MAX_DRAWS, Prior};
 pub use reducer::{
     ClassifierSpec, MAX_NEIGHBOURS, MAX_POOLS, NoveltyScore, PoolOver, Pooling, ReducerSpec, Window,
@@ -53,7 +53,7 @@ pub struct ModelSpec {
     pub weight_format: WeightFormat,
     /// Order in which weights are stored, and arithmetic that runs them.
     pub layout: Layout,
-    /// The layers, input side first.
+    /// The layers, input side first; none if the outputs are a linear prediction alone.
     pub layers: Vec<LayerSpec, MAX_LAYERS>,
     /// The affine map from the last layer to the outputs.
     pub output: OutputSpec,
@@ -245,6 +245,11 @@ impl ModelSpec {
     /// Channels of the input density, if there is one.
     pub(crate) fn density_channels(&self) -> Option<usize> {
         self.extensions.density.map(|_| self.inputs.into())
+    }
+
+    /// Values in the last rows that a linear part reads; 0 without one.
+    pub(crate) fn linear_values(&self) -> usize {
+        self.extensions.linear.map_or(0, |linear| usize::from(linear.rows) * usize::from(self.inputs))
     }
 
     /// Inputs of layer `index`: the model's own for the first, else the units of the layer below.

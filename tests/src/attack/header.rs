@@ -2,8 +2,8 @@
 
 use quaver::checkpoint::{
     Activation, AnomalySpec, CellKind, ClassifierSpec, DensitySpec, Extensions, Family, Forecast, Imputation,
-    LatentSpec, LayerSpec, Layout, Likelihood, ModelSpec, MomentForm, NoveltyScore, OutputMode, OutputSpec,
-    PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
+    LatentSpec, LayerSpec, Layout, Likelihood, LinearSpec, ModelSpec, MomentForm, NoveltyScore, OutputMode,
+    OutputSpec, PoolOver, Pooling, Prior, ReducerSpec, Target, TrackingSpec, UnitNoise, WeightFormat, Window,
 };
 
 /// Header of one network.
@@ -156,7 +156,7 @@ impl Wire {
     }
 
     fn extensions(&mut self, extensions: &Extensions) {
-        let Extensions { density, tracking, quantiles, anomaly, ranges } = *extensions;
+        let Extensions { density, tracking, quantiles, anomaly, ranges, linear } = *extensions;
         self.integer(density.is_some().into());
         if let Some(DensitySpec { imputation, familiar, widening }) = density {
             match imputation {
@@ -181,8 +181,12 @@ impl Wire {
         if let Some(AnomalySpec { window }) = anomaly {
             self.integer(window.into());
         }
-        if ranges {
+        if ranges || linear.is_some() {
+            self.integer(ranges.into());
+        }
+        if let Some(LinearSpec { rows }) = linear {
             self.integer(1);
+            self.integer(rows.into());
         }
     }
 }

@@ -57,6 +57,7 @@ impl Network {
         }
         let version = match &self.spec.extensions {
             extensions if extensions.is_empty() => 2,
+            extensions if extensions.linear.is_some() => 5,
             extensions if extensions.ranges => 4,
             _ => 3,
         };

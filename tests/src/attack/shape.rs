@@ -53,7 +53,7 @@ pub fn maps(spec: &ModelSpec) -> Vec<MapShape> {
     let rows = usize::from(spec.outputs) * if spec.likelihood == Likelihood::Heteroscedastic { 2 } else { 1 };
     maps.push(MapShape {
         rows,
-        cols: inputs,
+        cols: if spec.layers.is_empty() { 0 } else { inputs },
         inputs: 0,
         biases: rows,
         format: spec.weight_format,
@@ -95,12 +95,13 @@ pub const QUANTILES: usize = 5;
 pub const RANGES: usize = 8;
 
 /// The vectors after the layers.
-pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 9] {
+pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 10] {
     let [inputs, outputs] = [spec.inputs, spec.outputs].map(usize::from);
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let only = |present: bool, count: usize| if present { count } else { 0 };
     let extensions = &spec.extensions;
     let (density, anomaly) = (extensions.density.is_some(), extensions.anomaly.is_some());
+    let linear = extensions.linear.map_or(0, |part| outputs * (1 + usize::from(part.rows) * inputs));
     [
         (only(spec.likelihood == Likelihood::Gaussian, outputs), FACTOR),
         (only(normal, outputs), FACTOR),
@@ -111,6 +112,7 @@ pub fn last_vectors(spec: &ModelSpec) -> [VectorShape; 9] {
         (only(anomaly, 4), [0.0, 1e12]),
         (only(anomaly, 18 * inputs), [0.0, 1e12]),
         (only(extensions.ranges, 2 * inputs), [f32::NEG_INFINITY, f32::INFINITY]),
+        (linear, [-1e6, 1e6]),
     ]
     .map(|(count, range)| VectorShape { count, range })
 }

@@ -2,7 +2,7 @@
 
 use quaver::checkpoint::{
     Activation, AnomalySpec, CellKind, DensitySpec, Extensions, Imputation, LayerSpec, Layout, Likelihood,
-    ModelSpec, MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat,
+    LinearSpec, ModelSpec, MomentForm, OutputMode, OutputSpec, Target, TrackingSpec, UnitNoise, WeightFormat,
 };
 
 use super::dice::{Dice, Style};
@@ -15,6 +15,12 @@ pub fn craft(dice: &mut Dice) -> ModelSpec {
     loop {
         let mut spec = network(dice);
         spec.extensions = extensions(&spec, dice);
+        if spec.extensions.linear.is_some() && spec.layout == Layout::Float && dice.once_in(3) {
+            spec.layers.clear();
+        }
+        if dice.once_in(200) && dice.oversteps() {
+            spec.layers.clear();
+        }
         if spec.multiply_accumulates() <= MOST_WEIGHTS && usize::from(spec.inputs) <= density_limit(&spec) {
             return spec;
         }
@@ -148,6 +154,7 @@ fn extensions(spec: &ModelSpec, dice: &mut Dice) -> Extensions {
     }
     let normal = matches!(spec.likelihood, Likelihood::Gaussian | Likelihood::Heteroscedastic);
     let next = matches!(spec.target, Target::Next | Target::ResidualNext);
+    let allowed = normal && !matches!(spec.target, Target::ResidualNext | Target::ResidualSame);
     let quantiles = dice.once_in(2) && (normal || dice.oversteps());
     let estimates = normal && !next && spec.outputs == spec.inputs;
     Extensions {
@@ -157,7 +164,15 @@ fn extensions(spec: &ModelSpec, dice: &mut Dice) -> Extensions {
         anomaly: (dice.once_in(2) && (normal || !next || dice.oversteps()))
             .then(|| AnomalySpec { window: dice.pick_or_beyond(&[1, 2, 100, u16::MAX], &[0]) }),
         ranges: dice.once_in(2),
+        linear: (dice.once_in(2) && (allowed || dice.oversteps())).then(|| linear(spec.inputs, dice)),
     }
+}
+
+/// Few rows, or as many as there may be.
+fn linear(inputs: u16, dice: &mut Dice) -> LinearSpec {
+    let most = 4096 / inputs.max(1);
+    let rows = dice.pick_or_beyond(&[1, 1, 2, 3, 7, most], &[0, most.saturating_add(1), u16::MAX]);
+    LinearSpec { rows }
 }
 
 fn density(predicts: bool, estimates: bool, dice: &mut Dice) -> DensitySpec {

@@ -16,7 +16,7 @@ use quaver_tests::{fixtures, golden_latent, golden_reducer};
 const ROWS: usize = 6;
 
 /// Golden cases that become fixtures: every layout, cell and likelihood, both families, and reducers.
-const CASES: [&str; 28] = [
+const CASES: [&str; 31] = [
     "elman-tanh-f32",
     "lstm-int8",
     "lstm-small",
@@ -39,6 +39,9 @@ const CASES: [&str; 28] = [
     "denoiser-fitted-follow-fast",
     "sampler-follow-small",
     "ranges-all-fast",
+    "linear-fast",
+    "linear-all-small",
+    "linear-alone-next-f32",
     "ranges-denoiser-fitted-follow-fast",
     "ranges-sampler-follow-small",
     "reduce-mean-fast",

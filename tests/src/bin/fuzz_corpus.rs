@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 3] = [
     ("safetensors", "trainer/tests/pytorch/scaled_lstm_1.safetensors"),
 ];
 /// Small files of other formats: target, name and contents.
-const TEXTS: [(&str, &str, &str); 8] = [
+const TEXTS: [(&str, &str, &str); 9] = [
     ("csv", "header", "time,a,b\n0,1.5,-2e3\n1,,nan\n\n0,\"3\",4\n"),
     ("csv", "numbers", "0;1\n2;3\n"),
     ("piano_roll", "two-pieces", "60 64 67\n60\n\n\n62 65\n"),
@@ -31,6 +31,7 @@ const TEXTS: [(&str, &str, &str); 8] = [
         "{\"epoch\":1,\"train_nll\":0.5,\"valid_nll\":0.25,\"gradient_norm\":1.0,\"clipped\":0,\"best\":true}\n",
     ),
     ("telemetry", "lines", "\u{5}booting\r\n>force:51.7\n>force:20:51.7§N|g\n"),
+    ("survey", "cells", "1,5\n2026-11-17T10:00:00.25+01:00\n10:00\nnull\nrest\nforce [N]\n"),
     ("config", "settings", "[data]\nfiles = [\"a.csv\"]\n\0model.cell=gru\ntraining.epochs=3"),
 ];
 

@@ -119,9 +119,14 @@ impl Arguments {
         if !self.c {
             return Ok(());
         }
-        let stem = self.output.file_stem().context("--output must name a file")?.to_string_lossy();
-        files::replace(&self.output.with_extension("h"), c_header(&stem, bytes)?.as_bytes())
+        write_c_header(&self.output, bytes)
     }
+}
+
+/// Writes a checkpoint for C and C++ next to it.
+pub(super) fn write_c_header(output: &Path, bytes: &[u8]) -> Result<()> {
+    let stem = output.file_stem().context("--output must name a file")?.to_string_lossy();
+    files::replace(&output.with_extension("h"), c_header(&stem, bytes)?.as_bytes())
 }
 
 /// Value of `--weights`.
@@ -145,6 +150,19 @@ pub(super) enum LayoutName {
     Mean,
     /// As fast, without the blocks of four rows and two columns that pruning has set to zero.
     Sparse,
+}
+
+impl LayoutName {
+    /// The name of a layout.
+    pub(super) fn of(layout: Layout) -> Self {
+        match layout {
+            Layout::Float => LayoutName::Float,
+            Layout::Small => LayoutName::Small,
+            Layout::Fast => LayoutName::Fast,
+            Layout::Mean => LayoutName::Mean,
+            Layout::Sparse => LayoutName::Sparse,
+        }
+    }
 }
 
 impl From<LayoutName> for Layout {
@@ -248,7 +266,16 @@ pub(super) fn export(
     data: &Dataset,
     output: &Path,
 ) -> Result<ExportedPredictor> {
-    let storage = StorageOptions { format, layout: None };
+    export_in(state, StorageOptions { format, layout: None }, data, output)
+}
+
+/// Like [`export`], in a layout of one's choice.
+pub(super) fn export_in(
+    state: &RunState,
+    storage: StorageOptions,
+    data: &Dataset,
+    output: &Path,
+) -> Result<ExportedPredictor> {
     let options =
         ExportOptions { storage, widen: false, tracking: None, rows_per_alarm: None, rate_hz: None };
     Settled::new(state, options, RangeOptions::default().fit(data)?, data)?.export(output)

@@ -20,9 +20,9 @@ use crate::reduce::{FittedReducer, ReduceModel, fit};
 
 /// A checkpoint that has been evaluated and written.
 #[derive(Serialize)]
-struct ExportedReducer {
+pub(super) struct ExportedReducer {
     #[serde(flatten)]
-    cost: ReducerCost,
+    pub(super) cost: ReducerCost,
     /// Largest score of a known sequence.
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold: Option<f32>,
@@ -43,6 +43,20 @@ pub(super) fn run(
     data: &Dataset,
 ) -> Result<()> {
     check(arguments)?;
+    let (exported, ranges) = export(arguments, state, config, data)?;
+    match arguments.json {
+        true => print_json(&exported),
+        false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, data.valid.len()))),
+    }
+}
+
+/// Writes a reducer, evaluated by the runtime; and a line about its plausible ranges.
+pub(super) fn export(
+    arguments: &Arguments,
+    state: &RunState<ReduceModel>,
+    config: &Config,
+    data: &Dataset,
+) -> Result<(ExportedReducer, String)> {
     let fitted = fit(state, config, data)?;
     let names = &state.input_names;
     let format = WeightFormat::from(arguments.weights);
@@ -74,10 +88,7 @@ pub(super) fn run(
     files::replace(&arguments.output, &bytes)?;
     files::replace(&arguments.output.with_extension("rs"), constants.as_bytes())?;
     arguments.write_c_header(&bytes)?;
-    match arguments.json {
-        true => print_json(&exported),
-        false => print_text(&format!("{}{ranges}\n", render(arguments, &exported, data.valid.len()))),
-    }
+    Ok((exported, ranges))
 }
 
 /// Refuses options of predictors.

@@ -24,8 +24,12 @@ pub(super) fn as_predictor(state: &RunState<TokenModel>, data: &Dataset) -> Resu
          `quaver eval` and `quaver sample` take the run folder"
     );
     let (spec, parameters) = fold(&state.spec, &state.parameters);
-    let scaling =
-        Scaling { inputs: Scaler::identity(tokens), targets: Scaler::identity(tokens), density: None };
+    let scaling = Scaling {
+        inputs: Scaler::identity(tokens),
+        targets: Scaler::identity(tokens),
+        density: None,
+        linear: None,
+    };
     let names = [state.input_names.clone(), state.target_names.clone()];
     let predictor = RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names);
     let rows = MOST_ROWS.min(MOST_NUMBERS / tokens);

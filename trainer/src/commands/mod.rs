@@ -1,6 +1,7 @@
 //! The subcommands of `quaver`.
 
 mod adapt;
+mod boards;
 mod checkpoint_file;
 mod classify;
 mod convert;
@@ -14,9 +15,11 @@ mod export_latent;
 mod export_reduce;
 mod export_text;
 mod false_alarms;
+mod fit;
 mod implausible;
 mod import;
 mod impute;
+mod init;
 mod inspect;
 mod keygen;
 mod live;
@@ -55,7 +58,9 @@ use crate::printable::{escaped, unprintable_in};
 #[command(name = "quaver", version, arg_required_else_help = true)]
 #[command(after_help = "Examples:
   quaver demo                                     train, export and check a model on a built-in signal
-  quaver train config.toml --out runs/first       train on your own recordings
+  quaver fit rows.csv --target force --board rp2040-pico --out fitted
+                                                  from recordings to a model that fits the board
+  quaver train config.toml --out runs/first       train with a config of your own
   quaver import weights.safetensors --like config.toml --out runs/torch
   quaver prune runs/first --blocks --keep 0.2 --out runs/pruned
   quaver export runs/first --weights int8 -o model.qvr
@@ -78,6 +83,9 @@ pub struct CommandLine {
 #[allow(missing_docs)]
 pub enum Command {
     Demo(demo::Arguments),
+    Fit(Box<fit::Arguments>),
+    Init(Box<init::Arguments>),
+    Boards(boards::Arguments),
     Train(train::Arguments),
     Search(search::Arguments),
     Import(import::Arguments),
@@ -143,6 +151,9 @@ impl Command {
         threads_from_environment().map_err(anyhow::Error::msg)?;
         match self {
             Command::Demo(arguments) => demo::run(&arguments),
+            Command::Fit(arguments) => fit::run(&arguments),
+            Command::Init(arguments) => init::run(&arguments),
+            Command::Boards(arguments) => boards::run(&arguments),
             Command::Train(arguments) => train::run(&arguments),
             Command::Search(arguments) => search::run(&arguments),
             Command::Import(arguments) => import::run(&arguments),

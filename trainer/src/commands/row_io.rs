@@ -40,7 +40,8 @@ pub(super) struct BagOptions {
     /// Bags: topic whose messages are the rows; not needed where only one has numbers.
     #[arg(long, value_name = "TOPIC")]
     clock: Option<String>,
-    /// Bags: age in seconds from which on the last message of another topic counts as missing; 0.5 by default.
+    /// Bags: age in seconds from which on the last message of another topic counts as missing; 0.5 by
+    /// default.
     #[arg(long, value_name = "SECONDS", value_parser = parse_age)]
     max_age: Option<f64>,
 }

@@ -207,6 +207,10 @@ impl Config {
             let problem = "is for predictors; latent models learn with gaps by `latent.max_gap`";
             return Err(invalid("data.augment.missing", problem));
         }
+        if self.model.linear > 0 {
+            let problem = "is for predictors; remove it, or `[latent]`";
+            return Err(invalid("model.linear", problem));
+        }
         if self.model.residual && latent.family != LatentFamily::Storn {
             let problem = "needs `latent.family = \"storn\"`: no other generative network reads the last row";
             return Err(invalid("model.residual", problem));

@@ -269,8 +269,18 @@ impl Config {
                            added to";
             return Err(invalid("model.residual", problem));
         }
+        if self.model.linear > 0 && self.data.targets == Targets::Clean {
+            let problem = "does not go with `data.targets = \"clean\"`, where training rows get other noise in every epoch; \
+                           leave it out";
+            return Err(invalid("model.linear", problem));
+        }
         self.noise.check("noise")?;
         self.weights.check()?;
+        if self.model.layers.is_empty() && self.weights.has_variance_in_training() {
+            let problem =
+                "must be \"point\", without noise on weights, where `model.layers` is empty: there are none";
+            return Err(invalid("weights.posterior", problem));
+        }
         self.check_variance()?;
         self.init.check(self.model.layers.iter().min().copied())?;
         self.training.check()?;

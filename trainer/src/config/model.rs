@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::limits::{InvalidValue, Limits, Rule, check_rules, invalid};
 use super::noise::{NoiseConfig, NoiseKind};
 
+/// Most rows of a linear part; the number of inputs limits them further.
+const MAX_LINEAR_ROWS: f64 = 1024.0;
+
 /// The section `[model]`: the architecture of the network, or of a latent model's generative network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -13,8 +16,13 @@ pub struct ModelConfig {
     /// The cell of every layer: an LSTM, a GRU, an Elman cell named by its activation function, or a layer
     /// without recurrence (`"dense-…"`).
     pub cell: CellName,
-    /// Units of each layer, the one next to the inputs first: 1 to 8 layers.
+    /// Units of each layer, the one next to the inputs first: 1 to 8 layers, or none (`[]`) with `linear`.
     pub layers: Vec<u16>,
+    /// Number of last rows, the newest included, of a ridge regression that the outputs of the network are
+    /// added to; 0 for none. It is fitted on the training data before the first epoch, with the penalty that
+    /// has the smallest error on the validation data, and stays as it is. Needs a Gaussian or heteroscedastic
+    /// likelihood.
+    pub linear: u16,
     /// Text: length of the vector that is learned for each token and fed to the first layer; 0 for none,
     /// where the columns of the first layer's weights are these vectors.
     pub embedding: u16,
@@ -104,6 +112,7 @@ impl Default for ModelConfig {
         ModelConfig {
             cell: CellName::Lstm,
             layers: vec![32],
+            linear: 0,
             embedding: 0,
             output: OutputMode::Propagating,
             residual: false,
@@ -117,10 +126,11 @@ impl Default for ModelConfig {
 }
 
 impl ModelConfig {
-    pub(super) const RULES: [Rule<Self>; 3] = [
+    pub(super) const RULES: [Rule<Self>; 4] = [
         Rule::new("layers", Limits::closed(1.0, MAX_WIDTH as f64), |model| {
             model.layers.iter().map(|units| (*units).into()).collect()
         }),
+        Rule::new("linear", Limits::closed(0.0, MAX_LINEAR_ROWS), |model| vec![model.linear.into()]),
         Rule::new("embedding", Limits::closed(0.0, MAX_WIDTH as f64), |model| vec![model.embedding.into()]),
         Rule::new("variance_scale_min", Limits::BELOW_ONE, |model| vec![model.variance_scale_min.into()]),
     ];
@@ -132,6 +142,21 @@ impl ModelConfig {
         if self.residual && !normal {
             let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities do not add up";
             return Err(invalid("model.residual", problem));
+        }
+        if self.linear > 0 && !normal {
+            let problem = "needs `model.likelihood = \"gaussian\"` or `\"heteroscedastic\"`: probabilities are not linear";
+            return Err(invalid("model.linear", problem));
+        }
+        if self.linear > 0 && self.residual {
+            let problem =
+                "does not go with `model.linear`, which reads the last row as well; remove one of them";
+            return Err(invalid("model.residual", problem));
+        }
+        if self.implicit_variance && self.layers.is_empty() {
+            return Err(invalid(
+                "model.implicit_variance",
+                "needs layers: without them there is no variance",
+            ));
         }
         if self.implicit_variance && self.likelihood != Likelihood::Gaussian {
             return Err(invalid("model.implicit_variance", "needs `model.likelihood = \"gaussian\"`"));
@@ -145,9 +170,12 @@ impl ModelConfig {
 
     /// Checks the layers, which the section `section` of the config lists.
     pub(super) fn check_layers(&self, section: &str) -> Result<(), InvalidValue> {
-        if !(1..=MAX_LAYERS).contains(&self.layers.len()) {
+        let alone = self.layers.is_empty() && self.linear > 0;
+        if !alone && !(1..=MAX_LAYERS).contains(&self.layers.len()) {
             let found = self.layers.len();
-            let problem = format!("must list the units of 1 to {MAX_LAYERS} layers, found {found}");
+            let problem = format!(
+                "must list the units of 1 to {MAX_LAYERS} layers, found {found}; it may be empty with `model.linear`"
+            );
             return Err(invalid(&format!("{section}.layers"), problem));
         }
         check_rules(section, self, &Self::RULES[..1])

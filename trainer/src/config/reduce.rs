@@ -82,6 +82,7 @@ pub enum PoolOverName {
     Outputs,
 }
 
+// States of runs store the number of a variant: new ones come last.
 /// Value of `reduce.objective`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -102,6 +103,10 @@ pub enum ObjectiveName {
     SparseFiltering,
     /// Cross entropy of a softmax layer behind the embedding.
     CrossEntropy,
+    /// Neighbourhood component analysis by the logarithm: the mean of −ln p over the sequences, p being the
+    /// probability that the neighbour is of the same class (the second objective of Goldberger et al. 2005).
+    /// Sequences that are far from their class count most; it learns faster where there are many classes.
+    NcaLog,
 }
 
 /// Value of `reduce.norm`.
@@ -257,6 +262,7 @@ impl Config {
         let keys = [
             ("latent", self.latent.is_some()),
             ("model.residual", self.model.residual),
+            ("model.linear", self.model.linear > 0),
             ("model.implicit_variance", self.model.implicit_variance),
             ("weights.sharpen", self.weights.sharpen),
         ];

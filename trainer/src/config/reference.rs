@@ -18,7 +18,7 @@ use super::{
 use crate::files::assert_up_to_date;
 
 /// Sections of the page: heading, prefix of the keys, and the struct whose fields they are.
-const SECTIONS: [(&str, &str, &str); 20] = [
+const SECTIONS: [(&str, &str, &str); 21] = [
     ("Top level", "", "Config"),
     ("`[data]`", "data", "DataConfig"),
     ("Data sources", "source", "DataSource"),

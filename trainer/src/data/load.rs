@@ -149,7 +149,8 @@ impl DataConfig {
         })
     }
 
-    /// Leaves out the input columns of CSV files and bags that say nothing, where the config asks for all inputs.
+    /// Leaves out the input columns of CSV files and bags that say nothing, where the config asks for all
+    /// inputs.
     fn without_uninformative(&self, train: Vec<Sequence>, reading: &mut Reading) -> Result<Vec<Sequence>> {
         if self.inputs != Columns::All || !self.has_named_columns()? {
             return Ok(train);

@@ -1,11 +1,11 @@
 //! From files to batches.
 //!
 //! A recording passes through the parts of this module in order: a file in one of four formats ([`csv`],
-//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]` section
-//! of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its training
-//! split, and an [`InputDensity`] with it; in every epoch, an [`Augmentation`] and [`FreshNoise`] transform
-//! the training sequences, and [`InputGaps`] remove inputs from them; and [`batch`] turns sequences into
-//! standardised, padded, masked arrays for training.
+//! [`npy`], [`bag`], [`piano_roll`]) becomes a [`Table`] of named columns, split into sequences; the `[data]`
+//! section of a config selects columns and rows and makes a [`Dataset`]; a [`Scaling`] is fitted on its
+//! training split, an [`InputDensity`] and, if the config asks for one, a [`LinearPart`] with it; in every
+//! epoch, an [`Augmentation`] and [`FreshNoise`] transform the training sequences, and [`InputGaps`] remove
+//! inputs from them; and [`batch`] turns sequences into standardised, padded, masked arrays for training.
 //!
 //! [`text`] becomes a stream of tokens instead, each the index of a word or a character in a vocabulary.
 //!
@@ -25,6 +25,7 @@ mod input_density;
 mod input_gaps;
 mod interpolate;
 pub mod labelled;
+mod linear_part;
 mod lines;
 mod load;
 mod look_ahead;
@@ -35,6 +36,7 @@ pub mod piano_roll;
 mod read_file;
 mod read_source;
 mod recording_noise;
+pub(crate) mod ridge;
 mod row_classes;
 mod row_list;
 mod rows;
@@ -51,6 +53,7 @@ pub use input_density::InputDensity;
 pub use input_gaps::InputGaps;
 pub use interpolate::interpolated;
 pub use labelled::LabelledSequences;
+pub use linear_part::{LinearPart, MOST_LINEAR_VALUES};
 pub use look_ahead::LookAhead;
 pub use read_file::{FileChecksum, ReadFile, changed_file};
 pub use recording_noise::FreshNoise;

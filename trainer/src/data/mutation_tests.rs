@@ -10,6 +10,7 @@ use super::csv::RowReader;
 use super::text::{Vocabulary, decode};
 use super::{csv, npy, piano_roll};
 use crate::config::{BagConfig, Config, TokenKind};
+use crate::import::safetensors;
 
 const ROUNDS: usize = 20_000;
 
@@ -85,6 +86,12 @@ fn bags_survive() {
     survive(&bag::tests::small(), |bytes| {
         Bag::parse(bytes.to_vec()).is_ok_and(|bag| bag.rows(&bag.names(), &BagConfig::default()).is_ok())
     });
+}
+
+#[test]
+fn weights_survive() {
+    let seed = include_bytes!("../../tests/pytorch/tanh_1.safetensors");
+    survive(seed, |bytes| safetensors::parse(bytes).is_ok());
 }
 
 #[test]

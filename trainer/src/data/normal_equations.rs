@@ -11,7 +11,8 @@ use super::scaler::Scaling;
 const BLOCK: usize = 1024;
 
 /// The features of a linear prediction in standardised units: a one, then the last `lags` input rows, the
-/// newest first. Before the start, the oldest row is repeated; a missing value is 0, the training mean.
+/// newest first. Before the start, the oldest row is repeated. A missing value is 0, the training mean, or
+/// its conditional mean given the values of its row if the scaling has a density.
 #[derive(Clone, Debug)]
 pub(crate) struct Features<'a> {
     pub(crate) scaling: &'a Scaling,
@@ -28,14 +29,13 @@ impl Features<'_> {
         let channels = self.scaling.inputs.channels();
         let mut features = vec![0.0; self.width(self.lags)];
         features[0] = 1.0;
+        let (mut means, mut vars) = (vec![0.0; channels], vec![0.0; channels]);
         for (lag, place) in features[1..].chunks_mut(channels).enumerate() {
             let mut back_to_the_oldest =
                 (0..=lag).rev().filter_map(|lag| sequence.input(step.checked_sub(lag)?));
-            let row = back_to_the_oldest.next().unwrap_or(&[]);
-            for (channel, (feature, &raw)) in place.iter_mut().zip(row).enumerate() {
-                if !raw.is_nan() {
-                    *feature = f64::from(self.scaling.inputs.standardise(channel, raw));
-                }
+            if let Some(row) = back_to_the_oldest.next() {
+                self.scaling.row_moments(row, &mut means, &mut vars);
+                place.iter_mut().zip(&means).for_each(|(feature, mean)| *feature = f64::from(*mean));
             }
         }
         features

@@ -113,8 +113,21 @@ impl DataSource {
         npy::read((&values, file), Some((&lengths, &path.display().to_string())))
     }
 
+    /// Reads all columns and rows of a file that is not CSV.
+    ///
+    /// # Errors
+    /// When the file cannot be read; the message names it.
+    pub fn read_all(&self) -> Result<Table> {
+        let options = ReadOptions { format: None, header: true, decimal: None, bag: None, lengths: None };
+        let all = |names: &[String]| Ok(SelectedColumns { inputs: names.to_vec(), targets: Vec::new() });
+        Ok(self.read_columns(options, &mut ReadFiles::default(), &mut Vec::new(), None, all)?.1)
+    }
+
     /// The format of the file, from its first bytes.
-    pub(super) fn infer_format(&self) -> Result<FileFormat> {
+    ///
+    /// # Errors
+    /// When the file cannot be read; the message names it.
+    pub fn infer_format(&self) -> Result<FileFormat> {
         let mut head = Vec::new();
         let mut start = lines::open(&self.file)?.take(FileFormat::HEAD as u64);
         start.read_to_end(&mut head).map_err(|error| lines::cannot_read(&self.file, &error))?;
@@ -171,7 +184,8 @@ impl DataSource {
     }
 }
 
-/// Replaces the labels of a file of numbers, in the column behind the inputs, by their codes, if there are any.
+/// Replaces the labels of a file of numbers, in the column behind the inputs, by their codes, if there are
+/// any.
 fn encode_labels(
     codes: Option<&mut LabelCodes>,
     choice: &SelectedColumns,

@@ -1,9 +1,11 @@
 //! Standardisation: every channel to mean 0 and variance 1 over the training split.
 
 use quaver::checkpoint::Target;
+use quaver::density::{MISSING, impute, scratch_words};
 use serde::{Deserialize, Serialize};
 
 use super::input_density::InputDensity;
+use super::linear_part::LinearPart;
 use super::rows::{Rows, Sequence};
 
 /// Mean and standard deviation of every channel.
@@ -113,6 +115,9 @@ pub struct Scaling {
     /// 0 and variance 1. Not part of the encoding: a state stores it apart, because older states have none.
     #[serde(skip)]
     pub density: Option<InputDensity>,
+    /// The linear part of the model, fitted in standardised units, if it has one. Stored apart, likewise.
+    #[serde(skip)]
+    pub linear: Option<LinearPart>,
 }
 
 impl Scaling {
@@ -131,7 +136,7 @@ impl Scaling {
                 Scaler::fit(first.inputs.channels, train.iter().map(|sequence| sequence.inputs.as_ref()))
             }
         };
-        Scaling { inputs, targets, density: None }
+        Scaling { inputs, targets, density: None, linear: None }
     }
 }
 
@@ -141,6 +146,20 @@ impl Scaling {
     pub fn with_density(self, train: &[Sequence], valid: &[Sequence]) -> Self {
         let density = InputDensity::fit(train, valid, &self.inputs);
         Scaling { density, ..self }
+    }
+
+    /// Standardised moments of an input row. A missing value has its conditional mean and variance given the
+    /// others, or mean 0 and variance 1 without a density.
+    pub(crate) fn row_moments(&self, row: &[f32], mean: &mut [f32], var: &mut [f32]) {
+        for (channel, &raw) in row.iter().enumerate() {
+            let missing = raw.is_nan();
+            mean[channel] = if missing { 0.0 } else { self.inputs.standardise(channel, raw) };
+            var[channel] = f32::from(missing);
+        }
+        if let Some(density) = self.density.as_ref().filter(|_| var.contains(&1.0)) {
+            var.iter_mut().filter(|var| **var == 1.0).for_each(|var| *var = MISSING);
+            impute(|index| density.precision[index], mean, var, &mut vec![0.0; scratch_words(row.len())]);
+        }
     }
 }
 

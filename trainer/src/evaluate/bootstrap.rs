@@ -59,6 +59,15 @@ pub fn frequency_std_error(sequences: &[TrialSteps]) -> f64 {
     block_variance(&influences, block_length(&influences)).sqrt() / trials
 }
 
+/// Standard error of the mean of all values, by the same blocks; NaN without values.
+pub(super) fn mean_std_error(sequences: &[Vec<f64>]) -> f64 {
+    let n: usize = sequences.iter().map(Vec::len).sum();
+    let mean = sequences.iter().flatten().sum::<f64>() / n as f64;
+    let centred: Vec<Vec<f64>> =
+        sequences.iter().map(|values| values.iter().map(|value| value - mean).collect()).collect();
+    block_variance(&centred, block_length(&centred)).sqrt() / n as f64
+}
+
 /// Variance of the sum over a circular block bootstrap's resample.
 fn block_variance(sequences: &[Vec<f64>], block: usize) -> f64 {
     let (mut starts, mut rows, mut squares) = (0.0, 0.0, 0.0);
@@ -148,6 +157,25 @@ mod tests {
             assert!((mean / expected - 1.0).abs() < 0.15, "{phi}: {mean} against {expected}");
             assert!(phi < 0.9 || naive < 0.6 * expected, "{phi}: {naive} is not {expected}");
         }
+    }
+
+    #[test]
+    fn a_mean_has_the_error_of_its_process() {
+        // Of an AR(1) process with variance 1: √((1 + φ) / ((1 − φ) n)) for large n.
+        let (phi, n, repeats) = (0.8_f64, 6000, 60);
+        let mut rng = stream(7, Purpose::Initialisation);
+        let mut process = || {
+            let mut value = normal(&mut rng);
+            let mut next = || {
+                value = phi * value + (1.0 - phi * phi).sqrt() * normal(&mut rng);
+                value
+            };
+            (0..n).map(|_| next()).collect::<Vec<f64>>()
+        };
+        let found = (0..repeats).map(|_| mean_std_error(&[process()])).sum::<f64>() / f64::from(repeats);
+        let expected = ((1.0 + phi) / (1.0 - phi) / n as f64).sqrt();
+        // Blocks of finite length miss covariances beyond them.
+        assert!((found / expected - 1.0).abs() < 0.15, "{found} against {expected}");
     }
 
     #[test]

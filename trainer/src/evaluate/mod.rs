@@ -8,6 +8,7 @@ mod bootstrap;
 mod calibration;
 mod classification;
 mod classifiers;
+mod comparison;
 mod conformal;
 mod coverage_steps;
 mod denoising;
@@ -34,7 +35,7 @@ mod scores;
 mod selected_scores;
 mod snr;
 
-pub use baselines::{Baseline, baselines};
+pub use baselines::{Baseline, BaselinePrediction, baseline_predictions, baselines};
 pub use bootstrap::{TrialSteps, frequency_std_error};
 pub use calibration::{CalibrationPoint, calibration_error};
 pub use classification::{
@@ -45,6 +46,7 @@ pub use classification::{
 pub use classifiers::{
     Classification, ClassifierBaseline, ClassifierOptions, LabelledRows, classifier_baselines,
 };
+pub use comparison::{PairedDifference, step_nlls};
 pub use conformal::{CONFORMAL_LEVELS, OutputQuantiles, conformal_quantile, conformal_quantiles};
 pub use denoising::{Denoising, denoising};
 pub use faults::{

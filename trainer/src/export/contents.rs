@@ -1,7 +1,7 @@
 //! Trained parameters as the contents of a checkpoint.
 
 use burn::tensor::Device;
-use quaver::checkpoint::{Affine, Contents, ModelSpec, Scaler, WeightFormat};
+use quaver::checkpoint::{Affine, Contents, LinearSpec, ModelSpec, Scaler, WeightFormat};
 
 use crate::data::Scaling;
 use crate::nn::Parameters;
@@ -22,17 +22,23 @@ pub fn contents(
 ) -> Contents {
     let tensors = ParameterTensors::new(spec, parameters, &Device::flex());
     let layers = tensors.layers.into_iter().zip(&spec.layers);
+    let mut output = affine(tensors.output.affine, spec.output.weight_variance);
+    if spec.layers.is_empty() {
+        output.weight.clear();
+    }
     let scaler =
         |scaler: &crate::data::Scaler| Scaler { mean: scaler.mean.clone(), std_dev: scaler.std_dev.clone() };
-    let spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
+    let mut spec = ModelSpec { weight_format: format, ..parameters.resolved(spec) };
+    spec.extensions.linear = scaling.linear.as_ref().map(|part| LinearSpec { rows: part.rows as u16 });
     Contents {
         input_names: input_names.to_vec(),
         output_names: output_names.to_vec(),
         input_scaler: scaler(&scaling.inputs),
         output_scaler: scaler(&scaling.targets),
         layers: layers.map(|(layer, spec)| affine(layer.affine, spec.weight_variance)).collect(),
-        output: affine(tensors.output.affine, spec.output.weight_variance),
+        output,
         noise_var: parameters.noise_var(&spec),
+        linear: scaling.linear.as_ref().map_or_else(Vec::new, |part| part.numbers.clone()),
         ..Contents::zeros(spec)
     }
 }
@@ -60,7 +66,12 @@ mod tests {
     #[test]
     fn every_cell_has_the_numbers_that_a_checkpoint_holds() {
         let names = |count: usize| vec!["name".to_string(); count];
-        let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
+        let scaling = Scaling {
+            inputs: Scaler::identity(2),
+            targets: Scaler::identity(1),
+            density: None,
+            linear: None,
+        };
         for cell in test_cells() {
             let mut spec = test_spec(2, 1, &[(cell, 3), (cell, 4)]);
             spec.layers.iter_mut().for_each(|layer| layer.weight_variance = true);

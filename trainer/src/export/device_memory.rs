@@ -39,6 +39,19 @@ pub fn latent_device_memory(family: Family, layout: Layout) -> Vec<DeviceMemory>
     memory(HANDLES[1], &[cell], layout, false)
 }
 
+/// Bytes of code that load and step a model on a measured core, without the model
+/// (`docs/results.md`, *Code and stack*). The layout `float` was measured on an M4F alone, and is less than
+/// the others there.
+pub fn code_bytes(core: &str, layout: Layout) -> u64 {
+    match (core, layout) {
+        ("M4F", Layout::Float) => 64_664,
+        ("M0", _) => 66_580,
+        ("M3", _) => 71_560,
+        ("M33", _) => 72_980,
+        _ => 69_336,
+    }
+}
+
 /// The measured cell with the code of this one. A layer without recurrence runs that of an Elman layer.
 fn measured_cell(cell: CellKind) -> &'static str {
     match cell {

@@ -47,6 +47,10 @@ pub(super) fn gram_matrices_of(
     contents: &Contents,
     sequences: &[InputRows<'_>],
 ) -> Result<Vec<GramMatrices>> {
+    if contents.spec.layers.is_empty() {
+        // Nothing is rounded: the output map has no columns, and a linear part is stored in f32.
+        return Ok(Vec::new());
+    }
     let mut accumulators = accumulators(contents);
     let every = sequences.iter().map(|rows| rows.mean.len()).sum::<usize>().div_ceil(STEPS);
     let mut step = 0;
@@ -239,6 +243,7 @@ mod tests {
             inputs: Scaler { mean: vec![1.0, 0.0], std_dev: vec![2.0, 1.0] },
             targets: Scaler::identity(1),
             density: None,
+            linear: None,
         };
         let names = [vec!["a".into(), "b".into()], vec!["y".into()]];
         let state = RunState::first(spec, parameters, &TrainingConfig::default(), scaling, names);

@@ -28,8 +28,13 @@ pub struct InstructionCount {
 
 /// Predictions for Cortex-M0, M3, M4F and M33; none for the float layout, whose cost on cores without a
 /// floating-point unit depends on the data, and none for models in which only some maps have weight
-/// variances, of which none was measured.
+/// variances, or which have a linear part, of which none was measured.
 pub fn instructions(model: &Model<'_>) -> Vec<InstructionCount> {
+    if model.spec().extensions.linear.is_some() { Vec::new() } else { network_instructions(model) }
+}
+
+/// The same for a network without its linear part, if it has one, which takes as long in every layout.
+pub(super) fn network_instructions(model: &Model<'_>) -> Vec<InstructionCount> {
     of_blocks(model.spec(), &model.checkpoint().stored_blocks())
 }
 

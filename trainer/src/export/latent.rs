@@ -110,9 +110,10 @@ fn both_contents(state: &RunState<LatentNets>, storage: LatentStorageOptions) ->
         inputs: state.scaling.inputs.clone(),
         targets: Scaler::identity(latents.len()),
         density: None,
+        linear: None,
     };
     let generative_scaling =
-        Scaling { inputs: scaler, targets: state.scaling.targets.clone(), density: None };
+        Scaling { inputs: scaler, targets: state.scaling.targets.clone(), density: None, linear: None };
     let parameters = |prefix: &str, net: &crate::latent::LatentNet| state.parameters.part(prefix, net.method);
     let stored = |contents: Contents| {
         let mut contents = contents;

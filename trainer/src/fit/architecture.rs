@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 use quaver::checkpoint::{ModelSpec, Target};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 
 use super::bayes_by_backprop::{draw_weights, loss_and_gradient_of_draws};
 use super::memory_estimate::TrainedNetwork;
-use super::noise_init::init_noise;
+use super::noise_init::{begin_with, init_noise};
 use super::noise_refit::refit_noise;
 use super::step::{BatchContext, LossAndGradient, evaluate, loss_and_gradient_with};
 use crate::config::Config;
 use crate::data::batch::{Batch, Batches};
-use crate::data::{Dataset, Scaling};
+use crate::data::{Dataset, LinearPart, MOST_LINEAR_VALUES, Scaling};
 use crate::nn::{Parameters, TrainingMethod, WeightPosterior, predictor_spec};
 use crate::random::{Purpose, stream};
 
@@ -41,8 +41,11 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
     fn from_config(config: &Config, data: &Dataset) -> Result<Self>;
 
     /// Standardisation of inputs and targets, with the density of the inputs where missing ones are imputed
-    /// by it.
-    fn scaling(&self, data: &Dataset) -> Scaling;
+    /// by it, and with the linear part of the model if it has one.
+    ///
+    /// # Errors
+    /// When the data do not determine it.
+    fn scaling(&self, config: &Config, data: &Dataset) -> Result<Scaling>;
 
     /// Initial parameters.
     fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters;
@@ -52,6 +55,11 @@ pub trait Architecture: Clone + Debug + PartialEq + Serialize + DeserializeOwned
 
     /// Its networks, for an estimate of the memory that training takes.
     fn networks(&self) -> Vec<TrainedNetwork<'_>>;
+
+    /// Whether there is a network to train; otherwise a run ends before its first epoch.
+    fn has_network(&self) -> bool {
+        true
+    }
 
     /// Numbers of input and target channels, hence of names.
     fn channels(&self) -> [usize; 2];
@@ -138,22 +146,40 @@ impl Architecture for ModelSpec {
     const MAGIC: &'static [u8; 8] = b"QVSTATE3";
 
     fn from_config(config: &Config, data: &Dataset) -> Result<Self> {
-        predictor_spec(config, data.input_names.len(), data.target_names.len())
+        let [inputs, outputs] = [&data.input_names, &data.target_names].map(Vec::len);
+        let (rows, values) = (config.model.linear, usize::from(config.model.linear) * inputs);
+        ensure!(
+            values <= MOST_LINEAR_VALUES,
+            "`model.linear`: {rows} rows of {inputs} inputs are {values} values, and a linear part reads at most \
+             {MOST_LINEAR_VALUES}; set it to {} or less, or leave inputs out",
+            MOST_LINEAR_VALUES / inputs.max(1)
+        );
+        predictor_spec(config, inputs, outputs)
     }
 
-    fn scaling(&self, data: &Dataset) -> Scaling {
+    fn scaling(&self, config: &Config, data: &Dataset) -> Result<Scaling> {
         let mut scaling = Scaling::fit(&data.train).with_density(&data.train, &data.valid);
         if self.target == Target::ResidualSame {
             // Residuals are added to inputs, so they share the scale of the inputs.
             scaling.targets = scaling.inputs.clone();
         }
-        scaling
+        if config.model.linear > 0 {
+            let linear = LinearPart::fit(&data.train, &data.valid, &scaling, config.model.linear.into());
+            let problem =
+                "`model.linear`: some target has no value in the training data, so there is nothing to fit";
+            scaling.linear = Some(linear.context(problem)?);
+        }
+        Ok(scaling)
     }
 
     fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {
         let mut parameters =
             config.init.parameters_for(self, TrainingMethod::from(&config.network()), config.seed);
-        init_noise(self, &data.train, scaling, config.init.noise, &mut parameters);
+        if let Some(linear) = &scaling.linear {
+            begin_with(linear, self, &mut parameters);
+        } else {
+            init_noise(self, &data.train, scaling, config.init.noise, &mut parameters);
+        }
         parameters
     }
 
@@ -163,6 +189,10 @@ impl Architecture for ModelSpec {
 
     fn networks(&self) -> Vec<TrainedNetwork<'_>> {
         vec![(self, 1)]
+    }
+
+    fn has_network(&self) -> bool {
+        !self.layers.is_empty()
     }
 
     fn channels(&self) -> [usize; 2] {

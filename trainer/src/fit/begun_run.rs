@@ -1,4 +1,5 @@
-//! A run that begins with a network that is trained already: the pruned one of another run, or an imported one.
+//! A run that begins with a network that is trained already: the pruned one of another run, or an imported
+//! one.
 
 use std::path::Path;
 

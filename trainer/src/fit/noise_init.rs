@@ -4,7 +4,7 @@ use quaver::checkpoint::{Likelihood, ModelSpec, Target};
 
 use crate::config::InitialNoise;
 use crate::data::normal_equations::{Features, NormalEquations, observed_together};
-use crate::data::{Scaling, Sequence};
+use crate::data::{LinearPart, Scaling, Sequence};
 use crate::nn::Parameters;
 
 /// Range of the initial variance in standardised units: a channel that is constant in training may still
@@ -40,6 +40,23 @@ pub(crate) fn init_noise(
         (false, InitialNoise::Linear) if spec.likelihood.is_normal() => linear_errors(train, scaling),
         _ => return,
     };
+    set_noise(spec, logs, parameters);
+}
+
+/// Begins with the linear part alone: the network adds nothing to its predictions, and the noise is that of
+/// its training residuals.
+pub(crate) fn begin_with(linear: &LinearPart, spec: &ModelSpec, parameters: &mut Parameters) {
+    for name in ["output.weight", "output.bias"] {
+        if let Some(list) = parameters.get_mut(name) {
+            list.values.fill(0.0);
+        }
+    }
+    set_noise(spec, linear.noise_var.iter().map(|var| libm::logf(*var)).collect(), parameters);
+    parameters.clamp_to_limits();
+}
+
+/// Sets the noise variance of each output to these logarithms.
+fn set_noise(spec: &ModelSpec, logs: Vec<f32>, parameters: &mut Parameters) {
     let (name, places) = match spec.likelihood {
         Likelihood::Heteroscedastic => ("output.bias", 1..),
         Likelihood::Gaussian | Likelihood::Bernoulli | Likelihood::Categorical => ("output.log_noise", 0..),

@@ -99,6 +99,7 @@ mod tests {
                 target: Target::Columns,
                 chunks: Vec::new(),
                 starts: Vec::new(),
+                linear: None,
             };
             let tensors = ParameterTensors::new(&spec, &parameters, &Device::flex());
             let whole = loss(&spec, &tensors, output.clone(), &batch, Mode::Eval).unwrap();

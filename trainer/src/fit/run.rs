@@ -17,7 +17,7 @@ use super::step::{BatchContext, RunningMean};
 use super::truncated_bptt::CarriedStates;
 use crate::config::{Config, StateSelection, TrainingConfig};
 use crate::data::batch;
-use crate::data::{Dataset, InputGaps, Scaling, Sequence};
+use crate::data::{Dataset, InputGaps, LinearPart, Scaling, Sequence};
 use crate::random::{Purpose, stream};
 
 /// The result of a run.
@@ -109,6 +109,9 @@ const FEW_STEPS: usize = 4;
 impl<A: Architecture> Run<'_, A> {
     pub(super) fn run(mut self, progress: &mut dyn Progress) -> Result<RunSummary> {
         let clock = Instant::now();
+        if self.state.scaling.linear.is_some() && self.state.epoch == 0 && self.state.best.is_none() {
+            self.score_start(progress)?;
+        }
         let plan = self.plan();
         self.few_steps(plan.steps_per_epoch).iter().for_each(|hint| progress.notice(hint));
         progress.start(&plan);
@@ -129,7 +132,7 @@ impl<A: Architecture> Run<'_, A> {
     /// What to try where an epoch has too few steps for a network to learn much.
     fn few_steps(&self, steps: usize) -> Option<String> {
         let TrainingConfig { chunk, batch, .. } = self.config.training;
-        let is_few = steps < FEW_STEPS && !A::STREAM && !A::LABELLED && chunk > 0;
+        let is_few = steps < FEW_STEPS && self.epochs() > 0 && !A::STREAM && !A::LABELLED && chunk > 0;
         let smaller = [("training.batch", batch, 4), ("training.chunk", chunk, 20)];
         let advice: Vec<String> = smaller
             .into_iter()
@@ -147,11 +150,34 @@ impl<A: Architecture> Run<'_, A> {
         })
     }
 
+    /// Epochs to train for: none where there is no network.
+    fn epochs(&self) -> usize {
+        if self.state.spec.has_network() { self.config.training.epochs } else { 0 }
+    }
+
+    /// Scores the linear part alone, with which training begins, and saves it as the best state so far: what
+    /// a network does not improve on the validation data is not kept.
+    fn score_start(&mut self, progress: &mut dyn Progress) -> Result<()> {
+        let mut start = self.state.clone();
+        let ValidationLoss { nll: valid_nll, .. } = self.validate(&mut start)?;
+        start.best = Some(BestEpoch { epoch: 0, valid_nll });
+        evaluated_state(&start, self.config, self.data).save(&self.folder.best_state())?;
+        start.save(&self.folder.last_state())?;
+        if let Some(LinearPart { rows, penalty, .. }) = &start.scaling.linear {
+            progress.notice(&format!(
+                "ridge regression on the last {rows} rows, penalty {penalty}: validation {} {valid_nll:.4}",
+                self.config.loss_name()
+            ));
+        }
+        self.state = start;
+        Ok(())
+    }
+
     fn plan(&self) -> RunPlan {
         let tensors = &self.state.parameters.tensors;
         RunPlan {
             done: self.state.epoch,
-            epochs: self.config.training.epochs,
+            epochs: self.epochs(),
             steps_per_epoch: self.batches(&self.train_in(1), 1).len(),
             parameters: tensors.iter().map(|tensor| tensor.values.len()).sum(),
             loss: self.config.loss_name(),
@@ -192,10 +218,10 @@ impl<A: Architecture> Run<'_, A> {
     }
 
     fn stop(&self, elapsed: Duration) -> Option<StopReason> {
-        let TrainingConfig { epochs, patience, max_minutes, .. } = self.config.training;
+        let TrainingConfig { patience, max_minutes, .. } = self.config.training;
         let best = self.state.best.map_or(0, |best| best.epoch);
         let stale = self.config.stale_epochs(self.state.epoch, best);
-        if self.state.epoch >= epochs {
+        if self.state.epoch >= self.epochs() {
             Some(StopReason::Epochs)
         } else if patience > 0 && stale >= patience {
             Some(StopReason::Patience)

@@ -93,7 +93,7 @@ fn fresh_state<A: Architecture>(spec: A, config: &Config, data: &Dataset) -> Res
     let (parameters, scaling) = match &config.init.from {
         Some(run) => inherit(&spec, config, data, run).context("`init.from`")?,
         None => {
-            let scaling = spec.scaling(data);
+            let scaling = spec.scaling(config, data)?;
             (spec.init_parameters(config, data, &scaling), scaling)
         }
     };
@@ -130,6 +130,11 @@ fn inherit<A: Architecture>(
         source.target_names.join(", "),
         data.input_names.join(", "),
         data.target_names.join(", ")
+    );
+    let rows = source.scaling.linear.as_ref().map_or(0, |linear| linear.rows);
+    ensure!(
+        rows == usize::from(config.model.linear),
+        "the run in `{shown}` has `model.linear = {rows}`: use it here as well"
     );
     let method = spec.init_parameters(config, data, &source.scaling).method;
     ensure!(

@@ -132,8 +132,8 @@ impl<A: Architecture> RunState<A> {
         files::replace(path, &self.encode()?)
     }
 
-    /// Magic, state, density of the inputs, data files and pruned weights if there are any, and CRC-32 of
-    /// all. A part that is missing before another is stored as one of no channels, or as no files.
+    /// Magic, state, density of the inputs, data files, pruned weights and linear part if there are any, and
+    /// CRC-32 of all. A part that is missing before another is stored as one of no channels, or as no files.
     ///
     /// # Errors
     /// When a part cannot be encoded.
@@ -143,7 +143,9 @@ impl<A: Architecture> RunState<A> {
         let pruned = KeptWeights::of(&self.parameters);
         let (no_files, absent) =
             (Vec::new(), InputDensity { precision: Vec::new(), low: Vec::new(), high: Vec::new() });
-        let data = self.data.as_ref().or((!pruned.is_empty()).then_some(&no_files));
+        let linear = self.scaling.linear.as_ref();
+        let pruned = Some(pruned).filter(|pruned| !pruned.is_empty() || linear.is_some());
+        let data = self.data.as_ref().or(pruned.is_some().then_some(&no_files));
         let density = self.scaling.density.as_ref().or(data.map(|_| &absent));
         if let Some(density) = density {
             bytes = postcard::to_extend(density, bytes).context("the density cannot be encoded")?;
@@ -151,8 +153,11 @@ impl<A: Architecture> RunState<A> {
         if let Some(data) = data {
             bytes = postcard::to_extend(data, bytes).context("the data files cannot be encoded")?;
         }
-        if !pruned.is_empty() {
+        if let Some(pruned) = pruned {
             bytes = postcard::to_extend(&pruned, bytes).context("the pruned weights cannot be encoded")?;
+        }
+        if let Some(linear) = linear {
+            bytes = postcard::to_extend(linear, bytes).context("the linear part cannot be encoded")?;
         }
         bytes.extend(CRC.checksum(&bytes).to_le_bytes());
         Ok(bytes)
@@ -191,6 +196,11 @@ impl<A: Architecture> RunState<A> {
                 postcard::take_from_bytes(rest).context("its pruned weights cannot be decoded")?;
             state.data = state.data.filter(|files| !files.is_empty());
             state.prune(&pruned)?;
+        }
+        if !rest.is_empty() {
+            let linear;
+            (linear, rest) = postcard::take_from_bytes(rest).context("its linear part cannot be decoded")?;
+            state.scaling.linear = Some(linear);
         }
         ensure!(rest.is_empty(), "it has {} extra bytes at its end", rest.len());
         state.check()?;
@@ -236,6 +246,10 @@ impl<A: Architecture> RunState<A> {
         ensure!(
             self.scaling.density.as_ref().is_none_or(|density| density.fits(inputs)),
             "the density of its inputs is not that of its channels"
+        );
+        ensure!(
+            self.scaling.linear.as_ref().is_none_or(|linear| linear.fits(inputs, outputs)),
+            "its linear part is not that of its channels"
         );
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Networks that were trained elsewhere, as runs.
 //!
-//! [`safetensors`] reads the tensors of a file, [`pytorch`] finds the network in them, and [`fold`] writes it
-//! in the order and the units of Quaver's parameters. The result is the state of a run before its first
+//! [`safetensors`] reads the tensors of a file, `pytorch.rs` finds the network in them, and `fold.rs` writes
+//! it in the order and the units of Quaver's parameters. The result is the state of a run before its first
 //! epoch, whose noise variance is fitted to the validation data: a network that was trained to predict means
 //! has none.
 
@@ -57,7 +57,7 @@ pub fn imported_state(
              model.likelihood = \"gaussian\""
         );
     }
-    let scaling = spec.scaling(data);
+    let scaling = spec.scaling(config, data)?;
     let mut parameters = spec.init_parameters(config, data, &scaling);
     fold::fold(&network, &spec, &scaling, &mut parameters)?;
     let mut state = first_state(spec, parameters, scaling, config, data);
@@ -76,6 +76,7 @@ fn check_config(config: &Config) -> Result<()> {
     if let Some((key, _)) = kinds.iter().find(|(_, is_set)| *is_set) {
         bail!("`{key}`: only predictors of numbers are imported");
     }
+    ensure!(config.model.linear == 0, "`model.linear`: an imported network has no linear part; remove it");
     let cells = [CellName::Tanh, CellName::Relu, CellName::Lstm, CellName::Gru];
     ensure!(
         cells.contains(&config.model.cell),

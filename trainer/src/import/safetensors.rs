@@ -155,8 +155,11 @@ impl Entry {
     }
 }
 
+/// Reads an element.
+type Convert = fn(&[u8]) -> f64;
+
 /// Bytes of an element of a dtype, and its value.
-fn element(dtype: &str) -> Result<(usize, fn(&[u8]) -> f64)> {
+fn element(dtype: &str) -> Result<(usize, Convert)> {
     Ok(match dtype {
         "F64" => (8, |bytes| f64::from_le_bytes(array(bytes))),
         "F32" => (4, |bytes| f32::from_le_bytes(array(bytes)).into()),

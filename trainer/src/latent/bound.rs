@@ -146,6 +146,7 @@ pub(super) fn repeated(batch: &Batch, channels: usize, times: usize) -> Batch {
         target: batch.target,
         chunks: batch.chunks.repeat(times),
         starts: batch.starts.iter().flat_map(|start| places(*start, batch.rows, times)).collect(),
+        linear: None,
     }
 }
 

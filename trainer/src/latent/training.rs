@@ -32,9 +32,9 @@ impl Architecture for LatentNets {
 
     /// One scaler, that of the targets, for inputs as well: the prediction of a missing value can then
     /// replace it in the input.
-    fn scaling(&self, data: &Dataset) -> Scaling {
+    fn scaling(&self, _config: &Config, data: &Dataset) -> Result<Scaling> {
         let targets = Scaling::fit(&data.train).targets;
-        Scaling { inputs: targets.clone(), targets, density: None }
+        Ok(Scaling { inputs: targets.clone(), targets, density: None, linear: None })
     }
 
     fn init_parameters(&self, config: &Config, data: &Dataset, scaling: &Scaling) -> Parameters {

@@ -5,7 +5,7 @@ use quaver::checkpoint::{CellKind, LayerSpec, Likelihood, ModelSpec, UnitNoise};
 use rand_core::Rng;
 
 use super::method::TrainingMethod;
-use super::parameters::{AffineShape, Parameters, layer_inputs, maps, noises};
+use super::parameters::{AffineShape, Parameters, layer_inputs, maps, noises, output_columns};
 use super::weight_spread::WeightSpread;
 use crate::config::InitConfig;
 use crate::random::{Purpose, choose, normal, stream};
@@ -33,7 +33,7 @@ impl InitConfig {
             self.fill_weight(next(), layer, layer_inputs(spec, index), &mut rng);
             self.fill_bias(next(), layer.cell, &mut rng);
         }
-        let units = layer_inputs(spec, spec.layers.len());
+        let units = output_columns(spec);
         // A residual network starts by predicting no change.
         let output_std_dev = if spec.target.is_residual() { 0.0 } else { 1.0 / (units as f64).sqrt() };
         let (weight, bias) = (next(), next());
@@ -41,7 +41,7 @@ impl InitConfig {
         bias.fill(self.output_bias);
         if spec.likelihood == Likelihood::Heteroscedastic {
             // The rows of log-variances: a noise variance of 1 whatever the input.
-            weight.chunks_mut(units).skip(1).step_by(2).for_each(|row| row.fill(0.0));
+            weight.chunks_mut(units.max(1)).skip(1).step_by(2).for_each(|row| row.fill(0.0));
             bias.iter_mut().skip(1).step_by(2).for_each(|bias| *bias = 0.0);
         }
         if let Some(spread) = method.posterior.spread() {
@@ -68,7 +68,7 @@ impl InitConfig {
     fn fill_variances(&self, spec: &ModelSpec, spread: WeightSpread, parameters: &mut Parameters) {
         let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
         for AffineShape { name, columns, .. } in maps(spec) {
-            let var = self.weight_std_dev * self.weight_std_dev / columns as f32;
+            let var = self.weight_std_dev * self.weight_std_dev / columns.max(1) as f32;
             for part in ["weight", "bias"] {
                 let named = format!("{name}.{part}");
                 fill(parameters, &format!("{named}{}", spread.suffix()), spread.stored(var));

@@ -12,7 +12,7 @@ use super::parallel;
 use super::parameters::Parameters;
 use super::recurrence::{LayerState, Recurrence};
 use super::tensors::{AffineTensors, LayerTensors, ParameterTensors, to_vec};
-use crate::data::batch::Batch;
+use crate::data::batch::{Batch, OutputMoments};
 use quaver::noise::NoiseCoefficients;
 
 /// Means and variances of [steps × lanes, channels], time-major. A lane is one sequence of a batch.
@@ -84,11 +84,15 @@ pub fn forward_from(
     let device = parameters.output.affine.bias.device();
     let input = moments(&batch.inputs_mean, &batch.inputs_var, spec.inputs.into(), &device);
     let options = ForwardOptions { lanes: batch.rows, threads, start };
-    let pass = forward_moments(spec, parameters, input, options);
-    if !spec.target.is_residual() {
-        return pass;
+    let mut pass = forward_moments(spec, parameters, input, options);
+    if spec.target.is_residual() {
+        pass.output = add_residual(pass.output, spec, &residual_base(batch, &device));
     }
-    ForwardPass { output: add_residual(pass.output, spec, &residual_base(batch, &device)), ..pass }
+    if let Some(OutputMoments { mean, var }) = &batch.linear {
+        let linear = moments(mean, var, spec.outputs.into(), &device);
+        pass.output = add_to_means(pass.output, spec.likelihood.rows(), &linear);
+    }
+    pass
 }
 
 /// Options of a forward pass.
@@ -154,6 +158,13 @@ pub(crate) fn output_map(
     parameters: &ParameterTensors,
     hidden: MomentTensors,
 ) -> MomentTensors {
+    if spec.layers.is_empty() {
+        // No units: biases alone.
+        let [count, _] = hidden.mean.dims();
+        let affine = &parameters.output.affine;
+        let spread = |bias: &Tensor<1>| -> Tensor<2> { bias.clone().unsqueeze::<2>().repeat_dim(0, count) };
+        return MomentTensors { mean: spread(&affine.bias), var: affine.bias_var.as_ref().map(spread) };
+    }
     match spec.output.mode {
         OutputMode::Propagating => {
             map(hidden, &parameters.output.noise, &parameters.output.affine, &parameters.output.scale)
@@ -286,16 +297,20 @@ pub(crate) fn add_residual(output: MomentTensors, spec: &ModelSpec, last: &Momen
     if !spec.target.is_residual() {
         return output;
     }
-    // The mean is the first row of each output; further rows of the likelihood are unchanged.
-    let rows = spec.likelihood.rows();
+    add_to_means(output, spec.likelihood.rows(), last)
+}
+
+/// Adds moments to the outputs, each of which has `rows` rows: the mean is the first, and further rows of the
+/// likelihood are unchanged.
+fn add_to_means(output: MomentTensors, rows: usize, base: &MomentTensors) -> MomentTensors {
     let spread = |values: &Tensor<2>| -> Tensor<2> {
         let [count, channels] = values.dims();
         let mut parts = vec![values.clone().reshape([count, channels, 1])];
         parts.extend((1..rows).map(|_| parts[0].zeros_like()).collect::<Vec<_>>());
         Tensor::cat(parts, 2).reshape([count, channels * rows])
     };
-    let var = sum(output.var, last.var.as_ref().map(spread));
-    MomentTensors { mean: output.mean + spread(&last.mean), var }
+    let var = sum(output.var, base.var.as_ref().map(spread));
+    MomentTensors { mean: output.mean + spread(&base.mean), var }
 }
 
 /// Noise, then E[a] = Σ m̃ μ + μ_b and V[a] = β (Σ ṽ (μ² + τ) + m̃² τ + τ_b) (Bayer 2015, thesis, eqs. 17 and

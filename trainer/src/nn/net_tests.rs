@@ -45,6 +45,7 @@ fn batch(steps: usize, rows: usize, inputs: usize, uncertain: bool) -> Batch {
         target: Target::Columns,
         chunks: Vec::new(),
         starts: Vec::new(),
+        linear: None,
     }
 }
 

@@ -305,7 +305,7 @@ pub(crate) fn maps(spec: &ModelSpec) -> impl Iterator<Item = AffineShape> + '_ {
         }
     });
     let rows = usize::from(spec.outputs) * spec.likelihood.rows();
-    let columns = layer_inputs(spec, spec.layers.len());
+    let columns = output_columns(spec);
     layers.chain([AffineShape { name: "output".to_string(), rows, columns, biases: rows }])
 }
 
@@ -320,7 +320,12 @@ pub(crate) fn noises(spec: &ModelSpec) -> impl Iterator<Item = (String, UnitNois
     layers.chain([("output.logit".to_string(), spec.output.noise)])
 }
 
-/// Inputs of layer `index`; the index after the last layer is the output map.
+/// Columns of the output map: the units of the last layer, or none without layers.
+pub(crate) fn output_columns(spec: &ModelSpec) -> usize {
+    spec.layers.last().map_or(0, |layer| layer.units.into())
+}
+
+/// Inputs of layer `index`.
 pub(crate) fn layer_inputs(spec: &ModelSpec, index: usize) -> usize {
     match index.checked_sub(1).map(|below| &spec.layers[below]) {
         Some(below) => below.units.into(),

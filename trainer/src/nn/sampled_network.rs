@@ -13,7 +13,7 @@ use super::observation_head::predict_outputs;
 use super::parallel;
 use super::parameters::Parameters;
 use super::tensors::{AffineTensors, ParameterTensors, to_vec};
-use crate::data::batch::Batch;
+use crate::data::batch::{Batch, OutputMoments};
 use crate::random::{normal, uniform};
 
 /// A network with weights drawn from their distribution.
@@ -103,6 +103,12 @@ impl SampledNetwork {
                     input + draw(0.0, residual_var[place] - batch.inputs_var[place], rng)
                 });
                 output.iter_mut().step_by(spec.likelihood.rows()).zip(own).for_each(|(y, x)| *y += x);
+            }
+            if let Some(OutputMoments { mean, var }) = &batch.linear {
+                // Independent of the draws above, as in the propagated moments.
+                let at = (step * batch.rows + lane) * usize::from(spec.outputs);
+                let means = output.iter_mut().step_by(spec.likelihood.rows()).enumerate();
+                means.for_each(|(output, y)| *y += draw(mean[at + output], var[at + output], rng));
             }
             outputs.extend(output);
         }

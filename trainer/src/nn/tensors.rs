@@ -309,7 +309,11 @@ impl<'a> Leaves<'a> {
 
     /// Moments of the weights of a map, including noise on them; zero where they are pruned.
     fn weights(&self, part: &str) -> (Tensor<2>, Option<Tensor<2>>) {
-        let (named, _) = self.find(&format!("{part}.weight")).expect("every map has weights");
+        let (named, list) = self.find(&format!("{part}.weight")).expect("every map has weights");
+        if named.values.is_empty() {
+            // The output map of a model without layers. Tensors have no empty dimension: a column of zeros.
+            return (Tensor::zeros([named.shape[0], 1], &list.device()), None);
+        }
         let matrix = |list: Tensor<1>| list.reshape([named.shape[0], named.shape[1]]);
         let (weight, weight_var) = self.weight_moments(&format!("{part}.weight"));
         let noise = self.parameters.method.weight_noise;

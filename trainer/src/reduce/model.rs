@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::classifier::validation_loss;
 use super::embed::embed_batches;
 use super::objective::{
-    cross_entropy, mutual_information, nca, next_row, sparse_filtering, squared_parameters,
+    cross_entropy, mutual_information, nca, nca_log, next_row, sparse_filtering, squared_parameters,
 };
 use super::pool::pool;
 use crate::config::{Config, ObjectiveName, PoolOverName, PoolingName, ReduceConfig};
@@ -106,6 +106,7 @@ impl ReduceModel {
         let labels = labels(batch);
         match self.objective {
             ObjectiveName::Nca => nca(self.forward(tensors, batch), &labels),
+            ObjectiveName::NcaLog => nca_log(self.forward(tensors, batch), &labels),
             ObjectiveName::CrossEntropy => {
                 let [weight, bias] = [head[0].clone(), head[1].clone()];
                 let weight = weight.reshape([usize::from(self.classes), self.dimensions()]);
@@ -194,10 +195,10 @@ impl Architecture for ReduceModel {
         })
     }
 
-    fn scaling(&self, data: &Dataset) -> Scaling {
+    fn scaling(&self, _config: &Config, data: &Dataset) -> Result<Scaling> {
         let scaling = Scaling::fit(&data.train).with_density(&data.train, &data.valid);
         // The only target of a row is the index of a class.
-        Scaling { targets: Scaler::identity(1), ..scaling }
+        Ok(Scaling { targets: Scaler::identity(1), ..scaling })
     }
 
     /// The weights of a softmax layer are normal with variance 1/N for N components.

@@ -5,11 +5,16 @@
 //! survives, the lock stays taken until the trial ends, and a new search waits for it. The trial ends after
 //! an epoch at most, when it can no longer report.
 
+use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::Trial;
 use crate::files::lock::{self, Locking};
@@ -39,18 +44,77 @@ pub struct ChildProcesses {
     pub quaver: PathBuf,
     /// Threads that each process uses.
     pub threads: usize,
+    /// When trials under way are stopped, if ever. What they have completed stays.
+    pub deadline: Option<Deadline>,
 }
+
+/// When a search ends early: at a time, or when somebody says so.
+#[derive(Clone)]
+pub struct Deadline {
+    /// The time.
+    pub at: Instant,
+    /// Whether somebody has said so.
+    pub interrupted: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+impl Deadline {
+    /// Whether it has passed.
+    pub fn is_over(&self) -> bool {
+        Instant::now() >= self.at || (self.interrupted)()
+    }
+}
+
+impl fmt::Debug for Deadline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deadline").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// The error of a search that its [`Deadline`] has ended. Trials keep what they have completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchStopped;
+
+impl fmt::Display for SearchStopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the search was stopped; repeat the command to continue it")
+    }
+}
+
+impl std::error::Error for SearchStopped {}
+
+/// How often a deadline is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 impl Launcher for ChildProcesses {
     fn train(&self, trial: &Trial, epochs: usize, epoch: &dyn Fn()) -> Result<TrialOutcome> {
+        let is_over = || self.deadline.as_ref().is_some_and(Deadline::is_over);
+        ensure!(!is_over(), SearchStopped);
         let lock = lock::wait(trial.run().path())?;
         let mut child = self.start(trial, epochs, lock)?;
-        let last_words = follow(&mut child, epoch);
+        let errors = child.stderr.take();
+        let child = Mutex::new(child);
+        let done = AtomicBool::new(false);
+        let last_words = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) && !is_over() {
+                    thread::sleep(LOOK_EVERY);
+                }
+                if !done.load(Ordering::Relaxed) {
+                    // One that has just ended cannot be killed, and need not be.
+                    drop(child.lock().expect("nobody panics with a child").kill());
+                }
+            });
+            let last_words = follow(errors, epoch);
+            done.store(true, Ordering::Relaxed);
+            last_words
+        });
+        let mut child = child.into_inner().expect("nobody panics with a child");
         let status =
             child.wait().with_context(|| format!("trial {}: cannot wait for its process", trial.index))?;
         if status.success() {
             return Ok(TrialOutcome::Done);
         }
+        ensure!(!is_over(), SearchStopped);
         if status.code().is_none() {
             bail!("trial {} was killed ({status}); repeat the command to continue the search", trial.index);
         }
@@ -77,9 +141,9 @@ impl ChildProcesses {
 }
 
 /// Counts the epochs that a process reports, until it closes its standard error. Returns the last line.
-fn follow(child: &mut Child, epoch: &dyn Fn()) -> String {
+fn follow(errors: Option<ChildStderr>, epoch: &dyn Fn()) -> String {
     let mut last = String::new();
-    let Some(errors) = child.stderr.take() else { return last };
+    let Some(errors) = errors else { return last };
     for line in BufReader::new(errors).lines().map_while(Result::ok) {
         if line.starts_with("epoch ") {
             epoch();

@@ -18,8 +18,8 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
-pub use launch::{ChildProcesses, Launcher, TrialOutcome};
+pub use launch::{ChildProcesses, Deadline, Launcher, SearchStopped, TrialOutcome};
 pub use leaderboard::{Leaderboard, LeaderboardEntry, TrialStatus};
 pub use page::page;
-pub use run::{NoSearchProgress, SearchPlan, SearchProgress, run};
+pub use run::{NoSearchProgress, SearchPlan, SearchProgress, copy_run, run, run_trials};
 pub use trial::{Trial, TrialProgress};

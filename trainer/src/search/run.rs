@@ -14,6 +14,7 @@ use super::{Leaderboard, LeaderboardEntry, Trial, TrialProgress, TrialStatus};
 use crate::config::Config;
 use crate::files;
 use crate::files::lock::{self, Locking};
+use crate::fit::RunFolder;
 
 /// The settings of a search.
 #[derive(Clone, Debug)]
@@ -69,13 +70,26 @@ pub fn run(plan: &SearchPlan, launcher: &dyn Launcher, watch: &dyn SearchProgres
         plan.config.display()
     );
     let trials = (0..plan.trials).map(|index| Trial::new(plan, &base, index));
-    let trials: Vec<Trial> = trials.collect::<Result<_>>()?;
+    run_trials(plan, trials.collect::<Result<_>>()?, launcher, watch)
+}
+
+/// Like [`run`], with trials that somebody else has drawn.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_trials(
+    plan: &SearchPlan,
+    trials: Vec<Trial>,
+    launcher: &dyn Launcher,
+    watch: &dyn SearchProgress,
+) -> Result<Leaderboard> {
+    let base = Config::load_with_data(&plan.config, &plan.overrides, plan.data_dir.as_deref())?;
     let _lock = lock(&plan.out, watch)?;
     [plan.out.clone(), plan.out.join("trials"), plan.out.join("best")]
         .iter()
         .for_each(|folder| files::remove_temporary(folder));
     trials.iter().try_for_each(Trial::prepare)?;
-    let rungs = rungs(&base.search.halving, plan.trials, base.training.epochs);
+    let rungs = rungs(&base.search.halving, trials.len(), base.training.epochs);
     RunningSearch { plan, trials, rungs, launcher, watch, failed: BTreeMap::new() }.run()
 }
 
@@ -192,17 +206,24 @@ impl RunningSearch<'_> {
         let out = &self.plan.out;
         files::replace(&out.join("leaderboard.csv"), &leaderboard.csv()?)?;
         let Some(best) = leaderboard.best() else { return Ok(()) };
-        let (from, to) = (self.trials[best.trial].run(), out.join("best"));
-        fs::create_dir_all(&to).with_context(|| format!("cannot create `{}`", to.display()))?;
-        for path in [from.config(), from.path().join("metrics.csv"), from.path().join("metrics.jsonl")]
-            .into_iter()
-            .chain([from.last_state(), from.best_state()])
-        {
-            let content = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-            files::replace(&to.join(path.file_name().unwrap_or_default()), &content)?;
-        }
-        Ok(())
+        copy_run(&self.trials[best.trial].run(), &out.join("best"))
     }
+}
+
+/// Copies the files of a run to another folder.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub fn copy_run(from: &RunFolder, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create `{}`", to.display()))?;
+    for path in [from.config(), from.path().join("metrics.csv"), from.path().join("metrics.jsonl")]
+        .into_iter()
+        .chain([from.last_state(), from.best_state()])
+    {
+        let content = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        files::replace(&to.join(path.file_name().unwrap_or_default()), &content)?;
+    }
+    Ok(())
 }
 
 /// Waiting and failed trials.

@@ -41,7 +41,14 @@ impl Trial {
     /// # Errors
     /// When its values do not make a valid config; the message names them.
     pub fn new(plan: &SearchPlan, base: &Config, index: usize) -> Result<Self> {
-        let values = draw::values(&base.search, base.seed, index);
+        Trial::with_values(plan, draw::values(&base.search, base.seed, index), index)
+    }
+
+    /// Trial `index` of a search, with these values.
+    ///
+    /// # Errors
+    /// When they do not make a valid config; the message names them.
+    pub fn with_values(plan: &SearchPlan, values: Vec<(String, Value)>, index: usize) -> Result<Self> {
         let mut overrides = plan.overrides.clone();
         overrides.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
         let config = Config::load_with_data(&plan.config, &overrides, plan.data_dir.as_deref())

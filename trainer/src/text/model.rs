@@ -107,8 +107,8 @@ impl Architecture for TokenModel {
         Ok(TokenModel { network, embedding: embedding > 0 })
     }
 
-    fn scaling(&self, _data: &Dataset) -> Scaling {
-        token_scaling()
+    fn scaling(&self, _config: &Config, _data: &Dataset) -> Result<Scaling> {
+        Ok(token_scaling())
     }
 
     /// The numbers of an embedding are normal with variance 1/N, so that its rows have length 1.

@@ -39,7 +39,7 @@ pub fn token_nlls(model: &TokenModel, parameters: &Parameters, streams: &[Sequen
 
 /// The scaling of tokens, which are not standardised.
 pub(super) fn token_scaling() -> Scaling {
-    Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None }
+    Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None }
 }
 
 /// Calls `each` with the states of the last layer on every batch.

@@ -58,7 +58,12 @@ fn one_hot(stream: &Sequence) -> Sequence {
 }
 
 pub(super) fn scaling(channels: usize) -> Scaling {
-    Scaling { inputs: Scaler::identity(channels), targets: Scaler::identity(channels), density: None }
+    Scaling {
+        inputs: Scaler::identity(channels),
+        targets: Scaler::identity(channels),
+        density: None,
+        linear: None,
+    }
 }
 
 fn step(model: &TokenModel, parameters: &Parameters, batch: &Batch) -> LossAndGradient {

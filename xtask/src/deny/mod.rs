@@ -8,6 +8,7 @@ mod duplicates;
 mod licences;
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 
@@ -38,9 +39,21 @@ const SIGNED: [&str; 11] = [
     "typenum",
 ];
 
+/// Downloads what is not on this machine yet: the trees below are read without the network.
+fn fetch_all() -> Result<()> {
+    let boards = boards::folders().map(|(folder, _)| folder);
+    for folder in
+        [".", library::FOLDER, python::FOLDER, image::FOLDER].map(PathBuf::from).into_iter().chain(boards)
+    {
+        Shell::cargo("fetch --quiet --locked").in_folder(folder).run()?;
+    }
+    Ok(())
+}
+
 /// Checks what is built for this machine, for the firmware, and for boards.
 pub(crate) fn check() -> Result<String> {
     let config = read_config()?;
+    fetch_all()?;
     let tree = Shell::cargo("tree --offline --locked --prefix none --format").argument(dependency::FORMAT);
     let runtime = dependency::parse(&tree.clone().words("-p quaver --edges normal,build").run()?)?;
     let names = names_of(&runtime);
@@ -58,7 +71,6 @@ pub(crate) fn check() -> Result<String> {
         linked == RUNTIME,
         "the library for C is made of {linked:?}, and is to be made of {RUNTIME:?} alone"
     );
-    Shell::cargo("fetch --quiet --locked").in_folder(python::FOLDER).run()?;
     let package = tree.clone().words("--edges normal,build").in_folder(python::FOLDER);
     let package = dependency::parse(&package.run()?)?;
     let host = dependency::parse(&tree.clone().words("--workspace --edges normal,build,dev").run()?)?;

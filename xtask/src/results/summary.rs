@@ -1,6 +1,6 @@
 //! Repeats as one row: means with their standard errors.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::plan::Benchmark;
@@ -11,33 +11,73 @@ use crate::table;
 /// baselines.
 pub(super) fn print(benchmark: &Benchmark, rows: &[Row]) -> Result<()> {
     println!("\n{}: {}, mean ± standard error of {} repeats", benchmark.name, benchmark.title, rows.len());
-    let heading = ["", "NLL", "standardised", "RMSE", "R²", "90 %"];
-    let mut lines = vec![heading.map(String::from).to_vec()];
-    lines.push(scores("net", rows.iter().map(|row| &row.net))?);
-    lines.push(scores("int8, runtime", rows.iter().map(|row| &row.runtime))?);
+    let classifies = rows.iter().any(|row| row.net.get("accuracy").is_some());
+    let columns = if classifies { &CLASS_COLUMNS[..] } else { &ROW_COLUMNS[..] };
+    let heading = std::iter::once("").chain(columns.iter().map(|column| column.heading));
+    let mut lines = vec![heading.map(String::from).collect()];
+    lines.push(scores("net", columns, rows.iter().map(|row| &row.net))?);
+    lines.push(scores("int8, runtime", columns, rows.iter().map(|row| &row.runtime))?);
     for name in baselines(rows) {
         let of = |row: &'_ Row| row.net["baselines"].as_array()?.iter().find(|b| b["name"] == name).cloned();
         let found: Vec<Value> = rows.iter().filter_map(of).collect();
-        lines.push(scores(&name, found.iter())?);
+        lines.push(scores(&name, columns, found.iter())?);
     }
     table::print(&lines);
     println!("{}", costs(rows)?);
     Ok(())
 }
 
-fn scores<'a>(name: &str, scores: impl Iterator<Item = &'a Value> + Clone) -> Result<Vec<String>> {
-    let column = |pick: &dyn Fn(&Value) -> Option<f64>, digits: usize| -> Result<String> {
-        let values: Option<Vec<f64>> = scores.clone().map(pick).collect();
-        Ok(mean_and_error(&values.with_context(|| format!("a score of {name} is missing"))?, digits))
+/// A score in the output of `quaver eval --json`.
+struct Column {
+    heading: &'static str,
+    pick: fn(&Value) -> Option<f64>,
+    digits: usize,
+    /// Whether some models and baselines have no such score.
+    optional: bool,
+}
+
+const fn column(heading: &'static str, digits: usize, pick: fn(&Value) -> Option<f64>) -> Column {
+    Column { heading, pick, digits, optional: false }
+}
+
+/// Scores of models that predict rows.
+const ROW_COLUMNS: [Column; 5] = [
+    column("NLL", 3, |scores| scores["nll"].as_f64()),
+    column("standardised", 3, |scores| scores["nll_standardised"].as_f64()),
+    column("RMSE", 3, |scores| scores["mse"].as_f64().map(f64::sqrt)),
+    column("R²", 3, |scores| scores["r2"].as_f64()),
+    column("90 %", 1, |scores| scores["coverage"]["90"].as_f64().map(|share| 100.0 * share)),
+];
+
+/// Scores of models that classify sequences. Nearest neighbours have no probabilities, and there may be no
+/// sequences of unknown classes.
+const CLASS_COLUMNS: [Column; 5] = [
+    column("accuracy", 4, |scores| scores["accuracy"].as_f64()),
+    column("balanced", 4, |scores| scores["balanced_accuracy"].as_f64()),
+    Column { optional: true, ..column("NLL", 3, |scores| scores["nll"].as_f64()) },
+    Column { optional: true, ..column("ECE", 3, |scores| scores["reliability"]["ece"].as_f64()) },
+    Column {
+        optional: true,
+        ..column("AUROC of unknown", 3, |scores| {
+            scores["unknown"]["auroc"].as_f64().or(scores["unknown_auroc"].as_f64())
+        })
+    },
+];
+
+fn scores<'a>(
+    name: &str,
+    columns: &[Column],
+    scores: impl Iterator<Item = &'a Value> + Clone,
+) -> Result<Vec<String>> {
+    let cell = |column: &Column| -> Result<String> {
+        let values: Option<Vec<f64>> = scores.clone().map(column.pick).collect();
+        match values {
+            Some(values) => Ok(mean_and_error(&values, column.digits)),
+            None if column.optional => Ok("–".into()),
+            None => bail!("{name}: {} is missing in a repeat", column.heading),
+        }
     };
-    Ok(vec![
-        name.to_string(),
-        column(&|scores| scores["nll"].as_f64(), 3)?,
-        column(&|scores| scores["nll_standardised"].as_f64(), 3)?,
-        column(&|scores| scores["mse"].as_f64().map(f64::sqrt), 3)?,
-        column(&|scores| scores["r2"].as_f64(), 3)?,
-        column(&|scores| scores["coverage"]["90"].as_f64().map(|share| 100.0 * share), 1)?,
-    ])
+    std::iter::once(Ok(name.to_string())).chain(columns.iter().map(cell)).collect()
 }
 
 /// Names of the baselines that every repeat has, in their order.
@@ -63,7 +103,10 @@ fn costs(rows: &[Row]) -> Result<String> {
             _ => "no".into(),
         })
     };
-    let mut layouts: Vec<&str> = rows.iter().filter_map(|row| row.model["layout"].as_str()).collect();
+    let layout = |row: &'_ Row| {
+        row.model["layout"].as_str().or(row.model["network"]["layout"].as_str()).map(String::from)
+    };
+    let mut layouts: Vec<String> = rows.iter().filter_map(layout).collect();
     layouts.sort_unstable();
     layouts.dedup();
     let seconds: Vec<f64> = rows.iter().map(|row| row.seconds).collect();

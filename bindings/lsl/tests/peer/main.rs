@@ -76,7 +76,7 @@ fn run(place: u32, model: &str, labels: &[&str], unit: &str, options: &[&str]) -
     fs::write(file("job.json"), job.to_string()).expect("a job");
     let log = fs::File::create(file("log")).expect("a log");
     let bridge = Command::new(env!("CARGO_BIN_EXE_quaver-lsl"))
-        .args(["--name", "Leg", "--model"])
+        .args(["--name", "Leg", "--timeout", "1", "--model"])
         .arg(repository(model))
         .args(options)
         .current_dir(&folder)

@@ -18,6 +18,7 @@ from ._quaver import Random, __version__
 from ._results import Anomaly, Classification, Embedding, Futures, Prediction, Step
 from ._run import Run
 from ._stream import AdaptiveStream, Reducer, Stream
+from ._torch import from_torch
 from ._train import fit, train
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "Stream",
     "__version__",
     "fit",
+    "from_torch",
     "train",
 ]

@@ -30,8 +30,9 @@ class Run:
         self.folder = Path(folder)
         if not (self.folder / "config.toml").is_file():
             raise FileNotFoundError(errno.ENOENT, f"there is no run in this folder, no config.toml: {self.folder}")
-        # What the last export has measured.
+        # What the last export, and an import, have measured.
         self.export_report: dict[str, Any] = {}
+        self.import_report: dict[str, Any] = {}
 
     def __repr__(self) -> str:
         return f"<quaver.Run: {self.folder}, {len(self._epochs())} epochs>"

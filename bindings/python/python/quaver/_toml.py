@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -15,6 +15,11 @@ def dumps(config: Mapping[str, Any]) -> str:
     """A config as TOML, one line per key. Keys that are None are left out: TOML has no null."""
     lines = [f"{_key(key)} = {value(item, str(key))}" for key, item in config.items() if item is not None]
     return "\n".join(lines) + "\n"
+
+
+def overrides(settings: Optional[Mapping[str, Any]]) -> list[str]:
+    """Values by dotted keys, as the command line takes them with `--set`."""
+    return [f"{key}={value(item, key)}" for key, item in (settings or {}).items()]
 
 
 def value(item: Any, key: str) -> str:

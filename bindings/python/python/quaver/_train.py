@@ -36,13 +36,12 @@ def train(
     stopped.
     """
     folder = Path(out)
-    overrides = [f"{key}={_toml.value(value, key)}" for key, value in (set or {}).items()]
-    arguments = [f"--out={folder}", *(f"--set={override}" for override in overrides)]
-    given = {"from": init_from, "resume": resume, "force": force}
+    given: dict[str, Any] = {"out": folder, "from": init_from, "resume": resume, "force": force}
+    given["set"] = _toml.overrides(set)
     observer = _Observer(folder, callback, verbose, len(epochs_in(folder)) if resume else 0)
     with _program.config_file(config) as (file, relative_to):
         given["data_dir"] = relative_to if data_dir is None else data_dir
-        _program.run(["train", str(file), *arguments, *_program.options(given)], observer.line)
+        _program.run(["train", str(file), *_program.options(given)], observer.line)
     return Run(folder)
 
 

@@ -252,13 +252,13 @@ rate = 50
 [[topic]]
 name = "NS/joint_states"
 type = "sensor_msgs/JointState"
-timeout = 0.3
+timeout = 0.5
 channels = { hip = "position[h]", knee = "position[k]" }
 
 [[topic]]
 name = "NS/imu"
 type = "sensor_msgs/Imu"
-timeout = 0.3
+timeout = 0.5
 channels = { ankle = "angular_velocity.x" }
 "#;
 

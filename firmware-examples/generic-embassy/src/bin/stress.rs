@@ -1,8 +1,8 @@
 //! Kernels under interrupts: a handler at prime periods destroys everything that a handler may, while the
 //! model steps. Frames are those of `replay`; the last line is a count of interrupts.
 //!
-//! With the feature `trespass` the handler also changes r4 to r6, which it may not. Such an image has to fail:
-//! it shows that the comparison would find a kernel that an interrupt disturbs.
+//! With the feature `trespass` the handler also changes r4 to r6, which it may not. Such an image has to
+//! fail: it shows that the comparison would find a kernel that an interrupt disturbs.
 #![no_std]
 #![no_main]
 #![allow(unsafe_code, reason = "destroying registers takes assembler")]
@@ -111,8 +111,8 @@ fn SysTick() {
     // SAFETY: SysTick belongs to this handler alone once it is started.
     let systick = unsafe { &*SYST::PTR };
     let period = PERIODS[count % PERIODS.len()];
-    // SAFETY: the functions follow the procedure call standard, except for `trespass`, which is there to break it
-    // in an image that must fail; nothing lives below the stack pointer.
+    // SAFETY: the functions follow the procedure call standard, except for `trespass`, which is there to
+    // break it in an image that must fail; nothing lives below the stack pointer.
     unsafe {
         systick.rvr.write(period - 1);
         systick.cvr.write(0);

@@ -6,7 +6,9 @@ use std::vec::Vec;
 
 use super::*;
 use crate::checkpoint::Error;
-use crate::format::{EXTENDED_VERSION, VERSION, decode_header, decode_latent_header, decode_reducer_header};
+use crate::format::{
+    EXTENDED_VERSION, RANGES_VERSION, VERSION, decode_header, decode_latent_header, decode_reducer_header,
+};
 use crate::spec::MAX_LAYERS;
 
 /// All variants of an enum, from a first one and the variant after each: a match without a wildcard, so that
@@ -152,8 +154,11 @@ fn extended_specs() -> Vec<ModelSpec> {
     let ranges = Extensions { ranges: true, ..none };
     let all = Extensions { quantiles: true, anomaly: anomaly.anomaly, ..tracking };
     let all_and_ranges = Extensions { ranges: true, ..all };
+    let linear = Extensions { linear: Some(LinearSpec { rows: 300 }), ..none };
+    let everything = Extensions { linear: linear.linear, ..all_and_ranges };
     let with = |extensions| ModelSpec { extensions, ..specs().swap_remove(1) };
-    densities.chain([tracking, quantiles, anomaly, ranges, all, all_and_ranges]).map(with).collect()
+    let others = [tracking, quantiles, anomaly, ranges, all, all_and_ranges, linear, everything];
+    densities.chain(others).map(with).collect()
 }
 
 fn latent_headers() -> Vec<LatentHeader> {
@@ -370,23 +375,37 @@ fn truncated_and_overlong_headers_are_refused() {
             extensions: Extensions::default(),
             ..header.spec.clone()
         }));
-        let ranges = header.spec.extensions.ranges;
-        let others = Extensions { ranges: false, ..header.spec.extensions };
-        let end = bytes.len() - usize::from(ranges && others != Extensions::default());
-        for length in without.len() + 1..end {
-            assert_eq!(decode_header(&bytes[..length]).unwrap_err(), Error::Header, "{length}");
+        let extensions = header.spec.extensions;
+        let no_linear = Extensions { linear: None, ..extensions };
+        let no_ranges = Extensions { ranges: false, ..no_linear };
+        // Without its last bytes a header with a linear part is one with ranges alone, and without one more
+        // it has neither; the version of the file says which.
+        let shorter = [no_linear, no_ranges].map(|other| {
+            let spec = ModelSpec { extensions: other, ..header.spec.clone() };
+            (other, encode_header(&self::header(spec)))
+        });
+        for length in without.len() + 1..bytes.len() {
+            let decoded = decode_header(&bytes[..length]);
+            match shorter.iter().find(|(_, other)| other[..] == bytes[..length]) {
+                Some((other, _)) => {
+                    let decoded = decoded.unwrap();
+                    assert_eq!(decoded.spec.extensions, *other);
+                    assert!(decoded.version() < header.version());
+                }
+                None => assert_eq!(decoded.unwrap_err(), Error::Header, "{length}"),
+            }
         }
-        // Without its last byte a header with ranges is one without; the version of the file says which.
-        if end < bytes.len() {
-            let decoded = decode_header(&bytes[..end]).unwrap();
-            assert_eq!((decoded.spec.extensions, decoded.version()), (others, EXTENDED_VERSION));
-            assert_eq!(header.version(), VERSION);
-        }
+        let version = match (extensions.linear, extensions.ranges) {
+            (Some(_), _) => VERSION,
+            (None, true) => RANGES_VERSION,
+            (None, false) => EXTENDED_VERSION,
+        };
+        assert_eq!(header.version(), version);
         let expected = bytes.len();
         bytes.push(0);
         let overlong = Error::Length { field: "header", expected, found: expected + 1 };
-        let no_ranges = Error::Header;
-        assert_eq!(decode_header(&bytes).unwrap_err(), if ranges { overlong } else { no_ranges });
+        let found = decode_header(&bytes).unwrap_err();
+        assert_eq!(found, if extensions.linear.is_some() { overlong } else { Error::Header });
     }
     for bytes in latent_headers().iter().map(encode_latent_header) {
         for length in 0..bytes.len() {

@@ -53,6 +53,7 @@ use monte_carlo::{MonteCarloEvaluation, SharpenedEvaluation};
 use perturbed::PerturbedEvaluation;
 pub(super) use perturbed_page::coverage as missing_coverage;
 pub(super) use run_counter::RunCounter;
+pub(super) use text::{comparison_heading, comparison_row};
 use traces::TraceOptions;
 
 /// Score a run or a checkpoint on data, compared with baselines

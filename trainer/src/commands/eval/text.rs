@@ -175,12 +175,12 @@ pub(super) fn comparison_rows(found: &Evaluation) -> Vec<Vec<String>> {
     rows
 }
 
-pub(super) fn comparison_heading() -> Vec<String> {
+pub(in crate::commands) fn comparison_heading() -> Vec<String> {
     let heading = ["model", "NLL", "standardised", "MSE", "squares per step", "R²", "CRPS", "90 %"];
     heading.map(String::from).to_vec()
 }
 
-pub(super) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
+pub(in crate::commands) fn comparison_row(name: &str, scores: &Scores) -> Vec<String> {
     let Scores { nll, nll_standardised, mse, sse_per_step, r2, crps, .. } = scores;
     let number = |value: &f64| format!("{value:.4}");
     let standardised = nll_standardised.as_ref().map_or("-".into(), number);

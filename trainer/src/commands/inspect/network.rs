@@ -49,6 +49,7 @@ pub(super) fn architecture(model: &Model<'_>) -> Value {
             "weight_variance": spec.output.weight_variance,
         },
         "extensions": extensions(spec),
+        "linear_rows": spec.extensions.linear.map_or(0, |linear| linear.rows),
         "ranges": ranges::json(model),
         "parameters": spec.parameters(),
         "pruned": pruned(model),
@@ -84,13 +85,14 @@ fn pruned_text(model: &Model<'_>) -> String {
 
 /// The optional parts that a checkpoint has, by name.
 fn extensions(spec: &ModelSpec) -> Vec<&'static str> {
-    let Extensions { density, tracking, quantiles, anomaly, ranges } = spec.extensions;
+    let Extensions { density, tracking, quantiles, anomaly, ranges, linear } = spec.extensions;
     let all = [
         (density.is_some(), "input density"),
         (tracking.is_some(), "error bars that follow the truth"),
         (quantiles, "conformal quantiles"),
         (anomaly.is_some(), "detection of faults"),
         (ranges, "plausible ranges"),
+        (linear.is_some(), "linear part"),
     ];
     all.into_iter().filter(|(present, _)| *present).map(|(_, name)| name).collect()
 }
@@ -98,6 +100,13 @@ fn extensions(spec: &ModelSpec) -> Vec<&'static str> {
 fn extensions_text(spec: &ModelSpec) -> String {
     let found = extensions(spec);
     if found.is_empty() { "none".into() } else { found.join(", ") }
+}
+
+fn linear_text(spec: &ModelSpec) -> String {
+    let alone = if spec.layers.is_empty() { ", without a network" } else { "" };
+    spec.extensions
+        .linear
+        .map_or_else(|| "none".into(), |linear| format!("of the last {} rows, in f32{alone}", linear.rows))
 }
 
 /// Instructions as a JSON object.
@@ -173,6 +182,7 @@ pub(super) fn render(model: &Model<'_>, description: &Value) -> String {
         ("moments", text("moments")),
         ("weights", format!("{}, {} layout", text("weights"), text("layout"))),
         ("extensions", extensions_text(spec)),
+        ("linear part", linear_text(spec)),
         ("parameters", spec.parameters().to_string()),
         ("pruned", pruned_text(model)),
         (
@@ -205,7 +215,7 @@ pub(super) fn predicted(instructions: &[InstructionCount]) -> String {
     let on_core = |core: &InstructionCount| format!("{} {}", core.core, core.instructions);
     let cores = instructions.iter().map(on_core).collect::<Vec<_>>().join(", ");
     if cores.is_empty() {
-        "no instruction counts for the layout float".into()
+        "no instruction counts for the layout float, or with a linear part".into()
     } else {
         format!("{cores} instructions per step, in the worst row")
     }

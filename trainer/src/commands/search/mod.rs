@@ -72,6 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<()> {
     let launcher = ChildProcesses {
         quaver: env::current_exe().context("cannot find the path of this program")?,
         threads: (default_threads() / plan.jobs).max(1),
+        deadline: None,
     };
     let leaderboard = search::run(&plan, &launcher, &SearchConsole::new())?;
     let title = format!("Search of {}", arguments.config.display());

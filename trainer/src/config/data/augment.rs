@@ -24,6 +24,9 @@ pub struct AugmentConfig {
     pub mirror: Option<MirrorConfig>,
     /// Channels on a ring, such as the electrodes of an armband: rotated by a random number of places.
     pub ring: Option<ColumnPatterns>,
+    /// Most places that the ring is rotated by, either way, as a band that is put on with care; any number if
+    /// not set.
+    pub ring_places: Option<u16>,
     /// Standard deviation of the logarithm of a gain that all channels share, and of a further one per
     /// channel.
     pub gain: f64,

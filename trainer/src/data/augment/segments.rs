@@ -64,11 +64,19 @@ fn random_pace(speed: f64, rng: &mut impl Rng) -> f64 {
 
 /// Splits a sequence of `rows` rows into segments of `len` rows (0 for a single one), each at its own pace.
 /// The first one has a random length up to `len`, so that the boundaries differ between epochs; the last one
-/// takes the remaining rows.
+/// takes the remaining rows. A single one leaves out the rows after its last step, fewer than a step.
 pub(super) fn cut(rows: usize, len: usize, speed: f64, rng: &mut impl Rng) -> Vec<Segment> {
+    if len == 0 {
+        let pace = random_pace(speed, rng);
+        return if rows == 0 {
+            Vec::new()
+        } else {
+            vec![Segment { start: 0, len: fitting(rows, pace), pace }]
+        };
+    }
     let mut segments = Vec::new();
     let mut start = 0;
-    let mut next = if len == 0 { usize::MAX } else { 1 + (uniform(rng) * len as f64) as usize };
+    let mut next = 1 + (uniform(rng) * len as f64) as usize;
     while start < rows {
         let pace = random_pace(speed, rng);
         let segment = Segment { start, len: next.min(fitting(rows - start, pace)), pace };

@@ -121,23 +121,34 @@ fn a_mirror_changes_places_in_units_of_each_channel() {
     assert!((4..=17).contains(&mirrored), "{mirrored} of some 20");
 }
 
-#[test]
-fn a_ring_turns_by_any_number_of_places() {
-    let train = clean(900, 4);
-    let ring = Some(ColumnPatterns::one("c0..c3"));
-    let augmentation = augmentation(&AugmentConfig { ring, ..AugmentConfig::default() }, &train);
+/// How often a ring of five channels, besides a sixth, is rotated by each number of places.
+fn turns(most: Option<u16>) -> [usize; 5] {
+    let train = clean(1200, 6);
+    let config =
+        AugmentConfig { ring: Some(ColumnPatterns::one("c0..c5")), ring_places: most, ..Default::default() };
+    let augmentation = augmentation(&config, &train);
     let scaler = &augmentation.inputs;
-    let mut seen = [0; 3];
+    let mut seen = [0; 5];
     let mut start = 0;
     for piece in augmentation.on_epoch(&train, 1, 30) {
-        let z = |row: &[f32]| [0, 1, 2, 3].map(|channel| scaler.standardise(channel, row[channel]));
+        let z = |row: &[f32]| [0, 1, 2, 3, 4, 5].map(|channel| scaler.standardise(channel, row[channel]));
         let (old, new) = (z(train[0].targets.row(start)), z(piece.targets.row(0)));
-        let near = |turn: usize| (0..3).all(|i| (new[i] - old[(i + turn) % 3]).abs() < 1e-4);
-        seen[(0..3).find(|turn| near(*turn)).unwrap()] += 1;
-        assert_eq!(old[3], new[3]);
+        let near = |turn: usize| (0..5).all(|i| (new[i] - old[(i + turn) % 5]).abs() < 1e-4);
+        seen[(0..5).find(|turn| near(*turn)).unwrap()] += 1;
+        assert_eq!(old[5], new[5]);
         start += piece.len();
     }
-    assert!(seen.iter().all(|count| *count > 2), "{seen:?}");
+    seen
+}
+
+#[test]
+fn a_ring_turns_by_any_number_of_places_or_by_a_few() {
+    for most in [None, Some(2), Some(40)] {
+        assert!(turns(most).iter().all(|count| *count > 2), "{most:?}: {:?}", turns(most));
+    }
+    let [none, one, two, three, back] = turns(Some(1));
+    assert!(none > 2 && one > 2 && back > 2 && [two, three] == [0, 0], "{:?}", turns(Some(1)));
+    assert_eq!(turns(Some(0))[1..], [0; 4]);
 }
 
 #[test]
@@ -200,6 +211,21 @@ fn time_runs_faster_and_slower_and_targets_follow() {
         "{}",
         whole.len()
     );
+}
+
+/// Whole sequences stay whole at any speed: what is left after the last step, less than one, is left out.
+#[test]
+fn a_whole_sequence_at_another_speed_is_one_sequence() {
+    let train: Vec<Sequence> = (1..=40).flat_map(|steps| clean(steps, 2)).collect();
+    let augmentation = augmentation(&AugmentConfig { speed: 0.3, ..AugmentConfig::default() }, &train);
+    for epoch in 1..=3 {
+        let found = augmentation.on_epoch(&train, epoch, 0);
+        assert_eq!(found.len(), train.len());
+        for (before, after) in train.iter().zip(&found) {
+            let (fastest, slowest) = (before.len() as f64 / 1.35, before.len() as f64 * 1.35);
+            assert!((fastest.floor()..=slowest.ceil()).contains(&(after.len() as f64)), "{}", after.len());
+        }
+    }
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl<'a> ChannelTransform<'a> {
             sensors: &channels.rotate,
             rotation,
             scaler,
-            places: places(channels, scaler, rng),
+            places: places(channels, config.ring_places, scaler, rng),
             gains,
             shifts,
         }
@@ -75,8 +75,14 @@ impl<'a> ChannelTransform<'a> {
     }
 }
 
-/// The mirror image with probability ½, then the ring rotated by a random number of places.
-fn places(channels: &AugmentedChannels, scaler: &Scaler, rng: &mut impl Rng) -> Vec<(usize, f32)> {
+/// The mirror image with probability ½, then the ring rotated by a random number of places, at most `most`
+/// either way.
+fn places(
+    channels: &AugmentedChannels,
+    most: Option<u16>,
+    scaler: &Scaler,
+    rng: &mut impl Rng,
+) -> Vec<(usize, f32)> {
     let plain = || (0..scaler.channels()).map(|channel| (channel, 1.0)).collect::<Vec<_>>();
     let mut places = match &channels.mirror {
         Some(mirror) if uniform(rng) < 0.5 => mirror.clone(),
@@ -84,7 +90,12 @@ fn places(channels: &AugmentedChannels, scaler: &Scaler, rng: &mut impl Rng) -> 
     };
     let ring = &channels.ring;
     if !ring.is_empty() {
-        let turn = (uniform(rng) * ring.len() as f64) as usize;
+        // All places once, or those from −most to most, counted from −most.
+        let (turns, first) = match most.map(usize::from) {
+            Some(most) if 2 * most + 1 < ring.len() => (2 * most + 1, ring.len() - most),
+            _ => (ring.len(), 0),
+        };
+        let turn = first + (uniform(rng) * turns as f64) as usize;
         let before = places.clone();
         for (index, &channel) in ring.iter().enumerate() {
             places[channel] = before[ring[(index + turn) % ring.len()]];

@@ -1,9 +1,9 @@
-//! ROS 2 bags as tables: [MCAP files](mcap) whose messages are in [CDR](cdr), laid out as the
-//! [definitions](schema) within the file say. No list of known types is needed.
+//! ROS 2 bags as tables: MCAP files (`mcap.rs`) whose messages are in CDR (`cdr.rs`), laid out as the
+//! definitions within the file say (`schema.rs`). No list of known types is needed.
 //!
 //! Every number of a message is a column, called by its topic and its path: `imu.angular_velocity.x`,
 //! `arm/joint_states.position[elbow]`, `command.data[0]`. The messages of one topic are the rows; other
-//! topics are [joined](join) to them by time.
+//! topics are joined to them by time (`join.rs`).
 
 mod cdr;
 mod join;

@@ -33,7 +33,7 @@ mod tests {
     use crate::data::scaler::Scaler;
 
     fn identity() -> Scaling {
-        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None }
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None }
     }
 
     fn counting(len: usize) -> Sequence {

@@ -10,10 +10,9 @@ mod order;
 use std::borrow::Cow;
 
 use quaver::checkpoint::Target;
-use quaver::density::{MISSING, impute, scratch_words};
 
 use super::rows::Sequence;
-use super::scaler::{Scaler, Scaling};
+use super::scaler::Scaling;
 use crate::config::Padding;
 
 pub use classes::by_class;
@@ -44,6 +43,18 @@ pub struct Batch {
     pub chunks: Vec<Chunk>,
     /// Rows of the arrays, t B + b, whose input is the start row of a sequence that predicts itself.
     pub starts: Vec<usize>,
+    /// What the linear part of the model predicts, to which the outputs of its network are added; none for a
+    /// model without one.
+    pub linear: Option<OutputMoments>,
+}
+
+/// Moments of outputs in standardised units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputMoments {
+    /// Means [T, B, O]; 0 in the padding.
+    pub mean: Vec<f32>,
+    /// Variances [T, B, O]; 0 in the padding.
+    pub var: Vec<f32>,
 }
 
 impl Batch {
@@ -68,8 +79,11 @@ impl Batch {
             target: chunks.first().map_or(Target::Columns, |chunk| sequences[chunk.sequence].target),
             chunks: chunks.to_vec(),
             starts: Vec::new(),
+            linear: scaling
+                .linear
+                .as_ref()
+                .map(|_| OutputMoments { mean: zeros(outputs), var: zeros(outputs) }),
         };
-        let mut scratch = vec![0.0; scratch_words(inputs)];
         for (b, chunk) in chunks.iter().enumerate() {
             let first = match padding {
                 Padding::After => 0,
@@ -80,7 +94,15 @@ impl Batch {
                 if sequences[chunk.sequence].input(chunk.start + t).is_none() {
                     batch.starts.push(place);
                 }
-                batch.fill(place, &sequences[chunk.sequence], chunk.start + t, scaling, &mut scratch);
+                batch.fill(place, &sequences[chunk.sequence], chunk.start + t, scaling);
+            }
+            if let (Some(part), Some(linear)) = (&scaling.linear, &mut batch.linear) {
+                let steps = chunk.start..chunk.start + chunk.len;
+                let place = |t: usize| ((first + t) * rows + b) * outputs;
+                part.predict(&sequences[chunk.sequence], steps, scaling, |t, output, moments| {
+                    linear.mean[place(t) + output] = moments.mean;
+                    linear.var[place(t) + output] = moments.var;
+                });
             }
         }
         batch
@@ -121,40 +143,20 @@ impl Batch {
     }
 
     /// Writes one step of a sequence at `place`, counted in rows of the arrays.
-    fn fill(
-        &mut self,
-        place: usize,
-        sequence: &Sequence,
-        step: usize,
-        scaling: &Scaling,
-        scratch: &mut [f32],
-    ) {
+    fn fill(&mut self, place: usize, sequence: &Sequence, step: usize, scaling: &Scaling) {
         // The start row of a sequence that predicts itself is mean 0, variance 0, to which the arrays are
         // initialised.
         if let Some(row) = sequence.input(step) {
             let at = place * row.len();
             let mean = &mut self.inputs_mean[at..at + row.len()];
-            let var = &mut self.inputs_var[at..at + row.len()];
-            write(row, &scaling.inputs, mean, |channel, missing| var[channel] = f32::from(missing));
-            if let Some(density) = scaling.density.as_ref().filter(|_| var.contains(&1.0)) {
-                var.iter_mut().filter(|var| **var == 1.0).for_each(|var| *var = MISSING);
-                impute(|index| density.precision[index], mean, var, scratch);
-            }
+            scaling.row_moments(row, mean, &mut self.inputs_var[at..at + row.len()]);
         }
         let row = sequence.targets.row(step);
         let at = place * row.len();
-        let (value, mask) = (&mut self.targets[at..], &mut self.mask[at..]);
-        write(row, &scaling.targets, value, |channel, missing| mask[channel] = f32::from(!missing));
-    }
-}
-
-/// Standardises a row into `values`, 0 where a value is missing, and reports to `note` whether each channel
-/// is missing.
-fn write(row: &[f32], scaler: &Scaler, values: &mut [f32], mut note: impl FnMut(usize, bool)) {
-    for (channel, &raw) in row.iter().enumerate() {
-        let missing = raw.is_nan();
-        values[channel] = if missing { 0.0 } else { scaler.standardise(channel, raw) };
-        note(channel, missing);
+        for (channel, &raw) in row.iter().enumerate().filter(|(_, raw)| !raw.is_nan()) {
+            self.targets[at + channel] = scaling.targets.standardise(channel, raw);
+            self.mask[at + channel] = 1.0;
+        }
     }
 }
 

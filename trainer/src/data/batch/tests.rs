@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::Scaler;
 use crate::data::{InputDensity, Rows};
 
 const NAN: f32 = f32::NAN;
@@ -21,7 +22,8 @@ fn columns_are_standardised_padded_and_masked() {
         Sequence::columns(rows(1, &[12.0, NAN, 8.0]), rows(1, &[3.0, 5.0, NAN])),
         Sequence::columns(rows(1, &[14.0]), rows(1, &[7.0])),
     ];
-    let scaling = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(1.0, 4.0), density: None };
+    let scaling =
+        Scaling { inputs: scaler(10.0, 2.0), targets: scaler(1.0, 4.0), density: None, linear: None };
     let batch = Batch::new(&sequences, &scaling, &[chunk(0, 0, 3), chunk(1, 0, 1)]);
     assert_eq!((batch.steps, batch.rows), (3, 2));
     // Time-major: both rows of step 0, then of step 1, then of step 2.
@@ -34,7 +36,8 @@ fn columns_are_standardised_padded_and_masked() {
 #[test]
 fn a_start_row_stands_before_the_first_sample_only() {
     let sequences = [Sequence::next(rows(1, &[12.0, 14.0, NAN, 8.0]))];
-    let scaling = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(10.0, 2.0), density: None };
+    let scaling =
+        Scaling { inputs: scaler(10.0, 2.0), targets: scaler(10.0, 2.0), density: None, linear: None };
     let whole = Batch::new(&sequences, &scaling, &[chunk(0, 0, 4)]);
     assert_eq!(whole.inputs_mean, [0.0, 1.0, 2.0, 0.0]);
     assert_eq!(whole.inputs_var, [0.0, 0.0, 0.0, 1.0]);
@@ -49,7 +52,7 @@ fn a_start_row_stands_before_the_first_sample_only() {
 #[test]
 fn the_row_that_comes_in_is_the_same_whatever_is_said_of_it() {
     let noisy = [rows(1, &[12.0, NAN, 8.0]), rows(1, &[14.0])];
-    let same = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(10.0, 2.0), density: None };
+    let same = Scaling { inputs: scaler(10.0, 2.0), targets: scaler(10.0, 2.0), density: None, linear: None };
     let observed = |sequences: &[Sequence]| {
         let batch = Batch::new(sequences, &same, &[chunk(0, 0, 3), chunk(1, 0, 1)]);
         let (mean, var) = batch.observed();
@@ -66,7 +69,8 @@ fn the_row_that_comes_in_is_the_same_whatever_is_said_of_it() {
 fn every_step_can_be_found_again() {
     let sequences =
         [Sequence::next(rows(1, &[0.0, 10.0, 20.0, 30.0])), Sequence::next(rows(1, &[40.0, 50.0]))];
-    let scaling = Scaling { inputs: scaler(0.0, 10.0), targets: scaler(0.0, 10.0), density: None };
+    let scaling =
+        Scaling { inputs: scaler(0.0, 10.0), targets: scaler(0.0, 10.0), density: None, linear: None };
     let batch = Batch::new(&sequences, &scaling, &[chunk(1, 0, 2), chunk(0, 1, 3)]);
     for (b, chunk) in batch.chunks.iter().enumerate() {
         for t in 0..chunk.len {
@@ -79,7 +83,8 @@ fn every_step_can_be_found_again() {
 #[test]
 fn several_channels_stay_together() {
     let sequences = [Sequence::columns(rows(2, &[1.0, 2.0, 3.0, NAN]), rows(1, &[1.0, 0.0]))];
-    let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(1), density: None, linear: None };
     let batch = Batch::new(&sequences, &scaling, &[chunk(0, 0, 2), chunk(0, 1, 1)]);
     assert_eq!(batch.inputs_mean, [1.0, 2.0, 3.0, 0.0, 3.0, 0.0, 0.0, 0.0]);
     assert_eq!(batch.inputs_var, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
@@ -91,7 +96,8 @@ fn padding_before_puts_zeros_first() {
         Sequence::columns(rows(1, &[1.0, 2.0, 3.0]), rows(1, &[4.0, 5.0, 6.0])),
         Sequence::columns(rows(1, &[7.0]), rows(1, &[8.0])),
     ];
-    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None };
     let chunks = [chunk(0, 0, 3), chunk(1, 0, 1)];
     let batch = Batch::padded(&sequences, &scaling, &chunks, Padding::Before);
     assert_eq!(batch.inputs_mean, [1.0, 0.0, 2.0, 0.0, 3.0, 7.0]);
@@ -104,7 +110,8 @@ fn a_missing_input_is_imputed_from_the_others_of_its_row() {
     // Two channels with a correlation of 0.8: Λ = [[1, −0.8], [−0.8, 1]] / 0.36.
     let precision = [1.0, -0.8, 1.0].map(|element| element / 0.36).to_vec();
     let density = Some(InputDensity { precision, low: vec![-3.0; 2], high: vec![3.0; 2] });
-    let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(2), density };
+    let scaling =
+        Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(2), density, linear: None };
     let values = [1.5, NAN, NAN, NAN, 0.5, 0.25, NAN, -2.0];
     let close = |found: &[f32], expected: &[f32]| {
         assert_eq!(found.len(), expected.len());
@@ -126,7 +133,8 @@ fn a_missing_input_is_imputed_from_the_others_of_its_row() {
 fn a_residual_of_a_start_row_is_as_wide_as_the_training_rows() {
     let values = [1.0, 2.0, NAN, 4.0, 5.0, 6.0];
     let sequences = [Sequence::next(rows(1, &values)), Sequence::next(rows(1, &values[..2]))];
-    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None };
     let chunks = [chunk(0, 0, 3), chunk(0, 3, 3), chunk(1, 0, 2)];
     let batch = Batch::new(&sequences, &scaling, &chunks);
     // Steps of three lanes; the second lane begins within its sequence, behind the missing value.

@@ -1,5 +1,7 @@
 //! A cell as a number.
 
+use std::str::FromStr;
+
 use crate::config::DecimalMark;
 use crate::data::rows::LARGEST;
 
@@ -60,6 +62,28 @@ impl NumberReader {
     }
 }
 
+/// What a cell of unknown meaning holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CellValue {
+    /// Nothing, or a spelling of a missing value.
+    Missing,
+    /// A number, whatever its decimal mark, in full precision: seconds since 1970 do not fit into f32.
+    Number(f64),
+    /// Anything else.
+    Text,
+}
+
+impl CellValue {
+    /// What a cell holds.
+    pub fn of(cell: &str) -> Self {
+        if is_missing(cell) {
+            return CellValue::Missing;
+        }
+        let number = cell.parse::<f64>().ok().or_else(|| with_point(cell));
+        number.filter(|number| number.is_finite()).map_or(CellValue::Text, CellValue::Number)
+    }
+}
+
 /// Whether a cell has a number or is a missing value, whatever the decimal mark.
 pub(super) fn is_number_or_missing(cell: &str) -> bool {
     is_missing(cell) || is_number(cell)
@@ -67,7 +91,7 @@ pub(super) fn is_number_or_missing(cell: &str) -> bool {
 
 /// Whether a cell has a number, whatever the decimal mark.
 pub(super) fn is_number(cell: &str) -> bool {
-    !is_missing(cell) && (cell.parse::<f32>().is_ok() || with_point(cell).is_some())
+    !is_missing(cell) && (cell.parse::<f32>().is_ok() || with_point::<f32>(cell).is_some())
 }
 
 fn is_missing(cell: &str) -> bool {
@@ -76,7 +100,7 @@ fn is_missing(cell: &str) -> bool {
 }
 
 /// The number of a cell with one comma, read as its decimal mark.
-fn with_point(cell: &str) -> Option<f32> {
+fn with_point<T: FromStr>(cell: &str) -> Option<T> {
     let (whole, fraction) = cell.split_once(',')?;
     let is_plain = |text: &str| !text.contains(['.', ',']);
     (is_plain(whole) && is_plain(fraction)).then(|| format!("{whole}.{fraction}").parse().ok())?

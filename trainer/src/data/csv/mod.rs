@@ -25,6 +25,7 @@ use super::row_classes::LabelCodes;
 use super::rows::Rows;
 use super::table::Table;
 
+pub use cell::CellValue;
 pub use row_reader::{RowReader, RowStart, ToleratedFaults};
 
 /// Reads all remaining rows of the selected columns.

@@ -70,7 +70,8 @@ pub struct RowReader<R> {
     first_row_waits: bool,
     /// Whether the next line may contain the units of the columns.
     units_may_follow: bool,
-    has_units: bool,
+    /// The line of units below the header, if there is one.
+    units: Option<Vec<String>>,
     /// Whether the next row starts a sequence.
     begins: bool,
 }
@@ -90,7 +91,7 @@ impl<R: BufRead> RowReader<R> {
             sequence: None,
             first_row_waits: !header,
             units_may_follow: header,
-            has_units: false,
+            units: None,
             begins: true,
         };
         if !reader.first_record()? {
@@ -150,7 +151,7 @@ impl<R: BufRead> RowReader<R> {
             (self.separator != Separator::Comma).then(|| format!("separator: {}", self.separator)),
             (self.numbers.mark == Some(DecimalMark::Comma)).then(|| "decimal comma".to_string()),
             self.lines.is_latin1().then(|| "Latin-1 text".to_string()),
-            self.has_units.then(|| "a line of units below the header".to_string()),
+            self.units.is_some().then(|| "a line of units below the header".to_string()),
         ]
         .into_iter()
         .flatten()
@@ -171,6 +172,16 @@ impl<R: BufRead> RowReader<R> {
     /// All data columns of the file, which are all but `sequence`.
     pub fn names(&self) -> Vec<String> {
         self.data_columns().map(|index| self.names[index].clone()).collect()
+    }
+
+    /// All columns of the file, `sequence` included.
+    pub fn all_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The units of all columns, where a line below the header has them. Known after the first row.
+    pub fn units(&self) -> Option<&[String]> {
+        self.units.as_deref()
     }
 
     /// The selected columns, in order.
@@ -258,7 +269,7 @@ impl<R: BufRead> RowReader<R> {
         let separator = self.separator;
         let mut found = self.parse_next(|_| separator)?;
         if std::mem::take(&mut self.units_may_follow) && found && units::are_units(&self.record) {
-            self.has_units = true;
+            self.units = Some(self.record.cells().map(String::from).collect());
             found = self.parse_next(|_| separator)?;
         }
         Ok(found)

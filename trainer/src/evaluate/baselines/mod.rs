@@ -41,19 +41,45 @@ pub struct Baseline {
     pub classification: Option<ClassificationScores>,
 }
 
+/// A baseline and its predictions.
+#[derive(Clone, Debug)]
+pub struct BaselinePrediction {
+    /// Its name.
+    pub name: String,
+    /// How it predicts, and what it was fitted on.
+    pub detail: String,
+    /// Whether it uses past targets, which the network does not get.
+    pub sees_targets: bool,
+    /// Its predictions of every sequence.
+    pub predictions: Vec<SequencePrediction>,
+}
+
 /// All baselines for the likelihood, fitted on the training data and scored on `sequences`.
 pub fn baselines(likelihood: Likelihood, data: &Dataset, sequences: &[Sequence]) -> Vec<Baseline> {
     let std_devs = Scaling::fit(&data.train).targets.std_dev;
-    let baseline = |name: &str,
-                    detail: String,
-                    sees_targets: bool,
-                    prediction: &dyn Fn(&Sequence) -> SequencePrediction| {
-        let predictions: Vec<SequencePrediction> = sequences.iter().map(prediction).collect();
+    let scored = |found: BaselinePrediction| {
+        let BaselinePrediction { name, detail, sees_targets, predictions } = found;
         let scores = scores(likelihood, &data.target_names, sequences, &predictions).in_units_of(&std_devs);
         let is_class = likelihood == Likelihood::Categorical;
         let classification =
             is_class.then(|| row_class_scores(&data.target_names, sequences, &predictions)).flatten();
-        Baseline { name: name.into(), detail, sees_targets, scores, classification }
+        Baseline { name, detail, sees_targets, scores, classification }
+    };
+    baseline_predictions(likelihood, data, sequences).into_iter().map(scored).collect()
+}
+
+/// The predictions of all baselines for the likelihood, fitted on the training data.
+pub fn baseline_predictions(
+    likelihood: Likelihood,
+    data: &Dataset,
+    sequences: &[Sequence],
+) -> Vec<BaselinePrediction> {
+    let baseline = |name: &str,
+                    detail: String,
+                    sees_targets: bool,
+                    prediction: &dyn Fn(&Sequence) -> SequencePrediction| {
+        let predictions = sequences.iter().map(prediction).collect();
+        BaselinePrediction { name: name.into(), detail, sees_targets, predictions }
     };
     let memory = Memory { look_ahead: &data.look_ahead };
     // Where targets are other columns, a network does not read them.

@@ -42,6 +42,7 @@ fn faults_cost_what_they_change_and_are_found_where_they_show() {
         inputs: Scaler { mean: vec![0.0; 2], std_dev: vec![0.7; 2] },
         targets: Scaler { mean: vec![0.0], std_dev: vec![0.7] },
         density: None,
+        linear: None,
     };
     let recordings = PerturbedRecordings::gaussian([&input_names, &target_names], &scaling, &sequences);
     let evaluation = FaultEvaluation {

@@ -41,6 +41,7 @@ fn gaps_and_stand_ins_are_scored_on_known_targets() {
         inputs: Scaler { mean: vec![1.0, 5.0], std_dev: vec![1.0; 2] },
         targets: Scaler { mean: vec![6.0], std_dev: vec![2.0] },
         density: None,
+        linear: None,
     };
     let (input_names, target_names) = (names(&["ramp", "constant"]), names(&["sum"]));
     let recordings = PerturbedRecordings::gaussian([&input_names, &target_names], &scaling, &sequences);
@@ -95,7 +96,8 @@ fn persistence(sequences: &[Sequence]) -> Result<Vec<SequencePrediction>, Infall
 #[test]
 fn a_model_of_its_own_rows_is_scored_apart_on_what_it_lost() {
     let sequences = [sequence(200)];
-    let scaling = Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(2), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(2), targets: Scaler::identity(2), density: None, linear: None };
     let input_names = names(&["ramp", "constant"]);
     let recordings = PerturbedRecordings::gaussian([&input_names, &input_names], &scaling, &sequences);
     let evaluation = MissingEvaluation { recordings };

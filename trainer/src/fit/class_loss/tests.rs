@@ -69,6 +69,7 @@ fn separate(spec: &ModelSpec, tensors: &ParameterTensors, hidden: MomentTensors)
         target: Target::Columns,
         chunks: Vec::new(),
         starts: Vec::new(),
+        linear: None,
     };
     loss(spec, tensors, output_map(spec, tensors, hidden), &batch, Mode::Eval).unwrap()
 }

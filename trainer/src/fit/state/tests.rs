@@ -24,6 +24,7 @@ fn state() -> RunState {
                 low: vec![-4.0, 0.0],
                 high: vec![5.0, 6.0],
             }),
+            linear: None,
         },
         input_names: vec!["a".into(), "b".into()],
         target_names: vec!["c".into()],

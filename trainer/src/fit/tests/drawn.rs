@@ -88,6 +88,7 @@ fn orthogonal_batch(repeats: usize) -> Batch {
         target: Target::Columns,
         chunks: Vec::new(),
         starts: Vec::new(),
+        linear: None,
     }
 }
 

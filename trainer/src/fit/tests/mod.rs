@@ -51,6 +51,7 @@ fn ragged_batch(inputs: usize, outputs: usize, binary: bool) -> Batch {
         chunks: Vec::new(),
         // Two of three lanes begin at their first step.
         starts: vec![0, 1],
+        linear: None,
     }
 }
 

@@ -90,6 +90,7 @@ fn one_step() -> Batch {
         target: Target::Columns,
         chunks: Vec::new(),
         starts: Vec::new(),
+        linear: None,
     }
 }
 
@@ -113,6 +114,7 @@ fn padded(batch: &Batch, inputs: usize, outputs: usize) -> Batch {
         target: Target::Columns,
         chunks: Vec::new(),
         starts: Vec::new(),
+        linear: None,
     }
 }
 

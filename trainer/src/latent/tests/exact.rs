@@ -60,7 +60,8 @@ fn exact(prior: Prior, rows: &Rows) -> f64 {
 
 #[test]
 fn importance_sampling_finds_the_likelihood_and_the_bound_lies_above() {
-    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None };
     let sequences: Vec<Sequence> = sequences(&[4, 2, 3], 1);
     let steps = 9.0;
     for (name, prior) in [("white", Prior::White), ("wiener", Prior::Wiener)] {
@@ -81,7 +82,8 @@ fn importance_sampling_finds_the_likelihood_and_the_bound_lies_above() {
 
 #[test]
 fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
-    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None };
     let sequences = seen_through_noise(&sequences(&[4, 2, 3], 1), 0.4);
     let steps = 9.0;
     let batches = || crate::data::batch::evaluation(&sequences, &scaling, 4);
@@ -115,7 +117,8 @@ fn of_clean_rows_the_bounds_hold_whatever_noise_was_read() {
 
 #[test]
 fn more_draws_come_closer() {
-    let scaling = Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None };
+    let scaling =
+        Scaling { inputs: Scaler::identity(1), targets: Scaler::identity(1), density: None, linear: None };
     let sequences: Vec<Sequence> = sequences(&[6], 1);
     let (nets, parameters) = linear("wiener");
     let nll = |draws, seed| importance(&nets, &parameters, &scaling, &sequences, draws, seed).unwrap().nll;

@@ -22,6 +22,7 @@ fn batch(uncertain: bool) -> Batch {
         target: Target::Columns,
         chunks: Vec::new(),
         starts: Vec::new(),
+        linear: None,
     }
 }
 

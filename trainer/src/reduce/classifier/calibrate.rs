@@ -28,17 +28,26 @@ pub struct Calibration {
 }
 
 impl Calibration {
-    /// Sets the temperature of a classifier to the one that makes the classes of `valid` most likely, and
-    /// evaluates it there; nothing if no sequence has a class.
+    /// Sets the temperature of a classifier to the one that makes the classes of `valid` most likely, up to a
+    /// doubt that depends on their number, and evaluates it there; nothing if no sequence has a class.
+    ///
+    /// If all N validation sequences are classified correctly, the likelihood only grows with the confidence,
+    /// and the next sequence that is not costs any number of nats. The target of the true class is therefore
+    /// (N + 1)/(N + 2) instead of 1, by Laplace's rule of succession, as Platt (1999, 2.2) fits a sigmoid to
+    /// the scores of two classes; the other classes share the rest.
     pub fn fit(classifier: &mut Classifier, reduce: &ReduceConfig, valid: &Embeddings) -> Option<Self> {
-        valid.labels.iter().flatten().next()?;
+        let count = valid.labels.iter().flatten().count();
+        if count == 0 {
+            return None;
+        }
+        let doubt = 1.0 / (count as f64 + 2.0);
         let start = classifier.log_temperature();
-        let nll = |log_factor: f64| {
+        let loss = |log_factor: f64| {
             let mut tried = classifier.clone();
             tried.set_log_temperature(start + log_factor);
-            Self::evaluate(&tried, reduce, valid).map_or(f64::INFINITY, |found| found.nll)
+            smoothed_nll(&tried, valid, doubt)
         };
-        let best = minimise(RANGE, STEPS, nll);
+        let best = minimise(RANGE, STEPS, loss);
         classifier.set_log_temperature(start + best);
         Self::evaluate(classifier, reduce, valid)
     }
@@ -62,6 +71,21 @@ impl Calibration {
             count,
         })
     }
+}
+
+/// Summed cross entropy of the classes of `valid`, of which a part `doubt` is shared by the classes that are
+/// not true.
+fn smoothed_nll(classifier: &Classifier, valid: &Embeddings, doubt: f64) -> f64 {
+    let of_one = |(index, label): (usize, usize)| {
+        let probabilities = classifier.classify(valid.point(index), true).probabilities;
+        let share = doubt / (probabilities.len() - 1).max(1) as f64;
+        let target = |class: usize| if class == label { 1.0 - doubt } else { share };
+        // No larger bound: where it holds, the loss would be flat and no longer have a single minimum.
+        let logs = probabilities.iter().map(|probability| probability.max(f64::MIN_POSITIVE).ln());
+        -logs.enumerate().map(|(class, log)| target(class) * log).sum::<f64>()
+    };
+    let labelled = valid.labels.iter().enumerate().filter_map(|(index, label)| Some((index, (*label)?)));
+    labelled.map(of_one).sum()
 }
 
 /// The score that a fraction of the scores exceeds.

@@ -111,6 +111,55 @@ fn the_temperature_is_found() {
     assert!((linear.temperature - 2.5).abs() < 0.25, "{}", linear.temperature);
 }
 
+/// Validation points that are all classified correctly: the best temperature of the likelihood is zero, that
+/// of the smoothed targets makes each as probable as its target, (N + 1)/(N + 2), because all are alike.
+#[test]
+fn without_errors_confidence_is_that_of_the_rule_of_succession() {
+    let count = 20;
+    let sides: Vec<(&[f32], usize)> =
+        (0..count).map(|index| if index % 2 == 0 { (&[-1.0][..], 0) } else { (&[1.0][..], 1) }).collect();
+    let valid = points(&sides);
+    let linear = LinearClassifier::new(vec![0.0, 2.0], vec![0.0, 0.0], &valid, 2);
+    let nearest = NearestClassifier::fit(&points(&[(&[-2.0], 0), (&[2.0], 1)]), 2, &ReduceConfig::default());
+    for mut classifier in [Classifier::Linear(linear), Classifier::Nearest(nearest)] {
+        let found = Calibration::fit(&mut classifier, &ReduceConfig::default(), &valid).unwrap();
+        assert_eq!(found.error, 0.0);
+        let mean: f64 = (0..count)
+            .map(|index| classifier.classify(valid.point(index), true).probabilities[index % 2])
+            .sum::<f64>()
+            / count as f64;
+        let expected = (count as f64 + 1.0) / (count as f64 + 2.0);
+        // The search for the logarithm of the temperature ends within 2 %.
+        assert!((mean - expected).abs() < 5e-3, "{mean} instead of {expected}");
+    }
+}
+
+/// No errors, some points close to the border and others very far: the temperature is that of a grid.
+#[test]
+fn distant_points_do_not_hide_the_minimum() {
+    let places: Vec<f32> = (0..40).map(|index| 0.02 * 1.25f32.powi(index)).collect();
+    let values: Vec<[f32; 1]> = places.iter().flat_map(|place| [[-place], [*place]]).collect();
+    let sides: Vec<(&[f32], usize)> =
+        values.iter().enumerate().map(|(index, value)| (&value[..], index % 2)).collect();
+    let valid = points(&sides);
+    let linear = LinearClassifier::new(vec![0.0, 2.0], vec![0.0, 0.0], &valid, 2);
+    let mut classifier = Classifier::Linear(linear);
+    Calibration::fit(&mut classifier, &ReduceConfig::default(), &valid).unwrap();
+    let Classifier::Linear(linear) = classifier else { panic!("another classifier") };
+    // With logit z of the true class against the other: t ln(1 + e^−z) + (1 − t) ln(1 + e^z).
+    let doubt = 1.0 / 82.0;
+    let loss = |temperature: f64| -> f64 {
+        let of_one = |place: &f32| {
+            let z = 2.0 * f64::from(*place) / temperature;
+            (-z).exp().ln_1p() + doubt * z
+        };
+        places.iter().map(of_one).sum()
+    };
+    let grid = (-600..=600).map(|step| (f64::from(step) * 0.01).exp());
+    let best = grid.min_by(|a, b| loss(*a).total_cmp(&loss(*b))).unwrap();
+    assert!((linear.temperature / best).ln().abs() < 0.05, "{} instead of {best}", linear.temperature);
+}
+
 #[test]
 fn an_uncertain_point_is_less_sure() {
     let train = points(&[(&[0.0, 0.0], 0), (&[1.0, 0.0], 1)]);

@@ -12,7 +12,7 @@ mod sparse_filtering;
 
 pub use cross_entropy::cross_entropy;
 pub use information::{mutual_information, squared_parameters};
-pub use neighbours::nca;
+pub use neighbours::{nca, nca_log};
 pub use next_row::next_row;
 pub use sparse_filtering::sparse_filtering;
 

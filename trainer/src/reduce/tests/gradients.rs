@@ -8,8 +8,9 @@ use crate::fit::{Architecture, BatchContext, WeightDraw};
 use crate::nn::{Parameters, WeightPosterior, test_cells};
 use crate::reduce::ReduceModel;
 
-const OBJECTIVES: [ObjectiveName; 5] = [
+const OBJECTIVES: [ObjectiveName; 6] = [
     ObjectiveName::Nca,
+    ObjectiveName::NcaLog,
     ObjectiveName::CrossEntropy,
     ObjectiveName::Rim,
     ObjectiveName::SparseFiltering,
@@ -36,7 +37,7 @@ impl Case {
         let config = config(overrides);
         let data = dataset();
         let model = ReduceModel::from_config(&config, &data).unwrap();
-        let scaling = model.scaling(&data);
+        let scaling = model.scaling(&config, &data).unwrap();
         let mut parameters = model.init_parameters(&config, &data, &scaling);
         // Larger weights, so that embeddings differ and gradients are not small.
         for (index, named) in parameters.tensors.iter_mut().enumerate() {

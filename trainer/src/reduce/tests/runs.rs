@@ -35,6 +35,7 @@ fn every_objective_trains_and_classifies() {
     let unsupervised = ["reduce.classifier=logistic", "reduce.pooling=stochastic", "reduce.over=units"];
     for (objective, more, most) in [
         ("nca", &["reduce.neighbours=3"][..], 0.1),
+        ("nca-log", &["reduce.neighbours=3"], 0.1),
         ("cross-entropy", &["reduce.classifier=logistic"], 0.1),
         ("random", &unsupervised, 0.45),
         ("next", &unsupervised, 0.45),
@@ -71,7 +72,7 @@ fn embeddings_do_not_depend_on_padding() {
     for pooling in ["mean", "sum", "max", "stochastic"] {
         let config = config(&[&format!("reduce.pooling={pooling}"), "noise.recurrent_keep=0.8"]);
         let model = ReduceModel::from_config(&config, &data).unwrap();
-        let scaling = model.scaling(&data);
+        let scaling = model.scaling(&config, &data).unwrap();
         let parameters = model.init_parameters(&config, &data, &scaling);
         let mut sequences = data.train[..4].to_vec();
         sequences[1] = sequences[1].slice(0..2);

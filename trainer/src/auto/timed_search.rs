@@ -1,0 +1,375 @@
+//! Trials by successive halving until time is up.
+//!
+//! A search is a folder of brackets. The first has one trial, the default; each further one has nine, of
+//! which three train for three times as long and one to its end. Trials depend on the seed and their number
+//! alone, so that a search that was stopped continues with the command that started it. The folder also
+//! keeps how long it has searched so far.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+use super::candidates::Candidates;
+use super::experiment::Experiment;
+use super::settings::{Settings, TrainingSize};
+use crate::data::Dataset;
+use crate::files;
+use crate::fit::{EpochMetrics, Progress, RunFolder, TrainOptions};
+use crate::runs;
+use crate::search::{
+    ChildProcesses, Deadline, SearchPlan, SearchProgress, SearchStopped, Trial, TrialOutcome, TrialProgress,
+    run_trials,
+};
+
+/// Trials of a bracket.
+const TRIALS: usize = 9;
+
+/// After so many brackets there is nothing new to find.
+const MOST_BRACKETS: usize = 100;
+
+/// The longest that the first model takes, in seconds, and its share of the time.
+const FIRST_MODEL_SECONDS: f64 = 60.0;
+const FIRST_MODEL_SHARE: f64 = 0.15;
+
+/// The longest that the first epoch may take after time is up.
+const FIRST_EPOCH_TIME: Duration = Duration::from_secs(24 * 3600);
+
+/// Fewest epochs of a whole run.
+const FEWEST_EPOCHS: usize = 9;
+
+/// A search within a time.
+pub struct TimedSearch<'a> {
+    /// The task.
+    pub experiment: &'a Experiment,
+    /// Its data.
+    pub data: &'a Dataset,
+    /// What fits.
+    pub candidates: &'a Candidates,
+    /// The folder of the search.
+    pub out: &'a Path,
+    /// The binary that trains.
+    pub quaver: PathBuf,
+    /// Threads that it uses.
+    pub threads: usize,
+    /// How long to search, in all calls together.
+    pub time: Duration,
+    /// Whether somebody has asked to end.
+    pub interrupted: Arc<dyn Fn() -> bool + Send + Sync>,
+}
+
+/// What a search reports while it runs.
+#[derive(Clone, Debug)]
+pub enum SearchEvent {
+    /// How long an epoch of the default takes, and the epochs of a whole run.
+    Planned {
+        /// Seconds of an epoch.
+        epoch_seconds: f64,
+        /// Epochs of a whole run.
+        epochs: usize,
+    },
+    /// A trial has completed a stage.
+    Trial {
+        /// Its name.
+        name: String,
+        /// Its epochs so far.
+        epochs: usize,
+        /// Its validation loss, or why it failed.
+        result: Result<f64, String>,
+        /// The lowest validation loss so far.
+        best: Option<f64>,
+        /// Time left.
+        left: Duration,
+    },
+}
+
+/// The trial with the lowest validation loss.
+#[derive(Clone, Debug)]
+pub struct BestTrial {
+    /// Its name.
+    pub name: String,
+    /// Its run.
+    pub run: RunFolder,
+    /// Its settings, all of them.
+    pub settings: Settings,
+    /// What it has drawn.
+    pub values: Vec<(String, Value)>,
+    /// Its validation loss.
+    pub valid_loss: f64,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug)]
+pub struct TimedSearchReport {
+    /// The best trial.
+    pub best: BestTrial,
+    /// Every trial by its validation loss, with its name and its epochs.
+    pub trials: Vec<(f64, String, usize)>,
+    /// Whether somebody has asked to end.
+    pub was_interrupted: bool,
+    /// Seconds of all calls.
+    pub seconds: f64,
+}
+
+/// What the folder keeps.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SearchState {
+    size: TrainingSize,
+    epochs: usize,
+    seconds: f64,
+}
+
+impl TimedSearch<'_> {
+    /// Searches, or continues.
+    ///
+    /// # Errors
+    /// When the folder contains another search, when no trial has completed an epoch, or a file cannot be
+    /// written.
+    pub fn run(&self, watch: &(dyn Fn(SearchEvent) + Sync)) -> Result<TimedSearchReport> {
+        fs::create_dir_all(self.out).with_context(|| format!("cannot create `{}`", self.out.display()))?;
+        let begun = Instant::now();
+        let mut state = self.state(watch)?;
+        let settings = self.settings(&state)?;
+        self.write_base(&settings)?;
+        let deadline = Deadline {
+            at: begun + self.time.saturating_sub(Duration::from_secs_f64(state.seconds)),
+            interrupted: Arc::clone(&self.interrupted),
+        };
+        let before = state.seconds;
+        for number in 0..MOST_BRACKETS {
+            let bracket = self.bracket(number)?;
+            let ended = self.train(&bracket, &deadline, watch);
+            state.seconds = before + begun.elapsed().as_secs_f64();
+            self.keep(&state)?;
+            match ended {
+                Ok(()) => {}
+                Err(error) if error.is::<SearchStopped>() => break,
+                // Trials of a later bracket may all fail; the default must not.
+                Err(error) if number == 0 => return Err(error),
+                Err(_) => {}
+            }
+        }
+        self.report(&settings, state.seconds)
+    }
+
+    /// When a bracket ends: the default has completed an epoch by then, however slow it is.
+    fn deadline_of(&self, bracket: &Bracket, deadline: &Deadline) -> Deadline {
+        let (at, interrupted) = (deadline.at, Arc::clone(&self.interrupted));
+        let best = bracket.trials[0].run().best_state();
+        match bracket.number {
+            0 => Deadline {
+                at: at + FIRST_EPOCH_TIME,
+                interrupted: Arc::new(move || interrupted() || (Instant::now() >= at && best.exists())),
+            },
+            _ => deadline.clone(),
+        }
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.out.join("state.json")
+    }
+
+    fn keep(&self, state: &SearchState) -> Result<()> {
+        files::replace(&self.state_file(), serde_json::to_string(state)?.as_bytes())
+    }
+
+    /// What the folder keeps; of a new one, how many epochs there is time for.
+    fn state(&self, watch: &(dyn Fn(SearchEvent) + Sync)) -> Result<SearchState> {
+        let path = self.state_file();
+        if path.exists() {
+            let text =
+                fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+            return serde_json::from_str(&text).with_context(|| {
+                format!("{}: not the state of a search; remove it to start again", path.display())
+            });
+        }
+        let rows = self.data.train.iter().map(crate::data::Sequence::len).sum();
+        let size = match self.experiment.is_reducer() {
+            true => TrainingSize::for_sequences(self.data.train.len()),
+            false => TrainingSize::for_rows(rows),
+        };
+        let begun = Instant::now();
+        let epoch_seconds = self.epoch_seconds(size)?;
+        let longest = (FIRST_MODEL_SHARE * self.time.as_secs_f64()).min(FIRST_MODEL_SECONDS);
+        let affordable = (longest / epoch_seconds.max(1e-3)) as usize;
+        let epochs = affordable.clamp(FEWEST_EPOCHS, size.most_epochs());
+        watch(SearchEvent::Planned { epoch_seconds, epochs });
+        let state = SearchState { size, epochs, seconds: begun.elapsed().as_secs_f64() };
+        self.keep(&state)?;
+        Ok(state)
+    }
+
+    /// The settings of the default.
+    fn settings(&self, state: &SearchState) -> Result<Settings> {
+        self.default_settings(state.size, state.epochs)
+    }
+
+    fn default_settings(&self, size: TrainingSize, epochs: usize) -> Result<Settings> {
+        let rows = self.data.train.iter().map(crate::data::Sequence::len).sum();
+        let first = self.candidates.first(rows).context("no architecture fits")?;
+        Ok(self.experiment.default_settings(size, epochs).with(&first.values()))
+    }
+
+    /// Seconds of an epoch of the default, by training one more than needed: the first also warms up.
+    fn epoch_seconds(&self, size: TrainingSize) -> Result<f64> {
+        let config = self.experiment.config(&self.default_settings(size, 2)?)?;
+        let folder = self.out.join("probe");
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+        }
+        let mut watch = LastEpoch(f64::INFINITY);
+        runs::train(&config, self.data, &folder, TrainOptions::default(), &mut watch)?;
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+        Ok(watch.0)
+    }
+
+    /// Writes the config that trials change, or checks that it is the one of before.
+    fn write_base(&self, settings: &Settings) -> Result<()> {
+        let path = self.base();
+        let halving = self.candidates.search().halving;
+        let text = self.experiment.config_text(settings, "The default; trials change some of its values.")
+            + &format!("\n[search]\nhalving = {{ factor = {} }}\n", halving.factor);
+        if let Ok(before) = fs::read_to_string(&path) {
+            ensure!(
+                before == text,
+                "{} contains another fit, of other data, columns, budget or seed: repeat its command to continue it, or \
+                 choose another --out",
+                self.out.parent().unwrap_or(self.out).display()
+            );
+        }
+        files::replace(&path, text.as_bytes())
+    }
+
+    fn base(&self) -> PathBuf {
+        self.out.join("base.toml")
+    }
+
+    fn folder(&self, number: usize) -> PathBuf {
+        self.out.join(format!("bracket-{number:02}"))
+    }
+
+    fn bracket(&self, number: usize) -> Result<Bracket> {
+        let plan = SearchPlan {
+            config: self.base(),
+            overrides: Vec::new(),
+            data_dir: None,
+            trials: if number == 0 { 1 } else { TRIALS },
+            jobs: 1,
+            out: self.folder(number),
+        };
+        let values = |index: usize| match number {
+            0 => Vec::new(),
+            _ => self.candidates.trial((number - 1) * TRIALS + index),
+        };
+        let trials: Result<Vec<Trial>> =
+            (0..plan.trials).map(|index| Trial::with_values(&plan, values(index), index)).collect();
+        Ok(Bracket { number, plan, trials: trials? })
+    }
+
+    fn train(
+        &self,
+        bracket: &Bracket,
+        deadline: &Deadline,
+        watch: &(dyn Fn(SearchEvent) + Sync),
+    ) -> Result<()> {
+        let launcher = ChildProcesses {
+            quaver: self.quaver.clone(),
+            threads: self.threads,
+            deadline: Some(self.deadline_of(bracket, deadline)),
+        };
+        let before = self.best_of(bracket.number)?;
+        let observer = Observer { search: self, bracket, deadline, watch, best: Mutex::new(before) };
+        run_trials(&bracket.plan, bracket.trials.clone(), &launcher, &observer).map(|_| ())
+    }
+
+    /// The lowest loss of the brackets before this one.
+    fn best_of(&self, number: usize) -> Result<Option<f64>> {
+        let mut best: Option<f64> = None;
+        for bracket in (0..number).map(|number| self.bracket(number)) {
+            for trial in bracket?.trials {
+                let loss = trial.progress(usize::MAX)?.best.map(|best| best.valid_nll);
+                best = loss.into_iter().chain(best).reduce(f64::min);
+            }
+        }
+        Ok(best)
+    }
+
+    /// The name of a trial: its architecture and what else it has drawn.
+    fn name(&self, number: usize, trial: &Trial) -> String {
+        let network =
+            self.candidates.of(&trial.values).map_or("default".to_string(), |candidate| candidate.name());
+        format!("{number}.{} {network}", trial.index)
+    }
+
+    /// All trials of all calls.
+    fn report(&self, settings: &Settings, seconds: f64) -> Result<TimedSearchReport> {
+        let (mut trials, mut best): (Vec<(f64, String, usize)>, Option<BestTrial>) = (Vec::new(), None);
+        for number in (0..MOST_BRACKETS).take_while(|number| self.folder(*number).exists()) {
+            let bracket = self.bracket(number)?;
+            for trial in &bracket.trials {
+                let progress = trial.progress(usize::MAX)?;
+                let Some(found) = progress.best else { continue };
+                let name = self.name(bracket.number, trial);
+                if best.as_ref().is_none_or(|best| found.valid_nll < best.valid_loss) {
+                    let (settings, values) = (settings.with(&trial.values), trial.values.clone());
+                    let (run, valid_loss) = (trial.run(), found.valid_nll);
+                    best = Some(BestTrial { name: name.clone(), run, settings, values, valid_loss });
+                }
+                trials.push((found.valid_nll, name, progress.epochs));
+            }
+        }
+        trials.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let best = best.context(
+            "it was stopped before the first model had completed an epoch: repeat the command to go on",
+        )?;
+        Ok(TimedSearchReport { best, trials, was_interrupted: (self.interrupted)(), seconds })
+    }
+}
+
+/// Some trials that compete.
+struct Bracket {
+    number: usize,
+    plan: SearchPlan,
+    trials: Vec<Trial>,
+}
+
+/// Passes on what happens in a bracket.
+struct Observer<'a> {
+    search: &'a TimedSearch<'a>,
+    bracket: &'a Bracket,
+    deadline: &'a Deadline,
+    watch: &'a (dyn Fn(SearchEvent) + Sync),
+    best: Mutex<Option<f64>>,
+}
+
+impl SearchProgress for Observer<'_> {
+    fn trial(&self, trial: &Trial, progress: &TrialProgress, outcome: &TrialOutcome) {
+        let result = match (outcome, progress.best) {
+            (TrialOutcome::Failed(reason), _) => Err(reason.clone()),
+            (TrialOutcome::Done, None) => Err("no epoch completed".to_string()),
+            (TrialOutcome::Done, Some(best)) => Ok(best.valid_nll),
+        };
+        let mut best = self.best.lock().expect("no observer panics");
+        *best = result.clone().ok().into_iter().chain(*best).reduce(f64::min);
+        (self.watch)(SearchEvent::Trial {
+            name: self.search.name(self.bracket.number, trial),
+            epochs: progress.epochs,
+            result,
+            best: *best,
+            left: self.deadline.at.saturating_duration_since(Instant::now()),
+        });
+    }
+}
+
+/// Remembers how long the last epoch took.
+struct LastEpoch(f64);
+
+impl Progress for LastEpoch {
+    fn epoch(&mut self, _metrics: &EpochMetrics, seconds: f64) {
+        self.0 = seconds;
+    }
+}

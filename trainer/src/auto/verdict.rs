@@ -1,0 +1,159 @@
+//! Whether a network is worth it: compared with what needs none, on the same rows.
+
+use serde::Serialize;
+
+use crate::evaluate::PairedDifference;
+
+/// A difference in nats per step, or in the share of errors, that nobody would notice.
+const NEGLIGIBLE: f64 = 0.01;
+
+/// A method without a network, compared with the model. Differences are those of a loss, the model's less
+/// the rival's: below zero the model is better.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rival {
+    /// Its name.
+    pub name: String,
+    /// The difference on validation data, by which it is decided.
+    pub valid: PairedDifference,
+    /// The difference on test data, which is reported; none without test data.
+    pub test: Option<PairedDifference>,
+}
+
+/// The loss whose difference decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossUnit {
+    /// Negative log-likelihood per time step.
+    Nats,
+    /// Share of wrong classes.
+    ErrorShare,
+}
+
+impl LossUnit {
+    fn name(self) -> &'static str {
+        match self {
+            LossUnit::Nats => "nats per step",
+            LossUnit::ErrorShare => "percentage points of error",
+        }
+    }
+
+    fn factor(self) -> f64 {
+        match self {
+            LossUnit::Nats => 1.0,
+            LossUnit::ErrorShare => 100.0,
+        }
+    }
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictKind {
+    /// The network is better than all rivals.
+    WorthIt,
+    /// It is better, but not by more than chance would explain.
+    Undecided,
+    /// A rival is as good.
+    UseRival,
+}
+
+/// What to do, and why.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// What to do.
+    pub kind: VerdictKind,
+    /// The best rival.
+    pub rival: Option<String>,
+    /// In plain words.
+    pub text: String,
+}
+
+impl Verdict {
+    /// Decides on validation data against the best of the rivals there.
+    pub fn new(rivals: &[Rival], unit: LossUnit) -> Self {
+        // The rival that the model is least ahead of.
+        let Some(best) = rivals.iter().max_by(|one, other| one.valid.mean.total_cmp(&other.valid.mean))
+        else {
+            let text = "there is nothing to compare the net with".to_string();
+            return Verdict { kind: VerdictKind::Undecided, rival: None, text };
+        };
+        let kind = if best.valid.is_clearly_below(-NEGLIGIBLE) {
+            VerdictKind::WorthIt
+        } else if best.valid.mean < -NEGLIGIBLE {
+            VerdictKind::Undecided
+        } else {
+            VerdictKind::UseRival
+        };
+        let by = |difference: &PairedDifference| {
+            let how = if difference.mean < 0.0 { "better" } else { "worse" };
+            let [mean, error] =
+                [difference.mean.abs(), difference.std_error].map(|value| unit.factor() * value);
+            format!("{mean:.3} ± {error:.3} {} {how}", unit.name())
+        };
+        let name = &best.name;
+        let on_test =
+            best.test.as_ref().map_or(String::new(), |test| format!(", and {} on test data", by(test)));
+        let evidence = format!("{} than {name} on validation data{on_test}", by(&best.valid));
+        let mut text = match kind {
+            VerdictKind::WorthIt => format!("the net is worth it: it is {evidence}"),
+            VerdictKind::Undecided => {
+                format!("the net may be worth it, but chance would explain the difference: it is {evidence}")
+            }
+            VerdictKind::UseRival => {
+                format!("use {name}: it is as good or better; the net is {evidence}")
+            }
+        };
+        text += best.test.as_ref().map_or("", |test| doubt(kind, test));
+        Verdict { kind, rival: Some(name.clone()), text }
+    }
+}
+
+/// What test data add to a verdict by validation data, if anything.
+fn doubt(kind: VerdictKind, test: &PairedDifference) -> &'static str {
+    const DISAGREE: &str = ". Validation and test data disagree: record more, and from more situations";
+    match kind {
+        VerdictKind::WorthIt if test.mean > 0.0 => DISAGREE,
+        VerdictKind::WorthIt if !test.is_clearly_below(0.0) => ". The test data alone would not show it",
+        VerdictKind::UseRival if test.is_clearly_below(-NEGLIGIBLE) => DISAGREE,
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rival(name: &str, valid: f64, test: f64) -> Rival {
+        let of = |mean| PairedDifference { mean, std_error: 0.05 };
+        Rival { name: name.into(), valid: of(valid), test: Some(of(test)) }
+    }
+
+    #[test]
+    fn the_best_rival_on_validation_decides() {
+        let verdict =
+            Verdict::new(&[rival("persistence", -2.0, -2.0), rival("ridge AR", -0.3, -0.4)], LossUnit::Nats);
+        assert_eq!((verdict.kind, verdict.rival.as_deref()), (VerdictKind::WorthIt, Some("ridge AR")));
+        assert!(
+            verdict.text.starts_with("the net is worth it: it is 0.300 ± 0.050 nats per step better"),
+            "{}",
+            verdict.text
+        );
+        let verdict = Verdict::new(&[rival("ridge AR", 0.2, 0.1)], LossUnit::Nats);
+        assert_eq!(verdict.kind, VerdictKind::UseRival);
+        assert!(verdict.text.starts_with("use ridge AR: "), "{}", verdict.text);
+        assert_eq!(
+            Verdict::new(&[rival("ridge AR", -0.05, -0.1)], LossUnit::Nats).kind,
+            VerdictKind::Undecided
+        );
+        assert_eq!(Verdict::new(&[], LossUnit::Nats).kind, VerdictKind::Undecided);
+    }
+
+    #[test]
+    fn a_test_that_disagrees_is_told() {
+        let verdict = Verdict::new(&[rival("ridge AR", -0.3, 0.2)], LossUnit::Nats);
+        assert!(
+            verdict.kind == VerdictKind::WorthIt && verdict.text.contains("disagree"),
+            "{}",
+            verdict.text
+        );
+    }
+}

@@ -1,0 +1,466 @@
+//! `quaver fit`, `quaver init` and `quaver boards`: files as people have them, budgets, interruptions.
+
+mod place;
+
+use std::fmt::Write;
+use std::fs;
+
+use place::{Place, fails, json, run, succeeds};
+
+/// Rows of a small system: a force that follows two sensors, one step late.
+fn rows(count: usize) -> Vec<[f64; 3]> {
+    let mut force = 0.0;
+    let row = |t: usize| {
+        let (a, b) = ((t as f64 * 0.37).sin(), (t as f64 * 0.113).cos());
+        let row = [a, b, force];
+        force = 0.6 * force + a * b + 0.3 * a;
+        row
+    };
+    (0..count).map(row).collect()
+}
+
+/// A CSV file of these rows, each written by `line`.
+fn csv(header: &str, count: usize, line: impl Fn(usize, [f64; 3]) -> String) -> String {
+    let mut text = String::from(header);
+    text.push('\n');
+    for (t, row) in rows(count).into_iter().enumerate() {
+        writeln!(text, "{}", line(t, row)).expect("a string takes any text");
+    }
+    text
+}
+
+fn plain(t: usize, [a, b, force]: [f64; 3]) -> String {
+    let _ = t;
+    format!("{a:.4},{b:.4},{force:.4}")
+}
+
+/// A file, options, and what `--dry-run` must print about it; `|` separates parts that must all be there.
+struct Case {
+    name: &'static str,
+    text: fn() -> Vec<u8>,
+    options: &'static [&'static str],
+    prints: &'static str,
+}
+
+const TARGET: &[&str] = &["--target", "force"];
+
+fn messy_files() -> Vec<Case> {
+    let case = |name, text, options, prints| Case { name, text, options, prints };
+    vec![
+        case(
+            "plain",
+            || csv("a,b,force", 300, plain).into_bytes(),
+            TARGET,
+            "predict force from 2 inputs|rows ..69%",
+        ),
+        case(
+            "semicolons and decimal commas",
+            || csv("a,b,force", 300, plain).replace(',', ";").replace('.', ",").into_bytes(),
+            TARGET,
+            "separator: semicolon|predict force from 2 inputs",
+        ),
+        case(
+            "tabs, Windows line ends and a byte-order mark",
+            || {
+                ("\u{feff}".to_string()
+                    + &csv("a,b,force", 300, plain).replace(',', "\t").replace('\n', "\r\n"))
+                    .into_bytes()
+            },
+            TARGET,
+            "separator: tab|predict force from 2 inputs",
+        ),
+        case(
+            "quoted cells and Latin-1",
+            || {
+                let text = csv("a,b,force,note", 300, |t, row| {
+                    format!("{},\"x, \"\"{}\"\"\"", plain(t, row), t % 3)
+                });
+                text.replacen("note", "Größe", 1).chars().map(|c| c as u32 as u8).collect()
+            },
+            TARGET,
+            "Latin-1 text|Größe   text|3 different values",
+        ),
+        case(
+            "no header",
+            || csv("", 300, plain).as_bytes()[1..].to_vec(),
+            &["--target", "c2"],
+            "predict c2 from 2 inputs",
+        ),
+        case(
+            "units in the header",
+            || csv("a [mV],b (m/s²),force [N]", 300, plain).into_bytes(),
+            &["--target", "force [N]"],
+            "a [mV]|to be predicted,| N\n|predict force [N] from 2 inputs",
+        ),
+        case(
+            "units below the header",
+            || csv("a,b,force\nmV,mV,N", 300, plain).into_bytes(),
+            TARGET,
+            "a line of units below the header|predict force from 2 inputs",
+        ),
+        case(
+            "ISO time stamps",
+            || {
+                let stamp = |t: usize| {
+                    format!("2026-11-17T10:{:02}:{:02}.{:03}Z", t / 6000, t / 100 % 60, t % 100 * 10)
+                };
+                csv("when,a,b,force", 300, |t, row| format!("{},{}", stamp(t), plain(t, row))).into_bytes()
+            },
+            TARGET,
+            "ISO 8601|100 Hz, regular|from 2 inputs",
+        ),
+        case(
+            "milliseconds since 1970",
+            || {
+                csv("ts,a,b,force", 300, |t, row| {
+                    format!("{},{}", 1_794_909_600_000_u64 + 5 * t as u64, plain(t, row))
+                })
+                .into_bytes()
+            },
+            TARGET,
+            "milliseconds since 1970|200 Hz, regular",
+        ),
+        case(
+            "irregular sampling",
+            || {
+                csv("time,a,b,force", 300, |t, row| {
+                    format!("{},{}", 0.01 * (t as f64 + 0.4 * f64::from(t as u32 % 3)), plain(t, row))
+                })
+                .into_bytes()
+            },
+            TARGET,
+            "IRREGULAR|--resample",
+        ),
+        case(
+            "irregular sampling, resampled",
+            || {
+                csv("time,a,b,force", 300, |t, row| {
+                    format!("{},{}", 0.01 * (t as f64 + 0.4 * f64::from(t as u32 % 3)), plain(t, row))
+                })
+                .into_bytes()
+            },
+            &["--target", "force", "--resample", "50Hz"],
+            "50 Hz, regular|rows are cut or resampled",
+        ),
+        case(
+            "gaps in time",
+            || {
+                csv("time,a,b,force", 300, |t, row| {
+                    format!("{},{}", 0.01 * t as f64 + if t < 100 { 0.0 } else { 60.0 }, plain(t, row))
+                })
+                .into_bytes()
+            },
+            TARGET,
+            "1 gaps longer than 0.1 s|300 rows in 2 recordings",
+        ),
+        case(
+            "an index, a constant, an empty and a text column",
+            || {
+                csv("n,a,b,force,gain,spare,who", 300, |t, row| {
+                    format!("{t},{},3.3,,bob{}", plain(t, row), t % 2)
+                })
+                .into_bytes()
+            },
+            TARGET,
+            "grows by one in every row|3.3 in every row|every value is missing|2 different values such as `bob0`|from 2 inputs",
+        ),
+        case(
+            "several recordings in one file",
+            || csv("session,a,b,force", 400, |t, row| format!("{},{}", t / 80, plain(t, row))).into_bytes(),
+            TARGET,
+            "5 recordings|by recording: 3 recordings for training, 1 recording for validation, 1 recording for testing",
+        ),
+        case(
+            "missing values of every spelling",
+            || {
+                csv("a,b,force", 300, |t, row| match t % 10 {
+                    0 => format!(",{:.3},{:.3}", row[1], row[2]),
+                    1 => format!("{:.3},null,{:.3}", row[0], row[2]),
+                    2 => format!("NaN,{:.3},{:.3}", row[1], row[2]),
+                    _ => plain(t, row),
+                })
+                .into_bytes()
+            },
+            TARGET,
+            "20 % missing|10 % missing",
+        ),
+        case(
+            "a copy of the target",
+            || csv("a,b,force,force2", 300, |t, row| format!("{},{:.4}", plain(t, row), row[2])).into_bytes(),
+            TARGET,
+            "a copy of the target `force`|from 2 inputs",
+        ),
+        case(
+            "nothing said",
+            || csv("a,b,c", 300, plain).into_bytes(),
+            &[],
+            "predict the next row of 3 inputs (no column is named",
+        ),
+        case(
+            "a target by its name",
+            || csv("a,b,y", 300, plain).into_bytes(),
+            &[],
+            "predict y from 2 inputs (by the name of y",
+        ),
+        case(
+            "a label by its name",
+            || {
+                csv("a,b,c,gesture", 600, |t, row| {
+                    format!("{},{}", plain(t, row), ["rest", "fist"][t / 40 % 2])
+                })
+                .into_bytes()
+            },
+            &[],
+            "2 classes|by `gesture` from 3 inputs (`gesture` names classes",
+        ),
+        case(
+            "denoising",
+            || csv("a,b,c", 300, plain).into_bytes(),
+            &["--clean"],
+            "remove noise from 3 inputs",
+        ),
+        case(
+            "guesses overruled",
+            || {
+                csv("n,time,a,b,force", 300, |t, row| format!("{t},{},{}", 0.01 * t as f64, plain(t, row)))
+                    .into_bytes()
+            },
+            &["--target", "force", "--inputs", "n,time,a", "--time-column", "none"],
+            "predict force from 3 inputs|not among --inputs",
+        ),
+    ]
+}
+
+#[test]
+fn messy_files_are_understood_before_anything_long_starts() {
+    for Case { name, text, options, prints } in messy_files() {
+        let place = Place::new();
+        fs::write(place.path("rows.csv"), text()).expect("a writable folder");
+        let rows = place.at("rows.csv");
+        let arguments: Vec<&str> =
+            ["fit", &rows, "--dry-run"].into_iter().chain(options.iter().copied()).collect();
+        let printed = succeeds(&arguments);
+        for part in prints.split('|') {
+            assert!(printed.contains(part), "{name}: {part:?} is missing in\n{printed}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_understood_is_refused_with_advice() {
+    let place = Place::new();
+    place.write("rows.csv", &csv("a,b,force,who", 300, |t, row| format!("{},bob{}", plain(t, row), t % 2)));
+    let rows = place.at("rows.csv");
+    fails(&["fit", &rows, "--dry-run", "--target", "torque"], &["--target: ", "torque", "a, b, force, who"]);
+    fails(&["fit", &rows, "--dry-run", "--target", "who"], &["`who` has text such as `bob0`; --label who"]);
+    fails(&["fit", &rows, "--dry-run", "--inputs", "who", "--next"], &["who"]);
+    fails(&["fit", &place.at("absent.csv"), "--dry-run"], &["absent.csv"]);
+    fails(&["fit", &rows, &rows, "--dry-run"], &["is given twice"]);
+    fails(
+        &["fit", &rows, "--dry-run", "--resample", "10Hz"],
+        &["--resample needs a time column", "--time-column"],
+    );
+    fails(&["fit", &rows, "--dry-run", "--time", "soon"], &["10min"]);
+    place.write("few.csv", &csv("a,b,force", 20, plain));
+    fails(&["fit", &place.at("few.csv"), "--dry-run"], &["20 rows are too few"]);
+    place.write(
+        "shuffled.csv",
+        &csv("time,a,b,force", 300, |t, row| format!("{},{}", t * 7919 % 300, plain(t, row))),
+    );
+    let shuffled = place.at("shuffled.csv");
+    fails(&["fit", &shuffled, "--dry-run", "--time-column", "time"], &["time", "sort", "--time-column none"]);
+    place.write("other.csv", &csv("a,b,torque", 300, plain));
+    fails(&["fit", &rows, &place.at("other.csv"), "--dry-run"], &["other.csv", "force"]);
+}
+
+#[test]
+fn a_dry_run_for_scripts_is_one_object_and_leaves_nothing() {
+    let place = Place::new();
+    place.write(
+        "rows.csv",
+        &csv("time,a,b,force", 300, |t, row| format!("{},{}", 0.01 * t as f64, plain(t, row))),
+    );
+    let out = place.at("fitted");
+    let rows = place.at("rows.csv");
+    let found = json(&succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--json", "--out", &out]));
+    assert_eq!(found["columns"][0]["role"], "time");
+    assert_eq!(found["columns"][3]["role"], "target");
+    assert!((found["clock"]["rate_hz"].as_f64().expect("a rate") - 100.0).abs() < 0.01);
+    assert!(!found["fitting"].as_array().expect("a list").is_empty());
+    assert!(!place.path("fitted").exists());
+}
+
+#[test]
+fn what_cannot_fit_is_never_trained() {
+    let place = Place::new();
+    place.write("rows.csv", &csv("a,b,force", 300, plain));
+    let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
+    let fit = |options: &[&str], names: &[&str]| {
+        let arguments: Vec<&str> = ["fit", &rows, "--target", "force", "--out", &out]
+            .into_iter()
+            .chain(options.iter().copied())
+            .collect();
+        fails(&arguments, names)
+    };
+    fit(&["--flash", "200"], &["nothing fits the budget", "The smallest of", "too much", "Give more flash"]);
+    // Its flash is smaller than the code.
+    fit(&["--board", "bluepill"], &["nothing fits bluepill", "of 64.0 KiB (too much)"]);
+    fit(
+        &["--rate", "100kHz", "--core", "M0", "--clock", "16MHz", "--flash", "1M"],
+        &["nothing fits", "CPU", "--rate"],
+    );
+    fit(&["--board", "toaster"], &["no board `toaster`; there are", "rp2040-pico"]);
+    assert!(!place.path("fitted/search").exists(), "nothing was trained");
+    let limited = succeeds(&["fit", &rows, "--target", "force", "--dry-run", "--flash", "2K", "--ram", "1K"]);
+    assert!(limited.contains("architectures fit"), "{limited}");
+}
+
+#[test]
+fn a_file_and_a_board_become_a_model() {
+    let place = Place::new();
+    place.write(
+        "rows.csv",
+        &csv("time,a,b,force", 1200, |t, row| format!("{},{}", 0.01 * t as f64, plain(t, row))),
+    );
+    let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
+    let arguments =
+        ["fit", &rows, "--target", "force", "--board", "rp2040-pico", "--time", "8s", "--out", &out];
+    let printed = succeeds(&arguments);
+    for part in [
+        "verdict: ",
+        "ridge regression",
+        "90 % interval covers",
+        "with channels missing",
+        "int8 costs",
+        "flash",
+        "CPU",
+        "next:",
+    ] {
+        assert!(printed.contains(part), "{part:?} is missing in\n{printed}");
+    }
+    for file in
+        ["model.qvr", "model.rs", "model.h", "report.html", "config.toml", "fit.json", "run/best.state"]
+    {
+        assert!(place.path("fitted").join(file).is_file(), "{file}");
+    }
+    let found = json(&fs::read_to_string(place.path("fitted/fit.json")).expect("results"));
+    assert_eq!(found["fits"], true);
+    let r2 = found["scores"]["test"]["r2"].as_f64().expect("a number");
+    assert!(r2 > 0.3, "the force follows from the sensors, but R² is {r2}");
+    let page = fs::read_to_string(place.path("fitted/report.html")).expect("a page");
+    assert!(page.contains("Verdict: ") && page.contains("time (s)"));
+    // The commands that it prints work.
+    let model = place.at("fitted/model.qvr");
+    assert!(succeeds(&["run", &model, "--input", &rows]).starts_with("force.mean,"));
+    let config = place.at("fitted/config.toml");
+    succeeds(&["train", &config, "--out", &place.at("again"), "--set", "training.epochs=1"]);
+    // Time is up, so that the same command only repeats the end, with the same bits.
+    let before = fs::read(place.path("fitted/model.qvr")).expect("a model");
+    succeeds(&arguments);
+    assert_eq!(fs::read(place.path("fitted/model.qvr")).expect("a model"), before);
+    fails(&["fit", &rows, "--next", "--time", "8s", "--out", &out], &["contains another fit", "--out"]);
+}
+
+#[test]
+fn classes_are_told_and_exported() {
+    let place = Place::new();
+    let wave = |t: usize, class: usize| (t as f64 * [0.2, 0.9, 1.7][class]).sin() * [0.3, 1.0, 1.5][class];
+    let line = |t: usize, _: [f64; 3]| {
+        let class = t / 50 % 3;
+        format!("{:.4},{:.4},{}", wave(t, class), wave(t + 3, class), ["rest", "fist", "wave"][class])
+    };
+    place.write("rows.csv", &csv("x,y2,gesture", 3000, line));
+    let out = place.at("fitted");
+    let printed = succeeds(&[
+        "fit",
+        &place.at("rows.csv"),
+        "--label",
+        "gesture",
+        "--time",
+        "6s",
+        "--out",
+        &out,
+        "--json",
+    ]);
+    let found = json(&printed);
+    let accuracy = found["scores"]["test"]["accuracy"].as_f64().expect("a number");
+    assert!(accuracy > 0.6, "three waves are easily told apart, but {accuracy} are right");
+    assert!(
+        found["verdict"]["text"].as_str().expect("a verdict").contains("LDA")
+            || !found["rivals"].as_array().expect("a list").is_empty()
+    );
+    assert!(place.path("fitted/model.h").is_file());
+}
+
+/// Ctrl-C in a terminal: an interrupt to the search and to the trial under way.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_fit_ends_with_the_best_so_far_and_goes_on() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+    let place = Place::new();
+    place.write("rows.csv", &csv("a,b,force", 600, plain));
+    let (rows, out) = (place.at("rows.csv"), place.at("fitted"));
+    let arguments = |time: &'static str| {
+        ["fit", &rows, "--target", "force", "--time", time, "--out", &out].map(String::from)
+    };
+    let mut child = place::quaver()
+        .args(arguments("60s"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("the binary starts");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.starts_with("trial 1.")), "the search has come to its first bracket");
+    let group = format!("-{}", child.id());
+    assert!(Command::new("kill").args(["-INT", "--", &group]).status().expect("kill").success());
+    let rest: Vec<String> = lines.collect();
+    assert!(child.wait().expect("it ends").success(), "{rest:?}");
+    assert!(rest.iter().any(|line| line.contains("stopped; the same command continues")), "{rest:?}");
+    assert!(place.path("fitted/model.qvr").is_file());
+    let seconds = || {
+        let state = fs::read_to_string(place.path("fitted/search/state.json")).expect("a state");
+        json(&state)["seconds"].as_f64().expect("a number")
+    };
+    let first = fs::read(place.path("fitted/search/bracket-00/trials/0000/last.state")).expect("a state");
+    let before = seconds();
+    assert!(before < 60.0, "{before}");
+    // Three more seconds.
+    let total = format!("{:.3}s", before + 3.0);
+    let output = run(&["fit", &rows, "--target", "force", "--time", &total, "--out", &out]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.contains("time is up"), "{errors}");
+    assert!(seconds() >= before + 3.0);
+    let again = fs::read(place.path("fitted/search/bracket-00/trials/0000/last.state")).expect("a state");
+    assert!(first == again, "the default was trained once");
+}
+
+#[test]
+fn init_writes_a_config_that_trains() {
+    let place = Place::new();
+    place.write("rows.csv", &csv("a,b,force", 300, plain));
+    let config = place.at("own.toml");
+    let arguments = ["init", &place.at("rows.csv"), "--target", "force", "-o", &config];
+    assert!(succeeds(&arguments).contains("quaver train"));
+    let text = fs::read_to_string(place.path("own.toml")).expect("a config");
+    assert!(text.contains("# ") && text.contains("targets = [\"force\"]"), "{text}");
+    succeeds(&["train", &config, "--out", &place.at("run"), "--set", "training.epochs=1"]);
+    fails(&arguments, &["exists", "--force"]);
+}
+
+#[test]
+fn boards_are_listed_and_added() {
+    let place = Place::new();
+    assert!(succeeds(&["boards"]).contains("nrf52840-dk"));
+    place.write(
+        "lab.toml",
+        "[[board]]\nname = 'lab'\ncore = 'M33'\nclock_mhz = 48\nflash_kib = 300\nram_kib = 40\n",
+    );
+    let found = json(&succeeds(&["boards", "--boards", &place.at("lab.toml"), "--json"]));
+    let boards = found["boards"].as_array().expect("a list");
+    assert!(boards.iter().any(|board| board["name"] == "lab" && board["flash_kib"] == 300));
+    place.write("bad.toml", "[[board]]\nname = 'lab'\n");
+    fails(&["boards", "--boards", &place.at("bad.toml")], &["bad.toml", "[[board]]"]);
+}
