@@ -116,7 +116,9 @@ impl DataConfig {
             sequences.extend(self.sequences(table, &choice).into_iter().map(led));
             reading.settled.get_or_insert(choice);
         }
-        reading.splits.add(key, used)?;
+        if !(self.valid_in_train && key == "valid") {
+            reading.splits.add(key, used)?;
+        }
         Ok(sequences)
     }
 

@@ -30,8 +30,13 @@ impl SplitRows {
             if let Some((file, row)) = common_row(before, &used) {
                 bail!(
                     "row {row} of {} (counted from 0) is in data.{other} and in data.{split}; a model must not be \
-                     scored on rows that it has learned: select other rows, such as rows = \"80%..\"",
-                    file.display()
+                     scored on rows that it has learned: select other rows, such as rows = \"80%..\"{}",
+                    file.display(),
+                    if split == "valid" {
+                        "; data.valid_in_train = true allows it for a final model"
+                    } else {
+                        ""
+                    }
                 );
             }
         }

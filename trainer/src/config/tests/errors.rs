@@ -164,7 +164,7 @@ fn values_out_of_range_name_file_line_and_key() {
     );
     assert_eq!(
         problem("[model]\nlayers = []"),
-        "run.toml:5:10: `model.layers` must list the units of 1 to 8 layers, found 0"
+        "run.toml:5:10: `model.layers` must list the units of 1 to 8 layers, found 0; it may be empty with `model.linear`"
     );
     assert_eq!(
         problem("[model]\nlayers = [8, 0]"),

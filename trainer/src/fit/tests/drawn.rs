@@ -1,6 +1,6 @@
 //! Networks with drawn weights: their limits, and a posterior that is known exactly.
 
-use quaver::checkpoint::{CellKind, ModelSpec, Target};
+use quaver::checkpoint::{Activation, CellKind, ModelSpec, Target};
 
 use super::{config, dataset, delayed_sum, ragged_batch};
 use crate::config::{InitConfig, WeightsConfig};
@@ -72,7 +72,8 @@ fn draws_come_in_pairs_if_they_are_antithetic() {
 }
 
 /// Two inputs of ±1 in all four combinations, repeated: columns of the design are orthogonal, also to the one
-/// of the bias, so that the posterior of a linear map is a product over its weights.
+/// of the bias, so that the posterior of a linear map is a product over its weights. Two tanh units with
+/// weights of 1, held fixed, turn ±1 into ±tanh(1).
 fn orthogonal_batch(repeats: usize) -> Batch {
     let rows = 4 * repeats;
     let noise = crate::random::normals(&mut stream(9, Purpose::Initialisation), rows);
@@ -93,17 +94,24 @@ fn orthogonal_batch(repeats: usize) -> Batch {
 }
 
 /// Mean and standard deviation of each weight and of the bias, in Bayesian linear regression with noise
-/// variance `noise` and prior N(0, `prior`): precision n/noise + 1/prior, mean (Σ x y/noise)/precision.
+/// variance `noise` and prior N(0, `prior`): precision Σ x²/noise + 1/prior, mean (Σ x y/noise)/precision.
 fn exact_posterior(batch: &Batch, noise: f64, prior: f64) -> Vec<[f64; 2]> {
     let column = |index: usize, row: usize| {
-        if index < 2 { f64::from(batch.inputs_mean[2 * row + index]) } else { 1.0 }
+        if index < 2 { f64::from(batch.inputs_mean[2 * row + index]).tanh() } else { 1.0 }
     };
-    let precision = batch.rows as f64 / noise + 1.0 / prior;
-    let mean = |index: usize| {
-        let products = (0..batch.rows).map(|row| column(index, row) * f64::from(batch.targets[row]));
-        products.sum::<f64>() / noise / precision
+    let moments = |index: usize| {
+        let squares: f64 = (0..batch.rows).map(|row| column(index, row).powi(2)).sum();
+        let products: f64 =
+            (0..batch.rows).map(|row| column(index, row) * f64::from(batch.targets[row])).sum();
+        let precision = squares / noise + 1.0 / prior;
+        [products / noise / precision, precision.sqrt().recip()]
     };
-    (0..3).map(|index| [mean(index), precision.sqrt().recip()]).collect()
+    (0..3).map(moments).collect()
+}
+
+/// The lists of the layer that is held fixed.
+fn hidden(parameters: &mut Parameters) -> impl Iterator<Item = &mut crate::nn::NamedTensor> {
+    parameters.tensors.iter_mut().filter(|list| list.name.starts_with("layer0."))
 }
 
 /// Bayes by Backprop on a linear map with known noise, for which a product of normal distributions is the
@@ -112,6 +120,11 @@ fn learned_posterior(spec: &ModelSpec, batch: &Batch, noise: f32, prior: f32) ->
     let mut parameters = Parameters::zeros_for(spec, method(prior.sqrt(), None));
     set_rho(&mut parameters, -1.0);
     parameters.get_mut("output.log_noise").unwrap().values.fill(noise.ln());
+    // σ = softplus(−60) = 9e-27.
+    hidden(&mut parameters)
+        .filter(|list| list.name.ends_with("_rho"))
+        .for_each(|list| list.values.fill(-60.0));
+    parameters.get_mut("layer0.weight").unwrap().values.copy_from_slice(&[1.0, 0.0, 0.0, 1.0]);
     let mut optimiser = Optimiser::Adam(Adam::new(&parameters));
     let context = BatchContext { divergence_share: Some(1.0 / batch.rows as f32), start: None };
     let weights = WeightsConfig { draws: 4, antithetic: true, ..WeightsConfig::default() };
@@ -122,7 +135,7 @@ fn learned_posterior(spec: &ModelSpec, batch: &Batch, noise: f32, prior: f32) ->
         let draws = draw_weights(&parameters, &weights, &mut rng);
         let mut found = loss_and_gradient_of_draws(spec, &parameters, batch, context, &draws).unwrap();
         for (list, gradient) in parameters.tensors.iter().zip(&mut found.gradients) {
-            if list.name == "output.log_noise" {
+            if list.name == "output.log_noise" || list.name.starts_with("layer0.") {
                 gradient.fill(0.0);
             }
         }
@@ -142,7 +155,7 @@ fn learned_posterior(spec: &ModelSpec, batch: &Batch, noise: f32, prior: f32) ->
 
 #[test]
 fn of_a_linear_map_it_learns_the_exact_posterior() {
-    let spec = test_spec(2, 1, &[]);
+    let spec = test_spec(2, 1, &[(CellKind::Dense(Activation::Tanh), 2)]);
     let batch = orthogonal_batch(5);
     let (noise, prior) = (0.25, 0.3);
     let exact = exact_posterior(&batch, noise.into(), prior.into());
