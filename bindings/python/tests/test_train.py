@@ -19,7 +19,7 @@ from quaver import _program, _toml
 
 CONFIG = {
     "model": {"cell": "gru", "layers": [6]},
-    "training": {"epochs": 3, "learning_rate": 0.01, "batch": 4, "chunk": 50},
+    "training": {"epochs": 3, "learning_rate": 0.01, "batch": 2, "chunk": 20},
 }
 LONG = {**CONFIG, "training": {**CONFIG["training"], "epochs": 2000, "patience": 0}}
 

@@ -259,7 +259,11 @@ mod tests {
     }
 
     fn settings(experiment: &Experiment) -> Settings {
-        experiment.default_settings(TrainingSize::for_rows(700), 100)
+        let size = match experiment.is_reducer() {
+            true => TrainingSize::for_sequences(100),
+            false => TrainingSize::for_rows(700),
+        };
+        experiment.default_settings(size, 100)
     }
 
     #[test]

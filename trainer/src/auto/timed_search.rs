@@ -158,14 +158,16 @@ impl TimedSearch<'_> {
 
     /// When a bracket ends: the default has completed an epoch by then, however slow it is.
     fn deadline_of(&self, bracket: &Bracket, deadline: &Deadline) -> Deadline {
-        let (at, interrupted) = (deadline.at, Arc::clone(&self.interrupted));
-        let best = bracket.trials[0].run().best_state();
-        match bracket.number {
-            0 => Deadline {
-                at: at + FIRST_EPOCH_TIME,
-                interrupted: Arc::new(move || interrupted() || (Instant::now() >= at && best.exists())),
-            },
-            _ => deadline.clone(),
+        if bracket.number > 0 {
+            return deadline.clone();
+        }
+        let (at, interrupted, first) =
+            (deadline.at, Arc::clone(&self.interrupted), bracket.trials[0].clone());
+        // Its best state is written before its last one, without which there is nothing to go on from.
+        let has_model = move || first.progress(usize::MAX).is_ok_and(|progress| progress.best.is_some());
+        Deadline {
+            at: at + FIRST_EPOCH_TIME,
+            interrupted: Arc::new(move || interrupted() || (Instant::now() >= at && has_model())),
         }
     }
 

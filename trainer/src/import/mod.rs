@@ -92,6 +92,10 @@ fn check_config(config: &Config) -> Result<()> {
         "`model.residual` must be false: a module's outputs are not added to its inputs"
     );
     ensure!(
+        config.model.linear == 0,
+        "`model.linear` must be 0: a module's outputs are not added to a linear part"
+    );
+    ensure!(
         config.model.moments == MomentForm::Accurate,
         "`model.moments` must be \"accurate\": the other form is not exact where there is no variance"
     );

@@ -167,6 +167,7 @@ fn configs_that_no_module_has_are_refused() {
         ("[model]\ncell = 'sigmoid'\n", "`model.cell` must be"),
         ("[model]\ncell = 'dense-tanh'\n", "`model.cell` must be"),
         ("[model]\nlikelihood = 'heteroscedastic'\n", "`model.likelihood` must not be"),
+        ("[model]\nlinear = 4\n", "`model.linear` must be 0"),
         ("[model]\nmoments = 'paper'\n", "`model.moments` must be"),
         ("[weights]\nposterior = 'ropd'\n", "`[weights]` must be left out"),
         ("[init]\nfrom = 'run'\n", "`init.from` and imported weights exclude"),
