@@ -63,8 +63,8 @@ pub struct DataConfig {
     /// Seed for setting aside random sequences instead of the last ones, for samples whose order has no
     /// meaning. Needs ten or more training sequences.
     pub valid_seed: Option<u64>,
-    /// Whether rows may be in `train` and `valid` alike, for a final model whose settings are chosen and whose
-    /// last state is kept. Its validation loss then says nothing about other data.
+    /// Whether rows may be in `train` and `valid` alike, for a final model whose settings are chosen and
+    /// whose last state is kept. Its validation loss then says nothing about other data.
     #[serde(default, skip_serializing_if = "is_false")]
     pub valid_in_train: bool,
     /// Test data, in the same form; optional.
