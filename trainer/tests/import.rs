@@ -100,7 +100,7 @@ fn networks_of_scaled_rows_and_of_other_floats_predict_in_raw_units() {
 #[test]
 fn noise_is_the_error_on_validation_rows_and_nothing_else_is_uncertain() {
     let place = place("lstm", 1);
-    let imported = import(&place, "scaled_lstm_1", &[]);
+    let imported = import(&place, "lstm_1", &[]);
     let evaluated = json(&succeeds(&["eval", &place.at("run"), "--split", "valid", "--json"]));
     for (output, scored) in
         imported["outputs"].as_array().unwrap().iter().zip(evaluated["per_output"].as_array().unwrap())

@@ -194,7 +194,7 @@ fn values_beyond_32_bits_are_named() {
     let text = fs::read_to_string(place.path("train.csv")).expect("the data");
     let row = text.lines().nth(7).expect("a row");
     place.write("train.csv", &text.replacen(row, "1,4e30,2", 1));
-    let names = ["train.csv:8", "column `b`", "4e30", "too large"];
+    let names = ["train.csv: row 6", "column `b`", "4e30", "too large"];
     fails(&["train", &place.at("config.toml"), "--out", &place.at("run")], &names);
 }
 

@@ -111,6 +111,9 @@ impl DataConfig {
         for source in sources {
             let (choice, table) =
                 self.read(source, reading, &mut used).with_context(|| format!("data.{key}"))?;
+            if key == "train" {
+                table.check_magnitudes().with_context(|| format!("data.train: {}", source.file.display()))?;
+            }
             let burn_in = source.burn_in.unwrap_or(0);
             let led = |sequence| Sequence { burn_in, ..sequence };
             sequences.extend(self.sequences(table, &choice).into_iter().map(led));

@@ -5,9 +5,6 @@ use std::sync::Arc;
 
 use quaver::checkpoint::Target;
 
-/// Largest absolute value of a number that is read: its square, hence a variance, still fits into 32 bits.
-pub(super) const LARGEST: f32 = 1e19;
-
 /// Rows of equal width in time order. `NaN` marks a missing value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {

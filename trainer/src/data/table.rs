@@ -6,6 +6,9 @@ use anyhow::{Result, bail};
 
 use super::rows::Rows;
 
+/// Largest absolute value of a training row: its square, hence a variance, still fits into 32 bits.
+const LARGEST: f32 = 1e19;
+
 /// Named columns of numbers, split into sequences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -24,6 +27,23 @@ impl Table {
         let indices = positions(file, &self.names, names)?;
         let sequences = self.sequences.iter().map(|rows| rows.columns(&indices)).collect();
         Ok(Table { names: names.to_vec(), sequences })
+    }
+
+    /// Refuses values whose scale could not be computed in 32 bits, for training rows. A model that is trained
+    /// takes such values in other rows for implausible.
+    pub(super) fn check_magnitudes(&self) -> Result<()> {
+        for (row, values) in self.sequences.iter().flat_map(Rows::iter).enumerate() {
+            if let Some(column) = values.iter().position(|value| value.abs() > LARGEST) {
+                bail!(
+                    "row {row} of those that are read (counted from 0), column `{}`: found {:e}, which is too large for \
+                     32-bit floats (beyond ±{LARGEST:e}); leave the cell empty if the value is missing, or choose a \
+                     larger unit",
+                    self.names[column],
+                    values[column]
+                );
+            }
+        }
+        Ok(())
     }
 }
 

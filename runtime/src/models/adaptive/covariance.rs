@@ -35,6 +35,8 @@ impl Covariance {
 /// No variance falls below this fraction of the prior: a direction that was seen often can still learn, and
 /// the factors of the covariance stay inside the finite range.
 pub(super) const SMALLEST: f32 = 1e-9;
+/// Largest magnitude of a factor of U.
+pub(super) const COLUMN_LIMIT: f32 = 1e9;
 
 /// A covariance in the caller's memory: P = U D Uᵀ with unit upper triangular U, or P = D.
 ///
@@ -143,10 +145,17 @@ impl<'a> Factors<'a> {
             (Covariance::Full, true) => self.full_gain(1.0 / s),
             (Covariance::Diagonal, true) => self.diagonal_gain(features, 1.0 / s),
         }
-        if !self.trace.is_finite() {
+        if self.is_degenerate() {
             self.forget();
         }
         true
+    }
+
+    /// Whether P has lost its meaning: where D is kept from falling below its smallest number, features of
+    /// very different magnitudes can blow up the trace. As no number of D is below [`SMALLEST`] of the prior,
+    /// Σ D_j U_ij² below the limit keeps every factor of U below [`COLUMN_LIMIT`].
+    fn is_degenerate(&self) -> bool {
+        !(self.trace <= 0.9 * SMALLEST * COLUMN_LIMIT * COLUMN_LIMIT * self.prior)
     }
 
     /// Factor by which D may grow.

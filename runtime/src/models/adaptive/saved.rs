@@ -4,11 +4,9 @@
 use core::iter::{once, repeat_n};
 use core::ops::RangeInclusive;
 
+use super::covariance::COLUMN_LIMIT;
 use super::readout::{NOISE_LIMIT, Readout};
 use crate::limits::WEIGHT_LIMIT;
-
-/// Largest magnitude of a factor U: |U_ij| ≤ √(P_ii / D_j), and no number of D is below 10⁻⁹ of the prior.
-const COLUMN_LIMIT: f32 = 1e9;
 
 impl Readout<'_> {
     /// Numbers of a saved readout.

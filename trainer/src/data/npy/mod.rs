@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::rows::{LARGEST, Rows};
+use super::rows::Rows;
 use super::table::{Table, numbered};
 use element::Element;
 use header::Header;
@@ -59,10 +59,10 @@ pub fn parse_values(bytes: &[u8], file: &str) -> Result<Rows> {
     ensure!(rows > 0 && channels > 0, "{file}: the array is empty: its shape is ({rows}, {channels})");
     let values: Vec<f32> =
         data.chunks_exact(header.element.size()).map(|b| header.element.to_f32(b)).collect();
-    if let Some(at) = values.iter().position(|value| value.abs() > LARGEST) {
+    if let Some(at) = values.iter().position(|value| value.is_infinite()) {
         let (row, column) = (at / channels, at % channels);
         bail!(
-            "{file}: row {row}, column c{column}: the value is infinite or too large for 32-bit floats (beyond ±{LARGEST:e}); \
+            "{file}: row {row}, column c{column}: the value is infinite in 32 bits; \
              store NaN if it is missing"
         );
     }

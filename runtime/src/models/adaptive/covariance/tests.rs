@@ -5,6 +5,7 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
+use crate::random::fixed_normal;
 
 const FEATURES: usize = 12;
 const LABELS: usize = 300;
@@ -257,5 +258,28 @@ fn the_gain_alone_is_that_of_an_update() {
             assert!((alone - gain).abs() < 1e-5, "{alone} {gain}");
         }
         assert_ne!(dense(&factors), before);
+    }
+}
+
+/// Units without a bound, as ReLU has them, next to ones that are nearly zero, and a wide prior: the factors of
+/// such a covariance grow with every label.
+#[test]
+fn features_of_any_magnitude_keep_the_factors_within_their_limits() {
+    let options = AdaptOptions { forgetting: 0.95, ..options(Covariance::Full, 1e6, 1.0) };
+    let magnitudes = [0.0_f32, 1e-3, 1e-3, 1.0, 1e6];
+    for seed in 0..100 {
+        let mut words = vec![f32::NAN; Factors::words(options.covariance, FEATURES)];
+        let mut factors =
+            Factors::carve(&mut ArenaSplitter::new(&mut words), FEATURES, &options).expect("words");
+        for step in 0..20 {
+            let draw = |i: usize| fixed_normal(seed, (step * FEATURES + i) as u16);
+            let magnitude = |i: usize| magnitudes[(1e4 * draw(i).abs()) as usize % magnitudes.len()];
+            let phi: Vec<f32> = (0..FEATURES).map(|i| magnitude(i).copysign(draw(i))).collect();
+            factors.set_features(&phi);
+            factors.update(&phi, options.forgetting, false);
+            let largest = factors.columns.iter().fold(0.0_f32, |largest, u| largest.max(u.abs()));
+            assert!(largest <= COLUMN_LIMIT, "seed {seed}, step {step}: {largest:e}");
+            assert!(factors.diagonal.iter().all(|d| factors.limits().contains(d)));
+        }
     }
 }
