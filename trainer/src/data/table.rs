@@ -29,8 +29,8 @@ impl Table {
         Ok(Table { names: names.to_vec(), sequences })
     }
 
-    /// Refuses values whose scale could not be computed in 32 bits, for training rows. A model that is trained
-    /// takes such values in other rows for implausible.
+    /// Refuses values whose scale could not be computed in 32 bits, for training rows. A model that is
+    /// trained takes such values in other rows for implausible.
     pub(super) fn check_magnitudes(&self) -> Result<()> {
         for (row, values) in self.sequences.iter().flat_map(Rows::iter).enumerate() {
             if let Some(column) = values.iter().position(|value| value.abs() > LARGEST) {

@@ -261,8 +261,8 @@ fn the_gain_alone_is_that_of_an_update() {
     }
 }
 
-/// Units without a bound, as ReLU has them, next to ones that are nearly zero, and a wide prior: the factors of
-/// such a covariance grow with every label.
+/// Units without a bound, as ReLU has them, next to ones that are nearly zero, and a wide prior: the factors
+/// of such a covariance grow with every label.
 #[test]
 fn features_of_any_magnitude_keep_the_factors_within_their_limits() {
     let options = AdaptOptions { forgetting: 0.95, ..options(Covariance::Full, 1e6, 1.0) };
