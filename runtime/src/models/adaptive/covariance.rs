@@ -155,7 +155,8 @@ impl<'a> Factors<'a> {
     /// very different magnitudes can blow up the trace. As no number of D is below [`SMALLEST`] of the prior,
     /// Σ D_j U_ij² below the limit keeps every factor of U below [`COLUMN_LIMIT`].
     fn is_degenerate(&self) -> bool {
-        !(self.trace <= 0.9 * SMALLEST * COLUMN_LIMIT * COLUMN_LIMIT * self.prior)
+        let largest = 0.9 * SMALLEST * COLUMN_LIMIT * COLUMN_LIMIT * self.prior;
+        self.trace.is_nan() || self.trace > largest
     }
 
     /// Factor by which D may grow.
