@@ -4,7 +4,7 @@
 //! With x_0 the newest row in standardised units, x_1 the one before it and so on, an output has the mean and
 //! the variance
 //!
-//! E[y] = b + Σ_j wⱼᵀ m_j,  V[y] = Σ_j (wⱼ²)ᵀ v_j
+//! `E[y] = b + Σ_j wⱼᵀ m_j,  V[y] = Σ_j (wⱼ²)ᵀ v_j`
 //!
 //! of an affine map of independent inputs (Bayer 2015, thesis, eqs. 17 and 18, without weight variances). The
 //! weights are those of a ridge regression (Hoerl and Kennard 1970), fitted by the trainer.
