@@ -30,6 +30,9 @@ const GOLDEN_GROUPS: [&str; 8] =
 /// Most bytes of models in one of them: what the smallest core has left of its flash.
 const GOLDEN_BYTES: usize = 80_000;
 
+/// The same for latent models.
+const LATENT_GROUPS: [&str; 2] = ["GOLDEN_LATENT", "GOLDEN_LATENT_2"];
+
 /// Golden cases that are signed, the smallest first: it is tampered with.
 const SIGNED: [&str; 3] = ["elman-tanh-f32", "lstm-fast", "denoiser-follow-fast"];
 /// The counter that they are signed with.
@@ -58,10 +61,11 @@ fn main() {
         moved.model.len().div_ceil(4) + 2
     ));
     embedded.group("ALIGNMENT", std::slice::from_ref(moved));
-    for (group, cases) in GOLDEN_GROUPS.iter().zip(shared_out([golden, golden_pruned::cases()].concat())) {
-        embedded.group(group, &cases);
+    let networks = shared_out::<{ GOLDEN_GROUPS.len() }>([golden, golden_pruned::cases()].concat());
+    let latent = shared_out::<{ LATENT_GROUPS.len() }>(golden_latent::cases());
+    for (group, cases) in GOLDEN_GROUPS.iter().zip(&networks).chain(LATENT_GROUPS.iter().zip(&latent)) {
+        embedded.group(group, cases);
     }
-    embedded.group("GOLDEN_LATENT", &golden_latent::cases());
     embedded.group("GOLDEN_ADAPTIVE", &golden_adaptive::cases());
     embedded.group("GOLDEN_TEXT", &golden_text::cases());
     embedded.group("GOLDEN_REDUCER", &golden_reducer::cases());
@@ -83,9 +87,9 @@ fn signed_cases() -> Vec<Case> {
 
 /// Puts each case into the shortest list, the largest first, so that every list has models of every layout,
 /// and its image the kernels that are checked.
-fn shared_out(mut cases: Vec<Case>) -> [Vec<Case>; GOLDEN_GROUPS.len()] {
+fn shared_out<const LISTS: usize>(mut cases: Vec<Case>) -> [Vec<Case>; LISTS] {
     cases.sort_by_key(|case| Reverse(case.model.len()));
-    let mut lists: [Vec<Case>; GOLDEN_GROUPS.len()] = Default::default();
+    let mut lists = [const { Vec::new() }; LISTS];
     let bytes = |list: &Vec<Case>| list.iter().map(|case| case.model.len()).sum::<usize>();
     for case in cases {
         let list = lists.iter_mut().min_by_key(|list| bytes(list)).expect("there are images");

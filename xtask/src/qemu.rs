@@ -10,7 +10,7 @@ use crate::shell::{Shell, root};
 use crate::{image, kernels, table};
 
 /// The images that hold the cases: several, because the smallest core has no room for all in one.
-pub(crate) const IMAGES: [&str; 12] = [
+pub(crate) const IMAGES: [&str; 13] = [
     "golden",
     "golden_2",
     "golden_3",
@@ -20,6 +20,7 @@ pub(crate) const IMAGES: [&str; 12] = [
     "golden_7",
     "golden_8",
     "golden_latent",
+    "golden_latent_2",
     "golden_adaptive",
     "golden_text",
     "golden_reducer",
