@@ -431,11 +431,24 @@ impl Guesser<'_> {
                 format!("a copy of the target `{}` (--inputs overrules)", copied.name),
             );
         }
+        if let Some(label) = self.label_repeated_by(column) {
+            let reason = format!("changes only where the label `{label}` does (--inputs overrules)");
+            return (ColumnRole::Excluded, reason);
+        }
         let missing = match 100.0 * column.missing as f64 / column.rows.max(1) as f64 {
             0.0 => String::new(),
             share => format!(", {} % missing", super::clock::short(share)),
         };
         (ColumnRole::Input, format!("numbers{}{missing}", range(column)))
+    }
+
+    /// The label, if a column says the same in another form, as a column of zeros and ones per class does.
+    fn label_repeated_by(&self, column: &ColumnStatistics) -> Option<&str> {
+        let TaskRequest::Label(label) = self.task else { return None };
+        let of_label = self.survey.column(label)?.changes.as_ref()?;
+        let is_shared = |row: &usize| of_label.binary_search(row).is_ok();
+        let own = column.changes.as_ref()?;
+        (!own.is_empty() && own.iter().all(is_shared)).then_some(label)
     }
 
     /// Whether a column has one value per file, and not the same in all.
@@ -567,6 +580,19 @@ mod tests {
         assert_eq!(guess("a,gesture"), TaskRequest::Label("gesture".into()));
         assert_eq!(guess("a,y"), TaskRequest::Columns(vec!["y".into()]));
         assert_eq!(guess("a,b"), TaskRequest::Next);
+    }
+
+    #[test]
+    fn columns_that_repeat_the_label_are_no_inputs() {
+        let survey = rows("a,level,gesture,gesture.fist", |t| {
+            let class = ["rest", "fist", "open"][t / 8 % 3];
+            format!("{},{},{class},{}", (t as f64).sin(), t / 5 % 2, u8::from(class == "fist"))
+        });
+        let found =
+            guess_roles(&survey, TaskRequest::Label("gesture".into()), &RoleOptions::default()).unwrap();
+        // `level` is as slow, but changes in other rows.
+        assert_eq!(found.named(ColumnRole::Input), ["a", "level"]);
+        assert_eq!(found.named(ColumnRole::Excluded), ["gesture.fist"]);
     }
 
     #[test]
