@@ -54,6 +54,12 @@ fn messy_files() -> Vec<Case> {
             "predict force from 2 inputs|rows ..69%",
         ),
         case(
+            "some columns ahead",
+            || csv("a,b,force", 300, plain).into_bytes(),
+            &["--next=force", "--horizon", "1,5"],
+            "predict force 1, 5 rows ahead from 3 inputs|rows ..69%",
+        ),
+        case(
             "semicolons and decimal commas",
             || csv("a,b,force", 300, plain).replace(',', ";").replace('.', ",").into_bytes(),
             TARGET,
@@ -254,6 +260,10 @@ fn what_cannot_be_understood_is_refused_with_advice() {
     fails(&["fit", &rows, "--dry-run", "--target", "torque"], &["--target: ", "torque", "a, b, force, who"]);
     fails(&["fit", &rows, "--dry-run", "--target", "who"], &["`who` has text such as `bob0`; --label who"]);
     fails(&["fit", &rows, "--dry-run", "--inputs", "who", "--next"], &["who"]);
+    fails(
+        &["fit", &rows, "--dry-run", "--next=force", "--inputs", "a,b"],
+        &["--next: ", "`force` is not among the inputs"],
+    );
     fails(&["fit", &place.at("absent.csv"), "--dry-run"], &["absent.csv"]);
     fails(&["fit", &rows, &rows, "--dry-run"], &["is given twice"]);
     fails(

@@ -17,10 +17,21 @@ pub enum Task {
     Columns(Vec<String>),
     /// The next row.
     Next,
+    /// Some of the inputs, some rows ahead.
+    Ahead(AheadTask),
     /// The row without noise of this signal-to-noise ratio in decibels.
     Clean(f64),
     /// The class of a sequence.
     Label(LabelledTask),
+}
+
+/// Which inputs are predicted how far ahead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AheadTask {
+    /// The columns.
+    pub columns: Vec<String>,
+    /// Rows ahead; an output for each column and number.
+    pub horizons: Vec<u32>,
 }
 
 /// How labelled recordings become sequences.
@@ -75,6 +86,16 @@ impl Experiment {
         match &self.task {
             Task::Columns(names) => format!("predict {} from {} inputs", names.join(", "), self.inputs.len()),
             Task::Next => format!("predict the next row of {} inputs", self.inputs.len()),
+            Task::Ahead(AheadTask { columns, horizons }) => {
+                let rows: Vec<String> = horizons.iter().map(u32::to_string).collect();
+                let noun = if horizons[..] == [1] { "row" } else { "rows" };
+                format!(
+                    "predict {} {} {noun} ahead from {} inputs",
+                    columns.join(", "),
+                    rows.join(", "),
+                    self.inputs.len()
+                )
+            }
             Task::Clean(snr_db) => {
                 format!(
                     "remove noise from {} inputs, tried with added noise of {snr_db} dB",
@@ -152,6 +173,9 @@ impl Experiment {
         match &self.task {
             Task::Columns(targets) => format!("targets = {}\n", names(targets)),
             Task::Next => "targets = \"next\"\n".into(),
+            Task::Ahead(AheadTask { columns, horizons }) => {
+                format!("targets = {{ next = {}, horizon = {horizons:?} }}\n", names(columns))
+            }
             Task::Clean(snr_db) => {
                 format!(
                     "targets = \"clean\"\nnoise = {{ snr_db = {snr_db:?} }}      # added to the inputs, drawn anew in every epoch\n"
@@ -276,7 +300,14 @@ mod tests {
             is_stratified: false,
             test_share: 0.15,
         };
-        let tasks = [Task::Columns(vec!["y".into()]), Task::Next, Task::Clean(10.0), Task::Label(labels)];
+        let ahead = AheadTask { columns: vec!["b".into()], horizons: vec![1, 5] };
+        let tasks = [
+            Task::Columns(vec!["y".into()]),
+            Task::Next,
+            Task::Ahead(ahead),
+            Task::Clean(10.0),
+            Task::Label(labels),
+        ];
         for task in tasks {
             let experiment = experiment(task.clone());
             let config = experiment.config(&settings(&experiment)).unwrap();

@@ -17,7 +17,7 @@ mod verdict;
 pub use boards::{Board, Core, board, boards, user_file};
 pub use budget::{Budget, ModelCost, Use};
 pub use candidates::{Candidate, Candidates, candidates};
-pub use experiment::{Experiment, LabelledTask, Task};
+pub use experiment::{AheadTask, Experiment, LabelledTask, Task};
 pub use settings::{Settings, TrainingSize};
 pub use split::{Splits, split};
 pub use timed_search::{BestTrial, SearchEvent, TimedSearch, TimedSearchReport};

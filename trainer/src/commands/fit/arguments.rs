@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 
 use super::quantity::{bytes, hertz, seconds, share};
-use crate::auto::{Budget, Core, board, boards};
+use crate::auto::{AheadTask, Budget, Core, board, boards};
 use crate::config::ColumnPatterns;
 use crate::survey::{RoleOptions, Survey, TaskRequest, TimeUnit};
 
@@ -18,9 +18,19 @@ pub(in crate::commands) struct DataArguments {
     /// Predict these columns from the others: names, or ranges such as c0..c3 or emg1..=emg8.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', conflicts_with_all = ["next", "clean", "label"])]
     target: Vec<String>,
-    /// Predict the next row of the inputs.
-    #[arg(long, conflicts_with_all = ["clean", "label"])]
-    next: bool,
+    /// Predict the next row of the inputs, or of these columns alone: --next=y.
+    #[arg(
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        num_args = 0..,
+        require_equals = true,
+        conflicts_with_all = ["clean", "label"]
+    )]
+    next: Option<Vec<String>>,
+    /// With --next: how many rows ahead, one number or several such as 1,5,10.
+    #[arg(long, value_name = "ROWS", value_delimiter = ',', requires = "next", value_parser = clap::value_parser!(u32).range(1..))]
+    horizon: Vec<u32>,
     /// Remove noise from the inputs: the recordings are clean, and noise is added to them (--snr-db). Where
     /// noisy and clean columns were recorded together, give the clean ones as --target instead.
     #[arg(long, conflicts_with = "label")]
@@ -73,13 +83,30 @@ impl DataArguments {
     pub(super) fn task(&self, survey: &Survey) -> Result<TaskRequest> {
         Ok(match &self.label {
             Some(column) => TaskRequest::Label(column.clone()),
-            None if self.next => TaskRequest::Next,
+            None if self.next.is_some() => TaskRequest::Next,
             None if self.clean => TaskRequest::Clean,
             None if !self.target.is_empty() => {
                 TaskRequest::Columns(resolved("--target", &self.target, survey)?)
             }
             None => TaskRequest::Guess,
         })
+    }
+
+    /// The columns to predict ahead and how many rows, where that is not the whole next row.
+    pub(super) fn ahead(&self, survey: &Survey, inputs: &[String]) -> Result<Option<AheadTask>> {
+        let columns = resolved("--next", self.next.as_deref().unwrap_or_default(), survey)?;
+        if columns.is_empty() && self.horizon.is_empty() {
+            return Ok(None);
+        }
+        if let Some(name) = columns.iter().find(|name| !inputs.contains(name)) {
+            bail!(
+                "--next: `{name}` is not among the inputs ({}); a column is predicted ahead from its own past too",
+                inputs.join(", ")
+            );
+        }
+        let columns = if columns.is_empty() { inputs.to_vec() } else { columns };
+        let horizons = if self.horizon.is_empty() { vec![1] } else { self.horizon.clone() };
+        Ok(Some(AheadTask { columns, horizons }))
     }
 
     /// Noise to add, in decibels.

@@ -52,6 +52,7 @@ pub(super) use understand::Understanding;
   quaver fit rows.csv --dry-run                             what would be done
   quaver fit rows.csv --target force --board rp2040-pico --out fitted
   quaver fit monday.csv tuesday.csv --test friday.csv --target force_n --time 2min
+  quaver fit dryer.csv --next=temperature --horizon 1,5    some columns, one and five rows ahead
   quaver fit imu.csv --next --flash 32K --ram 2K --rate 100Hz --core M0 --clock 48MHz
   quaver fit log.csv --target temp --time-column when --resample 10Hz --exclude note,id
   quaver fit gestures.csv --label gesture --board nrf52840-dk

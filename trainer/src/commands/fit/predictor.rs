@@ -342,7 +342,11 @@ fn trace(
         Some(unit) if !name.contains(unit) => format!("{name} ({unit})"),
         _ => name.clone(),
     };
-    let what = if found.experiment.task == Task::Next { "one row ahead" } else { "row by row" };
+    let what = match &found.experiment.task {
+        Task::Next => "one row ahead",
+        Task::Ahead(_) => "ahead",
+        _ => "row by row",
+    };
     Section {
         heading: format!("{name}: test data"),
         text: format!("The first {rows} test rows, predicted {what} by the exported model."),

@@ -204,9 +204,12 @@ fn experiment(
     was_prepared: bool,
 ) -> Result<Experiment> {
     let splits = split(train, test, arguments.test_share)?;
-    let targets = match &roles.task {
-        TaskRequest::Columns(names) => names.clone(),
-        _ => roles.named(ColumnRole::Input),
+    let inputs = roles.named(ColumnRole::Input);
+    let ahead = arguments.ahead(survey, &inputs)?;
+    let targets = match (&roles.task, &ahead) {
+        (TaskRequest::Columns(names), _) => names,
+        (_, Some(ahead)) => &ahead.columns,
+        _ => &inputs,
     };
     let is_binary = targets.iter().all(|name| survey.column(name).is_some_and(|column| column.is_binary()));
     let task = match &roles.task {
@@ -224,14 +227,14 @@ fn experiment(
         TaskRequest::Label(column) => {
             Task::Label(labelled_task(survey, starts, column, arguments.test_share)?)
         }
-        TaskRequest::Next | TaskRequest::Guess => Task::Next,
+        TaskRequest::Next | TaskRequest::Guess => ahead.map_or(Task::Next, Task::Ahead),
     };
     Ok(Experiment {
         seed: arguments.seed,
         splits,
         has_header: was_prepared || survey.files[0].has_header || survey.files[0].format != FileFormat::Csv,
         decimal_comma: arguments.decimal_comma && !was_prepared,
-        inputs: roles.named(ColumnRole::Input),
+        inputs,
         task,
         is_binary,
     })
