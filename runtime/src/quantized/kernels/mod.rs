@@ -53,6 +53,17 @@ cfg_select! {
     }
 }
 
+// Layers without variances.
+cfg_select! {
+    quaver_kernel = "helium" => {
+        pub(super) use helium::{lstm_means, tanh_means};
+    }
+    _ => {
+        mod portable_means;
+        pub(super) use portable_means::{lstm_means, tanh_means};
+    }
+}
+
 /// Whether the target core has kernels in assembler. They need words at addresses that are multiples of four.
 pub(super) const IS_ACCELERATED: bool = !cfg!(quaver_kernel = "portable");
 

@@ -94,6 +94,27 @@ macro_rules! row {
     };
 }
 
+/// Mean of the pre-activation of row `$row` in every group; as [`row`].
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | q0: means |
+/// | clobbered | q1 to q3, q6, q7 |
+macro_rules! mean_row {
+    ($row:literal, $sum:ident) => {
+        concat!(
+            "vldrw.u32 q7, [sp, #{sums_at}]\n",
+            "vldrw.u32 q6, [sp, #{biases_at}]\n",
+            $sum!("q0", "q1", $row, "0"),
+            "vldrw.u32 q2, [q6, #(16 + 4 * ", $row, ")]\n",
+            "vldrw.u32 q3, [q6, #(4 * ", $row, ")]\n",
+            "vmulh.s32 q0, q0, q2\n",
+            "vadd.i32 q0, q0, q3\n",
+        )
+    };
+}
+
 /// 256 × Σ w x of row A of a pair, from 256·S_A + S_B and S_B.
 macro_rules! upper {
     ($sum:literal, $other:literal, $row:literal, $from:literal) => {
@@ -115,6 +136,42 @@ macro_rules! lower {
     };
 }
 
+/// Addresses of the units of every group of an Elman layer.
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | the frame: the addresses, and where the units of the next turn are |
+/// | clobbered | r0, r9, q0 |
+macro_rules! unit_addresses {
+    () => {
+        concat!(
+            "ldr     r9, [sp, #{units}]\n",
+            "movs    r0, #0\n",
+            "vidup.u32 q0, r0, #8\n",
+            "vshl.i32 q0, q0, #1\n",
+            "vadd.i32 q0, q0, r9\n",
+            "vstrw.32 q0, [sp, #{first}]\n",
+            "adds    r9, #64\n",
+            "str     r9, [sp, #{units}]\n",
+        )
+    };
+}
+
+/// Runs [`layer`](super::turns::layer) with the function `$finish`, and `$bytes` as log₂ of a group's bytes of
+/// units.
+macro_rules! enter {
+    ($bytes:literal) => {
+        concat!(
+            "push    {{r0-r12, lr}}\n",
+            "movw    r4, #:lower16:{finish}\n",
+            "movt    r4, #:upper16:{finish}\n",
+            "movs    r5, #", $bytes, "\n",
+            "b.w     {layer}\n",
+        )
+    };
+}
+
 /// The body of a layer's function: branches to `$dsp` if pairs are listed or weights have variances, else runs
 /// `$layer` with the function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
 macro_rules! entry_or {
@@ -126,11 +183,7 @@ macro_rules! entry_or {
             "ldr     r12, [sp, #{weight_vars}]",
             "cmp     r12, #0",
             "bne     9f",
-            "push    {{r0-r12, lr}}",
-            "movw    r4, #:lower16:{finish}",
-            "movt    r4, #:upper16:{finish}",
-            concat!("movs    r5, #", $bytes),
-            "b.w     {layer}",
+            enter!($bytes),
             "9:",
             "b.w     {dsp}";
             // The first four words are in registers.

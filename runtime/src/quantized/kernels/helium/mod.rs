@@ -32,6 +32,8 @@ mod elman;
 #[rustfmt::skip]
 mod lstm;
 #[rustfmt::skip]
+mod means;
+#[rustfmt::skip]
 mod moments;
 #[rustfmt::skip]
 mod turns;
@@ -40,6 +42,7 @@ pub(in crate::quantized) use activations::{fill_pairs, narrow};
 pub(in crate::quantized) use blocks::dot_blocks;
 pub(in crate::quantized) use elman::tanh_layer;
 pub(in crate::quantized) use lstm::lstm_layer;
+pub(in crate::quantized) use means::{lstm_means, tanh_means};
 
 pub(in crate::quantized) use super::dot::{dot, dot_listed};
 pub(in crate::quantized) use super::dsp::{dot_pairs, gru_layer, narrow_squares, squares_seen, weight_var_terms};

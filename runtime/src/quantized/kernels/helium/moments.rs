@@ -59,3 +59,37 @@ pub(super) unsafe extern "C" fn tanh_four() {
         "bx      lr";
     )
 }
+
+/// tanh of four deterministic pre-activations (`moments::deterministic_tanh`).
+///
+/// | registers | |
+/// |---|---|
+/// | in | q0: means; r5, r7, r8: first, third and fourth word of the table's first cell where ρ is largest |
+/// | out | q0 |
+/// | clobbered | q1 to q5 |
+///
+/// # Safety
+/// Called by kernels alone, not by the rules of C.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn mean_tanh_four() {
+    mve_asm!(
+        "vshr.s32 q0, q0, #1             @ tau",
+        "vshr.s32 q4, q0, #31",
+        "veor    q0, q0, q4",
+        // Limited to 15 bits, in the upper ones.
+        "vqshlu.s32 q0, q0, #17",
+        "vshr.u32 q5, q0, #22",
+        "vbic.i32 q5, #15",
+        "vshr.u32 q0, q0, #17            @ size",
+        "vldrw.u32 q1, [r5, q5]",
+        "vldrw.u32 q2, [r7, q5]          @ slope by tau",
+        "vldrw.u32 q3, [r8, q5]          @ slope by rho",
+        "vmov.i32 q5, #0x7FFF",
+        "vmullb.s16 q2, q2, q0",
+        "vmullb.s16 q3, q3, q5",
+        "vadd.i32 q1, q1, q2",
+        "vadd.i32 q1, q1, q3",
+        "veor    q0, q1, q4",
+        "bx      lr";
+    )
+}

@@ -114,7 +114,7 @@ macro_rules! next_scales {
 /// | in | r4: the function that turns the sums of four groups into units; r5: log₂ of a group's bytes of units |
 /// | in | the stack: `LayerArgs` as `layer_args::frame_offset` says |
 ///
-/// The function finds sums and addresses in the frame (`frame`) and may clobber every register but sp.
+/// Without variances (`var_blocks` is zero) there are sums of means alone. The function finds sums and addresses in the frame (`frame`) and may clobber every register but sp.
 ///
 /// # Safety
 /// Branched to by kernels alone, after `push {r0-r12, lr}`; see `lstm::lstm_layer`.
@@ -173,6 +173,9 @@ pub(super) unsafe extern "C" fn layer() {
         "cmp     r0, #4",
         "blt     8f",
         four_sums!("{weights}", "{strides}", "{input}", "{sums}", "32"),
+        "ldr     r0, [sp, #{var_blocks}]",
+        "cmp     r0, #0",
+        "beq     6f",
         four_sums!("{squares}", "({strides} + 4)", "({input} + 8)", "{sums} + {to_vars}", "16"),
         "6:",
         "ldr     r0, [sp, #{finish}]",
@@ -189,7 +192,11 @@ pub(super) unsafe extern "C" fn layer() {
         end_layer!(),
         "8:",
         last_sums!("{weights}", "{input}", "{sums}", "32"),
+        "ldr     r2, [sp, #{var_blocks}]",
+        "cmp     r2, #0",
+        "beq     7f",
         last_sums!("{squares}", "({input} + 8)", "{sums} + {to_vars}", "16"),
+        "7:",
         "vctp.32 r0",
         "vmov.i32 q1, #0",
         "vstrw.32 q1, [sp, #{zeros}]",
@@ -199,7 +206,7 @@ pub(super) unsafe extern "C" fn layer() {
         zeros_beyond!("{biases_at}"),
         zeros_beyond!("{scales_at}"),
         "b       6b";
-        weights, means, squares, vars, means_end, mean_blocks, vars_end, shift, roots, units;
+        weights, means, squares, vars, means_end, mean_blocks, vars_end, var_blocks, shift, roots, units;
         group_sums = group_sums, group_sums_entry = group_sums_entry
     )
 }
