@@ -109,6 +109,35 @@ pub(super) unsafe extern "C" fn group_sums() {
     )
 }
 
+/// Sums of one group of four rows.
+///
+/// | registers | |
+/// |---|---|
+/// | in | r1: weights; r5, r7: activations and their end, not the same |
+/// | out | r1: behind the weights; r0, r2, r4, r6: sums as of [`block_rows`] |
+/// | clobbered | r5, r7, r11, lr, q0 to q3, flags |
+///
+/// # Safety
+/// Called by kernels alone, not by the rules of C.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn one_group_sums() {
+    mve_asm!(
+        "mov     r11, lr",
+        "subs    r7, r7, r5",
+        "lsrs    r7, r7, #4",
+        "movs    r0, #0",
+        "movs    r2, #0",
+        "movs    r4, #0",
+        "movs    r6, #0",
+        "dls     lr, r7",
+        "2:",
+        "vldrh.u16 q0, [r5], #16",
+        block_rows!("vmladava", "r1", "r0", "r2", "r4", "r6"),
+        "le      lr, 2b",
+        "bx      r11";
+    )
+}
+
 /// 256 × Σ w x for four rows (`portable::dot`).
 ///
 /// # Safety

@@ -30,6 +30,8 @@ mod frame;
 #[rustfmt::skip]
 mod elman;
 #[rustfmt::skip]
+mod gru;
+#[rustfmt::skip]
 mod lstm;
 #[rustfmt::skip]
 mod means;
@@ -41,10 +43,11 @@ mod turns;
 pub(in crate::quantized) use activations::{fill_pairs, narrow};
 pub(in crate::quantized) use blocks::dot_blocks;
 pub(in crate::quantized) use elman::tanh_layer;
+pub(in crate::quantized) use gru::gru_layer;
 pub(in crate::quantized) use lstm::lstm_layer;
 pub(in crate::quantized) use means::{lstm_means, tanh_means};
 
 pub(in crate::quantized) use super::dot::{dot, dot_listed};
-pub(in crate::quantized) use super::dsp::{dot_pairs, gru_layer, narrow_squares, squares_seen, weight_var_terms};
+pub(in crate::quantized) use super::dsp::{dot_pairs, narrow_squares, squares_seen, weight_var_terms};
 pub(in crate::quantized) use super::gru_args::gru_units;
 pub(in crate::quantized) use super::layer_args::{lstm_units, tanh_units};
