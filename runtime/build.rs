@@ -5,12 +5,12 @@
 //! | `thumbv6m-*`, `thumbv8m.base-*` (Cortex-M0, M0+, M23) | `baseline` |
 //! | `thumbv7m-*` (M3) | `mainline` |
 //! | `thumbv7em-*` (M4, M7, any float ABI) | `dsp` |
-//! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` where the compiler's flags name a core that has it |
+//! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` or `helium` where the compiler's flags name a core that has it |
 //! | any other | `portable` |
 //!
-//! DSP instructions are optional in Armv8-M Mainline. They are used where `-C target-cpu` names a core that
-//! LLVM builds with them, such as `cortex-m33`, where `-C target-feature=+dsp` does, or where the feature
-//! `kernel-dsp` forces them.
+//! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used where
+//! `-C target-cpu` names a core that LLVM builds with them, such as `cortex-m33` or `cortex-m55`, where
+//! `-C target-feature` has `+dsp` or `+mve`, or where the feature `kernel-dsp` or `kernel-helium` forces them.
 //!
 //! A feature `kernel-*` forces kernels. Of several the most modest wins, so that `--all-features` builds
 //! everywhere. Kernels that the target cannot run are an error; under an operating system, where build
@@ -29,10 +29,12 @@ pub(crate) enum Kernel {
     Baseline,
     Mainline,
     Dsp,
+    Helium,
 }
 
 impl Kernel {
-    const ALL: [Kernel; 4] = [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp];
+    const ALL: [Kernel; 5] =
+        [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp, Kernel::Helium];
 
     /// Its name in `cfg` and, after `kernel-`, as a feature.
     fn name(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Kernel {
             Kernel::Baseline => "baseline",
             Kernel::Mainline => "mainline",
             Kernel::Dsp => "dsp",
+            Kernel::Helium => "helium",
         }
     }
 }
@@ -52,11 +55,16 @@ pub(crate) struct Core {
     pub(crate) name: Option<String>,
     /// Whether it has DSP instructions, if anything says so.
     pub(crate) has_dsp: Option<bool>,
+    /// Whether it has Helium, if anything says so.
+    pub(crate) has_mve: Option<bool>,
 }
 
 /// Armv8-M cores that LLVM builds with DSP instructions, as values of `-C target-cpu`.
 const DSP_CORES: [&str; 7] =
     ["cortex-m33", "cortex-m35p", "cortex-m52", "cortex-m55", "cortex-m85", "star-mc1", "star-mc3"];
+
+/// Those that it builds with Helium.
+const MVE_CORES: [&str; 3] = ["cortex-m52", "cortex-m55", "cortex-m85"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -66,8 +74,12 @@ fn main() {
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
     let mut core = Core::of_flags(&flags.split('\x1f').collect::<Vec<_>>());
     // Where the compiler shows it: not in stable releases yet.
-    if variable("CARGO_CFG_TARGET_FEATURE").split(',').any(|name| name == "dsp") {
-        core.has_dsp = Some(true);
+    for feature in variable("CARGO_CFG_TARGET_FEATURE").split(',') {
+        match feature {
+            "dsp" => core.has_dsp = Some(true),
+            "mve" => core.has_mve = Some(true),
+            _ => {}
+        }
     }
     let is_forced = |kernel: &Kernel| {
         env::var_os(format!("CARGO_FEATURE_KERNEL_{}", kernel.name().to_uppercase())).is_some()
@@ -80,6 +92,7 @@ fn main() {
     }
     let [before, after] = dsp_directives(&target, &core);
     println!("cargo::rustc-env=QUAVER_ACCEPT_DSP={before}");
+    println!("cargo::rustc-env=QUAVER_ACCEPT_MVE={ACCEPT_MVE}");
     println!("cargo::rustc-env=QUAVER_ACCEPT_TARGET={after}");
 }
 
@@ -95,14 +108,17 @@ pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Resul
         "thumbv6m" | "thumbv8m.base" => (Kernel::Baseline, Kernel::Baseline),
         "thumbv7m" => (Kernel::Mainline, Kernel::Mainline),
         "thumbv7em" => (Kernel::Dsp, Kernel::Dsp),
-        "thumbv8m.main" => (Kernel::Mainline, Kernel::Dsp),
+        "thumbv8m.main" => (Kernel::Mainline, Kernel::Helium),
         _ => (Kernel::Portable, Kernel::Portable),
     };
-    let (default, largest) = match core.has_dsp {
-        Some(true) => (largest, largest),
-        Some(false) => (default.min(Kernel::Mainline), largest.min(Kernel::Mainline)),
-        None => (default, largest),
-    };
+    // What the core has and has not of the extensions, the larger one last.
+    let known = [(core.has_dsp, Kernel::Dsp, Kernel::Mainline), (core.has_mve, Kernel::Helium, Kernel::Dsp)];
+    let (default, largest) =
+        known.into_iter().fold((default, largest), |(default, largest), known| match known {
+            (Some(true), with, _) => (default.max(largest.min(with)), largest),
+            (Some(false), _, without) => (default.min(without), largest.min(without)),
+            (None, ..) => (default, largest),
+        });
     let kernel = forced.unwrap_or(default);
     let is_bare_metal = target.split('-').any(|part| part == "none");
     if kernel > largest && !is_bare_metal {
@@ -118,6 +134,10 @@ pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Resul
     Ok(kernel)
 }
 
+/// The directive before a function with Helium instructions; the one behind it is that of [`dsp_directives`].
+/// LLVM has no name for the extension alone.
+const ACCEPT_MVE: &str = ".cpu cortex-m55";
+
 /// Directives before and after a function with DSP instructions: those that make the assembler accept them,
 /// and those that make it accept what it did before.
 ///
@@ -130,6 +150,7 @@ pub(crate) fn dsp_directives(target: &str, core: &Core) -> [String; 2] {
     }
     let after = match &core.name {
         Some(name) => format!(".cpu {name}"),
+        None if core.has_mve == Some(true) => ACCEPT_MVE.into(),
         None if core.has_dsp == Some(true) => ".cpu cortex-m33".into(),
         // The floating-point unit that goes with the ABI.
         None if target.ends_with("hf") => ".arch armv8-m.main; .fpu fpv5-sp-d16".into(),
@@ -141,15 +162,17 @@ pub(crate) fn dsp_directives(target: &str, core: &Core) -> [String; 2] {
 impl Core {
     /// `-C target-feature` goes before `-C target-cpu`, as in the compiler itself.
     pub(crate) fn of_flags(flags: &[&str]) -> Self {
-        let (mut by_feature, mut name) = (None, None);
+        let (mut dsp, mut mve, mut name) = (None, None, None);
         for option in codegen_options(flags) {
             match option.split_once('=') {
                 Some(("target-cpu", core)) => name = Some(core.to_string()),
                 Some(("target-feature", list)) => {
                     for feature in list.split(',') {
                         match feature {
-                            "+dsp" => by_feature = Some(true),
-                            "-dsp" => by_feature = Some(false),
+                            "+dsp" => dsp = Some(true),
+                            "-dsp" => dsp = Some(false),
+                            "+mve" | "+mve.fp" => mve = Some(true),
+                            "-mve" => mve = Some(false),
                             _ => {}
                         }
                     }
@@ -157,8 +180,9 @@ impl Core {
                 _ => {}
             }
         }
-        let by_name = name.as_deref().is_some_and(|name| DSP_CORES.contains(&name)).then_some(true);
-        Core { has_dsp: by_feature.or(by_name), name }
+        let among =
+            |cores: &[&str]| name.as_deref().is_some_and(|name| cores.contains(&name)).then_some(true);
+        Core { has_dsp: dsp.or(among(&DSP_CORES)), has_mve: mve.or(among(&MVE_CORES)), name }
     }
 }
 

@@ -4,7 +4,7 @@
 #[path = "../build.rs"]
 mod build;
 
-use build::Kernel::{self, Baseline, Dsp, Mainline, Portable};
+use build::Kernel::{self, Baseline, Dsp, Helium, Mainline, Portable};
 use build::{Core, choose, dsp_directives};
 
 fn kernel(target: &str, flags: &[&str], forced: Option<Kernel>) -> Result<Kernel, String> {
@@ -42,11 +42,11 @@ fn the_target_decides() {
 fn flags_of_the_compiler_switch_dsp_on_and_off() {
     let with: [&[&str]; 6] = [
         &["-C", "target-cpu=cortex-m33"],
-        &["-Ctarget-cpu=cortex-m55"],
+        &["-Ctarget-cpu=cortex-m55", "-Ctarget-feature=-mve"],
         &["--codegen", "target-cpu=star-mc1"],
         &["--codegen=target-feature=+fp64,+dsp"],
         &["-C", "opt-level=s", "-C", "target-feature=-dsp", "-C", "target-feature=+dsp"],
-        &["-D", "warnings", "-Ctarget-cpu=cortex-m85"],
+        &["-D", "warnings", "-Ctarget-cpu=cortex-m35p"],
     ];
     for flags in with {
         assert_eq!(kernel("thumbv8m.main-none-eabihf", flags, None), Ok(Dsp), "{flags:?}");
@@ -68,8 +68,28 @@ fn flags_of_the_compiler_switch_dsp_on_and_off() {
 }
 
 #[test]
+fn flags_of_the_compiler_switch_helium_on_and_off() {
+    let with: [&[&str]; 5] = [
+        &["-C", "target-cpu=cortex-m55"],
+        &["-Ctarget-cpu=cortex-m85"],
+        &["--codegen=target-cpu=cortex-m52"],
+        &["-C", "target-feature=+mve"],
+        &["-C", "target-cpu=cortex-m33", "-C", "target-feature=+mve.fp"],
+    ];
+    for flags in with {
+        assert_eq!(kernel("thumbv8m.main-none-eabihf", flags, None), Ok(Helium), "{flags:?}");
+        assert_eq!(kernel("thumbv8m.main-none-eabihf", flags, Some(Dsp)), Ok(Dsp), "{flags:?}");
+    }
+    let off = ["-C", "target-cpu=cortex-m55", "-C", "target-feature=-dsp"];
+    assert_eq!(kernel("thumbv8m.main-none-eabi", &off, None), Ok(Mainline));
+    assert_eq!(kernel("thumbv7em-none-eabihf", &["-C", "target-feature=+mve"], None), Ok(Dsp));
+}
+
+#[test]
 fn a_feature_forces_kernels_that_the_target_can_run() {
     assert_eq!(kernel("thumbv8m.main-none-eabi", &[], Some(Dsp)), Ok(Dsp));
+    assert_eq!(kernel("thumbv8m.main-none-eabi", &[], Some(Helium)), Ok(Helium));
+    assert_eq!(kernel("thumbv8m.main-none-eabihf", &["-Ctarget-cpu=cortex-m33"], Some(Helium)), Ok(Helium));
     assert_eq!(kernel("thumbv7em-none-eabi", &[], Some(Mainline)), Ok(Mainline));
     assert_eq!(kernel("thumbv7em-none-eabi", &[], Some(Baseline)), Ok(Baseline));
     for target in ["thumbv7em-none-eabi", "armv7r-none-eabihf", "x86_64-unknown-linux-gnu"] {
@@ -84,6 +104,7 @@ fn kernels_that_the_target_cannot_run_are_an_error_that_names_both() {
     let wrong = [
         ("thumbv6m-none-eabi", Mainline, "kernel-baseline"),
         ("thumbv7m-none-eabi", Dsp, "kernel-mainline"),
+        ("thumbv7em-none-eabihf", Helium, "kernel-dsp"),
         ("thumbv8m.base-none-eabi", Dsp, "kernel-baseline"),
         ("armv7r-none-eabihf", Dsp, "kernel-portable"),
         ("riscv32imac-unknown-none-elf", Baseline, "kernel-portable"),
@@ -94,6 +115,8 @@ fn kernels_that_the_target_cannot_run_are_an_error_that_names_both() {
     }
     let off = kernel("thumbv8m.main-none-eabi", &["-C", "target-feature=-dsp"], Some(Dsp));
     assert!(off.is_err(), "the compiler's flags rule DSP out");
+    let off = kernel("thumbv8m.main-none-eabi", &["-C", "target-feature=-mve"], Some(Helium));
+    assert!(off.is_err(), "the compiler's flags rule Helium out");
 }
 
 #[test]
@@ -103,6 +126,7 @@ fn the_assembler_accepts_afterwards_what_it_did_before() {
     assert_eq!(after("thumbv8m.main-none-eabihf", &[]), ".arch armv8-m.main; .fpu fpv5-sp-d16");
     assert_eq!(after("thumbv8m.main-none-eabihf", &["-Ctarget-cpu=cortex-m55"]), ".cpu cortex-m55");
     assert_eq!(after("thumbv8m.main-none-eabi", &["-Ctarget-feature=+dsp"]), ".cpu cortex-m33");
+    assert_eq!(after("thumbv8m.main-none-eabi", &["-Ctarget-feature=+mve"]), ".cpu cortex-m55");
     // DSP instructions are part of the architecture.
     assert_eq!(after("thumbv7em-none-eabi", &[]), "");
 }

@@ -9,7 +9,13 @@ use crate::setup::toolchain::has_target;
 use crate::shell::Shell;
 
 /// Kernels in assembler, from the most modest on.
-const KERNELS: [&str; 3] = ["baseline", "mainline", "dsp"];
+const KERNELS: [&str; 4] = ["baseline", "mainline", "dsp", "helium"];
+
+/// Kernels that an image must have: Helium leaves to `dsp` what it has no vectors for.
+fn expected_of(kernel: &str) -> Vec<&'static str> {
+    let is_expected = |name: &&str| *name == kernel || (kernel == "helium" && *name == "dsp");
+    KERNELS.into_iter().filter(is_expected).collect()
+}
 
 /// Targets for which the runtime is built where the compiler has them, with a feature that forces kernels
 /// which they cannot run.
@@ -21,16 +27,17 @@ const OPTIONAL_TARGETS: [(&str, &str); 4] = [
 ];
 
 /// Targets and features that force kernels which they cannot run.
-const WRONG: [(&str, &str); 3] = [
+const WRONG: [(&str, &str); 4] = [
     ("thumbv6m-none-eabi", "kernel-mainline"),
     ("thumbv7m-none-eabi", "kernel-dsp"),
+    ("thumbv7em-none-eabihf", "kernel-helium"),
     ("riscv32imac-unknown-none-elf", "kernel-baseline"),
 ];
 
 /// Whether the kernels in assembler in an image are those expected, and no others.
 pub(crate) fn check_image(image: &Path, kernel: &str) -> Result<()> {
     let found = kernels_in(&elf::symbols(image)?);
-    let expected: Vec<&str> = KERNELS.into_iter().filter(|name| *name == kernel).collect();
+    let expected = expected_of(kernel);
     ensure!(found == expected, "the image has the kernels {found:?} instead of {expected:?}");
     Ok(())
 }
@@ -114,6 +121,12 @@ mod tests {
         let symbols = ["_ZN6quaver9quantized7kernels8mainline6layers10lstm_layer17hE".to_string()];
         assert_eq!(kernels_in(&symbols), ["mainline"]);
         assert!(kernels_in(&["_ZN6quaver9quantized7kernels8portable3dot17hE".into()]).is_empty());
+        let symbols = ["4lstm10lstm_layer", "5elman10tanh_layer"]
+            .map(|function| format!("_RNvNtNtNtCs1_6quaver9quantized7kernels6helium{function}"));
+        assert_eq!(kernels_in(&symbols), ["helium"]);
+        assert_eq!(expected_of("helium"), ["dsp", "helium"]);
+        assert_eq!(expected_of("dsp"), ["dsp"]);
+        assert!(expected_of("portable").is_empty());
     }
 
     #[test]

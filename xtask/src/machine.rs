@@ -53,7 +53,8 @@ impl Machine {
 ///
 /// QEMU's M33 of the image AN521 has neither DSP instructions nor a floating-point unit; that of AN505 has
 /// both.
-pub(crate) const MACHINES: [Machine; 10] = [
+/// The M55 is built for the M33, and forced to Helium: what is compiled is the same for both.
+pub(crate) const MACHINES: [Machine; 11] = [
     Machine::new("M0", "thumbv6m-none-eabi", "baseline", "qemu-system-arm -machine microbit"),
     Machine::new("M3", "thumbv7m-none-eabi", "mainline", "qemu-system-arm -machine mps2-an385"),
     Machine::new("M4", "thumbv7em-none-eabi", "dsp", "qemu-system-arm -machine mps2-an386").variant(),
@@ -65,7 +66,10 @@ pub(crate) const MACHINES: [Machine; 10] = [
     Machine::new("M33", "thumbv8m.main-none-eabihf", "dsp", "qemu-system-arm -machine mps2-an505"),
     Machine::new("M33 no DSP", "thumbv8m.main-none-eabi", "mainline", "qemu-system-arm -machine mps2-an521")
         .variant(),
-    Machine::new("M55", "thumbv8m.main-none-eabi", "dsp", "qemu-system-arm -machine mps3-an547")
+    Machine::new("M55", "thumbv8m.main-none-eabihf", "helium", "qemu-system-arm -machine mps3-an547")
+        .forced("kernel-helium")
+        .memory("mps3-an547"),
+    Machine::new("M55 no MVE", "thumbv8m.main-none-eabi", "dsp", "qemu-system-arm -machine mps3-an547")
         .forced("kernel-dsp")
         .memory("mps3-an547")
         .variant(),
@@ -95,7 +99,11 @@ pub(crate) fn targets() -> Vec<&'static str> {
 impl Machine {
     /// The command that builds an image for it.
     pub(crate) fn build_command(&self, image: &str) -> Shell {
-        let build = image::build_command(image, self.target);
+        self.with_choices(image::build_command(image, self.target))
+    }
+
+    /// A command that builds an image for the target, with the kernels and the memory map of this machine.
+    pub(crate) fn with_choices(&self, build: Shell) -> Shell {
         let build = self
             .feature
             .into_iter()

@@ -22,7 +22,9 @@ pub(in crate::quantized) fn lstm_step(
 ) {
     let cells = c.as_chunks_mut::<2>().0;
     if !map.propagates {
-        deterministic_lstm_units(map, input, h, cells);
+        if kernels::lstm_means(map, input, h, cells).is_none() {
+            deterministic_lstm_units(map, input, h, cells);
+        }
     } else if kernels::lstm_units(map, input, h, cells).is_none() {
         portable_lstm_units(map, input, h, cells);
     }

@@ -141,12 +141,40 @@ impl<'w> LayerArgs<'w> {
         cells: &'w mut [[f32; 2]],
         weight_vars: Option<&'w mut WeightVarArgs>,
     ) -> Option<Self> {
+        Self::with_vars(true, map, input, groups, units, cells, weight_vars)
+    }
+
+    /// [`new`](Self::new) for a map without variances, which must not hold lists of pairs: `var_blocks` is
+    /// zero.
+    #[inline(always)]
+    #[cfg_attr(not(quaver_kernel = "helium"), allow(dead_code))] // others compile such layers
+    pub(super) fn of_means(
+        map: &QuantizedView<'w>,
+        input: &QuantizedInput<'w>,
+        groups: usize,
+        units: &'w mut [f32],
+        cells: &'w mut [[f32; 2]],
+    ) -> Option<Self> {
+        let dense = map.lists.is_empty();
+        dense.then(|| Self::with_vars(false, map, input, groups, units, cells, None))?
+    }
+
+    #[inline(always)]
+    fn with_vars(
+        has_vars: bool,
+        map: &QuantizedView<'w>,
+        input: &QuantizedInput<'w>,
+        groups: usize,
+        units: &'w mut [f32],
+        cells: &'w mut [[f32; 2]],
+        weight_vars: Option<&'w mut WeightVarArgs>,
+    ) -> Option<Self> {
         let [weights, squares] = map.streams();
         let (weights, squares) = (words(weights)?, words(squares)?);
         let lists = ListArgs::new(map)?;
         let blocks = map.padded.cols / 8;
-        let stored = groups <= map.padded.groups && map.has_squares;
-        let vars = WeightVarArgs::words(weight_vars.as_deref(), 4 * blocks);
+        let stored = groups <= map.padded.groups && map.has_squares == has_vars;
+        let vars = if has_vars { WeightVarArgs::words(weight_vars.as_deref(), 4 * blocks) } else { 0 };
         let filled = input.means.len() == 4 * blocks && input.vars.len() == vars;
         let args = || {
             let turns = if map.lists.is_empty() { blocks } else { 0 };
@@ -160,7 +188,7 @@ impl<'w> LayerArgs<'w> {
                 means_end: means.end,
                 mean_blocks: turns,
                 vars_end: vars.wrapping_add(4 * blocks),
-                var_blocks: turns,
+                var_blocks: if has_vars { turns } else { 0 },
                 shift: input.shift,
                 cells: CELLS.as_ptr().cast(),
                 roots: ROOTS

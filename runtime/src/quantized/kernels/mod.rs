@@ -10,6 +10,17 @@ mod words;
 
 // Kernels of the target core, chosen by the build script (`build.rs`, where the table is).
 cfg_select! {
+    quaver_kernel = "helium" => {
+        mod dot;
+        #[allow(dead_code, unused_imports)] // only what has no vectors of its own
+        mod dsp;
+        mod gru_args;
+        mod helium;
+        mod layer_args;
+        mod list_args;
+        mod weight_var_args;
+        use helium as core_kernels;
+    }
     quaver_kernel = "dsp" => {
         mod dot;
         mod dsp;
@@ -39,6 +50,17 @@ cfg_select! {
         mod generic;
         mod portable_layers;
         use generic as core_kernels;
+    }
+}
+
+// Layers without variances.
+cfg_select! {
+    quaver_kernel = "helium" => {
+        pub(super) use helium::{lstm_means, tanh_means};
+    }
+    _ => {
+        mod portable_means;
+        pub(super) use portable_means::{lstm_means, tanh_means};
     }
 }
 

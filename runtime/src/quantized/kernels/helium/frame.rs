@@ -1,0 +1,197 @@
+//! What a layer keeps on the stack, below its arguments and the registers it saves.
+
+/// Bytes below the saved registers.
+pub(super) const LOCALS: usize = ZEROS + 32;
+/// Bytes between sp and what `layer_args::frame_offset` counts from: also d8 to d15.
+pub(super) const BELOW: usize = LOCALS + 64;
+
+/// Sums of four groups of rows as `blocks::group_sums` returns them: of means, then of variances.
+pub(super) const SUMS: usize = 0;
+/// Bytes from the sums of means to those of variances.
+pub(super) const TO_VARS: usize = 64;
+/// Addresses of the sums of each group.
+pub(super) const SUMS_AT: usize = SUMS + 2 * TO_VARS;
+/// Addresses of the biases of each group, behind which are its scales of means.
+pub(super) const BIASES_AT: usize = SUMS_AT + 16;
+/// Addresses of the scales of variances of each group.
+pub(super) const SCALES_AT: usize = BIASES_AT + 16;
+/// Two vectors of a layer's own.
+pub(super) const FIRST: usize = SCALES_AT + 16;
+pub(super) const SECOND: usize = FIRST + 16;
+/// Bytes from the blocks of a group to those of the next: of weights, then of squares.
+pub(super) const STRIDES: usize = SECOND + 16;
+/// What `blocks::group_sums` takes in r9.
+pub(super) const ENTRY: usize = STRIDES + 8;
+/// The function that turns sums into units, and where it returns to.
+pub(super) const FINISH: usize = ENTRY + 4;
+pub(super) const RETURN: usize = FINISH + 4;
+/// Groups that are left, those of this turn included.
+pub(super) const LEFT: usize = RETURN + 4;
+/// Means and their end, variances and their end.
+pub(super) const INPUT: usize = LEFT + 4;
+/// What `moments::tanh_four` reads, in its order.
+pub(super) const TABLES: usize = INPUT + 16;
+/// In the last turn, biases and scales of groups that are not there.
+pub(super) const ZEROS: usize = TABLES + 32;
+
+const _: () = assert!(LOCALS.is_multiple_of(8), "sp stays aligned");
+
+/// [`mve_asm`] with the offsets of this frame from sp as operands, and those of arguments that are named.
+macro_rules! frame_asm {
+    ($($line:expr),+ $(,)?; $($argument:ident),*; $($symbol:ident = $function:path),* $(,)?) => {
+        mve_asm!(
+            $($line,)+
+            // An operand that no line needs is an error.
+            "@ {locals} {sums} {to_vars} {sums_at} {biases_at} {scales_at} {first} {second} {strides} {entry}",
+            "@ {finish} {return_to} {left} {input} {tables} {zeros}";
+            $($argument = const $crate::quantized::kernels::helium::frame::BELOW
+                + $crate::quantized::kernels::layer_args::frame_offset(core::mem::offset_of!(
+                    $crate::quantized::kernels::layer_args::LayerArgs<'_>, $argument
+                )),)*
+            $($symbol = sym $function,)*
+            locals = const $crate::quantized::kernels::helium::frame::LOCALS,
+            sums = const $crate::quantized::kernels::helium::frame::SUMS,
+            to_vars = const $crate::quantized::kernels::helium::frame::TO_VARS,
+            sums_at = const $crate::quantized::kernels::helium::frame::SUMS_AT,
+            biases_at = const $crate::quantized::kernels::helium::frame::BIASES_AT,
+            scales_at = const $crate::quantized::kernels::helium::frame::SCALES_AT,
+            first = const $crate::quantized::kernels::helium::frame::FIRST,
+            second = const $crate::quantized::kernels::helium::frame::SECOND,
+            strides = const $crate::quantized::kernels::helium::frame::STRIDES,
+            entry = const $crate::quantized::kernels::helium::frame::ENTRY,
+            finish = const $crate::quantized::kernels::helium::frame::FINISH,
+            return_to = const $crate::quantized::kernels::helium::frame::RETURN,
+            left = const $crate::quantized::kernels::helium::frame::LEFT,
+            input = const $crate::quantized::kernels::helium::frame::INPUT,
+            tables = const $crate::quantized::kernels::helium::frame::TABLES,
+            zeros = const $crate::quantized::kernels::helium::frame::ZEROS,
+        )
+    };
+}
+
+/// Mean and mantissa of the pre-activation of row `$row` in every group, `upper` or `lower` of its pair of rows.
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | q0: means; q1: mantissas |
+/// | clobbered | q2 to q7 |
+macro_rules! row {
+    ($row:literal, $sum:ident) => {
+        concat!(
+            "vldrw.u32 q7, [sp, #{sums_at}]\n",
+            "vldrw.u32 q6, [sp, #{biases_at}]\n",
+            "vldrw.u32 q5, [sp, #{scales_at}]\n",
+            $sum!("q0", "q2", $row, "0"),
+            "vldrw.u32 q2, [q6, #(16 + 4 * ", $row, ")]\n",
+            $sum!("q1", "q3", $row, "{to_vars}"),
+            "vldrw.u32 q3, [q6, #(4 * ", $row, ")]\n",
+            "vldrw.u32 q4, [q5, #(4 * ", $row, ")]\n",
+            "vmulh.s32 q0, q0, q2\n",
+            "vmulh.s32 q1, q1, q4\n",
+            "vadd.i32 q0, q0, q3\n",
+        )
+    };
+}
+
+/// Mean of the pre-activation of row `$row` in every group; as [`row`].
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | q0: means |
+/// | clobbered | q1 to q3, q6, q7 |
+macro_rules! mean_row {
+    ($row:literal, $sum:ident) => {
+        concat!(
+            "vldrw.u32 q7, [sp, #{sums_at}]\n",
+            "vldrw.u32 q6, [sp, #{biases_at}]\n",
+            $sum!("q0", "q1", $row, "0"),
+            "vldrw.u32 q2, [q6, #(16 + 4 * ", $row, ")]\n",
+            "vldrw.u32 q3, [q6, #(4 * ", $row, ")]\n",
+            "vmulh.s32 q0, q0, q2\n",
+            "vadd.i32 q0, q0, q3\n",
+        )
+    };
+}
+
+/// 256 × Σ w x of row A of a pair, from 256·S_A + S_B and S_B.
+macro_rules! upper {
+    ($sum:literal, $other:literal, $row:literal, $from:literal) => {
+        concat!(
+            "vldrw.u32 ", $sum, ", [q7, #(", $from, " + 4 * ", $row, ")]\n",
+            "vldrw.u32 ", $other, ", [q7, #(", $from, " + 4 * ", $row, " + 4)]\n",
+            "vsub.i32 ", $sum, ", ", $sum, ", ", $other, "\n",
+        )
+    };
+}
+
+/// 256 × Σ w x of row B of a pair, from S_B.
+macro_rules! lower {
+    ($sum:literal, $other:literal, $row:literal, $from:literal) => {
+        concat!(
+            "vldrw.u32 ", $sum, ", [q7, #(", $from, " + 4 * ", $row, ")]\n",
+            "vshl.i32 ", $sum, ", ", $sum, ", #8\n",
+        )
+    };
+}
+
+/// Addresses of the units of every group of an Elman layer.
+///
+/// | registers | |
+/// |---|---|
+/// | in | the frame |
+/// | out | the frame: the addresses, and where the units of the next turn are |
+/// | clobbered | r0, r9, q0 |
+macro_rules! unit_addresses {
+    () => {
+        concat!(
+            "ldr     r9, [sp, #{units}]\n",
+            "movs    r0, #0\n",
+            "vidup.u32 q0, r0, #8\n",
+            "vshl.i32 q0, q0, #1\n",
+            "vadd.i32 q0, q0, r9\n",
+            "vstrw.32 q0, [sp, #{first}]\n",
+            "adds    r9, #64\n",
+            "str     r9, [sp, #{units}]\n",
+        )
+    };
+}
+
+/// Runs [`layer`](super::turns::layer) with the function `$finish`, and `$bytes` as log₂ of a group's bytes of
+/// units.
+macro_rules! enter {
+    ($bytes:literal) => {
+        concat!(
+            "push    {{r0-r12, lr}}\n",
+            "movw    r4, #:lower16:{finish}\n",
+            "movt    r4, #:upper16:{finish}\n",
+            "movs    r5, #", $bytes, "\n",
+            "b.w     {layer}\n",
+        )
+    };
+}
+
+/// The body of a layer's function: branches to `$dsp` if pairs are listed or weights have variances, else runs
+/// `$layer` with the function `$finish`, and `$bytes` as log₂ of a group's bytes of units.
+macro_rules! entry_or {
+    ($dsp:path, $finish:path, $bytes:literal, $layer:path) => {
+        mve_asm!(
+            "ldr     r12, [sp, #{mean_blocks}]",
+            "cmp     r12, #0",
+            "beq     9f",
+            "ldr     r12, [sp, #{weight_vars}]",
+            "cmp     r12, #0",
+            "bne     9f",
+            enter!($bytes),
+            "9:",
+            "b.w     {dsp}";
+            // The first four words are in registers.
+            mean_blocks = const core::mem::offset_of!(LayerArgs<'_>, mean_blocks) - 16,
+            weight_vars = const core::mem::offset_of!(LayerArgs<'_>, weight_vars) - 16,
+            finish = sym $finish,
+            layer = sym $layer,
+            dsp = sym $dsp,
+        )
+    };
+}

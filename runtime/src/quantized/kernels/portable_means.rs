@@ -1,0 +1,21 @@
+//! Layers without variances on cores that have no kernels for them: the walk over units is left to `cells`.
+
+use super::super::format::QuantizedView;
+use super::input::QuantizedInput;
+
+/// No walk over rows is faster than the portable one: leaves all units to it.
+#[inline(always)]
+pub(in crate::quantized) fn tanh_means(_: &QuantizedView<'_>, _: &QuantizedInput<'_>, _: &mut [f32]) -> usize {
+    0
+}
+
+/// See [`tanh_means`].
+#[inline(always)]
+pub(in crate::quantized) fn lstm_means(
+    _: &QuantizedView<'_>,
+    _: &QuantizedInput<'_>,
+    _: &mut [f32],
+    _: &mut [[f32; 2]],
+) -> Option<()> {
+    None
+}
