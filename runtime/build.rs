@@ -6,6 +6,7 @@
 //! | `thumbv7m-*` (M3) | `mainline` |
 //! | `thumbv7em-*` (M4, M7, any float ABI) | `dsp` |
 //! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` where the compiler's flags name a core that has it |
+//! | `riscv32im*` (ESP32-C3, C6 and H2, RP2350's Hazard3, CH32V2 and V3) | `riscv` |
 //! | any other | `portable` |
 //!
 //! DSP instructions are optional in Armv8-M Mainline. They are used where `-C target-cpu` names a core that
@@ -22,17 +23,19 @@
 
 use std::env;
 
-/// Kernels, each able to run wherever those after it can.
+/// Kernels. Those for Arm are each able to run wherever those after it can; portable ones run everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kernel {
     Portable,
     Baseline,
     Mainline,
     Dsp,
+    Riscv,
 }
 
 impl Kernel {
-    const ALL: [Kernel; 4] = [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp];
+    const ALL: [Kernel; 5] =
+        [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp, Kernel::Riscv];
 
     /// Its name in `cfg` and, after `kernel-`, as a feature.
     fn name(self) -> &'static str {
@@ -41,7 +44,14 @@ impl Kernel {
             Kernel::Baseline => "baseline",
             Kernel::Mainline => "mainline",
             Kernel::Dsp => "dsp",
+            Kernel::Riscv => "riscv",
         }
+    }
+
+    /// Whether these kernels run where `largest` are the most demanding ones that do.
+    fn runs_where(self, largest: Kernel) -> bool {
+        let one_family = (self == Kernel::Riscv) == (largest == Kernel::Riscv);
+        self == Kernel::Portable || one_family && self <= largest
     }
 }
 
@@ -96,19 +106,23 @@ pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Resul
         "thumbv7m" => (Kernel::Mainline, Kernel::Mainline),
         "thumbv7em" => (Kernel::Dsp, Kernel::Dsp),
         "thumbv8m.main" => (Kernel::Mainline, Kernel::Dsp),
+        // Without M, or with the 16 registers of E, a core has nothing to gain from them.
+        riscv if riscv.starts_with("riscv32im") => (Kernel::Riscv, Kernel::Riscv),
         _ => (Kernel::Portable, Kernel::Portable),
     };
     let (default, largest) = match core.has_dsp {
+        _ if largest == Kernel::Riscv => (default, largest),
         Some(true) => (largest, largest),
         Some(false) => (default.min(Kernel::Mainline), largest.min(Kernel::Mainline)),
         None => (default, largest),
     };
     let kernel = forced.unwrap_or(default);
     let is_bare_metal = target.split('-').any(|part| part == "none");
-    if kernel > largest && !is_bare_metal {
+    let runs = kernel.runs_where(largest);
+    if !runs && !is_bare_metal {
         return Ok(default);
     }
-    if kernel > largest {
+    if !runs {
         let (wanted, possible) = (kernel.name(), largest.name());
         return Err(format!(
             "the feature `kernel-{wanted}` forces kernels that {target} cannot run; drop the feature to let the \

@@ -8,22 +8,25 @@ use crate::elf;
 use crate::setup::toolchain::has_target;
 use crate::shell::Shell;
 
-/// Kernels in assembler, from the most modest on.
-const KERNELS: [&str; 3] = ["baseline", "mainline", "dsp"];
+/// Kernels in assembler.
+const KERNELS: [&str; 4] = ["baseline", "mainline", "dsp", "riscv"];
 
 /// Targets for which the runtime is built where the compiler has them, with a feature that forces kernels
 /// which they cannot run.
-const OPTIONAL_TARGETS: [(&str, &str); 4] = [
+const OPTIONAL_TARGETS: [(&str, &str); 6] = [
     ("thumbv8m.base-none-eabi", "kernel-mainline"),
     ("armv7r-none-eabihf", "kernel-dsp"),
     ("armv8r-none-eabihf", "kernel-dsp"),
     ("armv7a-none-eabihf", "kernel-dsp"),
+    ("riscv32i-unknown-none-elf", "kernel-riscv"),
+    ("riscv32imc-unknown-none-elf", "kernel-dsp"),
 ];
 
 /// Targets and features that force kernels which they cannot run.
-const WRONG: [(&str, &str); 3] = [
+const WRONG: [(&str, &str); 4] = [
     ("thumbv6m-none-eabi", "kernel-mainline"),
     ("thumbv7m-none-eabi", "kernel-dsp"),
+    ("thumbv7em-none-eabi", "kernel-riscv"),
     ("riscv32imac-unknown-none-elf", "kernel-baseline"),
 ];
 

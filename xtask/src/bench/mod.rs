@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::elf;
 use crate::image;
-use crate::machine::{Machine, main_machines};
+use crate::machine::{Machine, counted_machines};
 use crate::shell::Shell;
 use case::Case;
 
@@ -39,18 +39,18 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
     let mut results = Vec::new();
     for case in cases {
         let mut built = BTreeMap::new();
-        for machine in main_machines().filter(|machine| case.runs_on(machine.core)) {
-            let target = machine.target;
-            if !built.contains_key(target) {
-                built.insert(target, bench_image(&case, target)?);
+        for machine in counted_machines(case.is_typical()).filter(|machine| case.runs_on(machine.core)) {
+            let kind = machine.image_kind();
+            if !built.contains_key(&kind) {
+                built.insert(kind, bench_image(&case, machine)?);
             }
-            let Some(image) = &built[target] else {
+            let Some(image) = &built[&kind] else {
                 results.push(Measured { case: case.clone(), core: machine.core, figures: None });
                 continue;
             };
-            let code_bytes = match code.entry((target, case.code())) {
+            let code_bytes = match code.entry((kind, case.code())) {
                 Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(place) => *place.insert(code_bytes(&case, target)?),
+                Entry::Vacant(place) => *place.insert(code_bytes(&case, machine)?),
             };
             let figures = Some(measure(machine, image, code_bytes)?);
             results.push(Measured { case: case.clone(), core: machine.core, figures });
@@ -68,19 +68,20 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
 }
 
 /// An image with nothing built in but what the model needs, as a board would have it.
-fn build(image: &str, case: &Case, target: &str) -> Shell {
-    image::build_command_with(image, target, case.features()).variable("QUAVER_CASE", case.model())
+fn build(image: &str, case: &Case, machine: &Machine) -> Shell {
+    let build = image::build_command_with(image, machine.target, case.features());
+    machine.adapted(build).variable("QUAVER_CASE", case.model())
 }
 
-/// Builds for one target; `None` if the model does not fit its machine.
-fn bench_image(case: &Case, target: &str) -> Result<Option<PathBuf>> {
-    let bench = build("bench", case, target);
+/// Builds for one machine; `None` if the model does not fit its machine.
+fn bench_image(case: &Case, machine: &Machine) -> Result<Option<PathBuf>> {
+    let bench = build("bench", case, machine);
     if does_not_fit(&bench)? { Ok(None) } else { image::path_of(&bench).map(Some) }
 }
 
 /// Flash of an image that loads and steps and does nothing else, unless the model is signed; less its model.
-fn code_bytes(case: &Case, target: &str) -> Result<u64> {
-    let image = image::path_of(&build(case.code_image(), case, target))?;
+fn code_bytes(case: &Case, machine: &Machine) -> Result<u64> {
+    let image = image::path_of(&build(case.code_image(), case, machine))?;
     Ok(elf::flash_bytes(&image)? - elf::symbol_bytes(&image, "CHECKPOINT")?)
 }
 
