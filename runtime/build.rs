@@ -6,6 +6,7 @@
 //! | `thumbv7m-*` (M3) | `mainline` |
 //! | `thumbv7em-*` (M4, M7, any float ABI) | `dsp` |
 //! | `thumbv8m.main-*` (M33, M55, M85) | `mainline`; `dsp` or `helium` where the compiler's flags name a core that has it |
+//! | `riscv32im*` (ESP32-C3, C6 and H2, RP2350's Hazard3, CH32V2 and V3) | `riscv` |
 //! | any other | `portable` |
 //!
 //! DSP instructions are optional in Armv8-M Mainline, and so is Helium (MVE) in Armv8.1-M. They are used where
@@ -22,7 +23,7 @@
 
 use std::env;
 
-/// Kernels, each able to run wherever those after it can.
+/// Kernels. Those for Arm are each able to run wherever those after it can; portable ones run everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kernel {
     Portable,
@@ -30,11 +31,12 @@ pub(crate) enum Kernel {
     Mainline,
     Dsp,
     Helium,
+    Riscv,
 }
 
 impl Kernel {
-    const ALL: [Kernel; 5] =
-        [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp, Kernel::Helium];
+    const ALL: [Kernel; 6] =
+        [Kernel::Portable, Kernel::Baseline, Kernel::Mainline, Kernel::Dsp, Kernel::Helium, Kernel::Riscv];
 
     /// Its name in `cfg` and, after `kernel-`, as a feature.
     fn name(self) -> &'static str {
@@ -44,7 +46,14 @@ impl Kernel {
             Kernel::Mainline => "mainline",
             Kernel::Dsp => "dsp",
             Kernel::Helium => "helium",
+            Kernel::Riscv => "riscv",
         }
+    }
+
+    /// Whether these kernels run where `largest` are the most demanding ones that do.
+    fn runs_where(self, largest: Kernel) -> bool {
+        let one_family = (self == Kernel::Riscv) == (largest == Kernel::Riscv);
+        self == Kernel::Portable || one_family && self <= largest
     }
 }
 
@@ -109,22 +118,26 @@ pub(crate) fn choose(target: &str, core: &Core, forced: Option<Kernel>) -> Resul
         "thumbv7m" => (Kernel::Mainline, Kernel::Mainline),
         "thumbv7em" => (Kernel::Dsp, Kernel::Dsp),
         "thumbv8m.main" => (Kernel::Mainline, Kernel::Helium),
+        // Without M, or with the 16 registers of E, a core has nothing to gain from them.
+        riscv if riscv.starts_with("riscv32im") => (Kernel::Riscv, Kernel::Riscv),
         _ => (Kernel::Portable, Kernel::Portable),
     };
-    // What the core has and has not of the extensions, the larger one last.
+    // What an Arm core has and has not of the extensions, the larger one last.
     let known = [(core.has_dsp, Kernel::Dsp, Kernel::Mainline), (core.has_mve, Kernel::Helium, Kernel::Dsp)];
     let (default, largest) =
         known.into_iter().fold((default, largest), |(default, largest), known| match known {
+            _ if largest == Kernel::Riscv => (default, largest),
             (Some(true), with, _) => (default.max(largest.min(with)), largest),
             (Some(false), _, without) => (default.min(without), largest.min(without)),
             (None, ..) => (default, largest),
         });
     let kernel = forced.unwrap_or(default);
     let is_bare_metal = target.split('-').any(|part| part == "none");
-    if kernel > largest && !is_bare_metal {
+    let runs = kernel.runs_where(largest);
+    if !runs && !is_bare_metal {
         return Ok(default);
     }
-    if kernel > largest {
+    if !runs {
         let (wanted, possible) = (kernel.name(), largest.name());
         return Err(format!(
             "the feature `kernel-{wanted}` forces kernels that {target} cannot run; drop the feature to let the \

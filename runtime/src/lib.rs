@@ -113,7 +113,8 @@
 //! - `signed`: signatures around checkpoints, verified before a model is loaded (module `signed`).
 //! - `serde`: `Serialize` and `Deserialize` for architectures.
 //! - `defmt`: `defmt::Format` for errors, architectures, predictions and scores.
-//! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`, `kernel-helium`: see below.
+//! - `kernel-portable`, `kernel-baseline`, `kernel-mainline`, `kernel-dsp`, `kernel-helium`, `kernel-riscv`: see
+//!   below.
 //!
 //! # Kernels
 //!
@@ -121,11 +122,12 @@
 //!
 //! | target | kernels |
 //! |---|---|
-//! | `thumbv6m`, `thumbv8m.base` (Cortex-M0, M0+, M23) | `baseline`: dot products |
+//! | `thumbv6m`, `thumbv8m.base` (Cortex-M0, M0+, M23) | `baseline`: whole layers, except GRUs |
 //! | `thumbv7m` (M3) | `mainline`: whole layers |
 //! | `thumbv7em` (M4, M7) | `dsp`: whole layers, with DSP instructions |
 //! | `thumbv8m.main` (M33) | `mainline`; `dsp` if the compiler knows that the core has DSP instructions |
 //! | `thumbv8m.main` (M55, M85) | `helium`, with vector instructions, if the compiler knows that the core has them |
+//! | `riscv32im*` (ESP32-C3, RP2350's Hazard3, CH32V2 and V3) | `riscv`: whole layers, except GRUs |
 //! | any other | `portable` |
 //!
 //! DSP instructions are optional in Armv8-M. For a core that has them (nRF53, nRF91, STM32H5, STM32U5,

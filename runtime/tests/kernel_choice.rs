@@ -4,7 +4,7 @@
 #[path = "../build.rs"]
 mod build;
 
-use build::Kernel::{self, Baseline, Dsp, Helium, Mainline, Portable};
+use build::Kernel::{self, Baseline, Dsp, Helium, Mainline, Portable, Riscv};
 use build::{Core, choose, dsp_directives};
 
 fn kernel(target: &str, flags: &[&str], forced: Option<Kernel>) -> Result<Kernel, String> {
@@ -29,7 +29,15 @@ fn the_target_decides() {
         ("armebv7r-none-eabihf", Portable),
         ("arm-unknown-linux-gnueabihf", Portable),
         ("aarch64-unknown-none", Portable),
-        ("riscv32imac-unknown-none-elf", Portable),
+        ("riscv32im-unknown-none-elf", Riscv),
+        ("riscv32imc-unknown-none-elf", Riscv),
+        ("riscv32imac-unknown-none-elf", Riscv),
+        ("riscv32imafc-unknown-none-elf", Riscv),
+        ("riscv32imc-esp-espidf", Riscv),
+        ("riscv32i-unknown-none-elf", Portable),
+        ("riscv32emc-unknown-none-elf", Portable),
+        ("riscv64imac-unknown-none-elf", Portable),
+        ("riscv64gc-unknown-linux-gnu", Portable),
         ("x86_64-unknown-linux-gnu", Portable),
         ("", Portable),
     ];
@@ -62,6 +70,7 @@ fn flags_of_the_compiler_switch_dsp_on_and_off() {
         assert_eq!(kernel("thumbv8m.main-none-eabihf", flags, None), Ok(Mainline), "{flags:?}");
     }
     assert_eq!(kernel("thumbv7em-none-eabi", &["-C", "target-feature=-dsp"], None), Ok(Mainline));
+    assert_eq!(kernel("riscv32imac-unknown-none-elf", &["-C", "target-feature=-dsp"], None), Ok(Riscv));
     // Flags that make no sense for a target do not bring kernels that it cannot run.
     assert_eq!(kernel("armv7r-none-eabihf", &["-C", "target-feature=+dsp"], None), Ok(Portable));
     assert_eq!(kernel("thumbv6m-none-eabi", &["-C", "target-feature=+dsp"], None), Ok(Baseline));
@@ -92,11 +101,19 @@ fn a_feature_forces_kernels_that_the_target_can_run() {
     assert_eq!(kernel("thumbv8m.main-none-eabihf", &["-Ctarget-cpu=cortex-m33"], Some(Helium)), Ok(Helium));
     assert_eq!(kernel("thumbv7em-none-eabi", &[], Some(Mainline)), Ok(Mainline));
     assert_eq!(kernel("thumbv7em-none-eabi", &[], Some(Baseline)), Ok(Baseline));
-    for target in ["thumbv7em-none-eabi", "armv7r-none-eabihf", "x86_64-unknown-linux-gnu"] {
+    assert_eq!(kernel("riscv32imc-unknown-none-elf", &[], Some(Riscv)), Ok(Riscv));
+    let everywhere = [
+        "thumbv7em-none-eabi",
+        "armv7r-none-eabihf",
+        "riscv32imc-unknown-none-elf",
+        "x86_64-unknown-linux-gnu",
+    ];
+    for target in everywhere {
         assert_eq!(kernel(target, &[], Some(Portable)), Ok(Portable));
     }
     // Build scripts and tests of firmware run on a host with its features.
     assert_eq!(kernel("x86_64-unknown-linux-gnu", &[], Some(Dsp)), Ok(Portable));
+    assert_eq!(kernel("riscv32imc-esp-espidf", &[], Some(Dsp)), Ok(Riscv));
 }
 
 #[test]
@@ -107,7 +124,9 @@ fn kernels_that_the_target_cannot_run_are_an_error_that_names_both() {
         ("thumbv7em-none-eabihf", Helium, "kernel-dsp"),
         ("thumbv8m.base-none-eabi", Dsp, "kernel-baseline"),
         ("armv7r-none-eabihf", Dsp, "kernel-portable"),
-        ("riscv32imac-unknown-none-elf", Baseline, "kernel-portable"),
+        ("riscv32imac-unknown-none-elf", Baseline, "kernel-riscv"),
+        ("riscv32i-unknown-none-elf", Riscv, "kernel-portable"),
+        ("thumbv7em-none-eabi", Riscv, "kernel-dsp"),
     ];
     for (target, forced, possible) in wrong {
         let message = kernel(target, &[], Some(forced)).expect_err(target);

@@ -8,8 +8,8 @@ use crate::elf;
 use crate::setup::toolchain::has_target;
 use crate::shell::Shell;
 
-/// Kernels in assembler, from the most modest on.
-const KERNELS: [&str; 4] = ["baseline", "mainline", "dsp", "helium"];
+/// Kernels in assembler.
+const KERNELS: [&str; 5] = ["baseline", "mainline", "dsp", "helium", "riscv"];
 
 /// Kernels that an image must have: Helium leaves to `dsp` what it has no vectors for.
 fn expected_of(kernel: &str) -> Vec<&'static str> {
@@ -19,18 +19,21 @@ fn expected_of(kernel: &str) -> Vec<&'static str> {
 
 /// Targets for which the runtime is built where the compiler has them, with a feature that forces kernels
 /// which they cannot run.
-const OPTIONAL_TARGETS: [(&str, &str); 4] = [
+const OPTIONAL_TARGETS: [(&str, &str); 6] = [
     ("thumbv8m.base-none-eabi", "kernel-mainline"),
     ("armv7r-none-eabihf", "kernel-dsp"),
     ("armv8r-none-eabihf", "kernel-dsp"),
     ("armv7a-none-eabihf", "kernel-dsp"),
+    ("riscv32i-unknown-none-elf", "kernel-riscv"),
+    ("riscv32imc-unknown-none-elf", "kernel-dsp"),
 ];
 
 /// Targets and features that force kernels which they cannot run.
-const WRONG: [(&str, &str); 4] = [
+const WRONG: [(&str, &str); 5] = [
     ("thumbv6m-none-eabi", "kernel-mainline"),
     ("thumbv7m-none-eabi", "kernel-dsp"),
     ("thumbv7em-none-eabihf", "kernel-helium"),
+    ("thumbv7em-none-eabi", "kernel-riscv"),
     ("riscv32imac-unknown-none-elf", "kernel-baseline"),
 ];
 

@@ -26,14 +26,25 @@ pub(crate) struct Machine {
     memory: Option<&'static str>,
     /// QEMU's program and the arguments that choose the machine.
     qemu: &'static str,
-    /// Whether it is there to test a choice of kernels alone. Golden streams run on it; it is neither
-    /// measured nor checked in any other way.
+    /// Whether it is there to test a choice of kernels alone. Golden streams run on it; it is not checked in
+    /// any other way.
     pub(crate) is_variant: bool,
+    /// Whether steps of the typical models are counted on it although it is a variant.
+    is_counted: bool,
 }
 
 impl Machine {
     const fn new(core: &'static str, target: &'static str, kernel: &'static str, qemu: &'static str) -> Self {
-        Machine { core, target, kernel, feature: None, memory: None, qemu, is_variant: false }
+        Machine {
+            core,
+            target,
+            kernel,
+            feature: None,
+            memory: None,
+            qemu,
+            is_variant: false,
+            is_counted: false,
+        }
     }
 
     const fn forced(self, feature: &'static str) -> Self {
@@ -47,14 +58,19 @@ impl Machine {
     const fn variant(self) -> Self {
         Machine { is_variant: true, ..self }
     }
+
+    const fn counted(self) -> Self {
+        Machine { is_counted: true, ..self }
+    }
 }
 
 /// Every machine that golden streams run on.
 ///
 /// QEMU's M33 of the image AN521 has neither DSP instructions nor a floating-point unit; that of AN505 has
+/// both. QEMU has no M23: its kernels, in an image for the smaller Armv6-M, run on the M33, which executes
+/// all that an M23 does. The M55 is built for the M33, and forced to Helium: what is compiled is the same for
 /// both.
-/// The M55 is built for the M33, and forced to Helium: what is compiled is the same for both.
-pub(crate) const MACHINES: [Machine; 11] = [
+pub(crate) const MACHINES: [Machine; 13] = [
     Machine::new("M0", "thumbv6m-none-eabi", "baseline", "qemu-system-arm -machine microbit"),
     Machine::new("M3", "thumbv7m-none-eabi", "mainline", "qemu-system-arm -machine mps2-an385"),
     Machine::new("M4", "thumbv7em-none-eabi", "dsp", "qemu-system-arm -machine mps2-an386").variant(),
@@ -65,7 +81,12 @@ pub(crate) const MACHINES: [Machine; 11] = [
     Machine::new("M7", "thumbv7em-none-eabihf", "dsp", "qemu-system-arm -machine mps2-an500"),
     Machine::new("M33", "thumbv8m.main-none-eabihf", "dsp", "qemu-system-arm -machine mps2-an505"),
     Machine::new("M33 no DSP", "thumbv8m.main-none-eabi", "mainline", "qemu-system-arm -machine mps2-an521")
-        .variant(),
+        .variant()
+        .counted(),
+    Machine::new("M23 on M33", "thumbv6m-none-eabi", "baseline", "qemu-system-arm -machine mps2-an521")
+        .memory("mps2-an505")
+        .variant()
+        .counted(),
     Machine::new("M55", "thumbv8m.main-none-eabihf", "helium", "qemu-system-arm -machine mps3-an547")
         .forced("kernel-helium")
         .memory("mps3-an547"),
@@ -73,13 +94,13 @@ pub(crate) const MACHINES: [Machine; 11] = [
         .forced("kernel-dsp")
         .memory("mps3-an547")
         .variant(),
-    Machine::new(
-        "RV32",
-        "riscv32imac-unknown-none-elf",
-        "portable",
-        "qemu-system-riscv32 -machine virt -bios none",
-    ),
+    Machine::new("RV32", "riscv32imac-unknown-none-elf", "riscv", RISCV),
+    Machine::new("RV32 portable", "riscv32imac-unknown-none-elf", "portable", RISCV)
+        .forced("kernel-portable")
+        .variant(),
 ];
+
+const RISCV: &str = "qemu-system-riscv32 -machine virt -bios none";
 
 /// The core that the firmware example is built for by default.
 pub(crate) const DEFAULT_TARGET: &str = "thumbv7em-none-eabihf";
@@ -89,7 +110,12 @@ pub(crate) fn main_machines() -> impl Iterator<Item = &'static Machine> {
     MACHINES.iter().filter(|machine| !machine.is_variant)
 }
 
-/// The targets of these machines, each once, in order.
+/// The machines on which steps are counted: `typical` models on some variants as well.
+pub(crate) fn counted_machines(typical: bool) -> impl Iterator<Item = &'static Machine> {
+    MACHINES.iter().filter(move |machine| !machine.is_variant || typical && machine.is_counted)
+}
+
+/// The targets of the main machines, each once, in order.
 pub(crate) fn targets() -> Vec<&'static str> {
     let mut targets: Vec<_> = main_machines().map(|machine| machine.target).collect();
     targets.dedup();
@@ -99,16 +125,21 @@ pub(crate) fn targets() -> Vec<&'static str> {
 impl Machine {
     /// The command that builds an image for it.
     pub(crate) fn build_command(&self, image: &str) -> Shell {
-        self.with_choices(image::build_command(image, self.target))
+        self.adapted(image::build_command(image, self.target))
     }
 
-    /// A command that builds an image for the target, with the kernels and the memory map of this machine.
-    pub(crate) fn with_choices(&self, build: Shell) -> Shell {
+    /// A command that builds for its target, with its kernels and its memory map.
+    pub(crate) fn adapted(&self, build: Shell) -> Shell {
         let build = self
             .feature
             .into_iter()
             .fold(build, |build, feature| build.words("--features").argument(feature));
         self.memory.into_iter().fold(build, |build, memory| build.variable("QUAVER_MEMORY", memory))
+    }
+
+    /// What an image for it depends on: one image serves all machines for which these are the same.
+    pub(crate) fn image_kind(&self) -> [Option<&'static str>; 3] {
+        [Some(self.target), self.feature, self.memory]
     }
 
     /// Runs an image and returns what it printed.

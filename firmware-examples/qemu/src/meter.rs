@@ -48,11 +48,21 @@ pub fn marked(work: impl FnOnce()) {
     unsafe {
         asm!("mov r10, r10", options(nomem, nostack))
     };
+    #[cfg(target_arch = "riscv32")]
+    // SAFETY: as above.
+    unsafe {
+        asm!("mv s10, s10", options(nomem, nostack))
+    };
     work();
     // SAFETY: as above.
     #[cfg(target_arch = "arm")]
     unsafe {
         asm!("mov r11, r11", options(nomem, nostack))
+    };
+    #[cfg(target_arch = "riscv32")]
+    // SAFETY: as above.
+    unsafe {
+        asm!("mv s11, s11", options(nomem, nostack))
     };
 }
 

@@ -120,6 +120,11 @@ impl Case {
         !(self.is_latent() || self.is_adaptive() || reduces) || core == "M4F"
     }
 
+    /// Whether it is of the kind and size that variants of machines are counted with.
+    pub(super) fn is_typical(&self) -> bool {
+        (self.inputs, self.hidden, self.storage, self.end) == (16, 64, "fast", None) && !self.is_latent()
+    }
+
     /// Whether it learns from labels.
     fn is_adaptive(&self) -> bool {
         self.end.is_some_and(|end| end.starts_with("adapt"))
@@ -238,6 +243,8 @@ mod tests {
         let pruned = |only| Case::selected(only).iter().map(Case::pruned).collect::<Vec<_>>();
         assert_eq!(pruned("lstm-3-20-sparse50"), [0.5]);
         assert_eq!(pruned("gru-16-64-s"), [0.0, 0.8]);
+        let typical = Case::all().into_iter().filter(Case::is_typical);
+        assert_eq!(typical.map(|case| case.cell).collect::<Vec<_>>(), ["lstm", "gru", "elman"]);
         assert!(names("lstm-3-20").is_empty() && names("conv-3-20-fast").is_empty());
     }
 }

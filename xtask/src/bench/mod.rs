@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::elf;
 use crate::image;
-use crate::machine::{Machine, main_machines};
+use crate::machine::{Machine, counted_machines};
 use crate::shell::Shell;
 use case::Case;
 
@@ -39,17 +39,16 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
     let mut results = Vec::new();
     for case in cases {
         let mut built = BTreeMap::new();
-        for machine in main_machines().filter(|machine| case.runs_on(machine.core)) {
-            // Machines of one target and one kernel share an image.
-            let choice = (machine.target, machine.kernel);
-            if !built.contains_key(&choice) {
-                built.insert(choice, bench_image(&case, machine)?);
+        for machine in counted_machines(case.is_typical()).filter(|machine| case.runs_on(machine.core)) {
+            let kind = machine.image_kind();
+            if !built.contains_key(&kind) {
+                built.insert(kind, bench_image(&case, machine)?);
             }
-            let Some(image) = &built[&choice] else {
+            let Some(image) = &built[&kind] else {
                 results.push(Measured { case: case.clone(), core: machine.core, figures: None });
                 continue;
             };
-            let code_bytes = match code.entry((choice, case.code())) {
+            let code_bytes = match code.entry((kind, case.code())) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(place) => *place.insert(code_bytes(&case, machine)?),
             };
@@ -71,10 +70,10 @@ pub(crate) fn run(as_json: bool, only: &str) -> Result<()> {
 /// An image with nothing built in but what the model needs, as a board would have it.
 fn build(image: &str, case: &Case, machine: &Machine) -> Shell {
     let build = image::build_command_with(image, machine.target, case.features());
-    machine.with_choices(build).variable("QUAVER_CASE", case.model())
+    machine.adapted(build).variable("QUAVER_CASE", case.model())
 }
 
-/// Builds for one machine; `None` if the model does not fit it.
+/// Builds for one machine; `None` if the model does not fit its machine.
 fn bench_image(case: &Case, machine: &Machine) -> Result<Option<PathBuf>> {
     let bench = build("bench", case, machine);
     if does_not_fit(&bench)? { Ok(None) } else { image::path_of(&bench).map(Some) }

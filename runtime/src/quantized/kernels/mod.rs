@@ -39,12 +39,27 @@ cfg_select! {
         mod weight_var_args;
         use mainline as core_kernels;
     }
-    quaver_kernel = "baseline" => {
-        #[rustfmt::skip] // assembler keeps its own form
-        mod baseline;
+    any(quaver_kernel = "baseline", quaver_kernel = "riscv") => {
         mod dot;
+        #[allow(dead_code, unused_imports, unused_macros)] // frames of other cores
+        mod layer_args;
+        #[allow(dead_code)]
+        mod list_args;
+        #[allow(dead_code)] // for a GRU alone
         mod portable_layers;
-        use baseline as core_kernels;
+        #[allow(dead_code, unused_imports, unused_macros)]
+        mod weight_var_args;
+        mod zeros;
+        cfg_select! {
+            quaver_kernel = "baseline" => {
+                mod baseline;
+                use baseline as core_kernels;
+            }
+            _ => {
+                mod riscv;
+                use riscv as core_kernels;
+            }
+        }
     }
     _ => {
         mod generic;
